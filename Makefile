@@ -1,0 +1,97 @@
+# The targets, with what each does, are what "make help" prints.
+
+GO             ?= go
+BIN            := bin
+GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS        := -s -w -X main.version=$(VERSION)
+FUZZTIME       ?= 30s
+LISTEN         ?= 127.0.0.1:8420
+DATA_DIR       ?= $(HOME)/.local/state/vimbroker
+# what kills itself at its own failpoints, beside the kit in test/crash
+KILLED         := ./broker/clientconfig ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault
+REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./drivers/postgres/... ./cmd/vimbroker/...
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print this
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/vimbroker
+	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/vimbroker ./cmd/vimbroker
+
+.PHONY: run
+run: build ## build and start a server on embedded defaults, and print what to do next
+	$(BIN)/vimbroker serve --dev --listen $(LISTEN) --data-dir $(DATA_DIR)
+
+.PHONY: test
+test: ## everything that needs nothing but Go; says what it skipped and why
+	$(GO) vet ./...
+	VIMBROKER_REAL=0 $(GO) test -timeout 15m ./...
+	$(GO) test -timeout 5m ./drivers/postgres ./cmd/vimbroker
+	$(GO) test -timeout 5m -tags failpoints $(KILLED)
+
+.PHONY: race
+race: ## the same tests under the race detector (needs a C compiler)
+	$(GO) test -race -timeout 30m ./...
+
+.PHONY: kube-tools
+kube-tools: ## build the real etcd, API server, controller manager and kubectl into bin/kube
+	@test -n "$$KUBEBUILDER_ASSETS" || test/real/kube/build.sh $(CURDIR)/$(BIN)/kube
+
+.PHONY: vault-tools
+vault-tools: ## build the real Vault into bin/vault
+	test/real/vault/build.sh $(CURDIR)/$(BIN)/vault
+
+.PHONY: openstack-tools
+openstack-tools: ## install the real Keystone, Barbican and Heat (apt-get, as root) and unpack into bin/openstack
+	test/real/openstack/install.sh $(CURDIR)/$(BIN)/openstack
+
+.PHONY: postgres-tools
+postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
+	test/real/postgres/install.sh
+
+.PHONY: test-real
+test-real: build kube-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
+	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 40m $(REAL_PACKAGES)
+
+.PHONY: kube
+kube: kube-tools ## start a throw-away Kubernetes to try things on, until Ctrl-C
+	$(GO) run ./test/real/cmd/kube
+
+.PHONY: openstack
+openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, Heat) to try things on, until Ctrl-C
+	$(GO) run ./test/real/cmd/openstack
+
+.PHONY: bench
+bench: build kube-tools vault-tools postgres-tools ## figures, as ratios to the bare calls underneath, in one run; ONLY=GROUP measures one, FIGURES=FILE writes JSON too
+	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 15m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME each (30s)
+	@set -e; for f in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$f); do \
+			echo "== $$(dirname $$f) $$name"; $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) $$(dirname $$f); \
+		done; done
+
+$(BIN)/golangci-lint: Makefile
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install $(GOLANGCI)
+	@touch $@
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
+	$(BIN)/golangci-lint run ./...
+
+.PHONY: generate
+generate: ## write the golden files anew (OpenAPI, state pictures, command output)
+	$(GO) test ./broker ./broker/api ./cmd/vimbroker -run 'Golden' -update
+
+.PHONY: verify
+verify: generate ## fail if anything generated is not as committed
+	git diff --exit-code
+
+.PHONY: clean
+clean: ## remove bin/
+	rm -rf $(BIN)

@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+// AuditQuery selects audit entries. Empty fields select all.
+type AuditQuery struct {
+	Project   string
+	Principal string
+	Action    string
+	Resource  string
+	Since     time.Time
+	// PageSize of zero leaves the size to the server.
+	PageSize  int
+	PageToken string
+}
+
+// Audit returns one page of the audit log, newest first.
+func (c *Client) Audit(ctx context.Context, q AuditQuery) (v1.List[v1.AuditEntry], error) {
+	var l v1.List[v1.AuditEntry]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit"}, query: q.values()}, &l)
+	return l, err
+}
+
+// Explain asks what policy would decide, and why. Nothing happens.
+func (c *Client) Explain(ctx context.Context, q v1.Question) (v1.Decision, error) {
+	var d v1.Decision
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "policy:explain"}, body: q}, &d)
+	return d, err
+}
+
+// Ready returns nil once the server can serve; a [*Problem] with status 503 says why not.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"readyz"}}, nil)
+	return err
+}
+
+// values is the query string.
+func (q AuditQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "project", q.Project)
+	set(v, "principal", q.Principal)
+	set(v, "action", q.Action)
+	set(v, "resource", q.Resource)
+	if !q.Since.IsZero() {
+		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
+	}
+	page(v, q.PageSize, q.PageToken)
+	return v
+}

@@ -1,0 +1,207 @@
+// Package client speaks REST version 1 with a vimbroker server.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+const (
+	// maxAnswer bounds what is read of one answer.
+	maxAnswer = 32 << 20
+	// maxProblem bounds what is read of an error answer.
+	maxProblem = 64 << 10
+	// timeout bounds one request whose context has no deadline: longer than any route's own.
+	timeout = 3 * time.Minute
+)
+
+// ErrPlainHTTP is answered by [New] for an http address that is not loopback:
+// the token would cross a network in the clear.
+var ErrPlainHTTP = errors.New("refusing to send the token over plain http to another host; use https")
+
+// Options say where the server is and who asks.
+type Options struct {
+	// Addr is the server's base URL, e.g. "https://broker.example:8443". Plain
+	// http is taken for loopback addresses only.
+	Addr string
+	// Token is the caller's bearer token; empty asks without one.
+	Token secret.Text
+	// CAFile names a PEM bundle that the server's certificate must chain to;
+	// empty means the system's roots.
+	CAFile string
+	// HTTPClient is used instead of one of our own; CAFile must then be empty. Its
+	// redirect policy is replaced: no redirect is followed.
+	HTTPClient *http.Client
+	// UserAgent goes with every request; empty means "vimbroker".
+	UserAgent string
+}
+
+// Client asks one server. It is safe for concurrent use.
+type Client struct {
+	base  *url.URL
+	token secret.Text
+	agent string
+	http  *http.Client
+}
+
+// New returns a client. It connects to nothing.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(strings.TrimSuffix(o.Addr, "/"))
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, errors.New("the broker's address must be a URL such as https://broker.example:8443")
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("the broker's address must not hold a user, a query or a fragment")
+	}
+	if base.Scheme == "http" && !loopback(base.Hostname()) {
+		return nil, ErrPlainHTTP
+	}
+	c := &Client{base: base, token: o.Token, agent: o.UserAgent}
+	if c.agent == "" {
+		c.agent = "vimbroker"
+	}
+	if o.HTTPClient != nil {
+		if o.CAFile != "" {
+			return nil, errors.New("an HTTP client of one's own brings its own roots: the CA file must be empty")
+		}
+		own := *o.HTTPClient
+		c.http = &own
+	} else if c.http, err = ownClient(o.CAFile); err != nil {
+		return nil, err
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+// ownClient trusts caFile, or the system's roots for an empty one.
+func ownClient(caFile string) (*http.Client, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile != "" {
+		pem, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading the broker's CA file: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("the broker's CA file %s holds no PEM certificate", caFile)
+		}
+		t.TLSClientConfig.RootCAs = roots
+	}
+	return &http.Client{Transport: t}, nil
+}
+
+// loopback reports whether a host cannot be another machine.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// request is one call to be made.
+type request struct {
+	method string
+	path   []string // escaped and joined
+	query  url.Values
+	body   any
+	header http.Header
+}
+
+// do makes one call and decodes the answer into out, unless that is nil. It
+// returns the status of an answer that is not an error.
+func (c *Client) do(ctx context.Context, q request, out any) (int, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	r, err := c.build(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return 0, fmt.Errorf("asking the broker at %s: %w", c.base.Host, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return answer.StatusCode, problem(answer)
+	}
+	if out == nil || answer.StatusCode == http.StatusNoContent {
+		return answer.StatusCode, nil
+	}
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != v1.MediaType {
+		return answer.StatusCode, fmt.Errorf("%s does not answer as a broker does: not JSON", c.base.Host)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err != nil {
+		return answer.StatusCode, fmt.Errorf("reading the answer of %s: %w", c.base.Host, err)
+	}
+	if len(body) > maxAnswer {
+		return answer.StatusCode, fmt.Errorf("the answer of %s is larger than %d MiB", c.base.Host, maxAnswer>>20)
+	}
+	if err := v1.DecodeAnswer(body, out); err != nil {
+		return answer.StatusCode, fmt.Errorf("decoding the answer of %s: %w", c.base.Host, err)
+	}
+	return answer.StatusCode, nil
+}
+
+// escape makes one path segment of a name; one of dots would otherwise walk the path.
+func escape(segment string) string {
+	if segment == "." || segment == ".." {
+		return strings.ReplaceAll(segment, ".", "%2E")
+	}
+	return url.PathEscape(segment)
+}
+
+// build writes the request; here the secrets of the body are revealed.
+func (c *Client) build(ctx context.Context, q request) (*http.Request, error) {
+	var body io.Reader
+	if q.body != nil {
+		var b bytes.Buffer
+		if err := v1.Encode(&b, q.body); err != nil {
+			return nil, err
+		}
+		body = &b
+	}
+	u := *c.base
+	for _, segment := range q.path {
+		u.Path += "/" + segment
+		u.RawPath += "/" + escape(segment)
+	}
+	u.RawPath = c.base.EscapedPath() + u.RawPath
+	u.RawQuery = q.query.Encode()
+	r, err := http.NewRequestWithContext(ctx, q.method, u.String(), body)
+	if err != nil {
+		return nil, errors.New("building the request: the address does not make a URL")
+	}
+	for name, values := range q.header {
+		r.Header[name] = values
+	}
+	r.Header.Set("User-Agent", c.agent)
+	r.Header.Set("Accept", v1.MediaType)
+	if q.body != nil {
+		r.Header.Set("Content-Type", v1.MediaType)
+	}
+	if !c.token.Empty() {
+		r.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	}
+	return r, nil
+}

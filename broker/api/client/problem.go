@@ -1,0 +1,47 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+// Problem is an error that the server answered with: what was wrong and what to
+// do, in the server's words. Where something else answered (a proxy), only Status and
+// Title are set.
+type Problem struct {
+	v1.Problem
+}
+
+// Error returns the problem on one line.
+func (p *Problem) Error() string { return p.String() }
+
+// Status returns the HTTP status of a [*Problem] inside err, or 0.
+func Status(err error) int {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p.Status
+	}
+	return 0
+}
+
+// problem reads an error answer.
+func problem(answer *http.Response) error {
+	p := &Problem{}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if kind == v1.ProblemType {
+		body, err := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
+		if err == nil && v1.DecodeAnswer(body, p) != nil {
+			p = &Problem{}
+		}
+	}
+	// The status line is what counts: the body may be another's.
+	p.Status = answer.StatusCode
+	if p.Title == "" {
+		p.Title = "the broker's address answered " + answer.Status
+	}
+	return p
+}

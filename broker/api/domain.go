@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Broker is the domain as this package uses it; [broker.Broker] says what each
+// method does. Every method decides and records for the principal it is given.
+type Broker interface {
+	Registry
+	Leaser
+	Overseer
+}
+
+// Registry keeps VIMs.
+type Registry interface {
+	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
+	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
+	VIMs(ctx context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error)
+	UpdateVIM(ctx context.Context, p policy.Principal, idOrName string, c broker.Change) (broker.VIM, error)
+	RotateVIM(ctx context.Context, p policy.Principal, idOrName string, c broker.Credential, ifRevision int64) (broker.VIM, error)
+	RekeyVIM(ctx context.Context, p policy.Principal, idOrName, keyStore string, ifRevision int64) (broker.VIM, error)
+	KeyStatuses(ctx context.Context, p policy.Principal, q broker.VIMQuery, try bool) ([]broker.KeyStatus, string, error)
+	CheckVIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
+	DeleteVIM(ctx context.Context, p policy.Principal, idOrName string, d broker.Deletion) (v broker.VIM, gone bool, err error)
+	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)
+}
+
+// Leaser hands out leases and takes them back.
+type Leaser interface {
+	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	Lease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
+	Leases(ctx context.Context, p policy.Principal, q broker.LeaseQuery) ([]broker.Lease, string, error)
+	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
+	RevokeLease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
+	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+}
+
+// Overseer answers about the broker itself.
+type Overseer interface {
+	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
+	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
+	// Census counts what there is; it names nothing and needs no principal.
+	Census(ctx context.Context) (broker.Census, error)
+	// Discrepancies sums what the last inventory of each VIM found.
+	Discrepancies() broker.Discrepancy
+	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says what is missing.
+	Ready(ctx context.Context) error
+}
+
+// Authenticator tells who a bearer token belongs to. A token that nobody has is
+// [policy.ErrUnauthenticated]; any other error means that it cannot be told now.
+type Authenticator interface {
+	Authenticate(ctx context.Context, bearer string) (policy.Principal, error)
+}

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+)
+
+// undoTime is how long taking back a lease may take that could not be handed out.
+const undoTime = 30 * time.Second
+
+func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease], error) {
+	ttl, err := duration("ttl", in.TTL)
+	if err != nil {
+		return answer[v1.IssuedLease]{}, err
+	}
+	r := broker.LeaseRequest{
+		VIM:        in.VIM,
+		TTL:        ttl,
+		Role:       in.Role,
+		Namespaces: in.Namespaces,
+		Format:     clientconfig.Format(in.Format),
+		Purpose:    in.Purpose,
+		Operation:  in.Operation,
+	}
+	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
+		return answer[v1.IssuedLease]{}, err
+	}
+	l, config, err := s.broker.IssueLease(c.ctx, c.principal, r)
+	if err != nil {
+		return answer[v1.IssuedLease]{}, err
+	}
+	a, err := issued(l, config)
+	if err != nil {
+		s.undo(c, l)
+		return answer[v1.IssuedLease]{}, err
+	}
+	a.location = "/v1/leases/" + url.PathEscape(l.ID)
+	return a, nil
+}
+
+// undo takes back a lease whose client configuration could not be rendered: it
+// is of no use to anyone.
+func (s *server) undo(c *call, l broker.Lease) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), undoTime)
+	defer cancel()
+	if _, err := s.broker.RevokeLease(ctx, c.principal, l.ID); err != nil {
+		s.log.ErrorContext(ctx, "taking back a lease that could not be rendered", "request", traceOf(ctx).id, "lease", l.ID, "error", err)
+	}
+}
+
+func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
+	page, err := c.page()
+	if err != nil {
+		return answer[v1.List[v1.Lease]]{}, err
+	}
+	found, next, err := s.broker.Leases(c.ctx, c.principal, broker.LeaseQuery{
+		VIM:       c.query.Get("vim"),
+		Principal: c.query.Get("principal"),
+		Operation: c.query.Get("operation"),
+		State:     broker.LeaseState(c.query.Get("state")),
+		Page:      page,
+	})
+	return leases(found, next), err
+}
+
+func (s *server) showLease(c *call) (answer[v1.Lease], error) {
+	l, err := s.broker.Lease(c.ctx, c.principal, c.path("id"))
+	return answer[v1.Lease]{body: lease(l)}, err
+}
+
+func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], error) {
+	ttl, err := duration("ttl", in.TTL)
+	if err != nil {
+		return answer[v1.IssuedLease]{}, err
+	}
+	l, config, err := s.broker.RenewLease(c.ctx, c.principal, c.path("id"), ttl)
+	if err != nil {
+		return answer[v1.IssuedLease]{}, err
+	}
+	return issued(l, config)
+}
+
+func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
+	l, err := s.broker.RevokeLease(c.ctx, c.principal, c.path("id"))
+	a := answer[v1.Lease]{body: lease(l)}
+	if l.State != broker.LeaseRevoked {
+		a.status = http.StatusAccepted
+	}
+	return a, err
+}
+
+func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
+	revoked, err := s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
+		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation,
+	})
+	return leases(revoked, ""), err
+}
+
+// issued is the one answer that holds a credential.
+func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease], error) {
+	text, err := config.Render(l.Format)
+	if err != nil {
+		return answer[v1.IssuedLease]{}, fmt.Errorf("rendering lease %s: %w", l.ID, err)
+	}
+	object := l.Format == clientconfig.JSON || l.Format == clientconfig.ExecCredential || l.Format == clientconfig.VIMConnection
+	return answer[v1.IssuedLease]{body: v1.IssuedLease{
+		Lease:        lease(l),
+		ClientConfig: v1.ClientConfig{Text: text, Object: object},
+	}}, nil
+}
+
+// leases is the answer that lists them.
+func leases(found []broker.Lease, next string) answer[v1.List[v1.Lease]] {
+	l := v1.List[v1.Lease]{NextPageToken: next}
+	for _, one := range found {
+		l.Items = append(l.Items, lease(one))
+	}
+	return answer[v1.List[v1.Lease]]{body: l}
+}
+
+// lease lists what may be shown of a lease.
+func lease(l broker.Lease) v1.Lease {
+	return v1.Lease{
+		ID:               l.ID,
+		VIM:              l.VIM,
+		VIMName:          l.VIMName,
+		VIMGeneration:    l.VIMGeneration,
+		Principal:        l.Principal,
+		Project:          l.Project,
+		Operation:        l.Operation,
+		State:            string(l.State),
+		Reason:           string(l.Reason),
+		Role:             l.Role,
+		Namespaces:       l.Namespaces,
+		Format:           string(l.Format),
+		Purpose:          l.Purpose,
+		IssuedAt:         l.IssuedAt.UTC(),
+		ExpiresAt:        l.ExpiresAt.UTC(),
+		MaxExpiresAt:     l.MaxExpiresAt.UTC(),
+		Revocable:        l.Revocable,
+		Derived:          l.Derived,
+		MaxRevocationLag: l.MaxRevocationLag.String(),
+		RevokedAt:        l.RevokedAt.UTC(),
+		ConfirmedDeadAt:  l.ConfirmedDeadAt.UTC(),
+		LastError:        l.LastError,
+	}
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"path"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+// document makes the OpenAPI 3.1 description out of the route table and the
+// types of package v1.
+func document(version string) []byte {
+	// The schema of a client configuration has two forms, which no Go type can say.
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[v1.ClientConfig](), reflect.TypeFor[json.RawMessage]())
+	o := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title:       "vimbroker",
+			Version:     version,
+			Description: "A VIM registry and credential broker: register clouds and clusters, lease short-lived credentials derived from theirs.",
+			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Components: &huma.Components{
+			Schemas: schemas,
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"bearer":   {Type: "http", Scheme: "bearer", Description: "A caller's token"},
+				"keystone": {Type: "apiKey", In: "header", Name: keystoneHeader, Description: "The same, as OpenStack's clients send it"},
+			},
+		},
+	}
+	for _, r := range routes {
+		o.AddOperation(operation(r, schemas))
+	}
+	config := schemas.Map()["IssuedLease"].Properties["clientConfig"]
+	config.OneOf = []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject}}
+	settle(schemas)
+	text, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		panic(err) // the table is at fault; every test of this package ends here
+	}
+	return append(text, '\n')
+}
+
+// pathParameter finds the parameters in a path.
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// operation describes one route.
+func operation(r route, schemas huma.Registry) *huma.Operation {
+	op := &huma.Operation{
+		Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary,
+		Responses: map[string]*huma.Response{},
+	}
+	if strings.HasPrefix(r.path, "/v1/") {
+		op.Security = []map[string][]string{{"bearer": {}}, {"keystone": {}}}
+	}
+	if r.action != "" {
+		op.Description = "Policy decides by the action `" + string(r.action) + "`."
+	}
+	for _, m := range pathParameter.FindAllStringSubmatch(r.path, -1) {
+		doc := "Id of the lease"
+		if strings.HasPrefix(r.path, "/v1/vims/") {
+			doc = "Id or name of the VIM"
+		}
+		op.Parameters = append(op.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	for _, p := range r.query {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: p.schema()})
+	}
+	for _, p := range r.header {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "header", Description: p.doc, Schema: p.schema()})
+	}
+	if r.in != nil {
+		op.RequestBody = &huma.RequestBody{Required: !r.optional, Content: content(v1.MediaType, r.in, schemas)}
+	}
+	for _, status := range r.status {
+		a := &huma.Response{Description: http.StatusText(status)}
+		if status != http.StatusNoContent {
+			a.Content = content(v1.MediaType, r.out, schemas)
+		}
+		if r.out == reflect.TypeFor[v1.VIM]() && status != http.StatusNoContent {
+			a.Headers = map[string]*huma.Param{"ETag": {Description: "The VIM's revision, for If-Match", Schema: &huma.Schema{Type: huma.TypeString}}}
+		}
+		op.Responses[strconv.Itoa(status)] = a
+	}
+	op.Responses["default"] = &huma.Response{
+		Description: "Any error, as problem details (RFC 9457)",
+		Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas),
+	}
+	return op
+}
+
+// content is a body of one media type.
+func content(media string, t reflect.Type, schemas huma.Registry) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{media: {Schema: schemas.Schema(t, true, "")}}
+}
+
+// schema is the parameter's.
+func (p parameter) schema() *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	if p.kind != "" {
+		s.Type = p.kind
+	}
+	if p.kind == "" {
+		for _, v := range p.values {
+			s.Enum = append(s.Enum, v)
+		}
+	}
+	if p.many {
+		return &huma.Schema{Type: huma.TypeArray, Items: s}
+	}
+	return s
+}
+
+// settle says what huma cannot know: our codec writes no list as null, and an
+// answer may gain fields that a client is to ignore, while a request may hold no
+// field but those we know.
+func settle(schemas huma.Registry) {
+	asked := map[string]bool{}
+	for _, r := range routes {
+		if r.in != nil {
+			reach(schemas, schemas.Schema(r.in, true, ""), asked)
+		}
+	}
+	for name, s := range schemas.Map() {
+		if !asked[name] {
+			s.AdditionalProperties = nil
+		}
+		for _, p := range s.Properties {
+			if p.Type == huma.TypeArray {
+				p.Nullable = false
+			}
+		}
+	}
+}
+
+// reach notes the names of all schemas that s leads to.
+func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
+	if s.Ref == "" {
+		return
+	}
+	name := path.Base(s.Ref)
+	if names[name] {
+		return
+	}
+	names[name] = true
+	for _, p := range schemas.Map()[name].Properties {
+		reach(schemas, p, names)
+	}
+}

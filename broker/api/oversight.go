@@ -1,0 +1,94 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
+	none := answer[v1.List[v1.AuditEntry]]{}
+	page, err := c.page()
+	if err != nil {
+		return none, err
+	}
+	q := audit.Query{
+		Project:   c.query.Get("project"),
+		Principal: c.query.Get("principal"),
+		Action:    policy.Action(c.query.Get("action")),
+		Resource:  c.query.Get("resource"),
+		Limit:     page.Size,
+	}
+	if since := c.query.Get("since"); since != "" {
+		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
+			return none, fault(invalid, "query", "since", "must be a time such as 2026-01-31T12:00:00Z")
+		}
+	}
+	// The log only grows at its end, so the number of the last entry shown is
+	// all that the next page needs.
+	if page.Token != "" {
+		if q.Before, err = strconv.ParseInt(page.Token, 10, 64); err != nil || q.Before < 1 {
+			return none, fault(invalid, "query", "pageToken", "must be the nextPageToken of the page before")
+		}
+	}
+	found, err := s.broker.Entries(c.ctx, c.principal, q)
+	if err != nil {
+		return none, err
+	}
+	var l v1.List[v1.AuditEntry]
+	for _, e := range found {
+		l.Items = append(l.Items, v1.AuditEntry{
+			Seq: e.Seq, Time: e.Time.UTC(), Request: e.Request, Principal: e.Principal, Project: e.Project,
+			Action: string(e.Action), Kind: string(e.Kind), Resource: e.Resource, Outcome: string(e.Outcome),
+			Detail: e.Detail, Previous: e.Previous, Hash: e.Hash,
+		})
+	}
+	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {
+		l.NextPageToken = strconv.FormatInt(found[last].Seq, 10)
+	}
+	return answer[v1.List[v1.AuditEntry]]{body: l}, nil
+}
+
+func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
+	ttl, err := duration("wish.ttl", in.Wish.TTL)
+	if err != nil {
+		return answer[v1.Decision]{}, err
+	}
+	q := policy.Request{
+		Principal: c.principal,
+		Action:    policy.Action(in.Action),
+		Resource: policy.Resource{
+			Kind: policy.Kind(in.Resource.Kind), ID: in.Resource.ID,
+			Project: in.Resource.Project, VIMProject: in.Resource.VIMProject,
+			VIMType: in.Resource.VIMType, VIMName: in.Resource.VIMName,
+			Shared: in.Resource.Shared, Labels: in.Resource.Labels, Owner: in.Resource.Owner,
+		},
+		Wish: policy.Wish{TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose},
+	}
+	if p := in.Principal; p != nil {
+		q.Principal = policy.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}
+	}
+	if q.Resource.Project == "" {
+		q.Resource.Project = q.Principal.Project
+	}
+	if q.Resource.Kind == "" {
+		q.Resource.Kind, q.Resource.ID = policy.KindProject, q.Resource.Project
+	}
+	d, err := s.broker.Explain(c.ctx, c.principal, q)
+	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Errors: d.Errors}}, err
+}
+
+func (s *server) alive(*call) (answer[v1.Health], error) {
+	return answer[v1.Health]{body: v1.Health{Status: "ok", Version: s.version}}, nil
+}
+
+func (s *server) ready(c *call) (answer[v1.Health], error) {
+	if err := s.broker.Ready(c.ctx); err != nil {
+		return answer[v1.Health]{}, err
+	}
+	return answer[v1.Health]{body: v1.Health{Status: "ready", Version: s.version}}, nil
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// soon is how long before its end a stored credential is warned of.
+const soon = 30 * 24 * time.Hour
+
+// registration rebuilds a registration for the domain, field by field.
+func registration(in v1.Registration) (broker.Registration, error) {
+	cred, err := credential(in.Credential)
+	if err != nil {
+		return broker.Registration{}, err
+	}
+	r := broker.Registration{
+		Name:               in.Name,
+		Type:               broker.VIMType(in.Type),
+		Endpoint:           in.Endpoint,
+		CACert:             in.CACert,
+		InsecureSkipVerify: in.InsecureSkipVerify,
+		Namespace:          in.Namespace,
+		Credential:         cred,
+		Scope:              scope(in),
+		CloudsYAML:         in.CloudsYAML,
+		Cloud:              in.Cloud,
+		Kubeconfig:         in.Kubeconfig,
+		Context:            in.Context,
+		Labels:             in.Labels,
+		Shared:             in.Shared,
+		Default:            in.Default,
+	}
+	if r.Type == "" && !r.Kubeconfig.Empty() {
+		r.Type = broker.Kubernetes
+	}
+	if r.Type == "" && !r.CloudsYAML.Empty() {
+		r.Type = broker.OpenStack
+	}
+	return r, nil
+}
+
+// scope rebuilds what of a cloud a registration is for. One domain stands for
+// both, unless they are given apart.
+func scope(in v1.Registration) broker.Scope {
+	out := broker.Scope{
+		Region: in.Region, ProjectID: in.ProjectID, ProjectName: in.Project,
+		ProjectDomainName: in.ProjectDomain, UserDomainName: in.UserDomain,
+	}
+	if out.ProjectDomainName == "" {
+		out.ProjectDomainName = in.Domain
+	}
+	if out.UserDomainName == "" {
+		out.UserDomainName = in.Domain
+	}
+	return out
+}
+
+// changedScope is nil where a change names none.
+func changedScope(in *v1.Scope) *broker.Scope {
+	if in == nil {
+		return nil
+	}
+	return &broker.Scope{
+		Region: in.Region, ProjectID: in.ProjectID, ProjectName: in.Project,
+		ProjectDomainID: in.ProjectDomainID, ProjectDomainName: in.ProjectDomain,
+		UserDomainID: in.UserDomainID, UserDomainName: in.UserDomain,
+	}
+}
+
+// shownScope is nil for a VIM that has none.
+func shownScope(s broker.Scope) *v1.Scope {
+	if s == (broker.Scope{}) {
+		return nil
+	}
+	return &v1.Scope{
+		Region: s.Region, ProjectID: s.ProjectID, Project: s.ProjectName,
+		ProjectDomainID: s.ProjectDomainID, ProjectDomain: s.ProjectDomainName,
+		UserDomainID: s.UserDomainID, UserDomain: s.UserDomainName,
+	}
+}
+
+// discovered is what a driver found out, which it wrote as a JSON object.
+func discovered(text string) map[string]any {
+	var out map[string]any
+	if text == "" || json.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// credential tells from its fields what kind a credential is. An empty one has no kind.
+func credential(in v1.Credential) (broker.Credential, error) {
+	token := !in.Token.Empty()
+	certificate, key := in.ClientCertificate != "", !in.ClientKey.Empty()
+	user, password := in.Username != "", !in.Password.Empty()
+	id, appSecret := in.ApplicationCredentialID != "", !in.ApplicationCredentialSecret.Empty()
+
+	out := broker.Credential{
+		Token: in.Token, ClientCertificate: in.ClientCertificate, ClientKey: in.ClientKey,
+		Username: in.Username, Password: in.Password,
+		ApplicationCredentialID: in.ApplicationCredentialID, ApplicationCredentialSecret: in.ApplicationCredentialSecret,
+	}
+	kinds := 0
+	for _, k := range []struct {
+		given bool
+		kind  broker.CredentialKind
+	}{
+		{token, broker.BearerToken},
+		{certificate || key, broker.ClientCertificate},
+		{user || password, broker.BasicAuth}, // Keystone's driver makes a Password of it
+		{id || appSecret, broker.ApplicationCredential},
+	} {
+		if k.given {
+			kinds++
+			out.Kind = k.kind
+		}
+	}
+	switch {
+	case kinds > 1:
+		return broker.Credential{}, broker.Invalid("credential", "must be one of token, clientCertificate with clientKey, username with password, applicationCredentialId with applicationCredentialSecret")
+	case certificate && !key:
+		return broker.Credential{}, broker.Invalid("credential.clientKey", "is required with clientCertificate")
+	case key && !certificate:
+		return broker.Credential{}, broker.Invalid("credential.clientCertificate", "is required with clientKey")
+	case user && !password:
+		return broker.Credential{}, broker.Invalid("credential.password", "is required with username")
+	case id && !appSecret:
+		return broker.Credential{}, broker.Invalid("credential.applicationCredentialSecret", "is required with applicationCredentialId")
+	case appSecret && !id:
+		return broker.Credential{}, broker.Invalid("credential.applicationCredentialId", "is required with applicationCredentialSecret")
+	case password && !user:
+		return broker.Credential{}, broker.Invalid("credential.username", "is required with password")
+	}
+	return out, nil
+}
+
+// vimChange rebuilds a change for the domain.
+func vimChange(in v1.Change) (broker.Change, error) {
+	cred, err := credential(in.Credential)
+	if err != nil {
+		return broker.Change{}, err
+	}
+	return broker.Change{
+		Name:               in.Name,
+		Labels:             in.Labels,
+		Shared:             in.Shared,
+		Default:            in.Default,
+		Endpoint:           in.Endpoint,
+		CACert:             in.CACert,
+		InsecureSkipVerify: in.InsecureSkipVerify,
+		Namespace:          in.Namespace,
+		Scope:              changedScope(in.Scope),
+		Credential:         cred,
+		CloudsYAML:         in.CloudsYAML,
+		Cloud:              in.Cloud,
+		Kubeconfig:         in.Kubeconfig,
+		Context:            in.Context,
+	}, nil
+}
+
+// vim lists what may be shown of a VIM.
+func vim(v broker.VIM, now time.Time) v1.VIM {
+	status := string(v.Health.Status)
+	if v.State != broker.Registered {
+		status = string(v.State)
+	}
+	return v1.VIM{
+		ID:         v.ID,
+		Name:       v.Name,
+		Type:       string(v.Type),
+		Endpoint:   v.Current.Target.Endpoint,
+		Status:     status,
+		State:      string(v.State),
+		Project:    v.Project,
+		Labels:     v.Labels,
+		Shared:     v.Shared,
+		Default:    v.Default,
+		Generation: v.Current.Number,
+		Revision:   v.Revision,
+		Credential: v1.StoredCredential{
+			Kind:      string(v.Current.CredentialKind),
+			ExpiresAt: v.Current.CredentialExpiresAt.UTC(),
+			KeyStore:  v.Current.KeyStore,
+		},
+		CACert:             v.Current.Target.CACert,
+		InsecureSkipVerify: v.Current.Target.InsecureSkipVerify,
+		ServerName:         v.Current.Target.ServerName,
+		Namespace:          v.Current.Target.Namespace,
+		Scope:              shownScope(v.Current.Target.Scope),
+		Discovered:         discovered(v.Current.Discovered),
+		CheckedAt:          v.Health.CheckedAt.UTC(),
+		Message:            v.Health.Message,
+		Version:            v.Health.Version,
+		Identity:           v.Current.Identity,
+		CanMint:            v.Health.CanMint,
+		MintMessage:        v.Health.MintMessage,
+		Warnings:           warnings(v, now),
+		CreatedAt:          v.CreatedAt.UTC(),
+		UpdatedAt:          v.UpdatedAt.UTC(),
+		CreatedBy:          v.CreatedBy,
+	}
+}
+
+// warnings say what deserves attention although nothing has failed.
+func warnings(v broker.VIM, now time.Time) []string {
+	var w []string
+	if v.Current.Target.InsecureSkipVerify {
+		w = append(w, v1.WarnInsecure)
+	}
+	if strings.HasPrefix(v.Current.Target.Endpoint, "http://") {
+		w = append(w, v1.WarnPlainHTTP)
+	}
+	switch end := v.Current.CredentialExpiresAt; {
+	case end.IsZero():
+	case !end.After(now):
+		w = append(w, v1.WarnExpired)
+	case end.Before(now.Add(soon)):
+		w = append(w, v1.WarnExpiring)
+	}
+	return w
+}

@@ -1,0 +1,211 @@
+package tacker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// attribute is one of a VIM's, as Tacker's attribute map has it.
+type attribute struct {
+	name                string
+	post, put, required bool
+	check               func(any) string // returns what is wrong, empty if nothing is
+}
+
+// attributes stand in the order in which Tacker looks at them.
+var attributes = []attribute{
+	{name: "id"},
+	{name: "tenant_id", post: true, check: text(0)},
+	{name: "type", post: true, required: true, check: text(1)},
+	{name: "auth_url", post: true, required: true, check: text(0)},
+	{name: "auth_cred", post: true, put: true, required: true, check: filled},
+	{name: "vim_project", post: true, put: true, required: true, check: filled},
+	{name: "name", post: true, put: true, required: true, check: text(0)},
+	{name: "description", post: true, put: true, check: text(0)},
+	{name: "status"},
+	{name: "is_default", post: true, put: true, check: truth},
+	{name: "placement_attr"},
+	{name: "shared"},
+	{name: "created_at"},
+	{name: "updated_at"},
+	{name: "extra", post: true, put: true, check: dictionary},
+}
+
+// body is the object under "vim", checked by the attribute map. Its values may be
+// credentials: only what a check knows to be harmless may come into a message.
+type body map[string]any
+
+// read reads and checks a request's body. Content-Type is not looked at, as Tacker
+// does not.
+func read(c call) (body, error) {
+	put := c.r.Method == http.MethodPut
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, c.r.Body, maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &fault{http.StatusRequestEntityTooLarge, "HTTPRequestEntityTooLarge", fmt.Sprintf("At most %d bytes are read", maxBody)}
+	case err != nil:
+		return nil, bad("The body ended early")
+	case len(raw) == 0 && put:
+		return nil, &fault{http.StatusBadRequest, "BadRequest", "Bad body request: Invalid format: b''"}
+	case len(raw) == 0:
+		return nil, bad("Resource body required")
+	}
+	var whole any
+	// Repeated names and what is not UTF-8 are no JSON to this decoder.
+	if json.Unmarshal(raw, &whole) != nil {
+		return nil, &fault{http.StatusBadRequest, "MalformedRequestBody", "Malformed request body: Cannot understand JSON"}
+	}
+	outer, isObject := whole.(map[string]any)
+	if !isObject || len(outer) == 0 {
+		return nil, bad("Resource body required")
+	}
+	if _, bulk := outer["vims"]; bulk {
+		return nil, bad("Bulk operation not supported")
+	}
+	b, isObject := outer["vim"].(map[string]any)
+	if !isObject {
+		return nil, bad("Unable to find 'vim' in request body")
+	}
+	delete(b, "project_id") // some clients send it beside tenant_id
+	return b, check(b, put)
+}
+
+func check(b body, put bool) error {
+	var strange []string
+	for name := range b {
+		if !slices.ContainsFunc(attributes, func(a attribute) bool { return a.name == name }) {
+			strange = append(strange, plain(name))
+		}
+	}
+	if len(strange) > 0 {
+		slices.Sort(strange)
+		return bad("Unrecognized attribute(s) '" + strings.Join(strange, ", ") + "'")
+	}
+	for _, a := range attributes {
+		_, given := b[a.name]
+		switch {
+		case put && given && !a.put:
+			return bad("Cannot update read-only attribute " + a.name)
+		case !put && !given && a.required:
+			return bad("Failed to parse request. Required attribute '" + a.name + "' not specified")
+		case !put && given && !a.post:
+			return bad("Attribute '" + a.name + "' not allowed in POST")
+		}
+	}
+	for _, a := range attributes {
+		if v, given := b[a.name]; given {
+			if wrong := a.check(v); wrong != "" {
+				return invalid(a.name, wrong)
+			}
+		}
+	}
+	return nil
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,31}$`)
+
+// plain repeats a name only if it looks like one: a credential may stand in its place.
+func plain(name string) string {
+	if identifier.MatchString(name) {
+		return name
+	}
+	return "?"
+}
+
+func text(shortest int) func(any) string {
+	return func(v any) string {
+		s, ok := v.(string)
+		switch {
+		case !ok:
+			return "'" + scalar(v) + "' is not a valid string"
+		case len(s) < shortest:
+			return "'' is too short: a string that is not empty is wanted"
+		}
+		return ""
+	}
+}
+
+// scalar repeats a number or truth value, and nothing else.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case float64, bool:
+		return fmt.Sprint(v)
+	case nil:
+		return "None"
+	}
+	return "The value"
+}
+
+func filled(v any) string {
+	if m, ok := v.(map[string]any); !ok || len(m) == 0 {
+		return "it is not a dictionary, or it is empty"
+	}
+	return ""
+}
+
+func dictionary(v any) string {
+	if _, ok := v.(map[string]any); !ok && v != nil {
+		return "it is not a dictionary"
+	}
+	return ""
+}
+
+// truth takes what Tacker's convert_to_boolean takes.
+func truth(v any) string {
+	if _, ok := boolean(v); !ok {
+		return "it cannot be converted to boolean"
+	}
+	return ""
+}
+
+func boolean(v any) (value, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case float64:
+		return v == 1, v == 0 || v == 1
+	case string:
+		switch strings.ToLower(v) {
+		case "true", "1":
+			return true, true
+		case "false", "0":
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// text returns a text attribute and whether it is given.
+func (b body) text(name string) (string, bool) {
+	s, ok := b[name].(string)
+	return s, ok
+}
+
+// truth returns an attribute that is true or false, and whether it is given.
+func (b body) truth(name string) (value, given bool) {
+	v, given := b[name]
+	value, _ = boolean(v)
+	return value, given
+}
+
+// extra returns the object as JSON text, empty where there is none.
+func (b body) extra() (string, error) {
+	m, _ := b["extra"].(map[string]any)
+	if len(m) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(m, json.Deterministic(true))
+	if err != nil || !utf8.Valid(text) {
+		return "", invalid("extra", "it is not a dictionary")
+	}
+	return string(text), nil
+}

@@ -1,0 +1,104 @@
+package tacker
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// show returns one VIM; what the query says counts for lists only.
+func (s *server) show(c call) (any, error) {
+	if uuid.Validate(c.id) != nil {
+		return nil, noSuchVIM()
+	}
+	v, err := s.Registry.VIM(c.r.Context(), c.p, c.id)
+	if err != nil {
+		return nil, err
+	}
+	return one(v, asRead), nil
+}
+
+// list returns all VIMs that the caller may see and the filters select, whole or
+// only the fields that are named. Filters there are for name, type, id and
+// is_default; a repeated one takes any of its values. What is unknown is ignored.
+func (s *server) list(c call) (any, error) {
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return nil, bad("The query is not well formed")
+	}
+	if s.Compat && (query.Has("is_default") || query.Has("shared") || len(query["name"]) > 1) {
+		return nil, unlisted()
+	}
+	found, err := s.find(c, query)
+	if err != nil {
+		return nil, err
+	}
+	fields := query["fields"]
+	vims := make([]any, 0, len(found))
+	for _, v := range found {
+		if !selected(v, query) {
+			continue
+		}
+		shown := vim(v, asRead)
+		if len(fields) > 0 {
+			for name := range shown {
+				if !slices.Contains(fields, name) {
+					delete(shown, name)
+				}
+			}
+		}
+		vims = append(vims, shown)
+	}
+	return map[string]any{"vims": vims}, nil
+}
+
+// find asks the domain as narrowly as the filters allow.
+func (s *server) find(c call, query url.Values) ([]broker.VIM, error) {
+	ctx := c.r.Context()
+	if ids := query["id"]; len(ids) == 1 {
+		if uuid.Validate(ids[0]) != nil {
+			return nil, nil
+		}
+		v, err := s.Registry.VIM(ctx, c.p, ids[0])
+		if errors.Is(err, broker.ErrNotFound) {
+			return nil, nil
+		}
+		return []broker.VIM{v}, err
+	}
+	q := broker.VIMQuery{Page: broker.Page{Size: pageSize}}
+	if names := query["name"]; len(names) == 1 {
+		q.Name = names[0]
+	}
+	if types := query["type"]; len(types) == 1 {
+		q.Type = broker.VIMType(types[0])
+	}
+	var all []broker.VIM
+	for {
+		page, next, err := s.Registry.VIMs(ctx, c.p, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all, nil
+		}
+		q.Token = next
+	}
+}
+
+func selected(v broker.VIM, query url.Values) bool {
+	for name, value := range map[string]string{"id": v.ID, "name": v.Name, "type": string(v.Type)} {
+		if wanted, given := query[name]; given && !slices.Contains(wanted, value) {
+			return false
+		}
+	}
+	wanted, given := query["is_default"]
+	return !given || slices.ContainsFunc(wanted, func(text string) bool {
+		yes, ok := boolean(text)
+		return ok && yes == v.Default
+	})
+}

@@ -1,0 +1,136 @@
+package tacker
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// occasion is why a VIM is shown: the time that the request itself set is shown in
+// microseconds, others in seconds, as Tacker does.
+type occasion int
+
+const (
+	asRead occasion = iota
+	created
+	updated
+)
+
+const (
+	seconds      = "2006-01-02 15:04:05"
+	microseconds = "2006-01-02 15:04:05.000000"
+	mask         = "***"
+)
+
+func one(v broker.VIM, o occasion) any { return map[string]any{"vim": vim(v, o)} }
+
+// vim lists what may be shown of a VIM. Its status is always ACTIVE, as Tacker's is;
+// REST version 1 tells more.
+func vim(v broker.VIM, o occasion) map[string]any {
+	extra := jsontext.Value(v.Extra)
+	if v.Extra == "" {
+		extra = jsontext.Value("{}")
+	}
+	return map[string]any{
+		"id": v.ID, "type": string(v.Type), "tenant_id": v.Project, "name": v.Name,
+		"description": v.Description, "is_default": v.Default, "status": "ACTIVE",
+		"placement_attr": map[string]any{"regions": regions(v.Current.Discovered)},
+		"created_at":     stamp(v.CreatedAt, o == created), "updated_at": updatedAt(v, o),
+		"extra": extra, "auth_url": authURL(v), "vim_project": vimProject(v), "auth_cred": shownCred(v),
+	}
+}
+
+func stamp(t time.Time, fresh bool) string {
+	if fresh {
+		return t.UTC().Format(microseconds)
+	}
+	return t.UTC().Format(seconds)
+}
+
+// updatedAt is nil until the first change: a registration is two writes.
+func updatedAt(v broker.VIM, o occasion) any {
+	if v.Revision <= 2 && o != updated {
+		return nil
+	}
+	return stamp(v.UpdatedAt, o == updated)
+}
+
+func regions(discovered string) []string {
+	var found struct{ Regions []string }
+	if discovered != "" {
+		_ = json.Unmarshal([]byte(discovered), &found) // the driver's own; without it there are none
+	}
+	if found.Regions == nil {
+		return []string{}
+	}
+	return found.Regions
+}
+
+var versioned = regexp.MustCompile(`.+v3/?$`)
+
+// authURL is Keystone's with its version, as Tacker stores it.
+func authURL(v broker.VIM) string {
+	endpoint := v.Current.Target.Endpoint
+	if v.Type == broker.OpenStack && !versioned.MatchString(endpoint) {
+		return strings.TrimSuffix(endpoint, "/") + "/v3"
+	}
+	return endpoint
+}
+
+func vimProject(v broker.VIM) map[string]any {
+	t := v.Current.Target
+	if v.Type == broker.Kubernetes {
+		return map[string]any{"name": t.Namespace}
+	}
+	p := map[string]any{"name": t.Scope.ProjectName, "project_domain_name": t.Scope.ProjectDomainName}
+	if t.Scope.ProjectID != "" {
+		p["id"] = t.Scope.ProjectID
+	}
+	return p
+}
+
+// shownCred is made of what is stored in the clear: nothing is opened for it. The CA is
+// no secret and is shown, where Tacker shows its ciphertext.
+func shownCred(v broker.VIM) map[string]any {
+	g := v.Current
+	c := map[string]any{"auth_url": authURL(v), "key_type": "fernet_key"}
+	if strings.HasPrefix(g.KeyStore, "barbican") {
+		c["key_type"], c["secret_uuid"] = "barbican_key", mask
+	}
+	switch g.CredentialKind {
+	case broker.BearerToken:
+		c["bearer_token"], c["username"] = mask, "None"
+	case broker.ClientCertificate:
+		c["client_key"], c["username"] = mask, "None"
+	case broker.ApplicationCredential:
+		c["application_credential_secret"] = mask
+	default:
+		c["username"], c["password"] = g.Username, mask
+	}
+	if v.Type == broker.Kubernetes {
+		c["ssl_ca_cert"] = g.Target.CACert
+		if g.Target.InsecureSkipVerify {
+			c["ssl_ca_cert"] = "None"
+		}
+		return c
+	}
+	s := g.Target.Scope
+	c["cert_verify"] = "True"
+	if g.Target.InsecureSkipVerify {
+		c["cert_verify"] = "False"
+	}
+	if g.Target.CACert != "" {
+		c["ssl_ca_cert"] = g.Target.CACert
+	}
+	c["project_id"] = nil
+	if s.ProjectID != "" {
+		c["project_id"] = s.ProjectID
+	}
+	c["project_name"], c["project_domain_name"], c["user_domain_name"] = s.ProjectName, s.ProjectDomainName, s.UserDomainName
+	return c
+}

@@ -1,0 +1,187 @@
+package tacker
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// create registers a VIM.
+func (s *server) create(c call) (any, error) {
+	b, err := read(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := registration(b)
+	if err != nil {
+		return nil, err
+	}
+	if tenant, _ := b.text("tenant_id"); tenant != "" && tenant != c.p.Project {
+		r.Project = tenant
+	}
+	v, err := s.Registry.RegisterVIM(c.r.Context(), c.p, r)
+	if errors.Is(err, broker.ErrDenied) && r.Project != "" {
+		return nil, bad("Specifying 'tenant_id' other than authenticated tenant in request requires admin privileges")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one(v, created), nil
+}
+
+func registration(b body) (r broker.Registration, err error) {
+	kind, _ := b.text("type")
+	r.Type = broker.VIMType(kind)
+	if r.Type != broker.Kubernetes && r.Type != broker.OpenStack {
+		return r, invalid("type", "it is neither openstack nor kubernetes")
+	}
+	cred, err := parseCred(r.Type, b["auth_cred"])
+	if err != nil {
+		return r, err
+	}
+	in, err := parseProject(r.Type, b["vim_project"])
+	if err != nil {
+		return r, err
+	}
+	r.Name, _ = b.text("name")
+	r.Endpoint, _ = b.text("auth_url")
+	r.Description, _ = b.text("description")
+	r.Default, _ = b.truth("is_default")
+	r.Credential = cred.credential
+	if cred.caCert != nil {
+		r.CACert = *cred.caCert
+	}
+	if cred.insecure != nil {
+		r.InsecureSkipVerify = *cred.insecure
+	}
+	if r.Type == broker.Kubernetes {
+		r.Namespace = in.name
+	} else {
+		r.Scope = cred.scope(in.into(broker.Scope{}))
+	}
+	r.Extra, err = b.extra()
+	return r, err
+}
+
+// into puts what is given of a project in the place of what was there.
+func (p project) into(s broker.Scope) broker.Scope {
+	if p.id != "" || p.name != "" {
+		s.ProjectID, s.ProjectName = p.id, p.name
+	}
+	if p.domainID != "" || p.domainName != "" {
+		s.ProjectDomainID, s.ProjectDomainName = p.domainID, p.domainName
+	}
+	return s
+}
+
+func (a authCred) scope(s broker.Scope) broker.Scope {
+	if a.userDomain != nil {
+		s.UserDomainID, s.UserDomainName = "", *a.userDomain
+	}
+	return s
+}
+
+// update changes what the body names.
+func (s *server) update(c call) (any, error) {
+	b, err := read(c)
+	if err != nil {
+		return nil, err
+	}
+	if uuid.Validate(c.id) != nil {
+		return nil, noSuchVIM()
+	}
+	var change broker.Change
+	if name, given := b.text("name"); given {
+		change.Name = &name
+	}
+	if description, given := b.text("description"); given {
+		change.Description = &description
+	}
+	if yes, given := b.truth("is_default"); given {
+		change.Default = &yes
+	}
+	if change.Extra, err = b.extra(); err != nil {
+		return nil, err
+	}
+	_, cred := b["auth_cred"]
+	_, in := b["vim_project"]
+	if cred || in {
+		v, err := s.Registry.VIM(c.r.Context(), c.p, c.id)
+		if err != nil {
+			return nil, err
+		}
+		if err := generation(&change, b, v); err != nil {
+			return nil, err
+		}
+		change.IfRevision = v.Revision
+	}
+	v, err := s.Registry.UpdateVIM(c.r.Context(), c.p, c.id, change)
+	if err != nil {
+		return nil, err
+	}
+	return one(v, updated), nil
+}
+
+// generation works out what a body changes of where a VIM is and who we are there:
+// only what is not so already.
+func generation(change *broker.Change, b body, v broker.VIM) error {
+	cred, err := parseCred(v.Type, b["auth_cred"])
+	if err != nil {
+		return err
+	}
+	in, err := parseProject(v.Type, b["vim_project"])
+	if err != nil {
+		return err
+	}
+	now := v.Current.Target
+	change.Credential = cred.credential
+	switch {
+	case cred.username && !cred.secretGiven && cred.credential.Username == v.Current.Username:
+		change.Credential.Username = "" // the one that is there
+	case !cred.username && !cred.credential.Password.Empty():
+		change.Credential.Username = v.Current.Username
+	}
+	if cred.caCert != nil && !sameText(*cred.caCert, now.CACert) {
+		change.CACert = cred.caCert
+	}
+	if cred.insecure != nil && *cred.insecure != now.InsecureSkipVerify {
+		change.InsecureSkipVerify = cred.insecure
+	}
+	if v.Type == broker.Kubernetes {
+		if in.name != "" && in.name != now.Namespace {
+			change.Namespace = &in.name
+		}
+		return nil
+	}
+	if scope := cred.scope(in.into(now.Scope)); scope != now.Scope {
+		change.Scope = &scope
+	}
+	return nil
+}
+
+// sameText compares PEM, whose line breaks may have become spaces.
+func sameText(a, b string) bool {
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+}
+
+// remove deletes a VIM. One that is left draining is as good as deleted to this API:
+// nothing more is issued from it, and the broker finishes the rest.
+func (s *server) remove(c call) (any, error) {
+	if uuid.Validate(c.id) != nil {
+		return nil, noSuchVIM()
+	}
+	_, _, err := s.Registry.DeleteVIM(c.r.Context(), c.p, c.id, broker.Deletion{})
+	return nil, err
+}
+
+// noSuchVIM: names are no ids here, although the domain takes both.
+func noSuchVIM() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"} }
+
+// unlisted is how Tacker's server answers filters that it falls over.
+func unlisted() error {
+	return &fault{http.StatusInternalServerError, "HTTPInternalServerError", internal}
+}

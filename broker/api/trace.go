@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"runtime"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// trace is what is known of a request while it is answered.
+type trace struct {
+	id        string
+	route     string // the pattern; empty until one matches
+	principal policy.Principal
+	quiet     bool // logged at debug level only: probes
+}
+
+type traceKey struct{}
+
+// traceOf returns the trace that every request's context holds.
+func traceOf(ctx context.Context) *trace {
+	return ctx.Value(traceKey{}).(*trace)
+}
+
+// wellFormed is what a caller may choose as a request id: it goes into the log
+// and the audit log as it is.
+var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// requestID takes the caller's id if it is well formed, and makes one otherwise.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); wellFormed.MatchString(id) {
+		return id
+	}
+	return uuid.NewString()
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// discard is a response that nobody reads.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+// method keeps what callers make up out of metrics and logs.
+func method(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "other"
+}
+
+// describe tells what a panic was about. Its value may hold anything, a
+// credential included, so only the runtime's own words are repeated.
+func describe(panicked any) string {
+	if err, ok := panicked.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("a value of type %T", panicked)
+}

@@ -1,0 +1,65 @@
+package v1
+
+import (
+	"time"
+)
+
+// Lease is one derived credential, or the record of one; it does not hold the
+// credential.
+type Lease struct {
+	ID            string `json:"id" doc:"UUID, assigned at issue" format:"uuid"`
+	VIM           string `json:"vim" doc:"Id of the VIM"`
+	VIMName       string `json:"vimName" doc:"Name of the VIM when it was issued"`
+	VIMGeneration int64  `json:"vimGeneration" doc:"Generation of the VIM that it is pinned to"`
+	Principal     string `json:"principal" doc:"Who it was issued to"`
+	Project       string `json:"project" doc:"Project of the principal"`
+	Operation     string `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
+	State         string `json:"state" doc:"Where it stands" enum:"pending,active,revoking,revoked,irrevocable"`
+	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream"`
+
+	Role       string   `json:"role,omitempty" doc:"Role of the credential on the VIM"`
+	Namespaces []string `json:"namespaces" doc:"Namespaces it is limited to; empty means none"`
+	Format     string   `json:"format,omitempty" doc:"Format of its client configuration"`
+	Purpose    string   `json:"purpose,omitempty" doc:"What it is for, in the caller's words"`
+
+	IssuedAt         time.Time `json:"issuedAt,omitzero" doc:"When the credential was issued"`
+	ExpiresAt        time.Time `json:"expiresAt,omitzero" doc:"When its newest credential stops working by itself"`
+	MaxExpiresAt     time.Time `json:"maxExpiresAt,omitzero" doc:"Bound of every renewal"`
+	Revocable        bool      `json:"revocable" doc:"It can be taken back before it expires"`
+	Derived          bool      `json:"derived" doc:"False where the stored credential itself was passed through"`
+	MaxRevocationLag string    `json:"maxRevocationLag" doc:"How long the credential may still work after revokedAt, as a Go duration" example:"10s"`
+	RevokedAt        time.Time `json:"revokedAt,omitzero" doc:"When the upstream object was seen to be gone"`
+	ConfirmedDeadAt  time.Time `json:"confirmedDeadAt,omitzero" doc:"When the credential was tried and refused, or its own expiry passed"`
+	LastError        string    `json:"lastError,omitempty" doc:"Class of the last failure to take it back"`
+}
+
+// IssuedLease is a lease with the client configuration that holds its
+// credential: the answer of issue and renew, and of nothing else.
+type IssuedLease struct {
+	Lease
+	ClientConfig ClientConfig `json:"clientConfig,omitzero" doc:"The client configuration: a string for kubeconfig, env and clouds.yaml, an object for json, exec-credential and vim-connection-info"`
+}
+
+// LeaseRequest asks for a lease.
+type LeaseRequest struct {
+	VIM        string   `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM"`
+	TTL        string   `json:"ttl,omitempty" doc:"Wished lifetime as a Go duration; absent means the broker's default; more than the maximum is capped" example:"1h"`
+	Role       string   `json:"role,omitempty" doc:"view, edit, admin, cluster-admin or a named ClusterRole (Kubernetes); roles of the registered user, separated by commas (OpenStack; absent means all but admin)" example:"edit"`
+	Namespaces []string `json:"namespaces,omitempty" doc:"Namespaces to limit it to"`
+	Format     string   `json:"format,omitempty" doc:"Format of the client configuration; absent means kubeconfig, or clouds.yaml for OpenStack" enum:"kubeconfig,clouds.yaml,env,exec-credential,json,vim-connection-info"`
+	Purpose    string   `json:"purpose,omitempty" doc:"What it is for; kept with the lease and in the audit log"`
+	Operation  string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
+}
+
+// Renewal asks for a new credential of a lease.
+type Renewal struct {
+	TTL string `json:"ttl,omitempty" doc:"Wished lifetime from now as a Go duration; absent means the broker's default" example:"1h"`
+}
+
+// Selector names leases to revoke. At least one field is set, and a lease must
+// match all that are.
+type Selector struct {
+	VIM       string `json:"vim,omitempty" doc:"Id or name of a VIM"`
+	Principal string `json:"principal,omitempty" doc:"Principal that holds them"`
+	Operation string `json:"operation,omitempty" doc:"LCM operation occurrence that they serve"`
+}

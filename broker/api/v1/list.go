@@ -1,0 +1,75 @@
+package v1
+
+import "time"
+
+// List is one page of a list.
+type List[T any] struct {
+	Items []T `json:"items" doc:"This page's items"`
+	// NextPageToken asks for the page after this one; empty on the last.
+	NextPageToken string `json:"nextPageToken" doc:"pageToken of the next page; empty on the last"`
+}
+
+// AuditEntry is one line of the audit log.
+type AuditEntry struct {
+	Seq       int64             `json:"seq" doc:"Counts from 1 without a gap"`
+	Time      time.Time         `json:"time" doc:"When, with microseconds"`
+	Request   string            `json:"request,omitempty" doc:"Request id that led here"`
+	Principal string            `json:"principal" doc:"Who"`
+	Project   string            `json:"project" doc:"Project of the resource"`
+	Action    string            `json:"action" doc:"What was asked for" example:"lease:issue"`
+	Kind      string            `json:"kind" doc:"Kind of resource" enum:"Project,VIM,Lease"`
+	Resource  string            `json:"resource" doc:"Id of the resource"`
+	Outcome   string            `json:"outcome" doc:"Point of the action at which it was written" enum:"denied,read,intent,done,failed"`
+	Detail    map[string]string `json:"detail,omitempty" doc:"What else matters"`
+	Previous  string            `json:"previous" doc:"Hash of the entry before"`
+	Hash      string            `json:"hash" doc:"SHA-256 over this entry and previous"`
+}
+
+// Question asks what policy would decide; nothing happens.
+type Question struct {
+	Principal *Principal `json:"principal,omitempty" doc:"About whom; absent means the caller"`
+	Action    string     `json:"action" doc:"Action asked about" example:"lease:issue"`
+	Resource  Resource   `json:"resource,omitzero" doc:"What it would be done to; absent means the principal's project"`
+	Wish      Wish       `json:"wish,omitzero" doc:"What a lease request would ask for"`
+}
+
+// Principal is who asks.
+type Principal struct {
+	Name    string   `json:"name" doc:"Name of the principal"`
+	Project string   `json:"project" doc:"Project it acts in"`
+	Roles   []string `json:"roles,omitempty" doc:"Its roles there"`
+}
+
+// Resource is what an action is done to.
+type Resource struct {
+	Kind       string            `json:"kind,omitempty" doc:"Kind of resource" enum:"Project,VIM,Lease"`
+	ID         string            `json:"id,omitempty" doc:"Its id, or the project's name"`
+	Project    string            `json:"project,omitempty" doc:"Project that owns it; absent means the principal's"`
+	VIMProject string            `json:"vimProject,omitempty" doc:"Project that owns the VIM of a lease"`
+	VIMType    string            `json:"vimType,omitempty" doc:"Type of the VIM"`
+	VIMName    string            `json:"vimName,omitempty" doc:"Name of the VIM"`
+	Shared     bool              `json:"shared,omitzero" doc:"The VIM is shared"`
+	Labels     map[string]string `json:"labels,omitempty" doc:"Labels of the VIM"`
+	Owner      string            `json:"owner,omitempty" doc:"Principal that a lease was issued to"`
+}
+
+// Wish is what a lease request would ask for, as policies weigh it.
+type Wish struct {
+	TTL        string   `json:"ttl,omitempty" doc:"Lifetime as a Go duration" example:"1h"`
+	Role       string   `json:"role,omitempty" doc:"Role on the VIM"`
+	Namespaces []string `json:"namespaces,omitempty" doc:"Namespaces"`
+	Purpose    string   `json:"purpose,omitempty" doc:"Purpose"`
+}
+
+// Decision is what policy decides, and why.
+type Decision struct {
+	Allowed  bool     `json:"allowed" doc:"Whether it is allowed"`
+	Policies []string `json:"policies" doc:"Policies that determined the answer; empty when nothing permitted"`
+	Errors   []string `json:"errors" doc:"Evaluation errors; any error denies"`
+}
+
+// Health says that the server lives, or is ready to serve.
+type Health struct {
+	Status  string `json:"status" doc:"ok or ready"`
+	Version string `json:"version,omitempty" doc:"Version of the server"`
+}

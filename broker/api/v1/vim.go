@@ -1,0 +1,182 @@
+package v1
+
+import (
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// VIM is a registered cloud or cluster as callers see it. It never holds the
+// credential, only facts about it.
+type VIM struct {
+	ID       string `json:"id" doc:"UUID, assigned at registration" format:"uuid"`
+	Name     string `json:"name" doc:"Unique in its project"`
+	Type     string `json:"type" doc:"Kind of system" enum:"kubernetes,openstack"`
+	Endpoint string `json:"endpoint" doc:"URL of the API server or of Keystone"`
+	Status   string `json:"status" doc:"What a caller can expect: registering or draining while in that state, otherwise what the last check found" enum:"registering,draining,unchecked,reachable,unreachable,unauthorized,identityChanged,unopenable"`
+	State    string `json:"state" doc:"Where the registration stands" enum:"registering,registered,draining"`
+	Project  string `json:"project" doc:"Project that owns it"`
+
+	Labels  map[string]string `json:"labels" doc:"Labels to select by"`
+	Shared  bool              `json:"shared" doc:"Every project can see and lease it"`
+	Default bool              `json:"default" doc:"Used where a lease request of its project names no VIM"`
+
+	Generation int64 `json:"generation" doc:"Counts changes of endpoint, trust and credential; a lease is pinned to one"`
+	Revision   int64 `json:"revision" doc:"Counts every change; the ETag is this number in quotes"`
+
+	Credential         StoredCredential `json:"credential" doc:"Facts about the stored credential, never the credential"`
+	CACert             string           `json:"caCert,omitempty" doc:"PEM bundle that the endpoint's certificate must chain to; absent means the system's roots"`
+	InsecureSkipVerify bool             `json:"insecureSkipVerify" doc:"The endpoint's certificate is not verified"`
+	ServerName         string           `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; from a kubeconfig's tls-server-name"`
+	Namespace          string           `json:"namespace,omitempty" doc:"Namespace that clients start in"`
+
+	Scope      *Scope         `json:"scope,omitempty" doc:"What of the cloud it is, as registered (OpenStack)"`
+	Discovered map[string]any `json:"discovered,omitempty" doc:"What was found out about the VIM: on OpenStack regions, project, roles, catalog, and what a lease is there"`
+
+	CheckedAt   time.Time `json:"checkedAt,omitzero" doc:"When the last check ended"`
+	Message     string    `json:"message,omitempty" doc:"What is wrong and what to do; absent when well"`
+	Version     string    `json:"version,omitempty" doc:"Version that the VIM reports"`
+	Identity    string    `json:"identity,omitempty" doc:"What tells this system from every other, e.g. the UID of kube-system"`
+	CanMint     bool      `json:"canMint" doc:"Leases can be derived from the credential"`
+	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
+	Warnings    []string  `json:"warnings" doc:"What deserves attention: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired"`
+
+	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
+	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`
+	CreatedBy string    `json:"createdBy" doc:"Principal that registered it"`
+}
+
+// Warnings that a [VIM] can carry.
+const (
+	WarnInsecure  = "insecureSkipVerify"
+	WarnPlainHTTP = "plainHTTP"
+	WarnExpiring  = "credentialExpiring"
+	WarnExpired   = "credentialExpired"
+)
+
+// StoredCredential says what is known of a sealed credential without opening it.
+type StoredCredential struct {
+	Kind      string    `json:"kind" doc:"bearerToken, clientCertificate, basicAuth, password or applicationCredential"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero" doc:"When it stops working, read from the certificate or JWT; absent if it does not say"`
+	KeyStore  string    `json:"keyStore" doc:"Where its key is kept"`
+}
+
+// Credential is a credential as a caller hands it in: exactly one of token,
+// clientCertificate with clientKey, username with password, or
+// applicationCredentialId with applicationCredentialSecret.
+type Credential struct {
+	Token             secret.Text `json:"token,omitzero" doc:"Bearer token" format:"password" writeOnly:"true"`
+	ClientCertificate string      `json:"clientCertificate,omitempty" doc:"PEM certificate, with clientKey" writeOnly:"true"`
+	ClientKey         secret.Text `json:"clientKey,omitzero" doc:"PEM private key, with clientCertificate" format:"password" writeOnly:"true"`
+	Username          string      `json:"username,omitempty" doc:"User name, with password" writeOnly:"true"`
+	Password          secret.Text `json:"password,omitzero" doc:"Password, with username" format:"password" writeOnly:"true"`
+
+	ApplicationCredentialID     string      `json:"applicationCredentialId,omitempty" doc:"OpenStack application credential, with applicationCredentialSecret" writeOnly:"true"`
+	ApplicationCredentialSecret secret.Text `json:"applicationCredentialSecret,omitzero" doc:"Its secret" format:"password" writeOnly:"true"`
+}
+
+// Registration registers a VIM: with an endpoint and a credential, with a
+// kubeconfig, or with a clouds.yaml and the name of a cloud in it.
+type Registration struct {
+	Name               string `json:"name" doc:"Unique in the caller's project; printable, no space at either end, not a UUID" minLength:"1" maxLength:"255"`
+	Type               string `json:"type,omitempty" doc:"Kind of system; kubernetes when a kubeconfig is given" enum:"kubernetes,openstack"`
+	Endpoint           string `json:"endpoint,omitempty" doc:"URL of the API server or of Keystone"`
+	CACert             string `json:"caCert,omitempty" doc:"PEM bundle; absent means the system's roots"`
+	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitzero" doc:"Do not verify the endpoint's certificate"`
+	Namespace          string `json:"namespace,omitempty" doc:"Namespace that clients start in (Kubernetes)"`
+	Region             string `json:"region,omitempty" doc:"Region (OpenStack)"`
+	Project            string `json:"project,omitempty" doc:"Project, by name (OpenStack)"`
+	ProjectID          string `json:"projectId,omitempty" doc:"Project, by id instead (OpenStack)"`
+	Domain             string `json:"domain,omitempty" doc:"Domain of user and project, by name (OpenStack)"`
+	ProjectDomain      string `json:"projectDomain,omitempty" doc:"Domain of the project, where it is another (OpenStack)"`
+	UserDomain         string `json:"userDomain,omitempty" doc:"Domain of the user, where it is another (OpenStack)"`
+
+	Credential Credential `json:"credential,omitzero" doc:"The credential to store, sealed" writeOnly:"true"`
+
+	Kubeconfig secret.Text `json:"kubeconfig,omitzero" doc:"A whole kubeconfig, credentials inline" format:"password" writeOnly:"true"`
+	Context    string      `json:"context,omitempty" doc:"Context in it; absent means its current-context"`
+	CloudsYAML secret.Text `json:"cloudsYaml,omitzero" doc:"A whole clouds.yaml" format:"password" writeOnly:"true"`
+	Cloud      string      `json:"cloud,omitempty" doc:"Name of the cloud in it"`
+
+	Labels  map[string]string `json:"labels,omitempty" doc:"Labels to select by"`
+	Shared  bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
+	Default bool              `json:"default,omitzero" doc:"Make it the project's default"`
+}
+
+// Scope is what of an OpenStack cloud a VIM is. Of each pair the id counts.
+type Scope struct {
+	Region          string `json:"region,omitempty" doc:"Region"`
+	ProjectID       string `json:"projectId,omitempty" doc:"Project, by id"`
+	Project         string `json:"project,omitempty" doc:"Project, by name"`
+	ProjectDomainID string `json:"projectDomainId,omitempty" doc:"Domain of the project, by id"`
+	ProjectDomain   string `json:"projectDomain,omitempty" doc:"Domain of the project, by name"`
+	UserDomainID    string `json:"userDomainId,omitempty" doc:"Domain of the user, by id"`
+	UserDomain      string `json:"userDomain,omitempty" doc:"Domain of the user, by name"`
+}
+
+// Change is a partial update of a VIM. What is absent stays as it was. A change
+// of endpoint, caCert or insecureSkipVerify needs the credential again.
+type Change struct {
+	Name    *string            `json:"name,omitempty" doc:"New name"`
+	Labels  map[string]*string `json:"labels,omitempty" doc:"Labels to set; null removes one, absent ones stay"`
+	Shared  *bool              `json:"shared,omitempty" doc:"Let every project see and lease it"`
+	Default *bool              `json:"default,omitempty" doc:"Make it the project's default"`
+
+	Endpoint           *string     `json:"endpoint,omitempty" doc:"New URL"`
+	CACert             *string     `json:"caCert,omitempty" doc:"New PEM bundle; empty means the system's roots"`
+	InsecureSkipVerify *bool       `json:"insecureSkipVerify,omitempty" doc:"Do not verify the endpoint's certificate"`
+	Namespace          *string     `json:"namespace,omitempty" doc:"Namespace that clients start in"`
+	Scope              *Scope      `json:"scope,omitempty" doc:"What of the cloud it is, all of it (OpenStack)"`
+	CloudsYAML         secret.Text `json:"cloudsYaml,omitzero" doc:"A whole clouds.yaml instead of endpoint, caCert, scope and credential" format:"password" writeOnly:"true"`
+	Cloud              string      `json:"cloud,omitempty" doc:"Name of the cloud in it"`
+	Credential         Credential  `json:"credential,omitzero" doc:"The credential to store instead" writeOnly:"true"`
+	Kubeconfig         secret.Text `json:"kubeconfig,omitzero" doc:"A whole kubeconfig instead of endpoint, caCert and credential" format:"password" writeOnly:"true"`
+	Context            string      `json:"context,omitempty" doc:"Context in it; absent means its current-context"`
+}
+
+// Rotation replaces the stored credential. Without a credential the same one is
+// sealed again under a new key.
+type Rotation struct {
+	Credential Credential `json:"credential,omitzero" doc:"The new credential; absent seals the same one under a new key" writeOnly:"true"`
+	KeyStore   string     `json:"keyStore,omitempty" doc:"Key store for the new key, where no credential is given; absent means the one for new keys" example:"vault"`
+}
+
+// KeyStatus says how a VIM's credential is sealed.
+type KeyStatus struct {
+	VIM        string    `json:"vim" doc:"Id of the VIM"`
+	VIMName    string    `json:"vimName" doc:"Its name"`
+	Project    string    `json:"project" doc:"Its project"`
+	Generation int64     `json:"generation" doc:"Number of the credential"`
+	KeyStore   string    `json:"keyStore" doc:"Where the key is" example:"vault"`
+	SealedAt   time.Time `json:"sealedAt,omitzero" doc:"When the key was made"`
+	Past       int       `json:"past,omitempty" doc:"Earlier credentials, each with a key, that leases still need"`
+	Pending    bool      `json:"pending,omitempty" doc:"A write of the credential or its key is under way, or was abandoned"`
+	Opens      *bool     `json:"opens,omitempty" doc:"Whether the credential opens; absent where it was not tried"`
+	Message    string    `json:"message,omitempty" doc:"Why it does not open, and what to do"`
+}
+
+// CheckRequest is the body of a check: nothing, or an empty object.
+type CheckRequest struct{}
+
+// InventoryRequest asks for what a VIM holds of ours, compared with the leases.
+type InventoryRequest struct {
+	Settle bool `json:"settle,omitzero" doc:"Remove orphans and close ghosts"`
+}
+
+// Inventory compares a VIM with the leases on it, both ways.
+type Inventory struct {
+	VIM      string     `json:"vim" doc:"Id of the VIM"`
+	VIMName  string     `json:"vimName" doc:"Name of the VIM"`
+	Upstream int        `json:"upstream" doc:"Objects of ours on the VIM"`
+	Rows     int        `json:"rows" doc:"Leases that should have one"`
+	Orphans  []Upstream `json:"orphans" doc:"Objects without a lease"`
+	Ghosts   []Lease    `json:"ghosts" doc:"Leases without an object"`
+	Settled  bool       `json:"settled" doc:"They were settled"`
+}
+
+// Upstream is one object of ours on a VIM.
+type Upstream struct {
+	Handle    string    `json:"handle" doc:"Its name on the VIM"`
+	Lease     string    `json:"lease,omitempty" doc:"Id of the lease it was made for"`
+	CreatedAt time.Time `json:"createdAt,omitzero" doc:"When it was made, as the VIM says"`
+}

@@ -1,0 +1,169 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error) {
+	r, err := registration(in)
+	if err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	v, err := s.broker.RegisterVIM(c.ctx, c.principal, r)
+	if err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	a := s.vim(v)
+	a.location = "/v1/vims/" + url.PathEscape(v.ID)
+	return a, nil
+}
+
+func (s *server) listVIMs(c *call) (answer[v1.List[v1.VIM]], error) {
+	q, err := vimsAsked(c)
+	if err != nil {
+		return answer[v1.List[v1.VIM]]{}, err
+	}
+	found, next, err := s.broker.VIMs(c.ctx, c.principal, q)
+	if err != nil {
+		return answer[v1.List[v1.VIM]]{}, err
+	}
+	l := v1.List[v1.VIM]{NextPageToken: next}
+	for _, v := range found {
+		l.Items = append(l.Items, vim(v, s.now()))
+	}
+	return answer[v1.List[v1.VIM]]{body: l}, nil
+}
+
+func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
+	q, err := vimsAsked(c)
+	if err != nil {
+		return answer[v1.List[v1.KeyStatus]]{}, err
+	}
+	found, next, err := s.broker.KeyStatuses(c.ctx, c.principal, q, c.query.Get("try") == "true")
+	if err != nil {
+		return answer[v1.List[v1.KeyStatus]]{}, err
+	}
+	l := v1.List[v1.KeyStatus]{NextPageToken: next}
+	for _, k := range found {
+		l.Items = append(l.Items, v1.KeyStatus{
+			VIM: k.VIM, VIMName: k.VIMName, Project: k.Project, Generation: k.Generation, KeyStore: k.KeyStore,
+			SealedAt: k.SealedAt, Past: k.Past, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
+		})
+	}
+	return answer[v1.List[v1.KeyStatus]]{body: l}, nil
+}
+
+// vimsAsked is the query of a list of VIMs.
+func vimsAsked(c *call) (broker.VIMQuery, error) {
+	q := broker.VIMQuery{
+		Type:   broker.VIMType(c.query.Get("type")),
+		Name:   c.query.Get("name"),
+		Status: broker.HealthStatus(c.query.Get("status")),
+	}
+	if q.Status == broker.HealthStatus(broker.Draining) { // on the wire one word says both
+		q.State, q.Status = broker.Draining, ""
+	}
+	var err error
+	if q.Labels, err = labels(c.query["label"]); err != nil {
+		return q, err
+	}
+	q.Page, err = c.page()
+	return q, err
+}
+
+func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
+	v, err := s.broker.VIM(c.ctx, c.principal, c.path("id"))
+	return s.vim(v), err
+}
+
+func (s *server) updateVIM(c *call, in v1.Change) (answer[v1.VIM], error) {
+	change, err := vimChange(in)
+	if err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	if change.IfRevision, err = c.ifMatch(); err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	v, err := s.broker.UpdateVIM(c.ctx, c.principal, c.path("id"), change)
+	return s.vim(v), err
+}
+
+func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
+	d := broker.Deletion{Drain: c.flag("drain"), Force: c.flag("force")}
+	var err error
+	if d.IfRevision, err = c.ifMatch(); err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	v, gone, err := s.broker.DeleteVIM(c.ctx, c.principal, c.path("id"), d)
+	if gone {
+		return answer[v1.VIM]{status: http.StatusNoContent}, err
+	}
+	return s.vim(v), err
+}
+
+func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {
+	v, err := s.broker.CheckVIM(c.ctx, c.principal, c.path("id"))
+	return s.vim(v), err
+}
+
+func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
+	cred, err := credential(in.Credential)
+	if err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	revision, err := c.ifMatch()
+	if err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	if cred.Empty() {
+		v, err := s.broker.RekeyVIM(c.ctx, c.principal, c.path("id"), in.KeyStore, revision)
+		return s.vim(v), err
+	}
+	if in.KeyStore != "" {
+		return answer[v1.VIM]{}, broker.Invalid("keyStore", "goes without a credential: a new credential is sealed in the key store for new keys")
+	}
+	v, err := s.broker.RotateVIM(c.ctx, c.principal, c.path("id"), cred, revision)
+	return s.vim(v), err
+}
+
+func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory], error) {
+	i, err := s.broker.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
+	if err != nil {
+		return answer[v1.Inventory]{}, err
+	}
+	out := v1.Inventory{VIM: i.VIM, VIMName: i.VIMName, Upstream: i.Upstream, Rows: i.Rows, Settled: i.Settled}
+	for _, o := range i.Orphans {
+		out.Orphans = append(out.Orphans, v1.Upstream{Handle: o.Handle, Lease: o.Lease, CreatedAt: o.CreatedAt.UTC()})
+	}
+	for _, g := range i.Ghosts {
+		out.Ghosts = append(out.Ghosts, lease(g))
+	}
+	return answer[v1.Inventory]{body: out}, nil
+}
+
+// vim is the answer that shows v.
+func (s *server) vim(v broker.VIM) answer[v1.VIM] {
+	return answer[v1.VIM]{body: vim(v, s.now()), revision: v.Revision}
+}
+
+// labels reads name=value pairs.
+func labels(pairs []string) (map[string]string, error) {
+	m := map[string]string{}
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if before, twice := m[name]; !ok || name == "" || twice && before != value {
+			return nil, fault(invalid, "query", "label", "must be name=value, each name once")
+		}
+		m[name] = value
+	}
+	return m, nil
+}

@@ -1,0 +1,321 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// Options wires a [Broker]. Every field without a stated default is required.
+type Options struct {
+	Store Store
+	// Keys are the key stores. The first takes new keys; the others are read, and
+	// emptied by RekeyVIM.
+	Keys    []secret.KeyStore
+	Drivers map[VIMType]Driver
+	Policy  policy.Decider
+	// Egress gives the addresses that may be dialled for a project's VIMs. The
+	// same project must get the same pointer until its rules change.
+	Egress func(project string) *egress.Rules
+	Terms  Terms
+	Log    *slog.Logger
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Terms are the numbers an operator may set. [DefaultTerms] says what zero stands for.
+type Terms struct {
+	// DefaultTTL is granted to a lease that asks for none; MaxTTL caps what is
+	// granted, and bounds a lease's life over all its renewals.
+	DefaultTTL, MaxTTL time.Duration
+	Quota              Quota
+	// CheckEvery is how often each VIM is checked.
+	CheckEvery time.Duration
+	// ReapEvery, SettleEvery and InventoryEvery are how often those passes run.
+	ReapEvery, SettleEvery, InventoryEvery time.Duration
+	// CallTimeout bounds one call of a driver, which may be a few requests to the VIM.
+	CallTimeout time.Duration
+	// AbandonedAfter is when unfinished work is taken for a dead process's. It is
+	// far longer than any request can take.
+	AbandonedAfter time.Duration
+	// GiveUpAfter is how many failed revocations make a lease irrevocable.
+	GiveUpAfter int
+}
+
+// DefaultTerms are the terms where an operator sets none.
+func DefaultTerms() Terms {
+	return Terms{
+		DefaultTTL:     time.Hour,
+		MaxTTL:         12 * time.Hour,
+		Quota:          Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},
+		CheckEvery:     5 * time.Minute,
+		ReapEvery:      5 * time.Second,
+		SettleEvery:    time.Minute,
+		InventoryEvery: 10 * time.Minute,
+		CallTimeout:    15 * time.Second,
+		AbandonedAfter: 5 * time.Minute,
+		GiveUpAfter:    30,
+	}
+}
+
+// Broker is the registry and the leases. Its methods are safe for concurrent
+// use, by any number of processes on one store.
+type Broker struct {
+	store   Store
+	keys    []secret.KeyStore
+	drivers map[VIMType]Driver
+	guard   *audit.Guard
+	policy  policy.Decider
+	egress  func(string) *egress.Rules
+	terms   Terms
+	log     *slog.Logger
+	now     func() time.Time
+
+	mu            sync.Mutex
+	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
+}
+
+// New returns a Broker; it starts nothing.
+func New(o Options) *Broker {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	return &Broker{
+		store:         o.Store,
+		keys:          o.Keys,
+		drivers:       o.Drivers,
+		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Log: o.Log},
+		policy:        o.Policy,
+		egress:        o.Egress,
+		terms:         o.Terms,
+		log:           o.Log,
+		now:           now,
+		discrepancies: map[string]Discrepancy{},
+	}
+}
+
+// Ready reports whether the store and the key stores can be used now. It is
+// [ErrUnavailable] if not, with the part at fault; and with the reason, where that
+// part's error has one that anyone may read: a method Reason() string.
+func (b *Broker) Ready(ctx context.Context) error {
+	if err := b.store.Check(ctx); err != nil {
+		return &Error{Kind: ErrUnavailable, Detail: "the store cannot be used", Cause: err}
+	}
+	for _, keys := range b.keys {
+		if err := keys.Check(ctx); err != nil {
+			detail := "the key store " + keys.Name() + " cannot be used"
+			var why interface {
+				error
+				Reason() string
+			}
+			if errors.As(err, &why) {
+				detail += ": " + why.Reason()
+			}
+			return &Error{Kind: ErrUnavailable, Detail: detail, Cause: err}
+		}
+	}
+	return nil
+}
+
+// Census counts VIMs and leases by state.
+func (b *Broker) Census(ctx context.Context) (Census, error) { return b.store.Census(ctx) }
+
+// enter decides, and turns a refusal into what the caller may know: what it may
+// not see does not exist.
+func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
+	act, err := b.guard.Enter(ctx, p, action, res, wish)
+	if err == nil {
+		return act, nil
+	}
+	if !errors.Is(err, policy.ErrDenied) {
+		return nil, &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+	}
+	switch {
+	case res.Kind == policy.KindVIM && !b.guard.Allows(p, policy.VIMShow, res):
+		return nil, vimNotFound()
+	case res.Kind == policy.KindLease && !b.guard.Allows(p, policy.LeaseShow, res):
+		return nil, leaseNotFound()
+	}
+	return nil, &Error{
+		Kind:   ErrDenied,
+		Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
+		Remedy: `ask an administrator, who sees why with "vimbroker policy explain"`,
+		Cause:  err,
+	}
+}
+
+// read is enter for what only reads: one entry records it.
+func (b *Broker) read(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
+	act, err := b.enter(ctx, p, action, res, policy.Wish{})
+	if err != nil {
+		return err
+	}
+	if err := act.Read(ctx); err != nil {
+		return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+	}
+	return nil
+}
+
+// refuse records that an allowed act ended before it had any effect, and returns why.
+func (b *Broker) refuse(ctx context.Context, act *audit.Act, why error) error {
+	if err := b.store.Append(ctx, act.Failed(class(why))); err != nil {
+		b.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}
+
+// class is an error's kind in one word or two, fit for the audit log and for a
+// lease's LastError: never another system's words.
+func class(err error) string {
+	for _, kind := range []error{
+		ErrNotFound, ErrInvalid, ErrExists, ErrConflict, ErrPrecondition, ErrDenied, ErrQuota, ErrUnsupported,
+		ErrUnauthorized, ErrForbidden, ErrUnreachable, ErrUnavailable, ErrUnopenable,
+		context.DeadlineExceeded, context.Canceled,
+	} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	return "internal error"
+}
+
+// driver returns the driver of a type.
+func (b *Broker) driver(t VIMType) (Driver, error) {
+	if d, ok := b.drivers[t]; ok {
+		return d, nil
+	}
+	switch t {
+	case Kubernetes, OpenStack:
+		return nil, &Error{Kind: ErrUnsupported, Field: "type", Detail: "VIMs of type " + string(t) + " are not supported by this broker"}
+	case "":
+		return nil, Invalid("type", "is required: kubernetes or openstack")
+	}
+	return nil, Invalid("type", "must be kubernetes or openstack")
+}
+
+// call bounds one call of a driver.
+func (b *Broker) call(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, b.terms.CallTimeout)
+}
+
+// cleanup is a context for undoing what a request began: it outlives the request.
+func (b *Broker) cleanup(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 2*b.terms.CallTimeout)
+}
+
+// findVIM returns the VIM that ref names to p: by id, or by name in its project
+// and then among the shared ones. Whether p may see it is for enter to say.
+func (b *Broker) findVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+	if _, err := uuid.Parse(ref); err == nil {
+		v, err := b.store.VIM(ctx, ref)
+		if errors.Is(err, ErrNotFound) || err == nil && v.State == Registering {
+			return VIM{}, vimNotFound()
+		}
+		return v, err
+	}
+	if ref == "" {
+		return b.defaultVIM(ctx, p)
+	}
+	found, _, err := b.store.VIMs(ctx, VIMFilter{Project: p.Project, Name: ref, Page: Page{Size: 10}})
+	if err != nil {
+		return VIM{}, err
+	}
+	var shared []VIM
+	for _, v := range found {
+		switch {
+		case v.State == Registering:
+		case v.Project == p.Project:
+			return v, nil
+		default:
+			shared = append(shared, v)
+		}
+	}
+	switch len(shared) {
+	case 0:
+		return VIM{}, vimNotFound()
+	case 1:
+		return shared[0], nil
+	}
+	return VIM{}, &Error{Kind: ErrConflict, Field: "vim", Detail: "several projects share a VIM of that name", Remedy: "name it by its id"}
+}
+
+// visibleVIM is findVIM where nothing is done to the VIM but to select by it: one
+// that p may not see is not found. It records nothing.
+func (b *Broker) visibleVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+	v, err := b.findVIM(ctx, p, ref)
+	if err != nil {
+		return VIM{}, err
+	}
+	if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
+		return VIM{}, vimNotFound()
+	}
+	return v, nil
+}
+
+// defaultVIM returns the default of p's project.
+func (b *Broker) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error) {
+	found, _, err := b.store.VIMs(ctx, VIMFilter{Project: p.Project, Default: true, Page: Page{Size: 100}})
+	if err != nil {
+		return VIM{}, err
+	}
+	for _, v := range found {
+		if v.Project == p.Project && v.State != Registering {
+			return v, nil
+		}
+	}
+	return VIM{}, &Error{Kind: ErrInvalid, Field: "vim", Detail: "no VIM named, and the project has no default", Remedy: `name one, or set one with "vimbroker vim update NAME --default"`}
+}
+
+// findLease returns a lease by its id.
+func (b *Broker) findLease(ctx context.Context, id string) (Lease, error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return Lease{}, leaseNotFound()
+	}
+	l, err := b.store.Lease(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return Lease{}, leaseNotFound()
+	}
+	return l, err
+}
+
+func vimNotFound() error {
+	return &Error{Kind: ErrNotFound, Detail: "no such VIM", Remedy: `"vimbroker vim list" shows those there are`}
+}
+
+func leaseNotFound() error {
+	return &Error{Kind: ErrNotFound, Detail: "no such lease", Remedy: `"vimbroker lease list" shows those there are`}
+}
+
+func vimResource(v VIM) policy.Resource {
+	return policy.Resource{
+		Kind: policy.KindVIM, ID: v.ID, Project: v.Project,
+		VIMType: string(v.Type), VIMName: v.Name, Shared: v.Shared, Labels: v.Labels,
+	}
+}
+
+func leaseResource(l Lease) policy.Resource {
+	return policy.Resource{
+		Kind: policy.KindLease, ID: l.ID, Project: l.Project, Owner: l.Principal,
+		VIMProject: l.VIMProject, VIMType: string(l.VIMType), VIMName: l.VIMName,
+	}
+}
+
+func projectResource(project string) policy.Resource {
+	return policy.Resource{Kind: policy.KindProject, ID: project, Project: project}
+}
+
+// system is the principal of one of the broker's own passes.
+func system(pass string) policy.Principal {
+	return policy.Principal{Name: "system:" + pass, Roles: []string{policy.RoleSystem}}
+}

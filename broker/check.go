@@ -1,0 +1,151 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// checksAtOnce bounds how many VIMs one check pass talks to at a time; a slow
+// VIM delays only its own slot.
+const checksAtOnce = 16
+
+// CheckVIM checks a VIM now, records what was found as its health, and returns
+// it. That the VIM is not well is no error.
+func (b *Broker) CheckVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+	v, err := b.findVIM(ctx, p, ref)
+	if err != nil {
+		return VIM{}, err
+	}
+	if err := b.read(ctx, p, policy.VIMCheck, vimResource(v)); err != nil {
+		return VIM{}, err
+	}
+	v.Health, err = b.check(ctx, v)
+	return v, err
+}
+
+// CheckDue is the pass that checks every VIM whose time has come.
+func (b *Broker) CheckDue(ctx context.Context) error {
+	var group errgroup.Group
+	group.SetLimit(checksAtOnce)
+	err := b.eachVIM(ctx, VIMFilter{State: Registered, CheckDue: b.now()}, func(v VIM) {
+		group.Go(func() error {
+			_, err := b.check(ctx, v)
+			return err
+		})
+	})
+	return errors.Join(err, group.Wait())
+}
+
+// check asks the VIM, and records the answer. It errs only where the broker's own
+// parts do.
+func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
+	d, err := b.driver(v.Type)
+	if err != nil {
+		return Health{}, err
+	}
+	h, err := b.examine(ctx, d, v)
+	if err != nil {
+		return Health{}, err
+	}
+	if err := b.store.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil && !errors.Is(err, ErrNotFound) {
+		return Health{}, err
+	}
+	if h.Status != v.Health.Status {
+		b.log.InfoContext(ctx, "VIM health changed", "vim", v.ID, "name", v.Name, "from", v.Health.Status, "to", h.Status)
+		if h.Status == Reachable {
+			return h, b.retryIrrevocable(ctx, v)
+		}
+	}
+	return h, nil
+}
+
+func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
+	// What a VIM could do when it last answered is still the best that is known.
+	h := Health{
+		CheckedAt: b.now(), Next: b.nextCheck(), Version: v.Health.Version,
+		CanMint: v.Health.CanMint, MintMessage: v.Health.MintMessage,
+	}
+	o, err := b.open(ctx, v, v.Current)
+	switch {
+	case errors.Is(err, ErrUnopenable):
+		h.Status, h.Message = Unopenable, message(err)
+		return h, nil
+	case err != nil:
+		return Health{}, err
+	}
+	defer o.close()
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	report, err := d.Check(ctx, o.Access)
+	switch {
+	case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden):
+		h.Status, h.Message = Unauthorized, message(err)
+	case err != nil:
+		h.Status, h.Message = Unreachable, message(err)
+	case report.Identity != v.Current.Identity:
+		h.Status = IdentityChanged
+		h.Message = "another system answers at the endpoint than the one that was registered; if that is meant, delete the VIM and register it anew"
+	default:
+		return b.health(report), nil
+	}
+	return h, nil
+}
+
+// probe is a driver's check of something not yet stored.
+func (b *Broker) probe(ctx context.Context, d Driver, a Access) (Report, error) {
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	report, err := d.Check(ctx, a)
+	if err == nil && report.Identity == "" {
+		err = &Error{Kind: ErrUnreachable, Detail: "the VIM does not say which system it is"}
+	}
+	return report, err
+}
+
+// health is what a check that found all well says.
+func (b *Broker) health(r Report) Health {
+	return Health{
+		Status: Reachable, CheckedAt: b.now(), Next: b.nextCheck(),
+		Version: r.Version, CanMint: r.CanMint, MintMessage: r.MintMessage,
+	}
+}
+
+// nextCheck spreads the checks, so that VIMs registered together are not for
+// ever checked together.
+func (b *Broker) nextCheck() time.Time {
+	every := b.terms.CheckEvery
+	return b.now().Add(every - time.Duration(rand.Int64N(int64(every)/10+1))) //nolint:gosec // no secret hangs on this jitter
+}
+
+// message is what of an error may be shown and kept.
+func message(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Error()
+	}
+	return class(err)
+}
+
+// eachVIM walks every page of what f selects.
+func (b *Broker) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
+	f.Size = 500
+	for {
+		vims, next, err := b.store.VIMs(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, v := range vims {
+			do(v)
+		}
+		if next == "" {
+			return nil
+		}
+		f.Token = next
+	}
+}

@@ -1,0 +1,191 @@
+package clientconfig
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Dir is a directory of this process, 0700, that holds the files of leases in
+// use. It is safe for concurrent use.
+//
+//	<root>/                                   0700, ours
+//	  <boot>-<pid>-<start>-<random>/          0700, one per Dir, locked while open
+//	    kubeconfig-<random>  ca-<random> …    0600, one set per Files
+//
+// Close removes it with everything in it; after a kill, [Sweep] of another
+// process does.
+type Dir struct {
+	path string // absolute
+	root *os.Root
+	// lock is the directory, opened and locked (flock): it tells even a process
+	// that does not see our pid that we live. The kernel unlocks it when we end.
+	lock *os.File
+
+	mu     sync.Mutex
+	files  *os.Root // the directory; nil once closed
+	closed bool
+}
+
+// DefaultRoot is where directories are kept unless another root is given:
+// vimbroker under $XDG_RUNTIME_DIR (memory, gone at logout) if that is this
+// user's, or else vimbroker-<uid> under the system's directory for temporary files.
+func DefaultRoot() string {
+	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		// After sudo it may name another user's, where we would leave things in the way.
+		if info, err := os.Stat(run); err == nil && info.IsDir() && ours(info) {
+			return filepath.Join(run, "vimbroker")
+		}
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("vimbroker-%d", os.Geteuid()))
+}
+
+// OpenDir makes a directory of this process under root, which is made if it is
+// not there; empty means [DefaultRoot]. A root that is a symbolic link, another
+// user's, or open to others is refused. When OpenDir errs, no directory is left.
+func OpenDir(root string) (*Dir, error) {
+	parent, err := openRoot(root, true)
+	if err != nil {
+		return nil, err
+	}
+	me, err := self()
+	if err == nil {
+		// A directory can be swept between being made and being locked, by a
+		// process that sees other pids than we do. Then there is a next one.
+		for range 3 {
+			var d *Dir
+			if d, err = newDir(parent, me.directoryName()); err == nil {
+				return d, nil
+			}
+			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EWOULDBLOCK) {
+				break
+			}
+		}
+	}
+	_ = parent.Close()
+	return nil, fmt.Errorf("making a directory for client configurations: %w", err)
+}
+
+func newDir(parent *os.Root, name string) (d *Dir, err error) {
+	if err := parent.Mkdir(name, 0o700); err != nil {
+		return nil, err
+	}
+	d = &Dir{path: filepath.Join(parent.Name(), name), root: parent}
+	defer func() {
+		if err != nil {
+			d.release()
+			_ = parent.Remove(name)
+		}
+	}()
+	if err := parent.Chmod(name, 0o700); err != nil { // whatever the umask
+		return nil, err
+	}
+	if d.files, err = parent.OpenRoot(name); err != nil {
+		return nil, err
+	}
+	if d.lock, err = d.files.Open("."); err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("locking %s: %w", d.path, err)
+	}
+	if _, err := parent.Lstat(name); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Path is the directory's absolute path.
+func (d *Dir) Path() string { return d.path }
+
+// Close removes the directory and all that is in it. Closing again is harmless;
+// after an error it tries again.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	if err := d.root.RemoveAll(filepath.Base(d.path)); err != nil {
+		return fmt.Errorf("removing the directory of client configurations: %w", err)
+	}
+	d.closed = true
+	d.release()
+	_ = d.root.Close()
+	return nil
+}
+
+// release closes the descriptors of the directory itself.
+func (d *Dir) release() {
+	if d.files != nil {
+		_ = d.files.Close()
+	}
+	if d.lock != nil {
+		_ = d.lock.Close()
+	}
+}
+
+// openRoot opens the directory that directories of processes are kept in, made
+// if create is set, and refuses one that others could put things into.
+func openRoot(path string, create bool) (*os.Root, error) {
+	if path == "" {
+		path = DefaultRoot()
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("directory for client configurations: %w", err)
+	}
+	if create {
+		switch err := os.Mkdir(path, 0o700); {
+		case err == nil:
+			if err := os.Chmod(path, 0o700); err != nil { // whatever the umask
+				return nil, fmt.Errorf("directory for client configurations: %w", err)
+			}
+		case !errors.Is(err, fs.ErrExist):
+			return nil, fmt.Errorf("directory for client configurations: %w", err)
+		}
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("directory for client configurations: %w", err)
+	}
+	if err := checkRoot(root, path); err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+// checkRoot looks at what was opened, not at what stands under the name now.
+func checkRoot(root *os.Root, path string) error {
+	opened, err := root.Stat(".")
+	if err != nil {
+		return fmt.Errorf("directory for client configurations: %w", err)
+	}
+	named, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("directory for client configurations: %w", err)
+	case !os.SameFile(opened, named):
+		return fmt.Errorf("directory for client configurations: %s is a symbolic link; remove it", path)
+	case !ours(opened):
+		return fmt.Errorf("directory for client configurations: %s belongs to another user; name another directory", path)
+	case opened.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("directory for client configurations: %s is open to others (mode %04o); remove it, or close it with chmod 700", path, opened.Mode().Perm())
+	}
+	return nil
+}
+
+func ours(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// random is a name's part that nobody can foresee.
+func random() string { return strings.ToLower(rand.Text()) }

@@ -1,0 +1,154 @@
+package clientconfig
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// kubeconfigFile is the form that kubectl, helm and client-go read, with the
+// fields that we write (k8s.io/client-go/tools/clientcmd/api/v1).
+type kubeconfigFile struct {
+	APIVersion     string         `yaml:"apiVersion"`
+	Kind           string         `yaml:"kind"`
+	Clusters       []namedCluster `yaml:"clusters"`
+	Contexts       []namedContext `yaml:"contexts"`
+	CurrentContext string         `yaml:"current-context"`
+	Users          []namedUser    `yaml:"users"`
+}
+
+type namedCluster struct {
+	Name    string      `yaml:"name"`
+	Cluster kubeCluster `yaml:"cluster"`
+}
+
+type kubeCluster struct {
+	Server                   string `yaml:"server"`
+	CertificateAuthority     string `yaml:"certificate-authority,omitempty"` // a path
+	CertificateAuthorityData string `yaml:"certificate-authority-data,omitempty"`
+	InsecureSkipTLSVerify    bool   `yaml:"insecure-skip-tls-verify,omitempty"`
+	TLSServerName            string `yaml:"tls-server-name,omitempty"`
+}
+
+type namedContext struct {
+	Name    string      `yaml:"name"`
+	Context kubeContext `yaml:"context"`
+}
+
+type kubeContext struct {
+	Cluster   string `yaml:"cluster"`
+	User      string `yaml:"user"`
+	Namespace string `yaml:"namespace,omitempty"`
+}
+
+type namedUser struct {
+	Name string   `yaml:"name"`
+	User kubeUser `yaml:"user"`
+}
+
+// kubeUser holds plaintext. It lives from the call that fills it to the one that
+// renders it.
+type kubeUser struct {
+	Token                 string    `yaml:"token,omitempty"`
+	TokenFile             string    `yaml:"tokenFile,omitempty"`
+	ClientCertificate     string    `yaml:"client-certificate,omitempty"` // a path
+	ClientCertificateData string    `yaml:"client-certificate-data,omitempty"`
+	ClientKey             string    `yaml:"client-key,omitempty"` // a path
+	ClientKeyData         string    `yaml:"client-key-data,omitempty"`
+	Username              string    `yaml:"username,omitempty"`
+	Password              string    `yaml:"password,omitempty"`
+	Exec                  *kubeExec `yaml:"exec,omitempty"`
+}
+
+type kubeExec struct {
+	APIVersion         string    `yaml:"apiVersion"`
+	Command            string    `yaml:"command"`
+	Args               []string  `yaml:"args,omitempty"`
+	Env                []kubeEnv `yaml:"env,omitempty"`
+	InstallHint        string    `yaml:"installHint,omitempty"`
+	InteractiveMode    string    `yaml:"interactiveMode"`
+	ProvideClusterInfo bool      `yaml:"provideClusterInfo"`
+}
+
+type kubeEnv struct {
+	Name  string `yaml:"name"`
+	Value string `yaml:"value"`
+}
+
+// cluster is where to go, with the CA in the text itself.
+func (c Config) cluster() kubeCluster {
+	k := kubeCluster{Server: c.Endpoint, TLSServerName: c.ServerName, InsecureSkipTLSVerify: c.InsecureSkipVerify}
+	if !c.InsecureSkipVerify { // clients refuse a CA beside insecure-skip-tls-verify
+		k.CertificateAuthorityData = base64.StdEncoding.EncodeToString([]byte(c.CACert))
+	}
+	return k
+}
+
+// kubeconfig holds everything inline: one cluster, one user, one context.
+func (c Config) kubeconfig() (secret.Text, error) {
+	text, err := c.encodeKubeconfig(c.cluster(), kubeUser{
+		Token:                 c.Token.Reveal(),
+		ClientCertificateData: base64.StdEncoding.EncodeToString([]byte(c.ClientCertificate)),
+		ClientKeyData:         base64.StdEncoding.EncodeToString([]byte(c.ClientKey.Reveal())),
+		Username:              c.Username,
+		Password:              c.Password.Reveal(),
+	})
+	return secret.NewText(text), err
+}
+
+func (c Config) encodeKubeconfig(cluster kubeCluster, user kubeUser) (string, error) {
+	name := c.name()
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(kubeconfigFile{
+		APIVersion: "v1", Kind: "Config",
+		Clusters:       []namedCluster{{name, cluster}},
+		Contexts:       []namedContext{{name, kubeContext{Cluster: name, User: name, Namespace: c.Namespace}}},
+		CurrentContext: name,
+		Users:          []namedUser{{name, user}},
+	}); err != nil {
+		return "", fmt.Errorf("encoding kubeconfig of VIM %q: %w", c.VIM, err)
+	}
+	if err := enc.Close(); err != nil {
+		return "", fmt.Errorf("encoding kubeconfig of VIM %q: %w", c.VIM, err)
+	}
+	return out.String(), nil
+}
+
+// Plugin is a command that prints an exec credential: a kubeconfig names it in
+// place of a credential.
+type Plugin struct {
+	// Command is looked up in PATH unless it holds a slash.
+	Command string
+	Args    []string
+	// Env is added to what the plugin inherits. It holds no secret: it stands in
+	// the kubeconfig.
+	Env map[string]string
+	// InstallHint is what a client prints when the command is not there.
+	InstallHint string
+}
+
+// PluginKubeconfig is a kubeconfig that holds no credential and names the plugin
+// to get one from. The plugin is told which cluster it is asked for, and is never
+// given the terminal. What c holds of a credential is not used.
+func PluginKubeconfig(c Config, p Plugin) (string, error) {
+	exec := &kubeExec{
+		APIVersion:         execAPIVersion,
+		Command:            p.Command,
+		Args:               p.Args,
+		InstallHint:        p.InstallHint,
+		InteractiveMode:    "Never",
+		ProvideClusterInfo: true,
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		exec.Env = append(exec.Env, kubeEnv{name, p.Env[name]})
+	}
+	return c.encodeKubeconfig(c.cluster(), kubeUser{Exec: exec})
+}

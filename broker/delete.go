@@ -1,0 +1,158 @@
+package broker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Deletion says how a VIM is to be deleted.
+type Deletion struct {
+	// Drain revokes live leases first; without it they are ErrConflict.
+	Drain bool
+	// Force deletes a VIM that cannot be reached: leases that could not be
+	// revoked stay listed as irrevocable, and what is left upstream stays there.
+	Force bool
+	// IfRevision refuses with ErrPrecondition unless it is the present one; zero does not ask.
+	IfRevision int64
+}
+
+// DeleteVIM deletes a VIM and destroys its keys. It answers gone = true when the
+// VIM is no more; false when it is draining: the reaper finishes that.
+//
+// It issues no lease from the moment this returns.
+func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
+	v, err := b.findVIM(ctx, p, ref)
+	if err != nil {
+		return VIM{}, false, err
+	}
+	action := policy.VIMDelete
+	if del.Force {
+		action = policy.VIMForceDelete
+	}
+	act, err := b.enter(ctx, p, action, vimResource(v), policy.Wish{})
+	if err != nil {
+		return VIM{}, false, err
+	}
+	if !del.Drain && !del.Force && v.State == Registered {
+		switch live, err := b.hasLive(ctx, v.ID); {
+		case err != nil:
+			return VIM{}, false, b.refuse(ctx, act, err)
+		case live:
+			return VIM{}, false, b.refuse(ctx, act, leasesLive())
+		}
+	}
+	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+		if now.State == Draining {
+			return nil
+		}
+		if err := now.open(del.IfRevision); err != nil {
+			return err
+		}
+		now.State, now.Default = Draining, false
+		now.UpdatedAt = b.now()
+		return nil
+	}, act.Intent())
+	if errors.Is(err, ErrNotFound) {
+		return VIM{}, true, nil // another call has finished it meanwhile
+	}
+	if err != nil {
+		return VIM{}, false, b.refuse(ctx, act, err)
+	}
+	failpoint.At("delete.draining")
+	gone, err := b.drain(ctx, v, del.Force, act)
+	if err != nil {
+		b.log.WarnContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
+	}
+	return v, gone, nil
+}
+
+func leasesLive() error {
+	return &Error{
+		Kind: ErrConflict, Detail: "leases on the VIM are still live",
+		Remedy: `revoke them first with "vimbroker lease revoke --vim NAME", or delete with --drain`,
+	}
+}
+
+func (b *Broker) hasLive(ctx context.Context, vim string) (bool, error) {
+	live, _, err := b.store.Leases(ctx, LeaseFilter{VIM: vim, States: liveStates, Page: Page{Size: 1}})
+	return len(live) > 0, err
+}
+
+// liveStates are the states of a lease that still needs its VIM.
+var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrrevocable}
+
+// drain takes a draining VIM as far as it goes: revoke, forget, delete, destroy
+// the key. It may be repeated, by anyone.
+func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
+	if err := b.revokeAll(ctx, v, force); err != nil {
+		return false, err
+	}
+	failpoint.At("delete.revoked")
+	if err := b.forget(ctx, v); err != nil && !force {
+		return false, err
+	}
+	failpoint.At("delete.forgotten")
+	if err := b.store.DeleteVIM(ctx, v.ID, force, act.Done()); err != nil {
+		return false, err
+	}
+	failpoint.At("delete.deleted")
+	b.forgetDiscrepancy(v.ID)
+	b.retire(ctx)
+	return true, nil
+}
+
+// revokeAll moves every live lease of a draining VIM to its end. Leases that are
+// still alive afterwards are ErrConflict; with force they become irrevocable.
+func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
+	p := system("drain")
+	batch := b.newBatch(ctx)
+	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}, func(l Lease) error {
+		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		if l.State == LeaseRevoking {
+			batch.add(l, act)
+		} else {
+			batch.begin(l, VIMDeleted, act)
+		}
+		return nil
+	})
+	_, begun := batch.run(b)
+	if err := errors.Join(err, begun); err != nil {
+		return err
+	}
+	if force {
+		return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}}, func(l Lease) error {
+			act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+			if err != nil {
+				return err
+			}
+			return b.giveUp(ctx, l, "its VIM was deleted by force", act)
+		})
+	}
+	if live, err := b.hasLive(ctx, v.ID); err != nil || live {
+		return errors.Join(err, &Error{Kind: ErrConflict, Detail: "leases on the VIM are still live"})
+	}
+	return nil
+}
+
+// forget removes what the driver keeps on the VIM besides leases.
+func (b *Broker) forget(ctx context.Context, v VIM) error {
+	d, err := b.driver(v.Type)
+	if err != nil {
+		return err
+	}
+	o, err := b.open(ctx, v, v.Current)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	return d.Forget(ctx, o.Access)
+}

@@ -1,0 +1,8 @@
+// Package broker is the domain: the registry of VIMs and the leases issued on
+// them. What is stored never leaves; what leaves is derived, narrow, expiring,
+// revocable and audited.
+//
+// Every exported method of [Broker] that a request can reach takes the
+// [policy.Principal] right after the context, decides, and records; callers
+// authenticate and nothing else.
+package broker

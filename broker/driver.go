@@ -1,0 +1,135 @@
+package broker
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// Access is what a driver needs to talk to one VIM: where it is, who we are
+// there, and which addresses may be dialled on the way. It is made for one call and
+// dropped after it; a driver keeps no part of the Credential.
+type Access struct {
+	// VIM and Generation identify the target and credential; connections may be
+	// kept and reused under this pair, credentials may not.
+	VIM        string
+	Generation int64
+	Target     Target
+	Credential Credential
+	// Discovered is what the driver's Report said of this generation, handed back.
+	Discovered string
+	// Identity is what the VIM said it is when this generation was written; empty
+	// while that is being found out. Revoke takes "not found" for an answer only
+	// from the system that has this identity.
+	Identity string
+	Egress   *egress.Rules
+}
+
+// Driver talks to one kind of VIM. Implementations stand under drivers/ and pass
+// test/conformance.Driver. All methods are safe for concurrent use, honour the
+// context's deadline, and answer with this package's sentinels:
+// [ErrUnreachable], [ErrUnauthorized], [ErrForbidden], [ErrInvalid],
+// [ErrUnsupported], [ErrNotFound]. No error holds a credential or the body of a remote answer.
+type Driver interface {
+	// Normalize rebuilds a registration, field by field from an allow-list, into
+	// a target and a credential. It reads no file, runs nothing and connects to
+	// nothing. What it does not know is ErrInvalid with the field named.
+	Normalize(Registration) (Target, Credential, error)
+
+	// Check asks the VIM who it is, whether it knows the credential, and whether
+	// leases can be minted from it. A VIM that answers and cannot mint is not an
+	// error: Report says so.
+	Check(ctx context.Context, a Access) (Report, error)
+
+	// Prepare refuses, before anything is stored or touched, a grant that this
+	// kind of VIM can never make (ErrInvalid with the field: a TTL below its
+	// minimum, a role it does not know), and fills in defaults.
+	Prepare(Grant) (Grant, error)
+
+	// Issue makes the upstream object g.Handle and mints the first credential.
+	// An object of that name that is already there is ours, from an attempt that
+	// died: it is adopted. When Issue errs, the object may be left: the caller
+	// calls Revoke.
+	Issue(ctx context.Context, a Access, g Grant) (Minted, error)
+
+	// Renew mints one more credential of a lease that was issued. An upstream
+	// object that is gone is ErrNotFound, and nothing is made.
+	Renew(ctx context.Context, a Access, g Grant) (Minted, error)
+
+	// Revoke takes the upstream object back, and with it every credential of the
+	// lease. "Already gone" is success; only a parsed "not found" of the object
+	// itself, from the system that a.Identity names, is that: another system
+	// answering there is ErrConflict.
+	Revoke(ctx context.Context, a Access, i Issued) error
+
+	// Dead tries a credential that was minted, and reports whether the VIM refuses
+	// it now. a.Credential is not used and may be empty.
+	Dead(ctx context.Context, a Access, minted Credential) (bool, error)
+
+	// Inventory lists the upstream objects that carry this VIM's id.
+	Inventory(ctx context.Context, a Access) ([]Upstream, error)
+
+	// Forget removes what the driver keeps on the VIM besides leases (service
+	// accounts, role bindings). Called when the VIM is deleted. Idempotent.
+	Forget(ctx context.Context, a Access) error
+}
+
+// Report is what a check found.
+type Report struct {
+	// Identity tells this system from every other, for as long as it exists: the
+	// UID of kube-system, the id of a Keystone project's domain and endpoint.
+	Identity string
+	// Version of the VIM; at most 64 printable characters.
+	Version string
+	// CanMint and, where it is false, MintMessage: what right is missing, and the remedy.
+	CanMint     bool
+	MintMessage string
+	// Discovered is what the driver found out and keeps with the generation: a JSON
+	// object, at most 64 KiB, not secret, shown to callers, and handed back in
+	// Access. "regions" in it lists the VIM's regions (on Kubernetes: namespaces);
+	// on OpenStack "projectId", "projectName" and "projectDomainName" say what the
+	// VIM is, for client configurations.
+	Discovered string
+	// CredentialExpiresAt as far as the credential itself tells; zero otherwise.
+	CredentialExpiresAt time.Time
+}
+
+// Grant is a lease as a driver sees it.
+type Grant struct {
+	// Lease is the lease's id; Handle the upstream object's name, derived from it.
+	Lease      string
+	Handle     string
+	TTL        time.Duration
+	Role       string
+	Namespaces []string
+	Purpose    string
+}
+
+// Minted is a credential fresh from the VIM.
+type Minted struct {
+	Credential Credential
+	// Unlisted: no Inventory can show it (a token has no name upstream).
+	Unlisted bool
+	// ExpiresAt is the VIM's own word, in UTC, never the wish.
+	ExpiresAt time.Time
+	// MaxRevocationLag is how long the VIM may honour it after Revoke.
+	MaxRevocationLag time.Duration
+}
+
+// Issued is what a lease has upstream.
+type Issued struct {
+	Handle string
+	// Credential is the newest that was minted; empty where it is not known.
+	Credential Credential
+	// Discovered is the Report's of the generation that the lease was issued from;
+	// the Access may be a later one of the same system.
+	Discovered string
+}
+
+// Upstream is one object of ours that a VIM holds.
+type Upstream struct {
+	Handle    string
+	Lease     string
+	CreatedAt time.Time
+}

@@ -1,0 +1,85 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels: what callers branch on, and what the API's table of problems is
+// made of. Drivers and stores translate at their border into these.
+var (
+	// ErrNotFound: there is no such thing, or it is another project's.
+	ErrNotFound = errors.New("not found")
+	// ErrInvalid: the request itself is at fault; Error.Field says where.
+	ErrInvalid = errors.New("invalid")
+	// ErrExists: a name or key that must be unique is taken.
+	ErrExists = errors.New("already exists")
+	// ErrConflict: the thing's present state forbids it (leases live, a write
+	// is under way, the lease has ended).
+	ErrConflict = errors.New("conflict")
+	// ErrPrecondition: If-Match names another revision than the present one.
+	ErrPrecondition = errors.New("changed since it was read")
+	// ErrDenied: policy refuses.
+	ErrDenied = errors.New("denied")
+	// ErrQuota: a quota is used up; nothing upstream was touched.
+	ErrQuota = errors.New("quota exceeded")
+	// ErrUnsupported: this kind of VIM or this VIM cannot do that.
+	ErrUnsupported = errors.New("not supported")
+	// ErrUnauthorized: the VIM refuses the credential (it answered 401).
+	ErrUnauthorized = errors.New("credential refused by the VIM")
+	// ErrForbidden: the VIM knows the credential and refuses the call (403).
+	ErrForbidden = errors.New("credential lacks rights on the VIM")
+	// ErrUnreachable: the VIM cannot be asked now: no connection, a time-out, TLS
+	// that does not verify, an answer of 429 or 5xx. The same call may succeed later.
+	ErrUnreachable = errors.New("VIM unreachable")
+	// ErrUnavailable: the broker's own parts (store, key store) cannot be used
+	// now. The same call may succeed later.
+	ErrUnavailable = errors.New("temporarily unavailable")
+	// ErrUnopenable: the stored credential does not open with its key.
+	ErrUnopenable = errors.New("stored credential cannot be opened")
+)
+
+// Error is an error that a person can act on. Detail and Remedy are our own
+// words and may be shown to any caller; Cause is for the log only.
+type Error struct {
+	// Kind is one of the sentinels above.
+	Kind error
+	// Field names the request field at fault, dotted as in the JSON body; empty
+	// when no single field is.
+	Field string
+	// Detail says what is wrong, in one sentence without a full stop.
+	Detail string
+	// Remedy says what to do about it; may be empty.
+	Remedy string
+	// Cause is the underlying error, if any. It must not hold a credential.
+	Cause error
+}
+
+// Error returns Detail, with the field in front and the remedy behind. The cause
+// is not part of it.
+func (e *Error) Error() string {
+	s := e.Detail
+	if s == "" {
+		s = e.Kind.Error()
+	}
+	if e.Field != "" {
+		s = e.Field + ": " + s
+	}
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+// Unwrap gives the sentinel and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Cause}
+}
+
+// Invalid returns an [ErrInvalid] about one field.
+func Invalid(field, format string, args ...any) error {
+	return &Error{Kind: ErrInvalid, Field: field, Detail: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,366 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// IssueLease mints a credential on a VIM and hands it out, once.
+//
+// The row that names the upstream object exists before the object; whatever
+// fails later, nothing stays alive upstream that the row does not name, and a
+// credential whose issue could not be recorded is taken back, not handed out.
+//
+// A repeat under the same IdempotencyKey answers with the same lease and
+// credential while that lease is active; it is [ErrConflict] with another request,
+// while the first is running, and after the lease has ended.
+func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
+	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
+	v, err := b.findVIM(ctx, p, r.VIM)
+	if err != nil {
+		return fail(err)
+	}
+	d, grant, err := b.prepare(v, &r)
+	if err != nil {
+		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
+			err = vimNotFound()
+		}
+		return fail(err)
+	}
+	wish := policy.Wish{TTL: grant.TTL, Role: grant.Role, Namespaces: grant.Namespaces, Purpose: r.Purpose}
+	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish)
+	if err != nil {
+		return fail(err)
+	}
+	l := b.newLease(p, v, r, grant)
+	if old, config, err := b.issued(ctx, v, l, act); err != nil || old.ID != "" {
+		return old, config, err
+	}
+	if err := issuable(v); err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	if !v.Health.CanMint {
+		return b.passThrough(ctx, p, v, l, wish, act)
+	}
+	o, err := b.open(ctx, v, v.Current)
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	defer o.close()
+
+	act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, grant.TTL.String()).
+		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
+	if err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
+		if errors.Is(err, ErrExists) { // the same key, at the same moment
+			if old, config, err := b.issued(ctx, v, l, act); err != nil || old.ID != "" {
+				return old, config, err
+			}
+		}
+		return fail(b.refuse(ctx, act, err))
+	}
+	failpoint.At("issue.intent")
+
+	minted, err := b.mint(ctx, d.Issue, o.Access, grant)
+	if err != nil {
+		b.abort(ctx, l, IssueFailed, act.Failed(class(err)))
+		return fail(err)
+	}
+	failpoint.At("issue.minted")
+	stored, err := b.record(ctx, l, minted, o, act)
+	if err != nil {
+		b.abort(ctx, l, AuditFailed, act.Failed(class(err)))
+		return fail(err)
+	}
+	failpoint.At("issue.active")
+	return stored, withCredential(b.config(v, v.Current, stored), minted.Credential), nil
+}
+
+// prepare checks a request as far as that needs nobody's answer, and fills in defaults.
+func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
+	d, err := b.driver(v.Type)
+	if err != nil {
+		return nil, Grant{}, err
+	}
+	if err := validKey(r.IdempotencyKey); err != nil {
+		return nil, Grant{}, err
+	}
+	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation} {
+		if len(s) > 255 || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			return nil, Grant{}, Invalid(field, "must be at most 255 printable characters")
+		}
+	}
+	if err := chooseFormat(v.Type, &r.Format); err != nil {
+		return nil, Grant{}, err
+	}
+	switch {
+	case r.TTL < 0:
+		return nil, Grant{}, Invalid("ttl", "is negative")
+	case r.TTL == 0:
+		r.TTL = b.terms.DefaultTTL
+	}
+	id := uuid.NewString()
+	grant, err := d.Prepare(Grant{
+		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, b.terms.MaxTTL),
+		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
+	})
+	return d, grant, err
+}
+
+// formats are those that a type of VIM has, its default first.
+var formats = map[VIMType][]clientconfig.Format{
+	Kubernetes: {clientconfig.Kubeconfig, clientconfig.Environment, clientconfig.ExecCredential, clientconfig.JSON, clientconfig.VIMConnection},
+	OpenStack:  {clientconfig.CloudsYAML, clientconfig.Environment, clientconfig.JSON, clientconfig.VIMConnection},
+}
+
+// chooseFormat fills in the format of a lease, and refuses what its VIM has not.
+func chooseFormat(t VIMType, f *clientconfig.Format) error {
+	known := formats[t]
+	if *f == "" {
+		*f = known[0]
+	}
+	if slices.Contains(known, *f) {
+		return nil
+	}
+	var names []string
+	for _, k := range known {
+		names = append(names, string(k))
+	}
+	return Invalid("format", "must be one of %s: the VIM is of type %s", strings.Join(names, ", "), t)
+}
+
+func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
+	now := b.now()
+	return Lease{
+		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
+		Project: p.Project, Principal: p.Name, Operation: r.Operation, State: LeasePending,
+		Role: g.Role, Namespaces: g.Namespaces, Format: r.Format, Purpose: r.Purpose,
+		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(b.terms.MaxTTL),
+		Derived: true, Revocable: true, Handle: g.Handle,
+		IdempotencyKey: r.IdempotencyKey,
+		RequestDigest:  digest(v.ID, r.TTL, g.Role, g.Namespaces, r.Format, r.Purpose, r.Operation),
+	}
+}
+
+// issuable refuses VIMs that no lease may be issued on.
+func issuable(v VIM) error {
+	switch {
+	case v.State != Registered:
+		return &Error{Kind: ErrConflict, Field: "vim", Detail: "the VIM is being deleted"}
+	case v.Health.Status == IdentityChanged:
+		return &Error{Kind: ErrConflict, Field: "vim", Detail: v.Health.Message}
+	}
+	return nil
+}
+
+// issued answers a repeat of an earlier request; it is empty when this is none.
+func (b *Broker) issued(ctx context.Context, v VIM, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
+	fail := func(err error) (Lease, clientconfig.Config, error) {
+		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
+	}
+	if l.IdempotencyKey == "" {
+		return Lease{}, clientconfig.Config{}, nil
+	}
+	old, err := b.store.LeaseByKey(ctx, l.Principal, l.IdempotencyKey)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Lease{}, clientconfig.Config{}, nil
+	case err != nil:
+		return fail(err)
+	case old.RequestDigest != l.RequestDigest || old.Project != l.Project:
+		return fail(otherRequest())
+	case old.State == LeasePending:
+		return fail(stillRunning())
+	case old.State != LeaseActive || !b.now().Before(old.ExpiresAt):
+		return fail(&Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the lease that was issued for it has ended", Remedy: "use a new key"})
+	}
+	g, ok := v.generation(old.VIMGeneration)
+	if !ok {
+		return fail(&Error{Kind: ErrConflict, Detail: "the lease that was issued for it has ended", Remedy: "use a new key"})
+	}
+	o, err := b.open(ctx, v, g)
+	if err != nil {
+		return fail(err)
+	}
+	defer o.close()
+	cred := o.Credential
+	if old.Derived {
+		if cred, err = o.unseal(old); err != nil {
+			return fail(err)
+		}
+	}
+	if err := b.store.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, "repeat of the same request")); err != nil {
+		return Lease{}, clientconfig.Config{}, err
+	}
+	return old, withCredential(b.config(v, g, old), cred), nil
+}
+
+// mint calls a driver's Issue or Renew, and believes no answer that cannot be kept to.
+func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Grant) (Minted, error), a Access, g Grant) (Minted, error) {
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	m, err := ask(ctx, a, g)
+	if err == nil && (m.Credential.Empty() || !m.ExpiresAt.After(b.now())) {
+		err = &Error{
+			Kind: ErrUnreachable, Detail: "the VIM issued a credential that is empty or has expired already",
+			Remedy: "compare the VIM's clock with this machine's",
+		}
+	}
+	return m, err
+}
+
+// record makes a lease active, with its credential sealed and its true expiry.
+func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
+	sealed, err := o.seal(l, m.Credential)
+	if err != nil {
+		return Lease{}, err
+	}
+	expires := m.ExpiresAt.UTC().Truncate(time.Second)
+	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeasePending {
+			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
+		}
+		now.State, now.IssuedAt = LeaseActive, b.now()
+		now.CredentialKind, now.Unlisted = m.Credential.Kind, m.Unlisted
+		now.ExpiresAt, now.MaxRevocationLag, now.Sealed, now.SealedKey = expires, m.MaxRevocationLag, sealed, o.ref
+		return nil
+	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339)))
+}
+
+// abort takes back what may have been minted for a lease that is not handed out.
+// What it cannot do now, the reaper does: the row says so, and if even that could
+// not be written the row is still pending, which the settle pass picks up.
+func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State == LeasePending || now.State == LeaseActive {
+			now.State, now.Reason = LeaseRevoking, why
+		}
+		now.NextAttemptAt = b.now()
+		return nil
+	}, e)
+	if err != nil {
+		b.log.ErrorContext(ctx, "an unfinished lease is left for the settle pass", "lease", l.ID, "error", err)
+		stored = l // take back what may be there all the same
+	}
+	failpoint.At("issue.aborting")
+	act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(stored), policy.Wish{})
+	if err != nil {
+		b.log.ErrorContext(ctx, "an unfinished lease is left for the reaper", "lease", l.ID, "error", err)
+		return
+	}
+	src := b.newSource(l.VIM)
+	defer src.close()
+	if _, err := b.takeBack(ctx, src, stored, act); err != nil {
+		b.log.WarnContext(ctx, "an unfinished lease is left for the reaper", "lease", l.ID, "error", err)
+	}
+}
+
+// passThrough hands the stored credential itself out, where the VIM cannot mint
+// and policy says so.
+func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l Lease, wish policy.Wish, act *audit.Act) (Lease, clientconfig.Config, error) {
+	fail := func(err error) (Lease, clientconfig.Config, error) {
+		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
+	}
+	if _, err := b.enter(ctx, p, policy.LeasePassThrough, vimResource(v), wish); err != nil {
+		if errors.Is(err, ErrUnavailable) {
+			return fail(err)
+		}
+		return fail(&Error{
+			Kind: ErrUnsupported, Field: "vim",
+			Detail: "no lease can be derived from the VIM's credential, and policy does not let you have it passed through: " + v.Health.MintMessage,
+			Remedy: `give the credential the missing rights, then "vimbroker vim check"`,
+		})
+	}
+	o, err := b.open(ctx, v, v.Current)
+	if err != nil {
+		return fail(err)
+	}
+	defer o.close()
+	l.Derived, l.Revocable = false, false
+	if end := v.Current.CredentialExpiresAt; !end.IsZero() && end.Before(l.ExpiresAt) {
+		l.ExpiresAt = end
+	}
+	if !l.ExpiresAt.After(b.now()) {
+		return fail(&Error{Kind: ErrUnauthorized, Field: "vim", Detail: "the VIM's credential has expired", Remedy: `replace it with "vimbroker vim update"`})
+	}
+	act.With(audit.DetailLease, l.ID).With(audit.DetailReason, "passed through")
+	if err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
+		return fail(err)
+	}
+	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeasePending {
+			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
+		}
+		now.State, now.IssuedAt, now.CredentialKind = LeaseActive, b.now(), o.Credential.Kind
+		return nil
+	}, act.Done(audit.DetailExpiresAt, l.ExpiresAt.Format(time.RFC3339)))
+	if err != nil {
+		return fail(err)
+	}
+	return stored, withCredential(b.config(v, v.Current, stored), o.Credential), nil
+}
+
+// config is what the holder of a lease needs, but for the credential.
+func (b *Broker) config(v VIM, g Generation, l Lease) clientconfig.Config {
+	namespace := g.Target.Namespace
+	if len(l.Namespaces) > 0 && !slices.Contains(l.Namespaces, namespace) {
+		namespace = l.Namespaces[0]
+	}
+	return clientconfig.Config{
+		Cloud: cloudOf(g),
+		VIM:   v.Name, Lease: l.ID, Endpoint: g.Target.Endpoint, CACert: g.Target.CACert,
+		InsecureSkipVerify: g.Target.InsecureSkipVerify, ServerName: g.Target.ServerName,
+		Namespace: namespace, ExpiresAt: l.ExpiresAt,
+	}
+}
+
+// cloudOf is the part of a configuration that only an OpenStack VIM has, of what
+// its driver discovered.
+func cloudOf(g Generation) clientconfig.Cloud {
+	var found struct {
+		ProjectID         string `json:"projectId"`
+		ProjectName       string `json:"projectName"`
+		ProjectDomainName string `json:"projectDomainName"`
+	}
+	if g.Discovered != "" {
+		_ = json.Unmarshal([]byte(g.Discovered), &found) // a driver's own words, stored as they were checked
+	}
+	return clientconfig.Cloud{
+		Region: g.Target.Scope.Region, ProjectID: found.ProjectID,
+		ProjectName: found.ProjectName, ProjectDomain: found.ProjectDomainName,
+	}
+}
+
+// withCredential puts a credential into a configuration.
+func withCredential(c clientconfig.Config, cred Credential) clientconfig.Config {
+	c.Token, c.ClientCertificate, c.ClientKey = cred.Token, cred.ClientCertificate, cred.ClientKey
+	c.Username, c.Password = cred.Username, cred.Password
+	c.Cloud.ApplicationCredentialID, c.Cloud.ApplicationCredentialSecret = cred.ApplicationCredentialID, cred.ApplicationCredentialSecret
+	return c
+}
+
+// generation returns one of the VIM's generations by its number.
+func (v VIM) generation(number int64) (Generation, bool) {
+	if v.Current.Number == number {
+		return v.Current, true
+	}
+	for _, g := range v.Past {
+		if g.Number == number {
+			return g, true
+		}
+	}
+	return Generation{}, false
+}

@@ -1,0 +1,161 @@
+package broker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// LeaseState is where a lease stands. What may follow what is [leaseMoves].
+type LeaseState string
+
+const (
+	// Pending: the intent is stored with the name the upstream object will have;
+	// the object may or may not exist.
+	LeasePending LeaseState = "pending"
+	// Active: the credential was issued and has not been taken back.
+	LeaseActive LeaseState = "active"
+	// Revoking: to be taken back, tried until it succeeds or is given up.
+	LeaseRevoking LeaseState = "revoking"
+	// Revoked: the upstream object is gone.
+	LeaseRevoked LeaseState = "revoked"
+	// Irrevocable: given up; a person is needed. Revoking it again is allowed.
+	LeaseIrrevocable LeaseState = "irrevocable"
+)
+
+// leaseMoves is the state machine of a lease.
+var leaseMoves = map[LeaseState][]LeaseState{
+	LeasePending:     {LeaseActive, LeaseRevoking},
+	LeaseActive:      {LeaseRevoking},
+	LeaseRevoking:    {LeaseRevoked, LeaseIrrevocable},
+	LeaseIrrevocable: {LeaseRevoking},
+	LeaseRevoked:     {},
+}
+
+// Reason says why a lease ended, or is ending.
+type Reason string
+
+// Why leases end.
+const (
+	Expired      Reason = "expired"      // its time was up
+	Requested    Reason = "requested"    // someone revoked it
+	VIMDeleted   Reason = "vimDeleted"   // its VIM is draining
+	IssueFailed  Reason = "issueFailed"  // it was never handed out
+	Abandoned    Reason = "abandoned"    // the process died while issuing it
+	AuditFailed  Reason = "auditFailed"  // its issue could not be recorded
+	GoneUpstream Reason = "goneUpstream" // the upstream object was found missing
+)
+
+// Lease is one derived credential, or the record of one.
+type Lease struct {
+	// ID is a UUID that the broker assigns.
+	ID string
+	// VIM is the VIM's id; VIMName its name when the lease was issued. They
+	// outlive the VIM.
+	VIM     string
+	VIMName string
+	VIMType VIMType
+	// VIMProject is the project that the VIM belongs to.
+	VIMProject string
+	// VIMGeneration is the generation the lease is pinned to.
+	VIMGeneration int64
+	// Project is the principal's, not the VIM's.
+	Project   string
+	Principal string
+	// Operation is the LCM operation occurrence it serves, if any.
+	Operation string
+	State     LeaseState
+	Reason    Reason
+
+	Role       string
+	Namespaces []string
+	Format     clientconfig.Format
+	Purpose    string
+
+	// CreatedAt is when the intent was stored, IssuedAt when the credential was.
+	CreatedAt time.Time
+	IssuedAt  time.Time
+	// ExpiresAt is when the newest credential of this lease stops working by
+	// itself, by the VIM's clock and word.
+	ExpiresAt time.Time
+	// MaxExpiresAt bounds every renewal.
+	MaxExpiresAt time.Time
+	RenewedAt    time.Time
+
+	// CredentialKind is the kind of credential that was minted.
+	CredentialKind CredentialKind
+	// Unlisted: no inventory of the VIM can show it.
+	Unlisted bool
+	// Derived is false where the stored credential itself was passed through.
+	Derived   bool
+	Revocable bool
+	// MaxRevocationLag is how long the credential may still work after RevokedAt.
+	MaxRevocationLag time.Duration
+	// RevokedAt is when the upstream object was seen to be gone.
+	RevokedAt time.Time
+	// ConfirmedDeadAt is when the credential was tried and refused, or, where it
+	// could not be tried, when its own expiry had surely passed.
+	ConfirmedDeadAt time.Time
+
+	// Handle is the name of the upstream object, known before it exists.
+	Handle string
+	// Sealed is the newest credential, sealed with the generation's key, kept
+	// only until it is confirmed dead: to try it, and to take it back. SealedKey
+	// is the key it was sealed with.
+	Sealed    string
+	SealedKey secret.Ref
+
+	// Attempts counts failed revocations; NextAttemptAt is when to try again.
+	Attempts      int
+	NextAttemptAt time.Time
+	// LastError is the class of the last failure, in our words.
+	LastError string
+
+	Revision       int64
+	IdempotencyKey string
+	RequestDigest  string
+}
+
+// Live reports whether the lease's credential may still work, or its upstream
+// object may still be there.
+func (s LeaseState) Live() bool {
+	return s != LeaseRevoked
+}
+
+// LeaseRequest is what a caller asks for.
+type LeaseRequest struct {
+	// VIM is an id or a name; empty means the project's default VIM.
+	VIM string
+	// TTL of zero means the broker's default. More than the maximum is capped;
+	// the lease says what was granted.
+	TTL        time.Duration
+	Role       string
+	Namespaces []string
+	Format     clientconfig.Format
+	Purpose    string
+	Operation  string
+
+	IdempotencyKey string
+}
+
+// LeaseQuery selects leases that the principal may see, newest first.
+type LeaseQuery struct {
+	VIM       string // id or name
+	Principal string
+	Operation string
+	State     LeaseState
+	Page
+}
+
+// LeaseSelector names the leases that one revocation takes; at least one field
+// is set, and all that are set must match.
+type LeaseSelector struct {
+	VIM       string // id or name
+	Principal string
+	Operation string
+}
+
+// CanMove reports whether a lease may go from one state to another. Staying is no move.
+func (s LeaseState) CanMove(to LeaseState) bool { return slices.Contains(leaseMoves[s], to) }

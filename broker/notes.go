@@ -1,0 +1,91 @@
+package broker
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds on what callers keep with a VIM, in bytes.
+const (
+	maxDescription = 4 << 10
+	maxExtra       = 64 << 10
+	maxProject     = 255
+)
+
+func validNotes(description, extra string) error {
+	switch {
+	case len(description) > maxDescription:
+		return Invalid("description", "is longer than %d bytes", maxDescription)
+	case !utf8.ValidString(description) || strings.ContainsRune(description, 0):
+		return Invalid("description", "is not text")
+	case len(extra) > maxExtra:
+		return Invalid("extra", "is longer than %d bytes", maxExtra)
+	}
+	if extra == "" {
+		return nil
+	}
+	var object map[string]any
+	if json.Unmarshal([]byte(extra), &object) != nil || object == nil || !utf8.ValidString(extra) {
+		return Invalid("extra", "is not a JSON object")
+	}
+	return nil
+}
+
+// validNotes checks what a change left of labels, description and extra together.
+func (v *VIM) validNotes() error {
+	if err := validLabels(v.Labels); err != nil {
+		return err
+	}
+	return validNotes(v.Description, v.Extra)
+}
+
+// validProject is for a project that a caller names.
+func validProject(project string) error {
+	if len(project) > maxProject || strings.TrimSpace(project) != project ||
+		strings.ContainsFunc(project, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return Invalid("project", "must be at most %d printable bytes, without a space at either end", maxProject)
+	}
+	return nil
+}
+
+// mergeExtra merges one JSON object into another, at every depth. Both were
+// checked by validNotes; numbers stay as they were written.
+func mergeExtra(old, more string) string {
+	if more == "" {
+		return old
+	}
+	if old == "" {
+		old = "{}"
+	}
+	merged := merge(object(old), object(more))
+	if len(merged) == 0 {
+		return ""
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(merged) // what was JSON becomes JSON
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+func object(text string) map[string]any {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var o map[string]any
+	_ = d.Decode(&o)
+	return o
+}
+
+func merge(old, more map[string]any) map[string]any {
+	for k, v := range more {
+		inner, isObject := v.(map[string]any)
+		if there, both := old[k].(map[string]any); isObject && both {
+			v = merge(there, inner)
+		}
+		old[k] = v
+	}
+	return old
+}

@@ -1,0 +1,149 @@
+package broker
+
+import (
+	"context"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Page sizes: what an unset size means, and the most that is given.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+func (p Page) valid() (Page, error) {
+	switch {
+	case p.Size == 0:
+		p.Size = defaultPage
+	case p.Size < 0 || p.Size > maxPage:
+		return p, Invalid("pageSize", "must be between 1 and %d", maxPage)
+	}
+	return p, nil
+}
+
+// VIM returns one VIM, by id or name.
+func (b *Broker) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+	v, err := b.findVIM(ctx, p, ref)
+	if err != nil {
+		return VIM{}, err
+	}
+	return v, b.read(ctx, p, policy.VIMShow, vimResource(v))
+}
+
+// VIMs returns a page of the VIMs that p may see, and the next page's token. A page may
+// hold fewer than was asked for, and even none, while there is a next one.
+func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VIM, string, error) {
+	page, err := q.Page.valid()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := b.read(ctx, p, policy.VIMShow, projectResource(p.Project)); err != nil {
+		return nil, "", err
+	}
+	f := VIMFilter{Name: q.Name, Type: q.Type, State: q.State, Status: q.Status, Labels: q.Labels, Page: page}
+	if !b.seesAll(p, policy.VIMShow) {
+		f.Project = p.Project
+	}
+	found, next, err := b.store.VIMs(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	visible := found[:0]
+	for _, v := range found {
+		if v.State != Registering && b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
+			visible = append(visible, v)
+		}
+	}
+	return visible, next, nil
+}
+
+// Lease returns one lease. Its credential is not part of it.
+func (b *Broker) Lease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
+	l, err := b.findLease(ctx, id)
+	if err != nil {
+		return Lease{}, err
+	}
+	return l, b.read(ctx, p, policy.LeaseShow, leaseResource(l))
+}
+
+// Leases returns a page of the leases that p may see, newest first, as VIMs does.
+func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) ([]Lease, string, error) {
+	page, err := q.Page.valid()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
+		return nil, "", err
+	}
+	f := LeaseFilter{Principal: q.Principal, Operation: q.Operation, Page: page}
+	if q.State != "" {
+		if _, known := leaseMoves[q.State]; !known {
+			return nil, "", Invalid("state", "must be pending, active, revoking, revoked or irrevocable")
+		}
+		f.States = []LeaseState{q.State}
+	}
+	if q.VIM != "" {
+		v, err := b.visibleVIM(ctx, p, q.VIM)
+		if err != nil {
+			return nil, "", err
+		}
+		f.VIM = v.ID
+	}
+	if !b.seesAll(p, policy.LeaseShow) {
+		f.Project = p.Project
+	}
+	found, next, err := b.store.Leases(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	visible := found[:0]
+	for _, l := range found {
+		if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
+			visible = append(visible, l)
+		}
+	}
+	return visible, next, nil
+}
+
+// anyProject stands for every project where a list asks whether it may cross them.
+const anyProject = "*"
+
+// seesAll reports whether p may look beyond its own project.
+func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
+	return b.guard.Allows(p, action, projectResource(anyProject))
+}
+
+// Entries returns what q selects of the audit log, newest first.
+func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
+	page, err := Page{Size: q.Limit}.valid()
+	if err != nil {
+		return nil, err
+	}
+	q.Limit = page.Size
+	if !b.seesAll(p, policy.AuditRead) {
+		q.Project = p.Project
+	}
+	res := projectResource(q.Project)
+	if q.Project == "" {
+		res = projectResource(anyProject)
+	}
+	if err := b.read(ctx, p, policy.AuditRead, res); err != nil {
+		return nil, err
+	}
+	return b.store.Entries(ctx, q)
+}
+
+// Explain answers what policy would decide, and why. About another principal than
+// oneself it needs a right of its own.
+func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Request) (policy.Decision, error) {
+	if r.Principal.Name != p.Name || r.Principal.Project != p.Project {
+		if err := b.read(ctx, p, policy.PolicyExplain, projectResource(r.Principal.Project)); err != nil {
+			return policy.Decision{}, err
+		}
+	} else {
+		r.Principal = p // one's own roles are what they are
+	}
+	return b.policy.Decide(r), nil
+}

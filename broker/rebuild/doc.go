@@ -1,0 +1,7 @@
+// Package rebuild makes what people hand in anew, part by part: URLs, PEM bundles
+// and the nodes of a YAML file.
+//
+// It exists so that every driver treats what comes from outside alike: nothing is
+// passed on as it came, and what is not understood is an error that names the
+// field and repeats no value, for any of it may be a credential.
+package rebuild

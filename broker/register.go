@@ -1,0 +1,253 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// RegisterVIM checks a VIM at its real endpoint, seals its credential and stores
+// it in p's project. Nothing of it is left when it errs.
+//
+// A repeat under the same Registration.IdempotencyKey answers with the VIM that
+// the first call made; with another request under that key it is [ErrConflict].
+func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
+	act, err := b.enter(ctx, p, policy.VIMRegister, projectResource(cmp.Or(r.Project, p.Project)), policy.Wish{})
+	if err != nil {
+		return VIM{}, err
+	}
+	v, d, cred, err := b.newVIM(p, r)
+	if err != nil {
+		return VIM{}, b.refuse(ctx, act, err)
+	}
+	if v.Shared {
+		if _, err := b.enter(ctx, p, policy.VIMShare, vimResource(v), policy.Wish{}); err != nil {
+			return VIM{}, b.refuse(ctx, act, denied(err, "shared", "policy does not let you share VIMs"))
+		}
+	}
+	act.With(audit.DetailVIM, v.ID)
+	if err := b.store.CreateVIM(ctx, v, act.Intent()); err != nil {
+		if old, replay := b.registered(ctx, v, err); replay != nil || old.ID != "" {
+			return old, replay
+		}
+		return VIM{}, b.refuse(ctx, act, err)
+	}
+	failpoint.At("register.intent")
+
+	stored, err := b.completeRegistration(ctx, d, v, cred, act)
+	if err != nil {
+		b.undoRegistration(ctx, v, act.Failed(class(err)))
+		return VIM{}, err
+	}
+	failpoint.At("register.done")
+	return stored, nil
+}
+
+// newVIM builds the row of a registration and the credential to seal for it.
+func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Credential, error) {
+	fail := func(err error) (VIM, Driver, Credential, error) { return VIM{}, nil, Credential{}, err }
+	if err := validName(r.Name); err != nil {
+		return fail(err)
+	}
+	if err := validLabels(r.Labels); err != nil {
+		return fail(err)
+	}
+	if err := validNotes(r.Description, r.Extra); err != nil {
+		return fail(err)
+	}
+	if r.Project != "" {
+		if err := validProject(r.Project); err != nil {
+			return fail(err)
+		}
+	}
+	if err := validKey(r.IdempotencyKey); err != nil {
+		return fail(err)
+	}
+	d, err := b.driver(r.Type)
+	if err != nil {
+		return fail(err)
+	}
+	target, cred, err := d.Normalize(r)
+	if err != nil {
+		return fail(err)
+	}
+	now := b.now()
+	return VIM{
+		ID: uuid.NewString(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: Registering,
+		Labels: r.Labels, Description: r.Description, Extra: r.Extra, Shared: r.Shared, Default: r.Default,
+		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now,
+		Current:        Generation{Target: target},
+		Pending:        &Pending{Generation: 1, Since: now},
+		Health:         Health{Status: Unchecked, Next: now.Add(b.terms.CheckEvery)},
+		IdempotencyKey: r.IdempotencyKey,
+		RequestDigest:  digest(r.Name, r.Type, target, r.Labels, r.Shared, r.Default, cred.Kind, cred.Username, r.Description, r.Extra),
+	}, d, cred, nil
+}
+
+// registered answers a repeat of an earlier registration; it is empty when this
+// is none.
+func (b *Broker) registered(ctx context.Context, v VIM, createErr error) (VIM, error) {
+	var e *Error
+	if v.IdempotencyKey == "" || !errors.As(createErr, &e) || !errors.Is(e, ErrExists) {
+		return VIM{}, nil
+	}
+	old, err := b.store.VIMByKey(ctx, v.CreatedBy, v.IdempotencyKey)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return VIM{}, nil // the name is taken by another registration
+	case err != nil:
+		return VIM{}, err
+	case old.RequestDigest != v.RequestDigest || old.Project != v.Project:
+		return VIM{}, otherRequest()
+	case old.State == Registering:
+		return VIM{}, stillRunning()
+	}
+	return old, nil
+}
+
+func (b *Broker) completeRegistration(ctx context.Context, d Driver, v VIM, cred Credential, act *audit.Act) (VIM, error) {
+	g := Generation{Number: 1, Target: v.Current.Target}
+	report, err := b.probe(ctx, d, b.access(v, g, cred))
+	if err != nil {
+		return VIM{}, err
+	}
+	failpoint.At("register.checked")
+	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt
+	key, err := b.sealGeneration(ctx, b.keys[0], v.ID, &g, cred)
+	if err != nil {
+		return VIM{}, err
+	}
+	key.Clear()
+	stored, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+		if !now.holds(v.Pending) {
+			return overtaken()
+		}
+		now.State, now.Pending, now.Current = Registered, nil, g
+		now.UpdatedAt = b.now()
+		now.Health = b.health(report)
+		return nil
+	}, act.Done(audit.DetailGeneration, "1"))
+	if errors.Is(err, ErrNotFound) {
+		err = overtaken()
+	}
+	b.discard(ctx, err, g)
+	return stored, err
+}
+
+// undoRegistration removes what a failed registration left. What it cannot
+// remove now, the settle pass does.
+func (b *Broker) undoRegistration(ctx context.Context, v VIM, e audit.Entry) {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	err := b.sweepKeys(ctx, v.ID, v.Pending)
+	failpoint.At("register.undo-keys")
+	if err == nil {
+		err = b.store.DeleteVIM(ctx, v.ID, false, e)
+	}
+	if err != nil {
+		b.log.WarnContext(ctx, "a failed registration is left for the settle pass", "vim", v.ID, "error", err)
+	}
+}
+
+// holds reports whether the VIM's Pending is still mine.
+func (v *VIM) holds(mine *Pending) bool {
+	return v.Pending != nil && v.Pending.Generation == mine.Generation && v.Pending.Since.Equal(mine.Since)
+}
+
+// errOvertaken: another pass or process has taken over a write that seemed to be nobody's.
+var errOvertaken = errors.New("the write was taken over")
+
+func overtaken() error {
+	return &Error{Kind: ErrConflict, Detail: "this took so long that it was given up and cleaned away", Remedy: "try again", Cause: errOvertaken}
+}
+
+func otherRequest() error {
+	return &Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "was used for another request", Remedy: "use a new key for a new request"}
+}
+
+func stillRunning() error {
+	return &Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the first request with it is still running", Remedy: "try again in a moment"}
+}
+
+// denied gives a refusal a field, where an act needs a second permission.
+func denied(err error, field, detail string) error {
+	if errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return &Error{Kind: ErrDenied, Field: field, Detail: detail, Remedy: "leave it out, or ask an administrator", Cause: err}
+}
+
+// digest tells two requests under one idempotency key apart. No credential goes
+// in: a digest of a weak password would give it away.
+func digest(parts ...any) string {
+	h := sha256.New()
+	_ = json.NewEncoder(h).Encode(parts) // plain data always encodes
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// labelKey is a Kubernetes label key; so is the limit of its value.
+var (
+	labelKey   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
+)
+
+const maxLabels = 64
+
+func validLabels(labels map[string]string) error {
+	if len(labels) > maxLabels {
+		return Invalid("labels", "more than %d labels", maxLabels)
+	}
+	for k, val := range labels {
+		if !labelKey.MatchString(k) {
+			return Invalid("labels", "a key is not a Kubernetes label key")
+		}
+		if !labelValue.MatchString(val) {
+			return Invalid("labels."+k, "is not a Kubernetes label value")
+		}
+	}
+	return nil
+}
+
+func validName(name string) error {
+	switch {
+	case name == "":
+		return Invalid("name", "is required")
+	case len(name) > 255:
+		return Invalid("name", "is longer than 255 bytes")
+	case strings.TrimSpace(name) != name:
+		return Invalid("name", "begins or ends with a space")
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
+		return Invalid("name", "holds a character that cannot be printed")
+	}
+	if _, err := uuid.Parse(name); err == nil {
+		return Invalid("name", "looks like an id")
+	}
+	return nil
+}
+
+func validKey(key string) error {
+	if len(key) > 255 {
+		return Invalid("Idempotency-Key", "is longer than 255 bytes")
+	}
+	for _, r := range key {
+		if r < 0x21 || r > 0x7e {
+			return Invalid("Idempotency-Key", "holds a character other than visible ASCII")
+		}
+	}
+	return nil
+}
+
+func generationText(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,215 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// RekeyVIM seals everything of a VIM under new keys, in the key store of that
+// name (empty: the one for new keys), and destroys the old ones. Credential and
+// leases stay what they are, and the VIM is in use all the while. The new keys
+// are read back, and what is sealed with them is opened, before an old one goes.
+//
+// Where a lease is issued or renewed, or the VIM is written, at the same moment,
+// one of the two is [ErrConflict].
+func (b *Broker) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
+	v, act, err := b.enterUpdate(ctx, p, ref, policy.VIMRotate)
+	if err != nil {
+		return VIM{}, err
+	}
+	keys, err := b.keyStore(keyStore)
+	if err != nil {
+		return VIM{}, b.refuse(ctx, act, Invalid("keyStore", "%s", message(err)))
+	}
+	mine := &Pending{Generation: v.Current.Number, Since: b.now()}
+	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+		if err := now.open(ifRevision); err != nil {
+			return err
+		}
+		if now.Current.Number != mine.Generation {
+			return changedMeanwhile()
+		}
+		now.Pending = mine
+		return nil
+	}, act.With(audit.DetailReason, "sealed anew in "+keys.Name()).Intent())
+	if err != nil {
+		return VIM{}, b.refuse(ctx, act, err)
+	}
+	failpoint.At("rekey.intent")
+	stored, err := b.rekey(ctx, keys, v, mine, act)
+	if err != nil {
+		b.undoUpdate(ctx, v, mine, act.Failed(class(err)))
+		return VIM{}, err
+	}
+	failpoint.At("rekey.switched")
+	b.retire(ctx)
+	return stored, nil
+}
+
+func changedMeanwhile() error {
+	return &Error{Kind: ErrConflict, Detail: "the VIM was changed at the same time", Remedy: "read it again and repeat the change"}
+}
+
+// rekeyed is one generation under its old and its new key.
+type rekeyed struct {
+	old, now   *secret.Key
+	before     secret.Ref
+	generation Generation
+}
+
+func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *Pending, act *audit.Act) (VIM, error) {
+	fresh := map[int64]*rekeyed{}
+	var written []Generation
+	defer func() {
+		for _, r := range fresh {
+			r.old.Clear()
+			r.now.Clear()
+		}
+	}()
+	for _, g := range append(v.Past, v.Current) {
+		r, err := b.rekeyGeneration(ctx, keys, v, g)
+		if err != nil {
+			return VIM{}, err
+		}
+		fresh[g.Number] = r
+		written = append(written, r.generation)
+	}
+	failpoint.At("rekey.sealed")
+	stored, err := b.store.Rekey(ctx, v.ID, func(now *VIM, leases []Lease) error {
+		if !now.holds(mine) {
+			return overtaken()
+		}
+		all := generations(now)
+		if len(all) != len(fresh) {
+			return changedMeanwhile() // a past one was dropped: its new key must be swept
+		}
+		for _, g := range all {
+			r := fresh[g.Number]
+			if r == nil || r.before != g.Key {
+				return changedMeanwhile()
+			}
+			g.Sealed, g.Key, g.KeyStore = r.generation.Sealed, r.generation.Key, r.generation.KeyStore
+		}
+		for i := range leases {
+			if err := reseal(&leases[i], fresh[leases[i].VIMGeneration]); err != nil {
+				return err
+			}
+		}
+		now.Pending, now.UpdatedAt = nil, b.now()
+		return nil
+	}, act.Done())
+	b.discard(ctx, err, written...)
+	return stored, err
+}
+
+// rekeyGeneration seals one generation under a new key, and reads it back.
+func (b *Broker) rekeyGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g Generation) (*rekeyed, error) {
+	o, err := b.open(ctx, v, g)
+	if err != nil {
+		return nil, err
+	}
+	r := &rekeyed{old: o.key, before: g.Key, generation: g}
+	if r.now, err = b.sealGeneration(ctx, keys, v.ID, &r.generation, o.Credential); err != nil {
+		o.close()
+		return nil, err
+	}
+	back, err := b.openAs(ctx, v, r.generation)
+	if err != nil {
+		r.now.Clear()
+		o.close()
+		return nil, &Error{Kind: ErrUnavailable, Detail: "the new key does not open what was sealed with it; the old one stays", Cause: err}
+	}
+	back.close()
+	return r, nil
+}
+
+// reseal seals a lease's credential with the new key of its generation. One that
+// does not open any more is dropped: it cannot be tried, and dies by itself.
+func reseal(l *Lease, r *rekeyed) error {
+	if r == nil {
+		return changedMeanwhile()
+	}
+	owner := secret.Owner{ID: l.VIM, Generation: l.VIMGeneration}
+	plain, err := secret.Open(r.old, owner, leaseField(l.ID), l.Sealed)
+	if err != nil {
+		l.Sealed, l.SealedKey = "", ""
+		return nil
+	}
+	if l.Sealed, err = secret.Seal(r.now, owner, leaseField(l.ID), plain); err != nil {
+		return err
+	}
+	l.SealedKey = r.generation.Key
+	return nil
+}
+
+func generations(v *VIM) []*Generation {
+	all := []*Generation{&v.Current}
+	for i := range v.Past {
+		all = append(all, &v.Past[i])
+	}
+	return all
+}
+
+// KeyStatus says how a VIM's credential is sealed.
+type KeyStatus struct {
+	VIM        string
+	VIMName    string
+	Project    string
+	Generation int64
+	KeyStore   string
+	// SealedAt is when the key was made: the token's own clear timestamp, in seconds.
+	SealedAt time.Time
+	// Past is how many earlier generations, each with a key, leases still need.
+	Past int
+	// Pending: a write of the credential or its key is under way, or was abandoned.
+	Pending bool
+	// Opens is nil where it was not tried.
+	Opens *bool
+	// Message says why it does not open.
+	Message string
+}
+
+// KeyStatuses is VIMs, seen from their keys. With try each credential is opened, and
+// dropped at once.
+func (b *Broker) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQuery, try bool) ([]KeyStatus, string, error) {
+	vims, next, err := b.VIMs(ctx, p, q)
+	if err != nil {
+		return nil, "", err
+	}
+	statuses := make([]KeyStatus, 0, len(vims))
+	for _, v := range vims {
+		s := KeyStatus{
+			VIM: v.ID, VIMName: v.Name, Project: v.Project, Generation: v.Current.Number,
+			KeyStore: v.Current.KeyStore, Past: len(v.Past), Pending: v.Pending != nil,
+		}
+		if at, err := secret.SealedAt(v.Current.Sealed); err == nil {
+			s.SealedAt = at.UTC()
+		}
+		if try {
+			if err := b.opens(ctx, v); errors.Is(err, ErrUnopenable) || err == nil {
+				s.Opens = new(bool)
+				if *s.Opens = err == nil; err != nil {
+					s.Message = message(err)
+				}
+			} else {
+				return nil, "", err
+			}
+		}
+		statuses = append(statuses, s)
+	}
+	return statuses, next, nil
+}
+
+func (b *Broker) opens(ctx context.Context, v VIM) error {
+	o, err := b.open(ctx, v, v.Current)
+	if err == nil {
+		o.close()
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package broker_test
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/keydir"
+)
+
+// elsewhere is a second key directory, under another name.
+type elsewhere struct{ secret.KeyStore }
+
+func (elsewhere) Name() string { return "elsewhere" }
+
+func TestRekeyKeepsLeasesAndLeavesOneKeyPerGeneration(t *testing.T) {
+	b := newBench(t, benchOptions{lag: 10 * time.Second})
+	b.mustRegister(alice, "edge1")
+	l, token := b.mustIssue(alice, "edge1")
+	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.wantKeys(2) // the lease needs the first
+	v, err := b.RekeyVIM(t.Context(), alice, "edge1", "", 0)
+	if err != nil || v.Current.Number != 2 || len(v.Past) != 1 || v.Pending != nil {
+		t.Fatalf("RekeyVIM() = %+v, %v", v, err)
+	}
+	b.wantKeys(2)
+	if _, _, err := b.RenewLease(t.Context(), alice, l.ID, 0); err != nil {
+		t.Errorf("RenewLease() after it = %v", err)
+	}
+	if _, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.Add(30 * time.Second)
+	b.mustReap()
+	if b.row(l.ID).ConfirmedDeadAt.IsZero() {
+		t.Error("a lease sealed anew could not be tried")
+	}
+	b.wantKeys(1)
+	b.wantNowhere("the leased token", token.Reveal())
+}
+
+func TestMigrateToAnotherKeyStoreAndBack(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	second, err := keydir.Open(filepath.Join(b.dir, "second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := elsewhere{second}
+	b.addKeyStore(there)
+	b.mustRegister(alice, "edge1")
+	l, _ := b.mustIssue(alice, "edge1")
+	count := func(keys secret.KeyStore) int {
+		t.Helper()
+		held, err := keys.List(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(held)
+	}
+	v, err := b.RekeyVIM(t.Context(), alice, "edge1", "elsewhere", 0)
+	if err != nil || v.Current.KeyStore != "elsewhere" || count(b.keys) != 0 || count(there) != 1 {
+		t.Fatalf("RekeyVIM(elsewhere) = %+v, %v; %d and %d keys, want 0 and 1", v, err, count(b.keys), count(there))
+	}
+	b.mustIssue(alice, "edge1")
+	if v, err = b.RekeyVIM(t.Context(), alice, "edge1", "", 0); err != nil || v.Current.KeyStore != "keydir" || count(b.keys) != 1 || count(there) != 0 {
+		t.Errorf("RekeyVIM(back) = %+v, %v; %d and %d keys, want 1 and 0", v, err, count(b.keys), count(there))
+	}
+	if _, _, err := b.RenewLease(t.Context(), alice, l.ID, 0); err != nil {
+		t.Errorf("RenewLease() = %v", err)
+	}
+	_, err = b.RekeyVIM(t.Context(), alice, "edge1", "nowhere", 0)
+	wantField(t, "an unknown key store", err, "keyStore")
+}
+
+func TestAFailedRekeyLeavesTheVIMAsItWas(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(alice, "edge1")
+	b.store.fail("Rekey", 1)
+	_, err := b.RekeyVIM(t.Context(), alice, "edge1", "", 0)
+	wantKind(t, "RekeyVIM()", err, broker.ErrUnavailable)
+	b.wantKeys(1)
+	b.mustIssue(alice, "edge1")
+	if _, err := b.RekeyVIM(t.Context(), alice, "edge1", "", 0); err != nil {
+		t.Errorf("RekeyVIM() again = %v", err)
+	}
+}
+
+// Rotations, updates, leases and deletion at once: each ends whole or is a conflict.
+func TestRekeyRaces(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "edge1")
+	other := broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
+	work := map[string]func() error{
+		"rekey":  func() error { _, err := b.RekeyVIM(t.Context(), alice, v.ID, "", 0); return err },
+		"rotate": func() error { _, err := b.RotateVIM(t.Context(), alice, v.ID, other, 0); return err },
+		"issue": func() error {
+			_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: v.ID})
+			return err
+		},
+		"renew": func() error {
+			l, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: v.ID})
+			if err == nil {
+				_, _, err = b.RenewLease(t.Context(), alice, l.ID, 0)
+			}
+			if err == nil {
+				_, err = b.RevokeLease(t.Context(), alice, l.ID)
+			}
+			return err
+		},
+	}
+	var wg sync.WaitGroup
+	for name, do := range work {
+		for range 3 {
+			wg.Go(func() {
+				for range 4 {
+					if err := do(); err != nil && !errors.Is(err, broker.ErrConflict) {
+						t.Errorf("%s = %v", name, err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if err := b.Settle(t.Context(), b.clock.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.Add(20 * time.Minute)
+	b.mustReap()
+	leases, _, err := b.store.Leases(t.Context(), broker.LeaseFilter{Page: broker.Page{Size: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	active := 0
+	for _, l := range leases {
+		if l.State != broker.LeaseActive {
+			continue
+		}
+		active++
+		if _, _, err := b.RenewLease(t.Context(), alice, l.ID, 0); err != nil {
+			t.Errorf("a lease that was issued cannot be renewed: %v", err)
+		}
+	}
+	if active == 0 || b.secrets() != active {
+		t.Errorf("%d active leases, %d objects upstream", active, b.secrets())
+	}
+	if _, gone, err := b.DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{Drain: true}); err != nil || !gone {
+		t.Fatalf("DeleteVIM() = %v, %v", gone, err)
+	}
+	b.wantKeys(0)
+	if b.secrets() != 0 {
+		t.Errorf("%d objects left upstream", b.secrets())
+	}
+}

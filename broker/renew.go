@@ -1,0 +1,134 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// RenewLease mints one more credential of an active lease, for ttl from now
+// (zero: the default), within the lease's MaxExpiresAt. The credential before
+// stays good until its own expiry. Where the upstream object is gone the lease
+// has ended, and the answer is [ErrConflict].
+//
+// A process that dies half way leaves a credential nobody holds, which dies with
+// the lease at its old expiry.
+func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
+	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
+	l, err := b.findLease(ctx, id)
+	if err != nil {
+		return fail(err)
+	}
+	if ttl == 0 {
+		ttl = b.terms.DefaultTTL
+	}
+	wish := policy.Wish{TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose}
+	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), wish)
+	if err != nil {
+		return fail(err)
+	}
+	d, grant, err := b.renewable(l, ttl)
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	src := b.newSource(l.VIM)
+	defer src.close()
+	v, err := src.vim(ctx)
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	if err := issuable(v); err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	if err := b.store.Append(ctx, act.With(audit.DetailTTL, grant.TTL.String()).Intent()); err != nil {
+		return fail(err)
+	}
+	failpoint.At("renew.intent")
+
+	var minted Minted
+	g, err := src.each(ctx, l, func(o *opened) (err error) {
+		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
+		return err
+	})
+	if errors.Is(err, ErrNotFound) {
+		b.abort(ctx, l, GoneUpstream, act.Failed(class(err)))
+		return fail(&Error{Kind: ErrConflict, Detail: "the lease was taken away on the VIM itself", Remedy: "issue another", Cause: err})
+	}
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	failpoint.At("renew.minted")
+	stored, err := b.recordRenewal(ctx, src, v, l, minted, act)
+	if err != nil {
+		return fail(err)
+	}
+	failpoint.At("renew.done")
+	config := withCredential(b.config(v, g, stored), minted.Credential)
+	config.ExpiresAt = minted.ExpiresAt
+	return stored, config, nil
+}
+
+// renewable says what may be granted, as far as the row tells.
+func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
+	d, err := b.driver(l.VIMType)
+	if err != nil {
+		return nil, Grant{}, err
+	}
+	now := b.now()
+	switch {
+	case ttl < 0:
+		return nil, Grant{}, Invalid("ttl", "is negative")
+	case l.State != LeaseActive, !now.Before(l.ExpiresAt):
+		return nil, Grant{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+	case !l.Derived:
+		return nil, Grant{}, &Error{Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease"}
+	}
+	left := l.MaxExpiresAt.Sub(now).Truncate(time.Second)
+	grant, err := d.Prepare(Grant{
+		Lease: l.ID, Handle: l.Handle, TTL: min(ttl, left),
+		Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose,
+	})
+	if err != nil && left < ttl {
+		return nil, Grant{}, &Error{
+			Kind:   ErrConflict,
+			Detail: fmt.Sprintf("the lease may live until %s and no longer, which is too short for another renewal", l.MaxExpiresAt.Format(time.RFC3339)),
+			Remedy: "issue another", Cause: err,
+		}
+	}
+	return d, grant, err
+}
+
+func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease, m Minted, act *audit.Act) (Lease, error) {
+	// Sealed with the key of the generation that the lease is pinned to, also
+	// where a later credential of the same VIM did the minting.
+	g, ok := v.generation(l.VIMGeneration)
+	if !ok {
+		return Lease{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+	}
+	o, err := src.opened(ctx, g)
+	if err != nil {
+		return Lease{}, err
+	}
+	sealed, err := o.seal(l, m.Credential)
+	if err != nil {
+		return Lease{}, err
+	}
+	expires := m.ExpiresAt.UTC().Truncate(time.Second)
+	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeaseActive {
+			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being renewed", Remedy: "issue another"}
+		}
+		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
+		if expires.After(now.ExpiresAt) {
+			now.ExpiresAt = expires
+		}
+		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
+		return nil
+	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339)))
+}

@@ -1,0 +1,221 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// RevokeLease takes a lease back. Where the VIM cannot be asked now the lease is
+// revoking, and the reaper goes on trying; revoking an ended lease again is
+// success. The credential may work for MaxRevocationLag longer; ConfirmedDeadAt is
+// set once it was tried and refused.
+func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
+	l, err := b.findLease(ctx, id)
+	if err != nil {
+		return Lease{}, err
+	}
+	act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+	if err != nil {
+		return Lease{}, err
+	}
+	l, err = b.beginRevocation(ctx, l, Requested, act)
+	if errors.Is(err, errEnded) {
+		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
+	}
+	if err != nil {
+		return Lease{}, b.refuse(ctx, act, err)
+	}
+	if l.NextAttemptAt.After(b.now()) {
+		return l, nil // it is being issued at this moment; the reaper takes it back
+	}
+	src := b.newSource(l.VIM)
+	defer src.close()
+	after, err := b.takeBack(ctx, src, l, act)
+	if err != nil {
+		b.log.WarnContext(ctx, "a lease is left for the reaper", "lease", l.ID, "error", err)
+	}
+	b.retire(ctx)
+	return after, nil
+}
+
+// RevokeLeases takes back every live lease that s names and p may revoke, and
+// returns them as they are then. None is no error.
+func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
+	if s == (LeaseSelector{}) {
+		return nil, Invalid("", "name a vim, a principal or an operation")
+	}
+	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, States: liveStates}
+	if s.VIM != "" {
+		v, err := b.visibleVIM(ctx, p, s.VIM)
+		if err != nil {
+			return nil, err
+		}
+		f.VIM = v.ID
+	}
+	if !b.seesAll(p, policy.LeaseShow) {
+		f.Project = p.Project
+	}
+	batch := b.newBatch(ctx)
+	err := b.eachLease(ctx, f, func(l Lease) error {
+		if !b.guard.Allows(p, policy.LeaseRevoke, leaseResource(l)) {
+			return nil
+		}
+		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		batch.begin(l, Requested, act)
+		return nil
+	})
+	revoked, begun := batch.run(b)
+	return revoked, errors.Join(err, begun)
+}
+
+// errEnded: there is nothing left to take back.
+var errEnded = errors.New("the lease has ended")
+
+// beginRevocation moves a lease to revoking, for good. A lease that is still
+// being issued is tried only once that has surely ended, so that nothing is made
+// upstream after it was found missing there.
+func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *audit.Act) (Lease, error) {
+	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		switch now.State {
+		case LeaseRevoked:
+			l = *now
+			return errEnded
+		case LeaseRevoking:
+		case LeasePending, LeaseActive:
+			now.Reason = why
+		case LeaseIrrevocable:
+			now.Attempts, now.LastError = 0, ""
+		}
+		now.State, now.NextAttemptAt = LeaseRevoking, b.now()
+		if settled := now.CreatedAt.Add(3 * b.terms.CallTimeout); now.IssuedAt.IsZero() && why != Abandoned && settled.After(b.now()) {
+			now.NextAttemptAt = settled
+		}
+		return nil
+	}, act.With(audit.DetailReason, string(why)).Intent())
+	if errors.Is(err, errEnded) {
+		return l, errEnded
+	}
+	if err == nil {
+		failpoint.At("revoke.intent")
+	}
+	return stored, err
+}
+
+// takeBack revokes a lease in state revoking at its VIM, and records how that
+// went. It answers with the lease as it is then. Where the store could not be
+// written the lease is as it was, and the same is done again later.
+func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	err := b.revokeUpstream(ctx, src, l)
+	switch {
+	case err == nil:
+		failpoint.At("revoke.gone")
+		return b.finishRevocation(ctx, l, act)
+	case errors.Is(err, errPassedThrough):
+		return l, b.giveUp(ctx, l, "it was passed through: replace the VIM's credential", act)
+	case errors.Is(err, errVIMGone):
+		return l, b.giveUp(ctx, l, "its VIM was deleted by force", act)
+	}
+	attempts := l.Attempts + 1
+	if attempts >= b.terms.GiveUpAfter {
+		return l, errors.Join(err, b.giveUp(ctx, l, message(err), act))
+	}
+	l.Attempts, l.LastError = attempts, message(err)
+	l.NextAttemptAt = b.now().Add(backoff(attempts))
+	return l, errors.Join(err, b.store.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, l.LastError))
+}
+
+var (
+	errPassedThrough = errors.New("the credential was passed through and cannot be taken back")
+	errVIMGone       = errors.New("the lease's VIM is gone")
+)
+
+// revokeUpstream takes a lease back where it was issued.
+func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error {
+	v, err := src.vim(ctx)
+	if errors.Is(err, ErrNotFound) {
+		return errVIMGone
+	}
+	if err != nil {
+		return err
+	}
+	if !l.Derived {
+		if v.Current.Number != l.VIMGeneration {
+			return nil // what was passed through has been replaced since
+		}
+		return errPassedThrough
+	}
+	d, err := b.driver(l.VIMType)
+	if err != nil {
+		return err
+	}
+	issued := Issued{Handle: l.Handle}
+	if g, ok := v.generation(l.VIMGeneration); ok {
+		issued.Discovered = g.Discovered
+		if l.Sealed != "" {
+			if o, err := src.opened(ctx, g); err == nil {
+				// Where it does not open the handle must do.
+				issued.Credential, _ = o.unseal(l)
+			}
+		}
+	}
+	_, err = src.each(ctx, l, func(o *opened) error {
+		ctx, cancel := b.call(ctx)
+		defer cancel()
+		return d.Revoke(ctx, o.Access, issued)
+	})
+	return err
+}
+
+func (b *Broker) finishRevocation(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
+	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State == LeaseRevoked {
+			l = *now
+			return errEnded
+		}
+		at := b.now()
+		now.State, now.RevokedAt, now.Attempts, now.LastError = LeaseRevoked, at, 0, ""
+		now.NextAttemptAt = at.Add(confirmEvery)
+		return nil
+	}, act.Done())
+	if errors.Is(err, errEnded) {
+		return l, nil
+	}
+	if err == nil {
+		failpoint.At("revoke.done")
+	}
+	return stored, err
+}
+
+// giveUp makes a lease irrevocable: a state that can be listed, and an alarm.
+func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act) error {
+	b.log.ErrorContext(ctx, "a lease cannot be revoked", "lease", l.ID, "vim", l.VIM, "why", why)
+	_, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeaseRevoking {
+			return errEnded
+		}
+		now.State, now.LastError = LeaseIrrevocable, why
+		return nil
+	}, act.Failed("irrevocable"))
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
+}
+
+// backoff is how long to wait after the nth failure: 1 s doubling to 5 min, with
+// up to a quarter of jitter.
+func backoff(n int) time.Duration {
+	d := min(time.Second<<min(n-1, 10), 5*time.Minute)
+	return d + time.Duration(rand.Int64N(int64(d)/4+1)) //nolint:gosec // no secret hangs on this jitter
+}

@@ -1,0 +1,316 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// credentialField is the envelope's field for a VIM's credential; a lease's
+// credential is sealed under its own (leaseField).
+const credentialField = "credential"
+
+func leaseField(id string) string { return "lease/" + id }
+
+// Empty reports whether no field that holds a credential is set.
+func (c Credential) Empty() bool {
+	return c.Token.Empty() && c.ClientCertificate == "" && c.ClientKey.Empty() && c.Username == "" && c.Password.Empty() &&
+		c.ApplicationCredentialID == "" && c.ApplicationCredentialSecret.Empty()
+}
+
+// plainCredential is a credential on its way into or out of its envelope.
+type plainCredential struct {
+	Kind              CredentialKind `json:"kind"`
+	Token             string         `json:"token,omitempty"`
+	ClientCertificate string         `json:"clientCertificate,omitempty"`
+	ClientKey         string         `json:"clientKey,omitempty"`
+	Username          string         `json:"username,omitempty"`
+	UserID            string         `json:"userId,omitempty"`
+	Password          string         `json:"password,omitempty"`
+	AppCredID         string         `json:"applicationCredentialId,omitempty"`
+	AppCredSecret     string         `json:"applicationCredentialSecret,omitempty"`
+}
+
+func (c Credential) pack() (secret.Text, error) {
+	out, err := json.Marshal(plainCredential{
+		Kind: c.Kind, Token: c.Token.Reveal(), ClientCertificate: c.ClientCertificate,
+		ClientKey: c.ClientKey.Reveal(), Username: c.Username, UserID: c.UserID, Password: c.Password.Reveal(),
+		AppCredID: c.ApplicationCredentialID, AppCredSecret: c.ApplicationCredentialSecret.Reveal(),
+	})
+	if err != nil {
+		return secret.Text{}, errors.New("packing a credential")
+	}
+	return secret.NewText(string(out)), nil
+}
+
+func unpack(t secret.Text) (Credential, error) {
+	var p plainCredential
+	if err := json.Unmarshal([]byte(t.Reveal()), &p); err != nil {
+		return Credential{}, errors.New("what was sealed is not a credential")
+	}
+	return Credential{
+		Kind: p.Kind, Token: secret.NewText(p.Token), ClientCertificate: p.ClientCertificate,
+		ClientKey: secret.NewText(p.ClientKey), Username: p.Username, UserID: p.UserID, Password: secret.NewText(p.Password),
+		ApplicationCredentialID: p.AppCredID, ApplicationCredentialSecret: secret.NewText(p.AppCredSecret),
+	}, nil
+}
+
+// keyStore returns the key store of that name; empty means the one for new keys.
+func (b *Broker) keyStore(name string) (secret.KeyStore, error) {
+	if name == "" {
+		return b.keys[0], nil
+	}
+	var names []string
+	for _, keys := range b.keys {
+		if keys.Name() == name {
+			return keys, nil
+		}
+		names = append(names, keys.Name())
+	}
+	return nil, &Error{
+		Kind: ErrUnopenable, Field: "keyStore",
+		Detail: fmt.Sprintf("the key store %q is not configured here; there is %s", name, strings.Join(names, ", ")),
+		Remedy: "configure it, if only to migrate from it",
+	}
+}
+
+// sealGeneration puts a new key for (id, g.Number) into a key store and fills in
+// what g keeps of the credential. It answers with the key, which the caller
+// clears. When it errs a key may be left: the caller sweeps.
+func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, id string, g *Generation, c Credential) (*secret.Key, error) {
+	key, err := secret.NewKey()
+	if err != nil {
+		return nil, fmt.Errorf("making a key for %s: %w", id, err)
+	}
+	owner := secret.Owner{ID: id, Generation: g.Number}
+	plain, err := c.pack()
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := secret.Seal(key, owner, credentialField, plain)
+	if err != nil {
+		return nil, fmt.Errorf("sealing the credential of %s: %w", id, err)
+	}
+	ref, err := keys.Put(ctx, owner, key)
+	if err != nil {
+		return nil, keyStoreError("storing the key of "+id, err)
+	}
+	failpoint.At("seal.key-stored")
+	g.Username = c.Username
+	g.CredentialKind, g.Sealed, g.Key, g.KeyStore = c.Kind, sealed, ref, keys.Name()
+	return key, nil
+}
+
+// key fetches the key of one generation. The caller clears it.
+func (b *Broker) key(ctx context.Context, id string, g Generation) (*secret.Key, error) {
+	keys, err := b.keyStore(g.KeyStore)
+	if err != nil {
+		return nil, err
+	}
+	key, err := keys.Get(ctx, g.Key)
+	if err != nil {
+		return nil, keyStoreError("fetching the key of "+id, err)
+	}
+	return key, nil
+}
+
+// opened is an opened generation: access to the VIM, and the key that seals what
+// is leased from it. It is made for one flow and closed at its end.
+type opened struct {
+	Access
+	key *secret.Key
+	ref secret.Ref
+}
+
+func (o *opened) close() { o.key.Clear() }
+
+// seal seals what was minted for a lease.
+func (o *opened) seal(l Lease, c Credential) (string, error) {
+	plain, err := c.pack()
+	if err != nil {
+		return "", err
+	}
+	sealed, err := secret.Seal(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l.ID), plain)
+	if err != nil {
+		return "", fmt.Errorf("sealing the credential of lease %s: %w", l.ID, err)
+	}
+	return sealed, nil
+}
+
+// unseal opens what was minted for a lease.
+func (o *opened) unseal(l Lease) (Credential, error) {
+	plain, err := secret.Open(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l.ID), l.Sealed)
+	if err == nil {
+		var c Credential
+		if c, err = unpack(plain); err == nil {
+			return c, nil
+		}
+	}
+	return Credential{}, &Error{
+		Kind: ErrUnopenable, Detail: "the lease's credential does not open", Remedy: "issue another",
+		Cause: fmt.Errorf("opening the credential of lease %s: %w", l.ID, err),
+	}
+}
+
+// open opens the credential of one generation. Where that was sealed anew since
+// it was read, it opens what it is now.
+func (b *Broker) open(ctx context.Context, v VIM, g Generation) (*opened, error) {
+	o, err := b.openAs(ctx, v, g)
+	if !errors.Is(err, ErrUnopenable) {
+		return o, err
+	}
+	now, readErr := b.store.VIM(ctx, v.ID)
+	if readErr != nil {
+		return nil, err
+	}
+	if again, ok := now.generation(g.Number); ok && again.Key != g.Key {
+		return b.openAs(ctx, now, again)
+	}
+	return nil, err
+}
+
+// openAs opens a generation exactly as it was read.
+func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, error) {
+	key, err := b.key(ctx, v.ID, g)
+	if err != nil {
+		return nil, err
+	}
+	text, err := secret.Open(key, secret.Owner{ID: v.ID, Generation: g.Number}, credentialField, g.Sealed)
+	if err == nil {
+		var c Credential
+		if c, err = unpack(text); err == nil {
+			return &opened{Access: b.access(v, g, c), key: key, ref: g.Key}, nil
+		}
+	}
+	key.Clear()
+	return nil, &Error{
+		Kind:   ErrUnopenable,
+		Detail: "the stored credential does not open with its key",
+		Remedy: `give it again with "vimbroker vim update"`,
+		Cause:  fmt.Errorf("opening the credential of %s: %w", v.ID, err),
+	}
+}
+
+func (b *Broker) access(v VIM, g Generation, c Credential) Access {
+	return Access{
+		VIM: v.ID, Generation: g.Number, Target: g.Target, Credential: c,
+		Discovered: g.Discovered, Identity: g.Identity, Egress: b.egress(v.Project),
+	}
+}
+
+// sweepKeys destroys the keys of a VIM that none of its rows name: what a write
+// that did not end has left. mine is the Pending that the caller holds; it is
+// [errOvertaken], and destroys nothing, where another has taken that over.
+func (b *Broker) sweepKeys(ctx context.Context, id string, mine *Pending) error {
+	type place struct {
+		store string
+		ref   secret.Ref
+	}
+	held := map[place]secret.KeyStore{}
+	for _, keys := range b.keys {
+		found, err := keys.List(ctx, id)
+		if err != nil {
+			return keyStoreError("listing the keys of "+id, err)
+		}
+		for _, h := range found {
+			held[place{keys.Name(), h.Ref}] = keys
+		}
+	}
+	// The rows only now. While the VIM is held no other write of it can begin, so
+	// every key in the list that is not in a row is one that nobody is going to name.
+	v, err := b.store.VIM(ctx, id)
+	switch {
+	case errors.Is(err, ErrNotFound): // an id is never used again
+	case err != nil:
+		return err
+	case !v.holds(mine):
+		return overtaken()
+	}
+	inUse, err := b.store.KeysInUse(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, k := range inUse {
+		delete(held, place{k.KeyStore, k.Ref})
+	}
+	for at, keys := range held {
+		if _, err := keys.Delete(ctx, at.ref); err != nil {
+			return keyStoreError("destroying an unused key of "+id, err)
+		}
+	}
+	return nil
+}
+
+// discard destroys the keys of generations that could not be written because the
+// write had been taken over: nobody else knows them, and no sweep may come this
+// way again. After any other error the caller still holds the VIM, and sweeps.
+func (b *Broker) discard(ctx context.Context, why error, written ...Generation) {
+	if !errors.Is(why, errOvertaken) {
+		return
+	}
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	for _, g := range written {
+		keys, err := b.keyStore(g.KeyStore)
+		if err == nil {
+			_, err = keys.Delete(ctx, g.Key)
+		}
+		if err != nil {
+			b.log.ErrorContext(ctx, "a key that no row names could not be destroyed", "key", g.Key, "keyStore", g.KeyStore, "error", err)
+		}
+	}
+}
+
+// destroyRetired destroys every key on the ledger. A key that cannot be
+// destroyed now stays there, for the settle pass.
+func (b *Broker) destroyRetired(ctx context.Context) error {
+	retired, err := b.store.RetiredKeys(ctx, 1000)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, k := range retired {
+		keys, err := b.keyStore(k.KeyStore)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("destroying a key of %s: %w", k.Owner.ID, err))
+			continue
+		}
+		if _, err := keys.Delete(ctx, k.Ref); err != nil {
+			errs = append(errs, keyStoreError("destroying a key of "+k.Owner.ID, err))
+			continue
+		}
+		failpoint.At("keys.destroyed")
+		if err := b.store.ForgetKey(ctx, k); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// retire destroys retired keys after a write, outside the request's own time; what
+// fails is the settle pass's.
+func (b *Broker) retire(ctx context.Context) {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	if err := b.destroyRetired(ctx); err != nil {
+		b.log.WarnContext(ctx, "retired keys are left for the settle pass", "error", err)
+	}
+}
+
+// keyStoreError translates a key store's error for callers.
+func keyStoreError(doing string, err error) error {
+	e := &Error{Cause: fmt.Errorf("%s: %w", doing, err)}
+	switch {
+	case errors.Is(err, secret.ErrNotFound), errors.Is(err, secret.ErrCorrupt):
+		e.Kind, e.Detail = ErrUnopenable, "the key of the stored credential is lost"
+		e.Remedy = `give the credential again with "vimbroker vim update", which makes a new key`
+	default:
+		e.Kind, e.Detail, e.Remedy = ErrUnavailable, "the key store cannot be used now", "try again later"
+	}
+	return e
+}

@@ -1,0 +1,83 @@
+package secret
+
+import (
+	"context"
+	"errors"
+)
+
+// Sentinels that key stores and sealing answer with. Implementations wrap them
+// with what they were doing and to which key, never with key material.
+var (
+	// ErrNotFound: the key store holds no key under that reference.
+	ErrNotFound = errors.New("key not found")
+	// ErrUnavailable: the key store cannot be asked now (sealed, unreachable,
+	// rate limited, no space left). The same call may succeed later.
+	ErrUnavailable = errors.New("key store unavailable")
+	// ErrForbidden: the key store answers, and refuses this process.
+	ErrForbidden = errors.New("key store refuses access")
+	// ErrCorrupt: what the store holds under that reference is not a key.
+	ErrCorrupt = errors.New("stored key is corrupt")
+	// ErrUnopenable: a sealed value does not open under this key, or what is
+	// inside names another owner. No reason finer than this is given.
+	ErrUnopenable = errors.New("sealed value does not open")
+)
+
+// Owner names what a key belongs to: one generation of one VIM. The same pair
+// stands in the envelope inside every value sealed with that key.
+type Owner struct {
+	// ID is the VIM's id (a UUID).
+	ID string
+	// Generation counts the VIM's credential from 1 upwards.
+	Generation int64
+}
+
+// Ref is a key store's own reference to one key. It is not secret, it is opaque
+// to everyone but the store that gave it, and it is at most 256 bytes long.
+type Ref string
+
+// Held is one key that a key store holds.
+type Held struct {
+	Owner Owner
+	Ref   Ref
+}
+
+// Deletion says what deleting a key from a store is worth.
+type Deletion string
+
+const (
+	// Shredded: no one can bring the key back.
+	Shredded Deletion = "shredded"
+	// Recoverable: the store's operator can bring the key back for a while
+	// (from a soft-deleted row or from the disk's free blocks).
+	Recoverable Deletion = "recoverable"
+)
+
+// KeyStore keeps Fernet keys, one per [Owner]. Implementations stand under
+// drivers/ and pass test/conformance.KeyStore. All methods are safe for
+// concurrent use and honour the context's deadline.
+type KeyStore interface {
+	// Name is the kind of store, as a VIM shows it: "keydir", "vault", "barbican".
+	Name() string
+
+	// Put stores a new key and returns its reference. It never overwrites: two
+	// Puts for one owner give two references. When it errs, no key is left
+	// behind that List does not show.
+	Put(ctx context.Context, owner Owner, key *Key) (Ref, error)
+
+	// Get returns the key under ref. A missing key is ErrNotFound; an empty
+	// reference is never a key.
+	Get(ctx context.Context, ref Ref) (*Key, error)
+
+	// Delete removes the key under ref, and says what that is worth. A key that
+	// is already gone is success. After Delete returns nil, Get answers
+	// ErrNotFound and List no longer shows it.
+	Delete(ctx context.Context, ref Ref) (Deletion, error)
+
+	// List shows the keys of one VIM (by Owner.ID), or every key for an empty
+	// id, in no order. It reads no key material.
+	List(ctx context.Context, id string) ([]Held, error)
+
+	// Check reports whether the store can be written and read now; nil means it
+	// can. It is what readiness asks.
+	Check(ctx context.Context) error
+}

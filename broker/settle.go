@@ -1,0 +1,95 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Settle is the pass that finishes what a dead process began before the given
+// time: registrations and updates that never ended, leases that were never handed
+// out, keys that are still to be destroyed.
+//
+// Where nobody else can have been writing (an exclusive store, at start) that time
+// is now; otherwise it is Terms.AbandonedAfter ago.
+func (b *Broker) Settle(ctx context.Context, before time.Time) error {
+	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.destroyRetired(ctx))
+}
+
+func (b *Broker) settleVIMs(ctx context.Context, before time.Time) error {
+	var unfinished []VIM
+	err := b.eachVIM(ctx, VIMFilter{PendingBefore: before}, func(v VIM) { unfinished = append(unfinished, v) })
+	for _, v := range unfinished {
+		err = errors.Join(err, b.settleVIM(ctx, v))
+	}
+	return err
+}
+
+func (b *Broker) settleVIM(ctx context.Context, v VIM) error {
+	act, err := b.enter(ctx, system("settle"), policy.VIMSettle, vimResource(v), policy.Wish{})
+	if err != nil {
+		return err
+	}
+	v, err = b.takeOver(ctx, v, act.Intent())
+	if err == nil {
+		err = b.clearWrite(ctx, v, act.Failed("abandoned by a process that ended"))
+	}
+	if errors.Is(err, errOvertaken) || errors.Is(err, ErrNotFound) {
+		return nil // another pass is at it
+	}
+	return err
+}
+
+// takeOver makes an unfinished write this pass's own. Another settle pass finds
+// that, and so does the writer, should it live after all: a machine that was
+// asleep goes on in the middle. Without it, the writer could switch to a key
+// between our look at the rows and our sweep of the keys.
+func (b *Broker) takeOver(ctx context.Context, v VIM, e audit.Entry) (VIM, error) {
+	return b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+		if !now.holds(v.Pending) {
+			return overtaken()
+		}
+		now.Pending = &Pending{Generation: v.Pending.Generation, Since: b.now()}
+		return nil
+	}, e)
+}
+
+// clearWrite removes what an unfinished write left: of a registration everything.
+func (b *Broker) clearWrite(ctx context.Context, v VIM, e audit.Entry) error {
+	if v.State != Registering {
+		return b.clearPending(ctx, v.ID, v.Pending, e)
+	}
+	if err := b.sweepKeys(ctx, v.ID, v.Pending); err != nil {
+		return err
+	}
+	return b.store.DeleteVIM(ctx, v.ID, false, e)
+}
+
+func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
+	batch := b.newBatch(ctx)
+	err := b.eachLease(ctx, LeaseFilter{States: []LeaseState{LeasePending}, CreatedBefore: before}, func(l Lease) error {
+		act, err := b.enter(ctx, system("settle"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		batch.begin(l, Abandoned, act)
+		return nil
+	})
+	_, begun := batch.run(b)
+	return errors.Join(err, begun)
+}
+
+// Passes are the broker's periodic work, for a job queue to run.
+func (b *Broker) Passes() []Pass {
+	return []Pass{
+		{Name: "reap", Every: b.terms.ReapEvery, Run: b.Reap},
+		{Name: "settle", Every: b.terms.SettleEvery, Run: func(ctx context.Context) error {
+			return b.Settle(ctx, b.now().Add(-b.terms.AbandonedAfter))
+		}},
+		{Name: "check", Every: min(b.terms.CheckEvery, 30*time.Second), Run: b.CheckDue},
+		{Name: "inventory", Every: b.terms.InventoryEvery, Run: b.InventoryAll},
+	}
+}

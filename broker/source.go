@@ -1,0 +1,218 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// source gives access to the generations of one VIM, opening each at most once,
+// for as long as one flow over the VIM's leases lasts.
+type source struct {
+	b  *Broker
+	id string
+
+	mu   sync.Mutex
+	row  *VIM
+	open map[int64]*opened
+}
+
+func (b *Broker) newSource(vim string) *source {
+	return &source{b: b, id: vim, open: map[int64]*opened{}}
+}
+
+func (s *source) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.open {
+		o.close()
+	}
+	s.open = map[int64]*opened{}
+}
+
+func (s *source) vim(ctx context.Context) (VIM, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row == nil {
+		v, err := s.b.store.VIM(ctx, s.id)
+		if err != nil {
+			return VIM{}, err
+		}
+		s.row = &v
+	}
+	return *s.row, nil
+}
+
+func (s *source) opened(ctx context.Context, g Generation) (*opened, error) {
+	v, err := s.vim(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.open[g.Number]; o != nil {
+		return o, nil
+	}
+	o, err := s.b.open(ctx, v, g)
+	if err == nil {
+		s.open[g.Number] = o
+	}
+	return o, err
+}
+
+// each calls do with access to the generation that l is pinned to; where the VIM
+// refuses that credential, or it cannot be opened any more, then with the current
+// one, if it leads to the very same system. It answers with the generation that did.
+func (s *source) each(ctx context.Context, l Lease, do func(*opened) error) (Generation, error) {
+	v, err := s.vim(ctx)
+	if err != nil {
+		return Generation{}, err
+	}
+	var candidates []Generation
+	if g, ok := v.generation(l.VIMGeneration); ok {
+		candidates = append(candidates, g)
+		if g.Number != v.Current.Number && g.Identity == v.Current.Identity {
+			candidates = append(candidates, v.Current)
+		}
+	}
+	err = &Error{Kind: ErrUnopenable, Detail: "the generation of the VIM that the lease is pinned to is gone"}
+	for _, g := range candidates {
+		var o *opened
+		if o, err = s.opened(ctx, g); err == nil {
+			err = do(o)
+		}
+		if !errors.Is(err, ErrUnauthorized) && !errors.Is(err, ErrForbidden) && !errors.Is(err, ErrUnopenable) {
+			return g, err
+		}
+	}
+	return Generation{}, err
+}
+
+// How many VIMs a batch works on at once, how many leases of one VIM, and after
+// how many failures in a row it leaves a VIM for the next pass; one that has not
+// answered yet it leaves after the first. batchBegins is how many intents it
+// writes at once: the store may commit them together.
+const (
+	batchVIMs   = 16
+	batchLeases = 8
+	batchGiveUp = 3
+	batchBegins = 32
+)
+
+// batch takes many leases back, VIM by VIM: bounded for each VIM, so that one
+// that is down neither delays the others nor is stormed when it comes back.
+type batch struct {
+	ctx   context.Context
+	fresh []batchItem // to be moved to revoking first
+	items map[string][]batchItem
+}
+
+type batchItem struct {
+	lease Lease
+	act   *audit.Act
+	why   Reason // of fresh ones
+	do    func(context.Context, *source, Lease, *audit.Act) (Lease, error)
+}
+
+func (b *Broker) newBatch(ctx context.Context) *batch {
+	return &batch{ctx: ctx, items: map[string][]batchItem{}}
+}
+
+// add queues a lease in state revoking to be taken back.
+func (t *batch) add(l Lease, act *audit.Act) {
+	t.items[l.VIM] = append(t.items[l.VIM], batchItem{lease: l, act: act})
+}
+
+// begin queues a lease to be moved to revoking, and then to be taken back.
+func (t *batch) begin(l Lease, why Reason, act *audit.Act) {
+	t.fresh = append(t.fresh, batchItem{lease: l, act: act, why: why})
+}
+
+// beginFresh writes the intents. A lease that has ended meanwhile is left out.
+func (t *batch) beginFresh(b *Broker) error {
+	var (
+		mu    sync.Mutex
+		group errgroup.Group
+	)
+	group.SetLimit(batchBegins)
+	for _, item := range t.fresh {
+		group.Go(func() error {
+			l, err := b.beginRevocation(t.ctx, item.lease, item.why, item.act)
+			if errors.Is(err, errEnded) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			t.add(l, item.act)
+			return nil
+		})
+	}
+	t.fresh = nil
+	return group.Wait()
+}
+
+// run does the work and answers with the leases as they are then. It errs where
+// intents could not be written; those leases are as they were.
+func (t *batch) run(b *Broker) ([]Lease, error) {
+	err := t.beginFresh(b)
+	var (
+		mu   sync.Mutex
+		done []Lease
+		vims errgroup.Group
+	)
+	vims.SetLimit(batchVIMs)
+	for id, items := range t.items {
+		vims.Go(func() error {
+			src := b.newSource(id)
+			defer src.close()
+			var (
+				leases   errgroup.Group
+				answered bool
+				failures int
+			)
+			leases.SetLimit(batchLeases)
+			for _, item := range items {
+				leases.Go(func() error {
+					mu.Lock()
+					down := failures >= batchGiveUp || failures > 0 && !answered
+					skip := down || t.ctx.Err() != nil || item.lease.NextAttemptAt.After(b.now())
+					mu.Unlock()
+					l, err := item.lease, error(nil)
+					if !skip {
+						do := item.do
+						if do == nil {
+							do = b.takeBack
+						}
+						if l, err = do(t.ctx, src, item.lease, item.act); err != nil {
+							b.log.WarnContext(t.ctx, "a lease is left for the next pass", "lease", l.ID, "vim", id, "error", err)
+						}
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					done = append(done, l)
+					switch {
+					case skip:
+					case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnavailable):
+						failures++
+					default:
+						answered, failures = true, 0
+					}
+					return nil
+				})
+			}
+			return leases.Wait()
+		})
+	}
+	_ = vims.Wait() // the work's errors are in the rows and in the log
+	if len(done) > 0 {
+		b.retire(t.ctx)
+	}
+	return done, err
+}

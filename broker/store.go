@@ -1,0 +1,168 @@
+package broker
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Store keeps VIMs and leases. Implementations stand under drivers/ and pass
+// test/conformance.Store. Every write takes the audit entry that records it, and
+// both are durable together or not at all: no audit, no effect.
+//
+// All methods are safe for concurrent use. Values go in and come out as copies.
+// Times are kept in UTC, in microseconds. Text is UTF-8 without NUL: a store may
+// refuse other text with ErrInvalid. Where several rules of uniqueness are
+// broken, the Field named is "Idempotency-Key". A store that cannot be asked now
+// answers ErrUnavailable. A change function may be called again, with what is stored
+// then, when another write got in its way.
+type Store interface {
+	VIMStore
+	LeaseStore
+	KeyLedger
+	audit.Sink
+	// Check reports whether the store can be written now.
+	Check(ctx context.Context) error
+}
+
+// VIMStore keeps VIMs with their generations.
+type VIMStore interface {
+	// CreateVIM stores a new VIM with Revision 1. A name taken in the project is
+	// ErrExists with Field "name"; a second default of the project ErrExists with Field
+	// "default"; an IdempotencyKey that the same CreatedBy used before ErrExists
+	// with Field "Idempotency-Key".
+	CreateVIM(ctx context.Context, v VIM, e audit.Entry) error
+	// VIM returns one by its id; ErrNotFound.
+	VIM(ctx context.Context, id string) (VIM, error)
+	// VIMByKey returns the VIM that a principal registered under an idempotency key; ErrNotFound.
+	VIMByKey(ctx context.Context, principal, key string) (VIM, error)
+	// VIMs returns those that match, ordered by project, name; ErrInvalid for a page token
+	// it did not make. The second answer is the next page's token, empty at the end.
+	VIMs(ctx context.Context, f VIMFilter) ([]VIM, string, error)
+	// UpdateVIM reads the VIM, lets change alter it, and stores it with Revision
+	// one up, atomically. When change errs nothing is written and its error is
+	// returned as it is. A move that vimMoves does not list is ErrConflict; so is
+	// a second default, a taken name: ErrExists as in CreateVIM. Where change sets
+	// a Current with another Number, the store itself moves the generation before
+	// to Past while a lease needs it (one pinned to it is Live or still holds a
+	// Sealed credential), and otherwise drops it and puts its key on the ledger of
+	// retired keys. What change does to ID, Project, CreatedBy, CreatedAt, Revision
+	// and Past is ignored. It returns what was stored. A change must not call the store.
+	UpdateVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
+	// Rekey reads the VIM and every lease on it that holds a Sealed credential, lets
+	// change set Sealed, Key and KeyStore of its generations, Sealed and SealedKey of the leases, and
+	// Pending, and stores that with Revision one up, atomically; the keys that no
+	// generation names any more go on the ledger of retired keys. Whatever else
+	// change does is ignored. When change errs nothing is written and its error is
+	// returned as it is; ErrNotFound.
+	Rekey(ctx context.Context, id string, change func(*VIM, []Lease) error, e audit.Entry) (VIM, error)
+	// DeleteVIM removes the VIM, all its generations, and puts their keys on the
+	// ledger of retired keys; leases of it that still hold a Sealed credential
+	// lose that. While a lease on it is Live it is ErrConflict; with force, leases
+	// that are LeaseIrrevocable do not count as such. A VIM that is gone is
+	// success, and writes nothing.
+	DeleteVIM(ctx context.Context, id string, force bool, e audit.Entry) error
+	// SetHealth records a check's result without an audit entry and without a
+	// new Revision (health is an observation, nobody's act); ErrNotFound, also
+	// where that generation is not the current one any more.
+	SetHealth(ctx context.Context, id string, generation int64, h Health) error
+}
+
+// VIMFilter selects VIMs in the store.
+type VIMFilter struct {
+	// Project shows that project's VIMs and shared ones; empty shows all.
+	Project string
+	ID      string
+	Name    string
+	Type    VIMType
+	State   VIMState
+	Status  HealthStatus
+	Labels  map[string]string
+	// Default selects VIMs that are their project's default.
+	Default bool
+	// CheckDue selects VIMs whose Health.Next is at or before it.
+	CheckDue time.Time
+	// PendingBefore selects VIMs with Pending.Since before it, and VIMs in state
+	// Registering created before it.
+	PendingBefore time.Time
+	Page
+}
+
+// LeaseStore keeps leases; rows outlive the VIM and the credential.
+type LeaseStore interface {
+	// CreateLease stores a new lease in state LeasePending with Revision 1, if
+	// the VIM is there, Registered, and its current generation is l.VIMGeneration
+	// (ErrConflict otherwise), and if no quota in q is used up (ErrQuota, its
+	// Detail naming the quota): all in one atomic step. An IdempotencyKey that the same
+	// Principal used before is ErrExists with Field "Idempotency-Key".
+	CreateLease(ctx context.Context, l Lease, q Quota, e audit.Entry) error
+	// Lease returns one by its id; ErrNotFound.
+	Lease(ctx context.Context, id string) (Lease, error)
+	// LeaseByKey returns the lease that a principal was issued under an idempotency key; ErrNotFound.
+	LeaseByKey(ctx context.Context, principal, key string) (Lease, error)
+	// Leases returns those that match, newest first, and the next page's token.
+	Leases(ctx context.Context, f LeaseFilter) ([]Lease, string, error)
+	// UpdateLease is as UpdateVIM, for leaseMoves. When the lease was the last
+	// that needed a past generation, and no longer does, that generation is
+	// removed from its VIM and its key put on the ledger of retired keys. A
+	// change of Sealed to something whose SealedKey is not the present key of the
+	// lease's generation is ErrConflict: the VIM was sealed anew in the meantime.
+	UpdateLease(ctx context.Context, id string, change func(*Lease) error, e audit.Entry) (Lease, error)
+	// DeferLease counts a failed try (Attempts, NextAttemptAt, LastError) without
+	// an audit entry and without a new Revision; ErrNotFound.
+	DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error
+	// Census counts leases and VIMs by state.
+	Census(ctx context.Context) (Census, error)
+}
+
+// Quota bounds live leases; zero means no bound.
+type Quota struct {
+	PerPrincipal int
+	PerVIM       int
+	PerProject   int
+}
+
+// LeaseFilter selects leases in the store.
+type LeaseFilter struct {
+	Project    string // empty: all
+	VIM        string // id
+	VIMProject string // leases on VIMs of that project
+	Principal  string
+	Operation  string
+	States     []LeaseState
+	// DueBefore selects leases there is work for at that time: Active ones whose
+	// ExpiresAt has come; Revoking ones whose NextAttemptAt has come; Revoked ones
+	// that still hold a Sealed credential and whose NextAttemptAt has come.
+	DueBefore time.Time
+	// CreatedBefore selects leases created before it.
+	CreatedBefore time.Time
+	Page
+}
+
+// KeyLedger lists keys that no row needs any more and that are still to be
+// destroyed. Writes to it happen inside the writes above.
+type KeyLedger interface {
+	// RetiredKeys returns at most limit keys to destroy, oldest first.
+	RetiredKeys(ctx context.Context, limit int) ([]RetiredKey, error)
+	// ForgetKey takes a key off the ledger once it is destroyed. Idempotent.
+	ForgetKey(ctx context.Context, k RetiredKey) error
+	// KeysInUse returns every reference that a generation of a VIM, current or
+	// past, or the ledger names; of one VIM, or of all for an empty id.
+	KeysInUse(ctx context.Context, vim string) ([]RetiredKey, error)
+}
+
+// RetiredKey names a key in a key store.
+type RetiredKey struct {
+	KeyStore string
+	Ref      secret.Ref
+	Owner    secret.Owner
+}
+
+// Census counts what there is.
+type Census struct {
+	VIMs   map[VIMState]int
+	Health map[HealthStatus]int
+	Leases map[LeaseState]int
+}

@@ -1,0 +1,295 @@
+package broker
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// VIMType is the kind of system a VIM is.
+type VIMType string
+
+// The VIM types there are; which of them work depends on the drivers wired in.
+const (
+	Kubernetes VIMType = "kubernetes"
+	OpenStack  VIMType = "openstack"
+)
+
+// VIMState is where a registration stands. What may follow what is [vimMoves].
+type VIMState string
+
+const (
+	// Registering: the intent is stored; key and credential may not be. Not shown
+	// to callers. A row that stays here was abandoned and is settled away.
+	Registering VIMState = "registering"
+	// Registered: in use.
+	Registered VIMState = "registered"
+	// Draining: being deleted; issues no leases, and goes when the last has ended.
+	Draining VIMState = "draining"
+)
+
+// vimMoves is the state machine of a VIM, as pairs that may follow one another.
+// A VIM that is gone has no row.
+var vimMoves = map[VIMState][]VIMState{
+	Registering: {Registered},
+	Registered:  {Draining},
+	Draining:    {},
+}
+
+// VIM is a registered cloud or cluster.
+type VIM struct {
+	// ID is a UUID that the broker assigns.
+	ID      string
+	Project string
+	// Name is unique within the project: 1 to 255 printable characters, no space
+	// at either end, and not a UUID.
+	Name   string
+	Type   VIMType
+	State  VIMState
+	Labels map[string]string
+	// Description is free text for people: at most 4096 bytes.
+	Description string
+	// Extra is a JSON object of at most 64 KiB that callers keep with the VIM; the
+	// broker gives it no meaning. Empty means none.
+	Extra string
+	// Shared VIMs can be seen and leased by every project.
+	Shared bool
+	// Default: the project's VIM when a request names none. At most one a project.
+	Default bool
+	// CreatedBy is the principal that registered it.
+	CreatedBy string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// Revision grows with every change of the row; it is the ETag.
+	Revision int64
+
+	// Current is what new leases are issued from.
+	Current Generation
+	// Past are earlier generations that leases still alive are pinned to, oldest
+	// first. Each goes, with its key, when its last lease has ended.
+	Past []Generation
+	// Pending is the generation that is being written, or sealed anew, if any: its
+	// key may be in the key store already. While it is set every other write is a conflict.
+	Pending *Pending
+
+	Health Health
+
+	// IdempotencyKey and RequestDigest belong to the registration request.
+	IdempotencyKey string
+	RequestDigest  string
+}
+
+// Generation is one form of a VIM: where it is, how its server is known, and the
+// sealed credential. Once written, nothing of it changes but the key it is sealed with.
+type Generation struct {
+	// Number counts from 1; zero means there is none yet.
+	Number int64
+	Target Target
+	// Identity is what the VIM said it is (the UID of kube-system); a lease is
+	// revoked only where this is the same.
+	Identity string
+	// Discovered is what the driver found out about it: [Report].
+	Discovered string
+	// CredentialKind says what is sealed.
+	CredentialKind CredentialKind
+	// Username is the sealed credential's user name, which is not secret; empty where it has none.
+	Username string
+	// CredentialExpiresAt is read from the certificate or JWT; zero if it says nothing.
+	CredentialExpiresAt time.Time
+	// Sealed is the Fernet token.
+	Sealed string
+	// Key is the reference to its key in the key store KeyStore.
+	Key      secret.Ref
+	KeyStore string
+}
+
+// Pending is the intent to write a generation.
+type Pending struct {
+	Generation int64
+	Since      time.Time
+}
+
+// Target is where a VIM is and how its server is known. No part of it is secret.
+type Target struct {
+	// Endpoint is the API server's or Keystone's URL, without a path where none is needed.
+	Endpoint string
+	// CACert is a PEM bundle; empty means the system's roots.
+	CACert string
+	// InsecureSkipVerify: the caller said in so many words not to verify the server.
+	InsecureSkipVerify bool
+	// ServerName is checked in the certificate instead of the endpoint's host, if set.
+	ServerName string
+	// Namespace is where Kubernetes clients start; empty elsewhere.
+	Namespace string
+	// Scope is where in an OpenStack cloud; empty elsewhere.
+	Scope Scope
+}
+
+// Scope is what of an OpenStack cloud a VIM is: the project that its credential
+// acts in, and the user's domain. Of each pair the id counts where both are given.
+type Scope struct {
+	Region            string `json:"region,omitempty"`
+	ProjectID         string `json:"projectId,omitempty"`
+	ProjectName       string `json:"projectName,omitempty"`
+	ProjectDomainID   string `json:"projectDomainId,omitempty"`
+	ProjectDomainName string `json:"projectDomainName,omitempty"`
+	UserDomainID      string `json:"userDomainId,omitempty"`
+	UserDomainName    string `json:"userDomainName,omitempty"`
+}
+
+// CredentialKind names which fields of a [Credential] are set.
+type CredentialKind string
+
+// The kinds of credential a VIM can be registered with.
+const (
+	BearerToken       CredentialKind = "bearerToken"
+	ClientCertificate CredentialKind = "clientCertificate"
+	BasicAuth         CredentialKind = "basicAuth"
+	// Password is a Keystone user with password.
+	Password CredentialKind = "password"
+	// ApplicationCredential is Keystone's, by id and secret.
+	ApplicationCredential CredentialKind = "applicationCredential"
+	// ProjectToken is a Keystone token scoped to a project: only leased, never stored.
+	ProjectToken CredentialKind = "projectToken"
+)
+
+// Credential is an opened credential. It lives between opening and a driver call.
+type Credential struct {
+	Kind  CredentialKind
+	Token secret.Text
+	// ClientCertificate is PEM and public; ClientKey is PEM.
+	ClientCertificate string
+	ClientKey         secret.Text
+	// Username is also a Keystone user's name; UserID is its id, where it is known.
+	Username string
+	UserID   string
+	Password secret.Text
+	// ApplicationCredentialID is public; its secret is not.
+	ApplicationCredentialID     string
+	ApplicationCredentialSecret secret.Text
+}
+
+// HealthStatus is what the last check of a VIM found.
+type HealthStatus string
+
+const (
+	// Unchecked: no check has ended yet.
+	Unchecked HealthStatus = "unchecked"
+	// Reachable: the endpoint answers, knows the credential, and is who it was.
+	Reachable HealthStatus = "reachable"
+	// Unreachable: the endpoint does not answer, or not as a VIM does.
+	Unreachable HealthStatus = "unreachable"
+	// Unauthorized: the endpoint refuses the credential.
+	Unauthorized HealthStatus = "unauthorized"
+	// IdentityChanged: another system answers at the endpoint. No lease is issued.
+	IdentityChanged HealthStatus = "identityChanged"
+	// Unopenable: the stored credential does not open with its key.
+	Unopenable HealthStatus = "unopenable"
+)
+
+// Health is what the last check found.
+type Health struct {
+	Status    HealthStatus
+	CheckedAt time.Time
+	// Message says what is wrong and what to do, in our words; empty when well.
+	Message string
+	// Version is the VIM's own version string, at most 64 printable characters.
+	Version string
+	// CanMint: leases can be derived from the credential. MintMessage says why not.
+	CanMint     bool
+	MintMessage string
+	// Next is when the periodic check is due.
+	Next time.Time
+}
+
+// Registration is what a caller registers a VIM with: either Target and
+// Credential, or a Kubeconfig.
+type Registration struct {
+	Name               string
+	Type               VIMType
+	Endpoint           string
+	CACert             string
+	InsecureSkipVerify bool
+	Namespace          string
+	Scope              Scope
+	Credential         Credential
+	// CloudsYAML is a whole clouds.yaml, and Cloud the name of the cloud in it.
+	CloudsYAML secret.Text
+	Cloud      string
+	// Kubeconfig is a whole kubeconfig; Context selects from it, empty means its current-context.
+	Kubeconfig secret.Text
+	Context    string
+	Labels     map[string]string
+	// Description and Extra are as in [VIM].
+	Description string
+	Extra       string
+	Shared      bool
+	Default     bool
+	// Project is whose VIM it becomes, as policy allows; empty means the principal's own.
+	Project string
+
+	IdempotencyKey string
+}
+
+// Change is a partial update of a VIM. Nil and empty mean "as it was".
+type Change struct {
+	Name   *string
+	Labels map[string]*string // a nil value removes the label
+	// Description replaces what was there.
+	Description *string
+	// Extra is a JSON object that is merged into the VIM's, at every depth: what it
+	// names is replaced, everything else stays.
+	Extra   string
+	Shared  *bool
+	Default *bool
+
+	// What follows makes a new generation. Endpoint, CACert and
+	// InsecureSkipVerify also demand the credential again.
+	Endpoint           *string
+	CACert             *string
+	InsecureSkipVerify *bool
+	Namespace          *string
+	Scope              *Scope // all of it: what is empty in it becomes empty
+	Credential         Credential
+	CloudsYAML         secret.Text
+	Cloud              string
+	Kubeconfig         secret.Text
+	Context            string
+
+	// IfRevision refuses the change with ErrPrecondition unless it is the VIM's
+	// present revision; zero does not ask.
+	IfRevision int64
+}
+
+// VIMQuery selects VIMs that the principal may see, ordered by project, then name.
+type VIMQuery struct {
+	Type   VIMType
+	Name   string
+	State  VIMState
+	Status HealthStatus
+	// Labels must all be present with these values.
+	Labels map[string]string
+	Page
+}
+
+// Page asks for a part of a list.
+type Page struct {
+	// Size is at most how many items; zero means 100; above 1000 is invalid.
+	Size int
+	// Token is the nextPageToken of the page before; empty starts at the beginning.
+	Token string
+}
+
+// Pass is one piece of periodic work: the store's job queue runs it, and so can a test.
+type Pass struct {
+	// Name is unique, in kebab case.
+	Name  string
+	Every time.Duration
+	// Run does what is due now and returns. It is never run twice at once.
+	Run func(context.Context) error
+}
+
+// CanMove reports whether a VIM may go from one state to another. Staying is no move.
+func (s VIMState) CanMove(to VIMState) bool { return slices.Contains(vimMoves[s], to) }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+)
+
+func (p *program) dbCommand() *cobra.Command {
+	return group("db", "Prepare the database that several servers share",
+		`These commands do not talk to a server: they read its configuration file, and use
+the database that database.postgres names there.`,
+		`  vimbroker db status --config /etc/vimbroker/vimbroker.yaml
+  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml
+  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml`,
+		p.dbStatusCommand(),
+		p.dbMigrateCommand(),
+		p.dbCopyCommand(),
+	)
+}
+
+// dbConfig gives a command the --config flag; run gets what the file says.
+func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) error) *cobra.Command {
+	var file string
+	c.Args, c.ValidArgsFunction = names(), cobra.NoFileCompletions
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if file == "" {
+			return usagef(c, "--config is required: the server's configuration file")
+		}
+		made, err := loadConfig(file, p.env, func(*config, *document) {})
+		if err != nil {
+			return err
+		}
+		if made.Database.Postgres == nil {
+			return fmt.Errorf("%s names no database.postgres: the server keeps its state in %s, and sees to that by itself", file, made.databaseFile())
+		}
+		if err := secret.Harden(); err != nil {
+			return fmt.Errorf("hardening the process: %w", err)
+		}
+		return run(c.Context(), made)
+	}
+	c.Flags().StringVar(&file, "config", "", "the server's configuration file")
+	return c
+}
+
+// dbStatus is what "db status" prints.
+type dbStatus struct {
+	Schema      int  `json:"schema"`
+	SchemaKnown int  `json:"schemaKnown"`
+	Queue       int  `json:"queue"`
+	QueueKnown  int  `json:"queueKnown"`
+	Current     bool `json:"current"`
+}
+
+func (p *program) dbStatusCommand() *cobra.Command {
+	c := p.dbConfig(&cobra.Command{
+		Use:   "status",
+		Short: "Say whether the schema is this version's",
+		Long: `Compare the schema of the database with the one that this version needs. Fails
+(exit code 1) if they differ, or if the database cannot be asked.`,
+		Example: "  vimbroker db status --config /etc/vimbroker/vimbroker.yaml -o json",
+	}, func(ctx context.Context, c config) error {
+		found, err := postgres.Status(ctx, c.Database.options(newLog(p.err, c)))
+		if err != nil {
+			return err
+		}
+		s := dbStatus{found.Have, found.Known, found.Queue, found.QueueKnown, found.Current()}
+		if err := p.print(s, func(w io.Writer) {
+			row(w, "PART", "HAS", "NEEDS")
+			row(w, "schema", fmt.Sprint(s.Schema), fmt.Sprint(s.SchemaKnown))
+			row(w, "job queue", fmt.Sprint(s.Queue), fmt.Sprint(s.QueueKnown))
+		}); err != nil {
+			return err
+		}
+		switch {
+		case found.Newer():
+			return errors.New("a newer version wrote the database; run that one")
+		case !found.Current():
+			return errors.New(`the schema is not up to date; run "vimbroker db migrate"`)
+		}
+		return nil
+	})
+	p.outputFlag(c)
+	return c
+}
+
+func (p *program) dbMigrateCommand() *cobra.Command {
+	return p.dbConfig(&cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the schema up to date",
+		Long: `Make the schema that this version needs. Servers of the version before may go on
+meanwhile, and afterwards until they are restarted: migrate first, then replace them
+one by one. What was interrupted is taken up by repeating the command; where
+nothing is to be done it does nothing.`,
+		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml",
+	}, func(ctx context.Context, c config) error {
+		before, err := postgres.Migrate(ctx, c.Database.options(newLog(p.err, c)))
+		if err != nil {
+			return err
+		}
+		if before.Current() {
+			_, err = fmt.Fprintf(p.out, "schema %d: nothing to do\n", before.Known)
+			return err
+		}
+		_, err = fmt.Fprintf(p.out, "schema %d (was %d), job queue %d (was %d)\n", before.Known, before.Have, before.QueueKnown, before.Queue)
+		return err
+	})
+}
+
+func (p *program) dbCopyCommand() *cobra.Command {
+	var from string
+	c := p.dbConfig(&cobra.Command{
+		Use:   "copy",
+		Short: "Copy a server's embedded database into PostgreSQL",
+		Long: `Copy VIMs, leases, the ledger of keys and the audit log of a stopped server into an
+empty PostgreSQL database, whose schema it makes: all of it or nothing. What arrived
+is counted, and the audit log verified. It is refused while a server uses the
+embedded database, and where the PostgreSQL database holds anything.
+
+Keys are not in the database: servers need the key stores that the stopped one had.
+Do not start a server on the embedded database again: two that know the same
+credentials destroy each other's keys.`,
+		Example: "  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml --from /var/lib/vimbroker/vimbroker.db",
+	}, func(ctx context.Context, c config) error {
+		if from == "" {
+			from = c.databaseFile()
+		}
+		if _, err := os.Stat(from); err != nil {
+			return fmt.Errorf("finding the embedded database: %w; name it with --from", err)
+		}
+		source, err := sqlite.Open(ctx, sqlite.Options{Path: from})
+		if err != nil {
+			return err
+		}
+		n, err := postgres.Copy(ctx, c.Database.options(newLog(p.err, c)), source)
+		if err = errors.Join(err, source.Close()); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.out, "copied %d VIMs, %d leases, %d keys to destroy, %d audit entries (verified)\n",
+			n.VIMs, n.Leases, n.RetiredKeys, n.Entries)
+		return err
+	})
+	c.Flags().StringVar(&from, "from", "", "the embedded database's file (default: vimbroker.db in dataDir)")
+	return c
+}

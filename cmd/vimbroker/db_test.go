@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// TestTrialBecomesProduction begins on the embedded database, moves to PostgreSQL,
+// and loses the database for a while.
+func TestTrialBecomesProduction(t *testing.T) {
+	server := real.OwnPostgres(t)
+	dsnFile := write(t, "dsn", server.DSN(t)+"\n", 0o600)
+	production := "database: {postgres: {dsnFile: " + dsnFile + "}}\n"
+	i := serveConfig(t, "")
+	must := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := i.run(t, args...)
+		if code != 0 {
+			t.Fatalf("%s = %d, %s", strings.Join(args, " "), code, stderr)
+		}
+		return stdout
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if code, _, stderr := i.run(t, args...); code != exitFailed || !strings.Contains(stderr, want) {
+			t.Errorf("%s = %d, %q; want it to say %q", strings.Join(args, " "), code, stderr, want)
+		}
+	}
+	kube := fakekube.New(t, fakekube.Options{})
+	must("vim", "register", "--kubeconfig", write(t, "kubeconfig", kube.Kubeconfig(), 0o600), "edge")
+	must("lease", "issue", "--vim", "edge", "--out", t.TempDir()+"/kubeconfig")
+
+	// The server runs by the file as it was.
+	refused("names no database.postgres", "db", "status", "--config", i.file)
+	i.configure(t, i.text(production))
+	refused("is in use by process", "db", "copy", "--config", i.file)
+	i.end()
+	refused("--from", "db", "copy", "--config", i.file, "--from", "/nowhere/vimbroker.db")
+	refused(`run "vimbroker db migrate"`, "db", "status", "--config", i.file)
+	if code := run(t.Context(), []string{"serve", "--config", i.file}, nil, io.Discard, io.Discard, []string{"HOME=/nowhere"}); code != exitFailed {
+		t.Errorf("serve on a database without schema = %d, want %d", code, exitFailed)
+	}
+	if out := must("db", "copy", "--config", i.file); !strings.HasPrefix(out, "copied 1 VIMs, 1 leases, 0 keys to destroy, ") {
+		t.Errorf("db copy says %q", out)
+	}
+	refused("in use", "db", "copy", "--config", i.file)
+	if out := must("db", "migrate", "--config", i.file); !strings.Contains(out, "nothing to do") {
+		t.Errorf("db migrate after db copy says %q", out)
+	}
+	var status dbStatus
+	if err := json.Unmarshal([]byte(must("db", "status", "--config", i.file, "-o", "json")), &status); err != nil || !status.Current || status.Schema < 1 || status.Schema != status.SchemaKnown {
+		t.Errorf("db status = %+v, %v", status, err)
+	}
+
+	i.start()
+	if out := must("lease", "list"); !strings.Contains(out, "active") {
+		t.Errorf("leases after the move:\n%s", out)
+	}
+	must("vim", "check", "edge") // opens with the key that it had
+	must("lease", "issue", "--vim", "edge", "--out", t.TempDir()+"/kubeconfig")
+	must("audit", "verify")
+
+	server.Crash()
+	if code, body := i.get(t, "/readyz"); code != http.StatusServiceUnavailable || strings.Contains(body, real.PostgresRolePassword) {
+		t.Errorf("/readyz without the database = %d, %s", code, body)
+	}
+	if code, _, _ := i.run(t, "vim", "list"); code != exitFailed {
+		t.Errorf("vim list without the database = %d, want %d", code, exitFailed)
+	}
+	server.Start(t)
+	if code, body := i.get(t, "/readyz"); code != http.StatusOK {
+		t.Errorf("/readyz with the database again = %d, %s", code, body)
+	}
+	must("lease", "list")
+	i.end()
+	if strings.Contains(i.log.String(), real.PostgresRolePassword) {
+		t.Error("the log tells the database's password")
+	}
+}
+
+func TestServerMigratesWhereItMay(t *testing.T) {
+	server := real.OwnPostgres(t)
+	dsnFile := write(t, "dsn", server.DSN(t), 0o600)
+	i := serveConfig(t, "database: {postgres: {dsnFile: "+dsnFile+", migrate: true, maxConns: 9}}\n")
+	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
+		t.Errorf("vim list: %s", stderr)
+	}
+	if _, err := os.Stat(i.data + "/vimbroker.db"); err == nil {
+		t.Error("an embedded database was made beside PostgreSQL")
+	}
+}
+
+func TestDatabaseConfigurationFaults(t *testing.T) {
+	const canary = "pa55word-canary"
+	open := write(t, "open", "postgres://u:"+canary+"@127.0.0.1/db", 0o644)
+	plain := write(t, "plain", "postgres://u:"+canary+"@db.example/db", 0o600)
+	wrong := write(t, "wrong", "postgres://u:"+canary+"@127.0.0.1:port/db", 0o600)
+	for text, want := range map[string]string{
+		"{}":                                   "",
+		"{postgres: {}}":                       "database.postgres.dsnFile: must name a file",
+		"{postgres: {dsn: x}}":                 "database.postgres.dsn (line 2): unknown key",
+		"{sqlite: {}}":                         "database.sqlite (line 2): unknown key",
+		"{postgres: {dsnFile: /x}}":            "database.postgres.dsnFile: open /x",
+		"{postgres: {dsnFile: " + open + "}}":  "database.postgres.dsnFile: " + open + " can be read or changed by others",
+		"{postgres: {dsnFile: " + plain + "}}": "sslmode=verify-full",
+		"{postgres: {dsnFile: " + wrong + "}}": "connection string",
+		"{postgres: {dsnFile: " + wrong + ", migrate: maybe}}": "database.postgres.migrate (line 2): must be true or false",
+		"{postgres: {dsnFile: " + plain + ", maxConns: 3}}":    "maxConns: must be 8 or more",
+	} {
+		_, err := loadConfig(write(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\ndatabase: "+text+"\n", 0o600), environment{"HOME=/h"}, keep)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("database: %s = %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("database: %s = %v, want %q", text, err, want)
+		case err != nil && strings.Contains(err.Error(), canary):
+			t.Errorf("database: %s tells the password: %v", text, err)
+		}
+	}
+}
+
+func TestDBCommandsNeedAConfiguration(t *testing.T) {
+	for _, command := range []string{"status", "migrate", "copy"} {
+		var stderr strings.Builder
+		if code := run(context.Background(), []string{"db", command}, nil, io.Discard, &stderr, nil); code != exitUsage || !strings.Contains(stderr.String(), "--config is required") {
+			t.Errorf("db %s = %d, %q", command, code, stderr.String())
+		}
+	}
+}

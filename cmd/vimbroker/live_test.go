@@ -1,0 +1,188 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+)
+
+// hangUp asks this process, in which the server runs, to reload.
+func hangUp(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const reloaded = `"msg":"the configuration is reloaded"`
+
+func TestReloadExchangesTokens(t *testing.T) {
+	i := serveConfig(t, "")
+	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
+		t.Fatalf("vim list: %s", stderr)
+	}
+	_, digest := policy.NewToken()
+	overwrite(t, i.tokens, "tokens: [{name: bob, project: acme, roles: [admin], sha256: "+digest+"}]\n")
+	if code, _, _ := i.run(t, "vim", "list"); code != 0 {
+		t.Error("the tokens file was read before anybody said so")
+	}
+	hangUp(t)
+	i.log.await(t, reloaded)
+	if code, _, stderr := i.run(t, "vim", "list"); code != exitFailed || !strings.Contains(stderr, "does not know this token") {
+		t.Errorf("vim list with a token that is not in the file any more = %d, %q", code, stderr)
+	}
+}
+
+func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
+	policies := t.TempDir()
+	if err := os.Chmod(policies, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	i := serveConfig(t, "policyDir: "+policies+"\n")
+	kube := fakekube.New(t, fakekube.Options{})
+	kubeconfig := write(t, "kubeconfig", kube.Kubeconfig(), 0o600)
+	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
+		t.Fatalf("vim register: %s", stderr)
+	}
+	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") forbid (principal, action == Action::"lease:issue", resource);`)
+	hangUp(t)
+	i.log.await(t, reloaded)
+	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != exitFailed || !strings.Contains(stderr, "policy does not allow") {
+		t.Errorf("lease issue under the new policy = %d, %q", code, stderr)
+	}
+
+	// The connection that is open to the VIM goes with the rules that allowed it.
+	i.configure(t, strings.Replace(i.text("policyDir: "+policies+"\n"), "allowLoopback: true", "allowLoopback: false", 1))
+	hangUp(t)
+	i.log.await(t, reloaded)
+	if code, _, stderr := i.run(t, "vim", "check", "edge"); code == 0 {
+		t.Errorf("vim check of a VIM on loopback, which is not allowed any more, worked: %s", stderr)
+	}
+}
+
+func TestReloadKeepsWhatWorksWhenTheFileHasFaults(t *testing.T) {
+	i := serveConfig(t, "")
+	i.configure(t, i.text("checkInterval: soon\nshutdownGarce: 3s\npolicyDir: /nowhere\n"))
+	hangUp(t)
+	line := i.log.await(t, "is not reloaded")
+	for _, want := range []string{`"level":"ERROR"`, "checkInterval (line 5): must be a duration", "shutdownGarce (line 6): unknown key", "policyDir: reading policies"} {
+		if !strings.Contains(line, want) {
+			t.Errorf("the log says %q, want also %q", line, want)
+		}
+	}
+	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
+		t.Errorf("vim list after a reload that failed: %s", stderr)
+	}
+}
+
+func TestReloadNamesTheKeysThatNeedARestart(t *testing.T) {
+	i := serveConfig(t, "")
+	changed := "lease: {maxTTL: 2h}\nquota: {perVIM: 3}\n"
+	for _, more := range []string{changed, changed + "log: {format: json}\n"} { // again, and with what is as it was
+		i.configure(t, i.text(more))
+		hangUp(t)
+		if line := i.log.await(t, "need a restart"); !strings.Contains(line, `"keys":["lease","quota"]`) {
+			t.Errorf("the log says %q, want lease and quota", line)
+		}
+		i.log.await(t, reloaded)
+	}
+	i.configure(t, i.text(""))
+	hangUp(t)
+	i.log.await(t, reloaded)
+	if said := i.log.seen[len(i.log.seen)-2]; strings.Contains(said, "need a restart") {
+		t.Errorf("after the change was taken back: %s", said)
+	}
+}
+
+func TestReloadTakesOtherCertificateFiles(t *testing.T) {
+	cert, key := serverCertificate(t)
+	i := serveConfig(t, "")
+	i.end()
+	plain := i.text("")
+	i.configure(t, plain+"tls: {certFile: "+cert+", keyFile: "+key+"}\n")
+	i.start()
+	otherCert, otherKey := serverCertificate(t)
+	i.configure(t, plain+"tls: {certFile: "+otherCert+", keyFile: "+otherKey+"}\n")
+	hangUp(t)
+	i.log.await(t, reloaded)
+	i.env = append(i.env, envAddr+"=https://"+i.addr, envCAFile+"="+otherCert)
+	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
+		t.Errorf("vim list by the new certificate: %s", stderr)
+	}
+	// TLS itself stays.
+	i.configure(t, plain)
+	hangUp(t)
+	if line := i.log.await(t, "need a restart"); !strings.Contains(line, `"keys":["tls"]`) {
+		t.Errorf("the log says %q", line)
+	}
+	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
+		t.Errorf("vim list after TLS was taken out of the file: %s", stderr)
+	}
+}
+
+func TestReloadKeepsUnchangedRules(t *testing.T) {
+	c := func(text string) config {
+		c, err := loadConfig(write(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\negress: "+text+"\n", 0o600), environment{"HOME=/h"}, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	l := newLive(c("{networks: [10.0.0.0/8], projects: {lab: {allowLoopback: true}, acme: {ports: ['443']}}}"))
+	all, lab, acme := l.egress("other"), l.egress("lab"), l.egress("acme")
+	l.replace(c("{networks: [10.0.0.0/8], projects: {lab: {allowLoopback: true}, acme: {ports: ['80']}}}"))
+	if l.egress("other") != all || l.egress("lab") != lab {
+		t.Error("rules that did not change are others: their connections are lost")
+	}
+	if l.egress("acme") == acme {
+		t.Error("rules that changed are the same")
+	}
+}
+
+// Every key is either exchanged or named as one that needs a restart.
+func TestReloadKnowsEveryKey(t *testing.T) {
+	known := append(sortedKeys(restartKeys), reloadKeys...)
+	c := defaults(nil)
+	for _, key := range sortedKeys(c.fields(&document{})) {
+		if !slices.Contains(known, key) {
+			t.Errorf("a reload ignores %s: add it to restartKeys, or exchange it and add it to reloadKeys (live.go)", key)
+		}
+	}
+}
+
+func TestTheTryOutModeDoesNotReload(t *testing.T) {
+	i := install(t)
+	c := i.command(t, "serve", "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "data"), "--log-format", "json")
+	log := newReadyLog()
+	c.Stderr = log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case <-log.ready:
+	case err := <-ended:
+		t.Fatalf("serve ended: %v: %s", err, log)
+	}
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
+		t.Errorf("after its terminal hung up the server ended with %v, want SIGHUP", c.ProcessState)
+	}
+}
+
+func overwrite(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

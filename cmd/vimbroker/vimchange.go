@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+func (p *program) vimUpdateCommand() *cobra.Command {
+	var s vimSource
+	var name string
+	var labels []string
+	var shared, isDefault bool
+	var ifRevision int64
+	c := &cobra.Command{
+		Use:   "update VIM",
+		Short: "Change a VIM",
+		Long: `Change what the flags name; everything else stays. A new endpoint, CA or
+verification needs the credential again, so that a stored credential is never
+sent to a new place. The server checks the result against the VIM before
+anything is stored; leases that live stay bound to the VIM as it was.`,
+		Example: `  vimbroker vim update edge-1 --label site=south --label old-
+  vimbroker vim update edge-1 --default
+  vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token`,
+		Args: names("VIM (a name or id)"), ValidArgsFunction: onlyFirst(p.vimNames),
+		RunE: p.remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			change, err := s.change(c, p)
+			if err != nil {
+				return err
+			}
+			changed := c.Flags().Changed
+			if changed("name") {
+				change.Name = &name
+			}
+			if changed("shared") {
+				change.Shared = &shared
+			}
+			if changed("default") {
+				change.Default = &isDefault
+			}
+			if change.Labels, err = labelChanges(labels); err != nil {
+				return usage(c, err)
+			}
+			v, err := broker.UpdateVIM(c.Context(), args[0], change, ifRevision)
+			if err != nil {
+				return err
+			}
+			return p.printVIM(v)
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&name, "name", "", "new name")
+	flags.StringArrayVarP(&labels, "label", "l", nil, "label to set, key=value, or to remove, key-; can be repeated")
+	flags.BoolVar(&shared, "shared", false, "let every project see and lease it (--shared=false: no longer)")
+	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
+	flags.StringVar(&s.endpoint, "endpoint", "", "new URL")
+	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file instead of endpoint, CA and credential")
+	flags.StringVar(&s.context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.Int64Var(&ifRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
+	s.trustFlags(c)
+	s.credential.add(c)
+	p.outputFlag(c)
+	return c
+}
+
+// change makes a change of the flags that are given.
+func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
+	var change v1.Change
+	changed := c.Flags().Changed
+	if changed("kubeconfig") {
+		text, err := p.kubeconfig(s.kubeconfig, s.context)
+		if err != nil {
+			return change, err
+		}
+		change.Kubeconfig = text
+	}
+	if changed("endpoint") {
+		change.Endpoint = &s.endpoint
+	}
+	if changed("namespace") {
+		change.Namespace = &s.namespace
+	}
+	if changed("insecure-skip-verify") {
+		change.InsecureSkipVerify = &s.insecure
+		p.warnInsecure(s.insecure)
+	}
+	if changed("ca-cert-file") {
+		var ca string
+		if s.caFile != "" {
+			text, err := readFile(s.caFile, p.in)
+			if err != nil {
+				return change, fmt.Errorf("reading the CA certificates: %w", err)
+			}
+			ca = string(text)
+		}
+		change.CACert = &ca
+	}
+	var err error
+	change.Credential, err = s.credential.read(p)
+	return change, err
+}
+
+// labelChanges reads key=value as setting and key- as removing.
+func labelChanges(words []string) (map[string]*string, error) {
+	changes := make(map[string]*string)
+	for _, word := range words {
+		key, value, set := strings.Cut(word, "=")
+		bare, removed := strings.CutSuffix(word, "-")
+		switch {
+		case set && key != "":
+			changes[key] = &value
+		case removed && bare != "":
+			changes[bare] = nil
+		default:
+			return nil, fmt.Errorf("--label %s must be key=value, or key- to remove it", printable(word))
+		}
+	}
+	return changes, nil
+}
+
+func (p *program) vimRotateCommand() *cobra.Command {
+	var f credentialFlags
+	var ifRevision int64
+	c := &cobra.Command{
+		Use:   "rotate VIM",
+		Short: "Replace a VIM's credential, or seal it under a new key",
+		Long: `Replace the stored credential by the one in the files given. Without any, the
+credential stays and is sealed again under a new key; the old key is destroyed.`,
+		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token\n  vimbroker vim rotate edge-1",
+		Args:    names("VIM (a name or id)"), ValidArgsFunction: onlyFirst(p.vimNames),
+		RunE: p.remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			credential, err := f.read(p)
+			if err != nil {
+				return err
+			}
+			v, err := broker.RotateVIM(c.Context(), args[0], v1.Rotation{Credential: credential}, ifRevision)
+			if err != nil {
+				return err
+			}
+			return p.printVIM(v)
+		}),
+	}
+	f.add(c)
+	c.Flags().Int64Var(&ifRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
+	p.outputFlag(c)
+	return c
+}
+
+func (p *program) vimInventoryCommand() *cobra.Command {
+	var settle, all bool
+	c := &cobra.Command{
+		Use:   "inventory [VIM]",
+		Short: "Compare what a VIM holds of ours with the leases on it",
+		Long: `Ask the VIM for everything there that carries our mark, and compare it with
+the leases: orphans are objects without a lease, ghosts are leases without an
+object. --settle removes orphans and closes ghosts. Fails (exit code 1) while
+there are any.`,
+		Example: "  vimbroker vim inventory edge-1\n  vimbroker vim inventory --all --settle",
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return names()(c, args)
+			}
+			return names("VIM (a name or id, or --all)")(c, args)
+		},
+		ValidArgsFunction: onlyFirst(p.vimNames),
+		RunE: p.remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			if all {
+				for v, err := range broker.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {
+					if err != nil {
+						return err
+					}
+					args = append(args, v.ID)
+				}
+			}
+			found := v1.List[v1.Inventory]{Items: []v1.Inventory{}}
+			for _, vim := range args {
+				i, err := broker.Inventory(c.Context(), vim, settle)
+				if err != nil {
+					return err
+				}
+				found.Items = append(found.Items, i)
+			}
+			return p.printInventories(found)
+		}),
+	}
+	c.Flags().BoolVar(&settle, "settle", false, "remove orphans and close ghosts")
+	c.Flags().BoolVar(&all, "all", false, "every VIM that the caller sees")
+	p.outputFlag(c)
+	return c
+}
+
+// printInventories prints counts and what does not match, and errs if anything is left so.
+func (p *program) printInventories(found v1.List[v1.Inventory]) error {
+	err := p.print(found, func(w io.Writer) {
+		row(w, "VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "SETTLED")
+		for _, i := range found.Items {
+			row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), yes(i.Settled))
+		}
+		for _, i := range found.Items {
+			if len(i.Orphans)+len(i.Ghosts) > 0 {
+				fmt.Fprintln(w) // columns of their own
+			}
+			for _, o := range i.Orphans {
+				row(w, "orphan on "+i.VIMName, o.Handle, "lease "+o.Lease, "made "+p.when(o.CreatedAt))
+			}
+			for _, g := range i.Ghosts {
+				row(w, "ghost on "+i.VIMName, "lease "+g.ID, g.State, g.Principal)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range found.Items {
+		if n := len(i.Orphans) + len(i.Ghosts); n > 0 && !i.Settled {
+			return fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory %s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+# What vimbroker needs in Vault, and all it needs. The tests run under this very
+# file. Copy it, and put your own names where the KV version 2 mount is not
+# "secret" or the path not "vimbroker":
+#
+#   vault policy write vimbroker vault-policy.hcl
+#   vault write auth/approle/role/vimbroker token_policies=vimbroker \
+#       token_no_default_policy=true token_ttl=1h token_max_ttl=24h
+
+# Keys are created and read. They are never overwritten: there is no "update".
+path "secret/data/vimbroker/*" {
+  capabilities = ["create", "read"]
+}
+
+# Names are listed; a key's metadata is read to confirm that it is gone, and
+# deleted with everything that was ever under that name.
+path "secret/metadata/vimbroker/*" {
+  capabilities = ["list", "read", "delete"]
+}
+
+# The versions of a key are destroyed first. There is no "delete" on data, which
+# could be undone, and no undelete.
+path "secret/destroy/vimbroker/*" {
+  capabilities = ["update"]
+}
+
+# The token itself: to tell a revoked token from a forbidden request, to keep it
+# alive, and to give it back at the end.
+path "auth/token/lookup-self" {
+  capabilities = ["read"]
+}
+path "auth/token/renew-self" {
+  capabilities = ["update"]
+}
+path "auth/token/revoke-self" {
+  capabilities = ["update"]
+}

@@ -1,0 +1,201 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// anonymous is who the API server takes a caller for whose credential it did not look at.
+const anonymous = "system:anonymous"
+
+// Check implements [broker.Driver]. The identity is the UID of namespace
+// kube-system. It needs Kubernetes 1.28 or newer (SelfSubjectReview).
+func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return broker.Report{}, err
+	}
+	defer end()
+	if err := c.authenticated(ctx); err != nil {
+		return broker.Report{}, err
+	}
+	r := broker.Report{CredentialExpiresAt: credentialExpiry(a.Credential)}
+	if r.Identity, err = c.identity(ctx); err != nil {
+		return broker.Report{}, err
+	}
+	if r.Version, err = c.version(ctx); err != nil {
+		return broker.Report{}, err
+	}
+	if r.MintMessage, err = c.mintable(ctx, a.Target.Namespace); err != nil {
+		return broker.Report{}, err
+	}
+	r.CanMint = r.MintMessage == ""
+	if r.Discovered, err = c.regions(ctx); err != nil {
+		return broker.Report{}, err
+	}
+	return r, nil
+}
+
+// Dead implements [broker.Driver]. It asks the API server who the holder of the
+// token is, over a connection that no client certificate speaks for. Only a
+// refusal in the API server's own words counts.
+func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Credential) (bool, error) {
+	if minted.Token.Empty() {
+		return false, broker.Invalid("credential", "is empty, there is nothing to try")
+	}
+	a.Credential = broker.Credential{Kind: broker.BearerToken, Token: minted.Token}
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	switch who, err := c.whoAmI(ctx); {
+	case said(err, http.StatusUnauthorized):
+		return true, nil
+	case who == anonymous, err != nil && errors.Is(fault(err, "", ""), broker.ErrUnauthorized):
+		return false, unreachable("what answers at the endpoint did not look at the credential", "check what stands in front of the API server")
+	case said(err, http.StatusForbidden): // known, and refused something else
+		return false, nil
+	default:
+		return false, fault(err, "create", "selfsubjectreviews")
+	}
+}
+
+// authenticated returns nil if the API server knows the credential.
+func (c *connection) authenticated(ctx context.Context) error {
+	switch who, err := c.whoAmI(ctx); {
+	case who == anonymous:
+		return &broker.Error{
+			Kind: broker.ErrUnauthorized, Detail: "the API server takes no notice of this kind of credential",
+			Remedy: "register a bearer token or a client certificate",
+		}
+	case said(err, http.StatusForbidden):
+		return nil
+	case said(err, http.StatusNotFound):
+		return &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the cluster does not serve SelfSubjectReview",
+			Remedy: "Kubernetes 1.28 or newer is needed",
+		}
+	default:
+		return fault(err, "create", "selfsubjectreviews")
+	}
+}
+
+// whoAmI returns the user name that the API server takes the credential for, or
+// client-go's error. Anonymous callers are told apart even where they are forbidden to ask.
+func (c *connection) whoAmI(ctx context.Context) (string, error) {
+	review, err := c.authentication.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		if s, ok := errors.AsType[*apierrors.StatusError](err); ok && said(err, http.StatusForbidden) &&
+			strings.Contains(s.ErrStatus.Message, `"`+anonymous+`"`) {
+			return anonymous, err
+		}
+		return "", err
+	}
+	if review.Status.UserInfo.Username == "" {
+		return "", notKubernetes(0)
+	}
+	return review.Status.UserInfo.Username, nil
+}
+
+// same returns nil if the system that answers is the one with that identity: what
+// it does not find is gone. An empty identity asks nothing.
+func (c *connection) same(ctx context.Context, identity string) error {
+	if identity == "" {
+		return nil
+	}
+	found, err := c.identity(ctx)
+	if err == nil && found != identity {
+		err = &broker.Error{
+			Kind: broker.ErrConflict, Detail: "another cluster answers at the endpoint than the one the lease was issued on",
+			Remedy: "bring the cluster back, or delete the VIM by force",
+		}
+	}
+	return err
+}
+
+// identity returns the UID of kube-system, which lives as long as the cluster.
+func (c *connection) identity(ctx context.Context) (string, error) {
+	n, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	switch {
+	case said(err, http.StatusForbidden):
+		return "", &broker.Error{
+			Kind: broker.ErrForbidden, Detail: "the credential may not get namespace kube-system, whose UID tells this cluster from others (403)",
+			Remedy: "grant it get on namespaces",
+		}
+	case err != nil:
+		return "", fault(err, "get", "namespace kube-system")
+	}
+	uid := string(n.UID)
+	if uid == "" || len(uid) > 64 || printable(uid) != uid {
+		return "", notKubernetes(0)
+	}
+	return uid, nil
+}
+
+// maxRegions bounds the namespaces that a registration remembers: their names are at
+// most 63 bytes, and a report 64 KiB.
+const maxRegions = 500
+
+// regions are the cluster's namespaces, as Tacker has it; none where the credential may
+// not list them. The answer is JSON.
+func (c *connection) regions(ctx context.Context) (string, error) {
+	found := []string{}
+	list, err := c.core.Namespaces().List(ctx, metav1.ListOptions{Limit: maxRegions})
+	switch {
+	case said(err, http.StatusForbidden):
+	case err != nil:
+		return "", fault(err, "list", "namespaces")
+	default:
+		for _, n := range list.Items[:min(len(list.Items), maxRegions)] {
+			if isLabel(n.Name) {
+				found = append(found, n.Name)
+			}
+		}
+		slices.Sort(found)
+	}
+	text, err := json.Marshal(map[string][]string{"regions": found})
+	return string(text), err
+}
+
+// version returns what the API server says it is; empty if it does not tell this credential.
+func (c *connection) version(ctx context.Context) (string, error) {
+	result := c.core.RESTClient().Get().AbsPath("/version").Do(ctx)
+	if err := result.Error(); said(err, http.StatusForbidden) {
+		return "", nil
+	} else if err != nil {
+		return "", fault(err, "get", "/version")
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return "", fault(err, "get", "/version")
+	}
+	var v struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if json.Unmarshal(body, &v) != nil || v.GitVersion == "" {
+		return "", notKubernetes(0)
+	}
+	return printable(v.GitVersion), nil
+}
+
+// printable keeps the first 64 printable ASCII characters of a remote text.
+func printable(s string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, s)
+	return kept[:min(len(kept), 64)]
+}

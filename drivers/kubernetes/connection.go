@@ -1,0 +1,178 @@
+package kubernetes
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	rbacv1 "k8s.io/client-go/kubernetes/typed/rbac/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+const (
+	// idleAfter is how long a connection is kept unused.
+	idleAfter = 60 * time.Second
+	// maxConnections bounds how many VIMs are connected to at a time; the one
+	// unused for longest goes first.
+	maxConnections = 512
+	// maxCalls bounds how many requests are under way over one connection.
+	maxCalls = 32
+	// maxBody bounds an answer, in bytes.
+	maxBody = 8 << 20
+)
+
+// connectionKey is everything that a connection's trust rests on. VIM and
+// generation alone would not do: a generation that failed its check and was
+// never stored is tried again under the same number with another target.
+type connectionKey struct {
+	vim        string
+	generation int64
+	target     broker.Target
+	egress     *egress.Rules
+	// certificate is the digest of the client certificate that the server has
+	// seen on this connection; zero where none is sent.
+	certificate [sha256.Size]byte
+}
+
+func keyOf(a broker.Access) connectionKey {
+	k := connectionKey{vim: a.VIM, generation: a.Generation, target: a.Target, egress: a.Egress}
+	if a.Credential.Kind == broker.ClientCertificate {
+		k.certificate = sha256.Sum256([]byte(a.Credential.ClientCertificate))
+	}
+	return k
+}
+
+// connections are the open ways to VIMs.
+type connections struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	open  map[connectionKey]*connection
+	swept time.Time
+}
+
+func (cs *connections) get(k connectionKey) (*connection, error) {
+	now := cs.now()
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.sweep(now)
+	c := cs.open[k]
+	if c != nil && c.stranded.Load() {
+		cs.drop(k, c)
+		c = nil
+	}
+	if c == nil {
+		var err error
+		if c, err = dial(k); err != nil {
+			return nil, err
+		}
+		if cs.open == nil {
+			cs.open = map[connectionKey]*connection{}
+		}
+		cs.makeRoom()
+		cs.open[k] = c
+	}
+	c.used = now
+	return c, nil
+}
+
+// sweep drops what was not used lately. Calls under way over a dropped
+// connection end as they would have.
+func (cs *connections) sweep(now time.Time) {
+	if now.Sub(cs.swept) < idleAfter/4 {
+		return
+	}
+	cs.swept = now
+	for k, c := range cs.open {
+		if now.Sub(c.used) >= idleAfter {
+			cs.drop(k, c)
+		}
+	}
+}
+
+func (cs *connections) makeRoom() {
+	if len(cs.open) < maxConnections {
+		return
+	}
+	var (
+		oldest connectionKey
+		least  *connection
+	)
+	for k, c := range cs.open {
+		if least == nil || c.used.Before(least.used) {
+			oldest, least = k, c
+		}
+	}
+	cs.drop(oldest, least)
+}
+
+func (cs *connections) drop(k connectionKey, c *connection) {
+	delete(cs.open, k)
+	c.transport.CloseIdleConnections()
+}
+
+func (cs *connections) close() {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for k, c := range cs.open {
+		cs.drop(k, c)
+	}
+}
+
+// connection is one VIM's HTTP connections and the typed clients over them. It
+// holds no credential: each call brings its own in its context.
+type connection struct {
+	core           *corev1.CoreV1Client
+	rbac           *rbacv1.RbacV1Client
+	authentication *authenticationv1.AuthenticationV1Client
+	authorization  *authorizationv1.AuthorizationV1Client
+
+	transport *http.Transport
+	calls     chan struct{}
+	// stranded: a call ran into its deadline. The VIM may be slow, or a firewall
+	// may have forgotten this connection; the next call connects anew, and tells.
+	stranded atomic.Bool
+	used     time.Time // guarded by connections.mu
+}
+
+// dial prepares a connection; it connects to nothing yet.
+func dial(k connectionKey) (*connection, error) {
+	config := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         k.target.ServerName,
+		InsecureSkipVerify: k.target.InsecureSkipVerify, //nolint:gosec // the registration said so in so many words
+	}
+	if k.target.CACert != "" {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM([]byte(k.target.CACert)) {
+			return nil, broker.Invalid("caCert", "holds no certificate")
+		}
+	}
+	if k.certificate != [sha256.Size]byte{} {
+		// The key comes out of the context of the request that dials, for the
+		// handshake only. Nothing else than this may be reachable from the pool.
+		config.GetClientCertificate = presentCertificate
+	}
+	c := &connection{transport: k.egress.Transport(config), calls: make(chan struct{}, maxCalls)}
+	client := &http.Client{Transport: c, CheckRedirect: egress.RefuseRedirect}
+	to := &rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}}
+	var errs [4]error
+	c.core, errs[0] = corev1.NewForConfigAndClient(to, client)
+	c.rbac, errs[1] = rbacv1.NewForConfigAndClient(to, client)
+	c.authentication, errs[2] = authenticationv1.NewForConfigAndClient(to, client)
+	c.authorization, errs[3] = authorizationv1.NewForConfigAndClient(to, client)
+	if errors.Join(errs[:]...) != nil {
+		return nil, broker.Invalid("endpoint", "cannot be used as an API server's address")
+	}
+	return c, nil
+}

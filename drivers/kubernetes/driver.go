@@ -1,0 +1,67 @@
+package kubernetes
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+var _ broker.Driver = (*Driver)(nil)
+
+// callTimeout bounds a driver call whose context has no deadline of its own.
+const callTimeout = 30 * time.Second
+
+// Options are what a [Driver] is made with.
+type Options struct {
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+	// Log takes what no caller is told; nil discards it. It never holds a credential.
+	Log *slog.Logger
+}
+
+// Driver implements [broker.Driver] for Kubernetes. It is safe for concurrent
+// use. It keeps connections for a while, and no credential.
+type Driver struct {
+	log         *slog.Logger
+	connections *connections
+	accounts    *accounts
+}
+
+// New returns a driver that has connected to nothing yet.
+func New(o Options) *Driver {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Driver{
+		log:         o.Log,
+		connections: &connections{now: o.Now},
+		accounts:    &accounts{now: o.Now},
+	}
+}
+
+// Close closes the connections that are idle now. The driver can still be used.
+func (d *Driver) Close() { d.connections.close() }
+
+// connect returns the connection to the VIM and a context for calls over it, to
+// which the credential is lent. end must be called when the calls are done.
+func (d *Driver) connect(ctx context.Context, a broker.Access) (_ context.Context, end func(), _ *connection, _ error) {
+	c, err := d.connections.get(keyOf(a))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cancel := func() {}
+	if _, ok := ctx.Deadline(); !ok {
+		ctx, cancel = context.WithTimeout(ctx, callTimeout)
+	}
+	// client-go logs what it also returns, texts of the remote side included.
+	ctx = logr.NewContext(ctx, logr.Discard())
+	ctx, takeBack := lend(ctx, a.Credential)
+	return ctx, func() { cancel(); takeBack() }, c, nil
+}

@@ -1,0 +1,136 @@
+package kubernetes_test
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+)
+
+// lab is a driver, a fake cluster and the access to it, on one clock.
+type lab struct {
+	*fakekube.Server
+	t      *testing.T
+	clock  *clock
+	driver *kubernetes.Driver
+	access broker.Access
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	now := newClock()
+	s := fakekube.New(t, fakekube.Options{Now: now.Now})
+	l := &lab{Server: s, t: t, clock: now, driver: kubernetes.New(kubernetes.Options{Now: now.Now})}
+	t.Cleanup(l.driver.Close)
+	l.access = l.as(broker.Credential{Token: secret.NewText(s.AdminToken)})
+	return l
+}
+
+// as is an access to the lab's cluster under a new VIM id.
+func (l *lab) as(c broker.Credential) broker.Access {
+	l.t.Helper()
+	return accessTo(l.t, broker.Registration{Endpoint: l.Endpoint, CACert: l.CA, Credential: c})
+}
+
+func accessTo(t testing.TB, r broker.Registration) broker.Access {
+	t.Helper()
+	target, credential := normalize(t, r)
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	return broker.Access{VIM: uuid.NewString(), Generation: 1, Target: target, Credential: credential, Egress: rules}
+}
+
+// grant is a new lease of an hour, prepared.
+func (l *lab) grant(role string, namespaces ...string) broker.Grant {
+	l.t.Helper()
+	id := uuid.NewString()
+	g, err := l.driver.Prepare(broker.Grant{Lease: id, Handle: "lease-" + id, TTL: time.Hour, Role: role, Namespaces: namespaces})
+	if err != nil {
+		l.t.Fatalf("Prepare: %v", err)
+	}
+	return g
+}
+
+func (l *lab) issue(g broker.Grant) broker.Minted {
+	l.t.Helper()
+	m, err := l.driver.Issue(l.t.Context(), l.access, g)
+	if err != nil {
+		l.t.Fatalf("Issue: %v", err)
+	}
+	return m
+}
+
+// fail arms a fault for every request until Heal.
+func (l *lab) fail(f fakekube.Fault) {
+	l.t.Helper()
+	f.Times = -1
+	if err := l.Fail(f); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// serve starts a TLS server of the test's own and returns an access to it.
+func serve(t *testing.T, h http.Handler) (*httptest.Server, broker.Access) {
+	t.Helper()
+	s := quiet(httptest.NewUnstartedServer(h))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s, accessTo(t, broker.Registration{
+		Endpoint: s.URL, CACert: certificateOf(s), Credential: broker.Credential{Token: secret.NewText(canary)},
+	})
+}
+
+// quiet keeps a server from telling what its clients do to it.
+func quiet(s *httptest.Server) *httptest.Server {
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	return s
+}
+
+func certificateOf(s *httptest.Server) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
+}
+
+// want demands an error of that kind, in our own words.
+func want(t *testing.T, what string, err, kind error) {
+	t.Helper()
+	var e *broker.Error
+	if !errors.Is(err, kind) || !errors.As(err, &e) {
+		t.Errorf("%s: %v, want %v", what, err, kind)
+		return
+	}
+	for _, text := range []string{err.Error(), causeOf(e)} {
+		if strings.Contains(text, fakekube.Canary) || strings.Contains(text, canary) {
+			t.Errorf("%s: the error repeats the answer or the credential: %s", what, text)
+		}
+	}
+}
+
+func causeOf(e *broker.Error) string {
+	if e.Cause == nil {
+		return ""
+	}
+	return e.Cause.Error()
+}
+
+// within bounds a test that would otherwise wait for a server.
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,110 @@
+package kubernetes
+
+import (
+	"regexp"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rebuild"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// Normalize implements [broker.Driver]. Either r.Kubeconfig is set, or
+// r.Endpoint and r.Credential; r.Namespace goes with both, and is "default" if
+// neither it nor the kubeconfig's context says otherwise.
+func (d *Driver) Normalize(r broker.Registration) (broker.Target, broker.Credential, error) {
+	t, c, err := normalize(r)
+	if err != nil {
+		return broker.Target{}, broker.Credential{}, err
+	}
+	return t, c, nil
+}
+
+func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err error) {
+	if r.Type != "" && r.Type != broker.Kubernetes {
+		return t, c, broker.Invalid("type", "is not kubernetes")
+	}
+	if r.Kubeconfig.Empty() {
+		t, c, err = fromFields(r)
+	} else {
+		t, c, err = fromKubeconfig(r)
+	}
+	if err != nil {
+		return t, c, err
+	}
+	if r.Namespace != "" {
+		t.Namespace = r.Namespace
+		if !isLabel(t.Namespace) {
+			return t, c, broker.Invalid("namespace", "is not a DNS label of at most 63 characters")
+		}
+	}
+	if t.Namespace == "" {
+		t.Namespace = "default"
+	}
+	return t, c, nil
+}
+
+func fromFields(r broker.Registration) (t broker.Target, c broker.Credential, err error) {
+	if r.Context != "" {
+		return t, c, broker.Invalid("context", "selects from a kubeconfig, and there is none")
+	}
+	if t.Endpoint, err = rebuild.Endpoint("endpoint", r.Endpoint, false); err != nil {
+		return t, c, err
+	}
+	if t.CACert, err = rebuild.CABundle("caCert", r.CACert); err != nil {
+		return t, c, err
+	}
+	if r.InsecureSkipVerify && t.CACert != "" {
+		return t, c, broker.Invalid("insecureSkipVerify", "contradicts caCert: a server is either verified or not")
+	}
+	t.InsecureSkipVerify = r.InsecureSkipVerify
+	c, err = credential(r.Credential, credentialFields{
+		whole: "credential", token: "credential.token",
+		certificate: "credential.clientCertificate", key: "credential.clientKey",
+		username: "credential.username", password: "credential.password",
+	})
+	return t, c, err
+}
+
+func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential, err error) {
+	const only = "cannot be given beside a kubeconfig, which says it"
+	switch {
+	case r.Endpoint != "":
+		return t, c, broker.Invalid("endpoint", only)
+	case r.CACert != "":
+		return t, c, broker.Invalid("caCert", only)
+	case r.InsecureSkipVerify:
+		return t, c, broker.Invalid("insecureSkipVerify", only)
+	case !isZero(r.Credential):
+		return t, c, broker.Invalid("credential", only)
+	}
+	k, err := parseKubeconfig(r.Kubeconfig.Reveal(), r.Context)
+	if err != nil {
+		return t, c, err
+	}
+	if t.Endpoint, err = rebuild.Endpoint(k.cluster+".server", k.server, false); err != nil {
+		return t, c, err
+	}
+	if t.CACert, err = rebuild.CABundle(k.cluster+".certificate-authority-data", k.ca); err != nil {
+		return t, c, err
+	}
+	if t.ServerName = k.serverName; t.ServerName != "" && !rebuild.IsHostName(t.ServerName) {
+		return t, c, broker.Invalid(k.cluster+".tls-server-name", "is not a DNS name")
+	}
+	if t.Namespace = k.namespace; t.Namespace != "" && !isLabel(t.Namespace) {
+		return t, c, broker.Invalid(k.context+".namespace", "is not a DNS label of at most 63 characters")
+	}
+	c, err = credential(broker.Credential{
+		Token:             secret.NewText(k.token),
+		ClientCertificate: k.certificate,
+		ClientKey:         secret.NewText(k.key),
+	}, credentialFields{
+		whole: k.user, token: k.user + ".token",
+		certificate: k.user + ".client-certificate-data", key: k.user + ".client-key-data",
+	})
+	return t, c, err
+}
+
+var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// isLabel reports whether s is a DNS label (RFC 1123), as the name of a namespace is.
+func isLabel(s string) bool { return label.MatchString(s) }

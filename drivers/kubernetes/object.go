@@ -1,0 +1,114 @@
+package kubernetes
+
+import (
+	"context"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Names of what the driver keeps in a cluster. They are relied upon by brokers
+// that come after this one: never change them.
+const (
+	// ours is the namespace that everything lives in.
+	ours = "vimbroker"
+
+	managedByLabel = "app.kubernetes.io/managed-by"
+	managedBy      = "vimbroker"
+	// vimLabel holds the VIM's id, leaseLabel the lease's.
+	vimLabel   = "vimbroker.io/vim"
+	leaseLabel = "vimbroker.io/lease"
+
+	// roleAnnotation and namespacesAnnotation say on a service account what it is
+	// for; namespaces are joined by commas.
+	roleAnnotation       = "vimbroker.io/role"
+	namespacesAnnotation = "vimbroker.io/namespaces"
+)
+
+// listPage is how many objects are asked for at a time, maxPages how often.
+const (
+	listPage = 500
+	maxPages = 1000
+)
+
+// foreign is the error of an object that has the name of ours and is not.
+func foreign(what, name string) error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: what + " " + name + " exists on the cluster and is not this VIM's",
+		Remedy: "see whose it is, and delete or rename it",
+	}
+}
+
+// beingDeleted is the error of an object of ours that is on its way out.
+func beingDeleted(what, name string) error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: what + " " + name + " on the cluster is being deleted",
+		Remedy: "wait, or see which finalizer holds it",
+	}
+}
+
+// remove deletes the one object with that UID. That it is gone already is
+// success; that a finalizer holds it is ErrConflict. The answer is read, unlike by the
+// typed clients: a page of some gateway with status 200 has deleted nothing.
+func remove(ctx context.Context, client rest.Interface, resource string, o metav1.Object) error {
+	name := o.GetName()
+	if o.GetNamespace() != "" {
+		name = o.GetNamespace() + "/" + name
+	}
+	what := strings.TrimSuffix(resource, "s")
+	answer, err := client.Delete().
+		NamespaceIfScoped(o.GetNamespace(), o.GetNamespace() != "").
+		Resource(resource).Name(o.GetName()).
+		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(o.GetUID()))}).
+		Do(ctx).Get()
+	if notFound(err, resource, o.GetName()) {
+		return nil
+	}
+	if err != nil {
+		return fault(err, "delete", what+" "+name)
+	}
+	switch left := answer.(type) {
+	case *metav1.Status:
+		return nil
+	case metav1.Object:
+		if left.GetName() == o.GetName() {
+			if len(left.GetFinalizers()) > 0 {
+				return beingDeleted(what, name)
+			}
+			return nil
+		}
+	}
+	return notKubernetes(0)
+}
+
+// list calls each with every page of the objects that match the selector. An
+// answer that is not such a list is an error, never an empty list.
+func list[L interface {
+	runtime.Object
+	metav1.ListInterface
+}](ctx context.Context, client rest.Interface, namespace, resource, selector string, each func(L)) error {
+	options := metav1.ListOptions{LabelSelector: selector, Limit: listPage}
+	for range maxPages {
+		answer, err := client.Get().
+			NamespaceIfScoped(namespace, namespace != "").
+			Resource(resource).VersionedParams(&options, scheme.ParameterCodec).
+			Do(ctx).Get()
+		if err != nil {
+			return err
+		}
+		page, ok := answer.(L)
+		if !ok {
+			return notKubernetes(0)
+		}
+		each(page)
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return nil
+		}
+	}
+	return notKubernetes(0)
+}

@@ -1,0 +1,137 @@
+package openstack
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/applicationcredentials"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// made is an application credential as Keystone shows it.
+type made struct {
+	applicationcredentials.ApplicationCredential
+}
+
+// request is an application credential that is to be made.
+type request struct {
+	name    string
+	mark    mark
+	roles   []tokens.Role
+	rules   []applicationcredentials.AccessRule
+	expires time.Time
+}
+
+// create makes an application credential for the session's user. What comes back
+// other than it was asked for is deleted again, and an error. A name that is
+// taken is [broker.ErrConflict].
+func (s *session) create(ctx context.Context, r request) (made, error) {
+	// In UTC: gophercloud writes the wall clock and no zone, and Keystone reads UTC.
+	expires := r.expires.UTC().Truncate(time.Second)
+	opts := applicationcredentials.CreateOpts{
+		Name: r.name, Description: r.mark.String(), Unrestricted: false, AccessRules: r.rules, ExpiresAt: &expires,
+	}
+	for _, role := range r.roles {
+		opts.Roles = append(opts.Roles, applicationcredentials.Role{ID: role.ID})
+	}
+	c, err := applicationcredentials.Create(ctx, s.identity, s.user.ID, opts).Extract()
+	if err != nil {
+		return made{}, fault(err, "create", "application credentials")
+	}
+	if c == nil || !isID(c.ID) {
+		return made{}, notKeystone(0)
+	}
+	if why := s.wrong(r, *c); why != nil {
+		_ = s.remove(context.WithoutCancel(ctx), s.user.ID, c.ID) // whatever becomes of it, it is not handed out
+		return made{}, why
+	}
+	return made{*c}, nil
+}
+
+// wrong holds what Keystone made against what was asked for.
+func (s *session) wrong(r request, c applicationcredentials.ApplicationCredential) error {
+	c.ExpiresAt = c.ExpiresAt.UTC()
+	switch {
+	case c.Name != r.name, c.Secret == "", !isToken(c.Secret), c.ProjectID != s.project.ID,
+		c.ExpiresAt.IsZero(), c.ExpiresAt.After(r.expires.Add(time.Second)), len(c.AccessRules) != len(r.rules):
+		return notKeystone(0)
+	case c.Unrestricted:
+		return &broker.Error{
+			Kind: broker.ErrForbidden, Detail: "the cloud makes application credentials unrestricted although that was not asked for",
+			Remedy: "correct the cloud's configuration",
+		}
+	}
+	asked := func(name string) bool {
+		return slices.ContainsFunc(r.roles, func(role tokens.Role) bool { return role.Name == name })
+	}
+	for _, got := range c.Roles {
+		if got.Name == admin && !asked(admin) {
+			return &broker.Error{
+				Kind: broker.ErrForbidden, Field: "role", Detail: "the cloud adds role admin to the roles that were asked for, because one of them implies it",
+				Remedy: "ask for other roles, or for admin by name",
+			}
+		}
+	}
+	return nil
+}
+
+// list returns all application credentials of a user. No link in the answer is
+// followed: it would take the token to where the remote side wants it.
+func (s *session) list(ctx context.Context, user string) ([]applicationcredentials.ApplicationCredential, error) {
+	var body struct {
+		Items []applicationcredentials.ApplicationCredential `json:"application_credentials"`
+		Links struct {
+			Next string `json:"next"`
+		} `json:"links"`
+		Truncated bool `json:"truncated"`
+	}
+	if err := s.get(ctx, "users/"+user+"/application_credentials", &body); err != nil {
+		return nil, fault(err, "list", "application credentials")
+	}
+	if body.Truncated || body.Links.Next != "" {
+		return nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the cloud does not list all application credentials of the user",
+			Remedy: "raise list_limit of [application_credential] in the cloud's Keystone, or register a user of its own",
+		}
+	}
+	if body.Items == nil {
+		return nil, notKeystone(0)
+	}
+	for _, c := range body.Items {
+		if !isID(c.ID) {
+			return nil, notKeystone(0)
+		}
+	}
+	return body.Items, nil
+}
+
+// remove deletes an application credential. That it is gone is success.
+func (s *session) remove(ctx context.Context, user, id string) error {
+	_, err := s.identity.Delete(ctx, s.identity.ServiceURL("users", user, "application_credentials", id), &gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
+	if said(err, http.StatusNotFound) {
+		return nil
+	}
+	return fault(err, "delete", "application credentials")
+}
+
+// of returns the application credentials of one lease, and whether the handle is
+// somebody else's.
+func of(all []applicationcredentials.ApplicationCredential, vim, handle string) (ours []applicationcredentials.ApplicationCredential, foreign bool) {
+	for _, c := range all {
+		name, _ := number(c.Name)
+		if name != handle {
+			continue
+		}
+		if m, ok := readMark(c.Description); ok && m.vim == vim {
+			ours = append(ours, c)
+		} else {
+			foreign = true
+		}
+	}
+	return ours, foreign
+}

@@ -1,0 +1,214 @@
+package openstack
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// CallersOptions say which Keystone knows the callers.
+type CallersOptions struct {
+	// AuthURL is Keystone's URL, with or without /v3: https, or http on loopback.
+	AuthURL string
+	// CAFile holds the authorities (PEM) of its certificate; empty means the
+	// system's. It is read again at each login.
+	CAFile string
+	// Login is the broker's own credential there: its user must be allowed to
+	// validate tokens, as the role "service" or "admin" does.
+	Login CallersLogin
+	// Roles says what a role of Keystone's is worth here; others are worth nothing.
+	// Nil means that admin, member and reader keep their names.
+	Roles map[string]string
+	// Timeout bounds one request to Keystone; 0 means 5 s.
+	Timeout time.Duration
+	// Egress bounds where Keystone may be; nil means [egress.Default] with loopback.
+	Egress *egress.Rules
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+	// Log is told when the broker's own login is lost and found; nil discards it.
+	Log *slog.Logger
+}
+
+// Callers authenticates callers by their Keystone tokens. What Keystone said of a
+// token is believed for [callerTTL], so that a revoked one may pass for that long,
+// and never past its expiry. It is safe for concurrent use.
+type Callers struct {
+	options CallersOptions
+	rules   *egress.Rules
+	now     func() time.Time
+
+	flights singleflight.Group
+	seats   chan struct{} // bounds the validations under way
+	known   callerCache
+
+	mu      sync.Mutex
+	service *session  // nil: not logged in
+	until   time.Time // when service is to be replaced
+	failed  failedLogin
+	lost    bool
+}
+
+const (
+	// callerTTL is how long a validated token is believed without asking again.
+	callerTTL = 60 * time.Second
+	// maxCallers bounds the tokens that are believed at a time.
+	maxCallers = 10_000
+	// maxValidations bounds the requests to Keystone at a time, so that guessed
+	// tokens cost no more than that.
+	maxValidations = 16
+	// maxCallerName bounds a principal's name, in bytes.
+	maxCallerName = 128
+)
+
+// callerID is what ids of users, domains and projects look like. Without a colon no
+// caller can be taken for a "system:" pass, and without an "@" a name has one reading.
+var callerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// NewCallers makes a Callers. It asks no one: the broker logs in when the first
+// caller comes. Every fault in the options is in the error.
+func NewCallers(o CallersOptions) (*Callers, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("authenticating callers by Keystone: %w", err)
+	}
+	return &Callers{
+		options: o, rules: o.Egress, now: o.Now,
+		seats: make(chan struct{}, maxValidations), known: callerCache{entries: map[[sha256.Size]byte]caller{}},
+	}, nil
+}
+
+// Authenticate returns who holds a token:
+//
+//	Name     <user id>@<id of the user's domain>
+//	Project  the id of the project that the token is for
+//	Roles    the token's roles in it, as Roles of the options says
+//
+// Ids and no names: Keystone gives a name to another once it is free, and the same
+// to one thing in each domain. A token that Keystone does not know, that has
+// expired, that is for no project, or that is for some calls only (access rules) is
+// [policy.ErrUnauthenticated]. Any other error means that Keystone cannot be asked
+// now, or does not let the broker ask.
+func (c *Callers) Authenticate(ctx context.Context, token string) (policy.Principal, error) {
+	if !isToken(token) {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	digest := sha256.Sum256([]byte(token))
+	if p, ok := c.known.get(digest, c.now()); ok {
+		return p, nil
+	}
+	// One validation for all who come with the same token, under a deadline that is
+	// none of theirs.
+	results := c.flights.DoChan(string(digest[:]), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*c.options.Timeout)
+		defer cancel()
+		select {
+		case c.seats <- struct{}{}:
+			defer func() { <-c.seats }()
+		case <-ctx.Done():
+			return nil, unreachable("too many callers wait for Keystone", "try again later")
+		}
+		return c.validate(ctx, token, digest)
+	})
+	select {
+	case <-ctx.Done():
+		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", ctx.Err())
+	case r := <-results:
+		if r.Err != nil {
+			return policy.Principal{}, r.Err
+		}
+		p := r.Val.(policy.Principal)
+		p.Roles = slices.Clone(p.Roles)
+		return p, nil
+	}
+}
+
+// validated is what Keystone says of a token.
+type validated struct {
+	Token struct {
+		User        tokens.User    `json:"user"`
+		Project     tokens.Project `json:"project"`
+		Roles       []tokens.Role  `json:"roles"`
+		ExpiresAt   time.Time      `json:"expires_at"`
+		Application *struct {
+			Rules []any `json:"access_rules"`
+		} `json:"application_credential"`
+	} `json:"token"`
+}
+
+// validate asks Keystone about a token, and remembers a good answer.
+func (c *Callers) validate(ctx context.Context, token string, digest [sha256.Size]byte) (policy.Principal, error) {
+	began := c.now()
+	var body validated
+	err := c.ask(ctx, func(ctx context.Context, s *session) error {
+		body = validated{}
+		response, err := s.identity.Get(ctx, s.identity.ServiceURL("auth", "tokens")+"?nocatalog=true", &body, &gophercloud.RequestOpts{
+			OkCodes: []int{http.StatusOK}, MoreHeaders: map[string]string{"X-Subject-Token": token},
+		})
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err
+	})
+	if said(err, http.StatusNotFound) {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	if err != nil {
+		if !errors.Is(err, errLogin) {
+			err = fault(err, "validate", "tokens")
+		}
+		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", err)
+	}
+	p, err := c.principal(body)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	until := began.Add(callerTTL)
+	if body.Token.ExpiresAt.Before(until) {
+		until = body.Token.ExpiresAt
+	}
+	if began.Before(until) { // it may not be by our clock
+		c.known.put(digest, caller{p, until}, began)
+	}
+	return p, nil
+}
+
+// principal makes a principal of what Keystone says.
+func (c *Callers) principal(body validated) (policy.Principal, error) {
+	t := body.Token
+	if !callerID.MatchString(t.User.ID) || !callerID.MatchString(t.User.Domain.ID) || t.ExpiresAt.IsZero() {
+		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", notKeystone(0))
+	}
+	if t.Project.ID == "" || t.Application != nil && t.Application.Rules != nil {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	p := policy.Principal{Name: t.User.ID + "@" + t.User.Domain.ID, Project: t.Project.ID}
+	if !callerID.MatchString(p.Project) || len(p.Name) > maxCallerName {
+		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", notKeystone(0))
+	}
+	roles := map[string]bool{}
+	for _, role := range t.Roles {
+		if here, known := c.options.Roles[role.Name]; known {
+			roles[here] = true
+		}
+	}
+	p.Roles = slices.Sorted(maps.Keys(roles))
+	return p, nil
+}
+
+// errLogin marks errors of the broker's own login.
+var errLogin = errors.New("the broker cannot log in to the callers' Keystone")

@@ -1,0 +1,122 @@
+//go:build unix && failpoints
+
+package openstack_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
+)
+
+// errand is what the child is to do.
+type errand struct {
+	Endpoint, CA, VIM, Discovered string
+	User                          fakekeystone.User
+	Grant                         broker.Grant
+	Token                         string
+}
+
+func (e errand) access(t *testing.T, d *openstack.Driver) broker.Access {
+	t.Helper()
+	target, credential, err := d.Normalize(byPassword(e.Endpoint, e.CA, e.User, "demo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	return broker.Access{VIM: e.VIM, Generation: 1, Target: target, Credential: credential, Discovered: e.Discovered, Egress: rules}
+}
+
+// TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and has the
+// next one find, adopt or remove what is left: nothing is, in the end.
+func TestKilledOnTheWay(t *testing.T) {
+	d := openstack.New(openstack.Options{})
+	if file := os.Getenv("OPENSTACK_TEST_CRASH"); file != "" {
+		var e errand
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &e); err != nil {
+			t.Fatal(err)
+		}
+		a, issued := e.access(t, d), broker.Issued{Handle: e.Grant.Handle}
+		if e.Token != "" {
+			issued.Credential = broker.Credential{Kind: broker.ProjectToken, Token: secret.NewText(e.Token)}
+		}
+		if _, err := d.Check(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if e.Token == "" {
+			if _, err := d.Issue(t.Context(), a, e.Grant); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Fatalf("the process lives on: %v", d.Revoke(t.Context(), a, issued))
+	}
+	for _, point := range []string{
+		"openstack.check.probed", "openstack.issue.minted", "openstack.revoke.deleted", "openstack.revoke.token",
+	} {
+		t.Run(point, func(t *testing.T) {
+			s := fakekeystone.New(t, fakekeystone.Options{})
+			project := s.Project("demo")
+			const lease = "6f1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f"
+			e := errand{
+				Endpoint: s.Endpoint, CA: s.CA, User: s.User("operator", project, "member"), VIM: "2b1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f",
+				Grant: broker.Grant{Lease: lease, Handle: "lease-" + lease, TTL: time.Hour},
+			}
+			var minted broker.Minted
+			if strings.HasSuffix(point, ".token") {
+				report, err := d.Check(t.Context(), e.access(t, d))
+				if err != nil {
+					t.Fatal(err)
+				}
+				e.Discovered, e.Grant.Purpose = report.Discovered, openstack.Heat
+				if minted, err = d.Issue(t.Context(), e.access(t, d), e.Grant); err != nil {
+					t.Fatal(err)
+				}
+				e.Token = minted.Credential.Token.Reveal()
+			}
+			text, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "errand")
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
+			child.Env = append(os.Environ(), "OPENSTACK_TEST_CRASH="+file, "VIMBROKER_FAILPOINT="+point)
+			out, err := child.CombinedOutput()
+			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+				t.Fatalf("the child was not killed: %v\n%s", err, out)
+			}
+			a := e.access(t, d)
+			if err := d.Revoke(t.Context(), a, broker.Issued{Handle: e.Grant.Handle, Credential: minted.Credential}); err != nil {
+				t.Errorf("Revoke = %v", err)
+			}
+			if e.Token != "" {
+				if dead, err := d.Dead(t.Context(), a, minted.Credential); !dead || err != nil {
+					t.Errorf("Dead = %v, %v, want true", dead, err)
+				}
+			}
+			if err := d.Forget(t.Context(), a); err != nil {
+				t.Errorf("Forget = %v", err)
+			}
+			if left := s.AppCreds(); len(left) > 0 {
+				t.Errorf("Keystone still holds %d application credentials", len(left))
+			}
+		})
+	}
+}

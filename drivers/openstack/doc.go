@@ -1,0 +1,34 @@
+// Package openstack derives leases from the credential of an OpenStack cloud, by
+// its Keystone, and knows Keystone's tokens of callers.
+//
+// # What a lease is
+//
+// An application credential, named after the lease's handle, of the registered
+// user on the registered project: it always expires, has the roles that were asked
+// for and never unrestricted rights. A renewal makes another beside it
+// ("<handle>.2"); all end together when the lease is revoked. Its description
+// carries the ids of VIM and lease: see [mark].
+//
+// Where the registered credential may not make application credentials (it is a
+// restricted one itself), and for purpose "heat" on clouds that let no application
+// credential make trusts, a lease is a project token: it lives as long as the
+// cloud's tokens do, has all roles of the registered user, and is given only to who
+// asked for all of them. The first check finds out which kind of cloud it is.
+//
+// # What is trusted
+//
+// The driver keeps nothing between calls, neither the credential nor the token
+// that it logs in for, which is a credential too: each call logs in anew, which is
+// what most of its time goes into (Keystone hashes passwords slowly on purpose).
+// It calls the registered endpoint and nothing else: links, redirects and catalogs
+// are not followed. The catalog is held to the egress rules and pinned to the hosts
+// that it had, because the tokens of a lease's holder follow it.
+//
+// # Limits
+//
+// Keystone refuses a revoked credential at once; a service may honour a token from
+// its cache for 300 s. Keystone deletes all application credentials of a user on
+// a project when a role of the user there is taken away: renewal and inventory
+// notice. It keeps those that expired until someone deletes them: the broker does,
+// when the lease ends.
+package openstack

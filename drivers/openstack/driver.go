@@ -1,0 +1,48 @@
+package openstack
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+var _ broker.Driver = (*Driver)(nil)
+
+// callTimeout bounds a driver call whose context has no deadline of its own.
+const callTimeout = 30 * time.Second
+
+// Options are what a [Driver] is made with.
+type Options struct {
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+	// Log takes what no caller is told; nil discards it. It never holds a credential.
+	Log *slog.Logger
+}
+
+// Driver implements [broker.Driver] for OpenStack. It is safe for concurrent use,
+// and keeps nothing between two calls.
+type Driver struct {
+	now func() time.Time
+	log *slog.Logger
+}
+
+// New returns a driver.
+func New(o Options) *Driver {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Driver{now: o.Now, log: o.Log}
+}
+
+// bound gives a context a deadline, if it has none.
+func bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, callTimeout)
+}

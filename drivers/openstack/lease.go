@@ -1,0 +1,164 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+)
+
+// maxRevocationLag is how long a service may honour a token that Keystone has
+// revoked: the life of keystonemiddleware's cache, unless the cloud set another.
+const maxRevocationLag = 300 * time.Second
+
+// Issue implements [broker.Driver]. g is what Prepare returned. It logs in and
+// makes an application credential: two requests. Where the registered credential
+// may not make any, and for [Heat] where the cloud lets no application credential
+// make trusts, it is a project token instead, which is logged in for.
+func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (broker.Minted, error) {
+	if err := checkTTL(g.TTL); err != nil {
+		return broker.Minted{}, err
+	}
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	s, found, err := d.mintingSession(ctx, a)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	defer s.close()
+	if found.token(g) {
+		return s.handOut(a, found, g)
+	}
+	m, err := d.mint(ctx, a, s, g, 1)
+	if !errors.Is(err, broker.ErrConflict) {
+		return m, err
+	}
+	// The name is taken: by an attempt that died, whose secret is lost, or by a stranger.
+	all, err := s.list(ctx, s.user.ID)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	ours, foreign := of(all, a.VIM, g.Handle)
+	if foreign {
+		return broker.Minted{}, foreignName(g.Handle)
+	}
+	for _, c := range ours {
+		if err := s.remove(ctx, s.user.ID, c.ID); err != nil {
+			return broker.Minted{}, err
+		}
+	}
+	return d.mint(ctx, a, s, g, 1)
+}
+
+// Renew implements [broker.Driver]. An application credential cannot be made to
+// live longer: another is made beside it, and both end with the lease. A project
+// token cannot be renewed ([broker.ErrUnsupported]): the one before could not be
+// taken back any more.
+func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (broker.Minted, error) {
+	if err := checkTTL(g.TTL); err != nil {
+		return broker.Minted{}, err
+	}
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	s, found, err := d.mintingSession(ctx, a)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	defer s.close()
+	if found.token(g) {
+		return broker.Minted{}, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the lease is a project token, whose life is the cloud's",
+			Remedy: "issue another lease",
+		}
+	}
+	all, err := s.list(ctx, s.user.ID)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	ours, foreign := of(all, a.VIM, g.Handle)
+	switch {
+	case foreign:
+		return broker.Minted{}, foreignName(g.Handle)
+	case len(ours) == 0:
+		return broker.Minted{}, &broker.Error{
+			Kind: broker.ErrNotFound, Detail: "the lease's application credential is gone from the cloud",
+			Remedy: "issue a new lease",
+		}
+	}
+	last := 1
+	for _, c := range ours {
+		_, n := number(c.Name)
+		last = max(last, n)
+	}
+	return d.mint(ctx, a, s, g, last+1)
+}
+
+// mintingSession logs in, and holds the cloud's catalog to what was pinned.
+func (d *Driver) mintingSession(ctx context.Context, a broker.Access) (*session, discovered, error) {
+	found, err := parseDiscovered(a.Discovered)
+	if err != nil {
+		return nil, found, err
+	}
+	s, err := d.login(ctx, a)
+	if err != nil {
+		return nil, found, err
+	}
+	if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+		s.close()
+		return nil, found, err
+	}
+	return s, found, nil
+}
+
+// token reports whether a lease is a project token here. Without a check's word
+// an application credential is tried.
+func (found discovered) token(g broker.Grant) bool {
+	return found.Leases == byProjectToken || found.Leases != "" && g.Purpose == Heat && !found.Trusts
+}
+
+// handOut makes the session's token the lease's credential.
+func (s *session) handOut(a broker.Access, found discovered, g broker.Grant) (broker.Minted, error) {
+	if g.Purpose == Heat && !found.Trusts && a.Credential.Kind == broker.ApplicationCredential {
+		return broker.Minted{}, &broker.Error{
+			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
+			Remedy: "register the VIM with user name and password",
+		}
+	}
+	if err := s.whole(g.Role); err != nil {
+		return broker.Minted{}, err
+	}
+	return broker.Minted{
+		Credential: s.projectToken(), Unlisted: true,
+		ExpiresAt: s.expires, MaxRevocationLag: maxRevocationLag,
+	}, nil
+}
+
+// mint makes a lease's nth application credential.
+func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, g broker.Grant, n int) (broker.Minted, error) {
+	roles, err := s.subset(g.Role)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	c, err := s.create(ctx, request{
+		name: numbered(g.Handle, n), mark: mark{vim: a.VIM, lease: g.Lease, issued: d.now()},
+		roles: roles, expires: d.now().Add(g.TTL),
+	})
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	failpoint.At("openstack.issue.minted")
+	return broker.Minted{
+		Credential: c.credential(s.user.ID),
+		ExpiresAt:  c.ExpiresAt.UTC(), MaxRevocationLag: maxRevocationLag,
+	}, nil
+}
+
+// foreignName is the error of an application credential that has the name of ours and is not.
+func foreignName(handle string) error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: "application credential " + handle + " exists on the cloud and is not this VIM's",
+		Remedy: "see whose it is, and delete it",
+	}
+}

@@ -1,0 +1,64 @@
+package openstack
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// mark is the description of an application credential of ours: whose it is, and,
+// as Keystone does not keep that, when it was made.
+//
+//	vimbroker vim=<uuid> lease=<uuid> issued=<RFC 3339>
+//
+// It is relied upon by brokers that come after this one: never change it.
+type mark struct {
+	vim    string
+	lease  string // empty on a probe
+	issued time.Time
+}
+
+func (m mark) String() string {
+	return fmt.Sprintf("vimbroker vim=%s lease=%s issued=%s", m.vim, m.lease, m.issued.UTC().Format(time.RFC3339))
+}
+
+// readMark reads a description; false if it is none of ours.
+func readMark(description string) (mark, bool) {
+	words := strings.Split(description, " ")
+	if len(words) != 4 || words[0] != "vimbroker" {
+		return mark{}, false
+	}
+	vim, okVIM := strings.CutPrefix(words[1], "vim=")
+	lease, okLease := strings.CutPrefix(words[2], "lease=")
+	at, okIssued := strings.CutPrefix(words[3], "issued=")
+	issued, err := time.Parse(time.RFC3339, at)
+	if !okVIM || !okLease || !okIssued || err != nil || uuid.Validate(vim) != nil || lease != "" && uuid.Validate(lease) != nil {
+		return mark{}, false
+	}
+	return mark{vim: vim, lease: lease, issued: issued.UTC()}, true
+}
+
+// numbered is the name of a lease's nth application credential: the handle, then
+// the handle with .2, .3 and so on, as a renewal makes another.
+func numbered(handle string, n int) string {
+	if n == 1 {
+		return handle
+	}
+	return handle + "." + strconv.Itoa(n)
+}
+
+// number reads a name back: the handle and which of its credentials it is.
+func number(name string) (handle string, n int) {
+	handle, text, found := strings.Cut(name, ".")
+	if !found {
+		return name, 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 2 || numbered(handle, n) != name {
+		return name, 1
+	}
+	return handle, n
+}

@@ -1,0 +1,91 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+const (
+	// probePrefix begins the name of an application credential that a check makes.
+	probePrefix = "vimbroker-probe-"
+	// probeTTL is the life of one, should the check die before it deletes it.
+	probeTTL = 2 * time.Minute
+)
+
+// probe finds out whether the credential can mint, and what a lease's
+// application credential may do here, by making one and deleting it.
+func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *discovered) error {
+	roles, err := s.subset("")
+	if err != nil { // nobody but an administrator
+		if roles, err = s.subset(admin); err != nil {
+			return err
+		}
+	}
+	if err := d.sweepProbes(ctx, s); err != nil {
+		return err
+	}
+	made, err := s.create(ctx, request{
+		name: probePrefix + uuid.NewString(), mark: mark{vim: a.VIM, issued: d.now()}, roles: roles, expires: d.now().Add(probeTTL),
+	})
+	if errors.Is(err, broker.ErrForbidden) {
+		found.Leases = byProjectToken
+		found.Trusts, err = s.mayTrust(ctx)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	failpoint.At("openstack.check.probed")
+	found.Leases = byApplicationCredential
+	found.Trusts, err = trusts(ctx, a, made.credential(s.user.ID))
+	return errors.Join(err, s.remove(context.WithoutCancel(ctx), s.user.ID, made.ID))
+}
+
+// trusts logs in with a lease's credential and finds out whether it may make trusts.
+func trusts(ctx context.Context, a broker.Access, c broker.Credential) (bool, error) {
+	way, err := dial(a.Target, a.Egress)
+	if err != nil {
+		return false, err
+	}
+	defer way.close()
+	s, err := way.login(ctx, options(broker.Scope{}, c, discovered{}))
+	if err != nil {
+		return false, fault(err, "log in with", "a new application credential")
+	}
+	return s.mayTrust(ctx)
+}
+
+// sweepProbes deletes what checks that died have left of themselves: Keystone
+// keeps an application credential's row when it has expired.
+func (d *Driver) sweepProbes(ctx context.Context, s *session) error {
+	all, err := s.list(ctx, s.user.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		_, ours := readMark(c.Description)
+		if !ours || !strings.HasPrefix(c.Name, probePrefix) || c.ExpiresAt.IsZero() || c.ExpiresAt.After(d.now()) {
+			continue
+		}
+		if err := s.remove(ctx, s.user.ID, c.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// credential is the application credential as a lease's.
+func (c made) credential(user string) broker.Credential {
+	return broker.Credential{
+		Kind: broker.ApplicationCredential, UserID: user,
+		ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+	}
+}

@@ -1,0 +1,111 @@
+package openstack
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+)
+
+// Revoke implements [broker.Driver]. Every application credential of the lease is
+// deleted, found by its name among those of the user that made it, so also one of
+// which nobody has the id. Another VIM's of that name is left alone. A project
+// token is revoked at Keystone; one that was lost before it was recorded has no
+// name, and ends at its own expiry.
+func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	s, err := d.login(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if i.Credential.Kind == broker.ProjectToken {
+		return revokeToken(ctx, a, i.Credential.Token.Reveal())
+	}
+	owner, err := s.owner(i)
+	if err != nil {
+		return err
+	}
+	all, err := s.list(ctx, owner)
+	if err != nil {
+		return err
+	}
+	ours, foreign := of(all, a.VIM, i.Handle)
+	if foreign {
+		d.log.WarnContext(ctx, "application credential with a lease's name is not ours, left alone", "vim", a.VIM, "name", i.Handle)
+	}
+	for _, c := range ours {
+		if err := s.remove(ctx, owner, c.ID); err != nil {
+			return err
+		}
+		failpoint.At("openstack.revoke.deleted")
+	}
+	return nil
+}
+
+// owner is the user whose application credentials a lease has: the one that was
+// registered when it was issued.
+func (s *session) owner(i broker.Issued) (string, error) {
+	if isID(i.Credential.UserID) {
+		return i.Credential.UserID, nil
+	}
+	found, err := parseDiscovered(i.Discovered)
+	if err != nil || found.UserID == "" {
+		return s.user.ID, err
+	}
+	return found.UserID, nil
+}
+
+// revokeToken revokes a project token with its own right. That Keystone does not
+// know it any more is success.
+func revokeToken(ctx context.Context, a broker.Access, token string) error {
+	c, err := dial(a.Target, a.Egress)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	c.identity.SetToken(token)
+	err = tokens.Revoke(ctx, c.identity, token).Err
+	if said(err, http.StatusUnauthorized) || said(err, http.StatusNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fault(err, "revoke", "the lease's token")
+	}
+	failpoint.At("openstack.revoke.token")
+	return nil
+}
+
+// Dead implements [broker.Driver]. It logs in with an application credential, or
+// asks Keystone about a token with its own right. Only a refusal in Keystone's own
+// words counts.
+func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Credential) (bool, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	c, err := dial(a.Target, a.Egress)
+	if err != nil {
+		return false, err
+	}
+	defer c.close()
+	switch {
+	case minted.Kind == broker.ApplicationCredential && !minted.ApplicationCredentialSecret.Empty():
+		_, err = c.login(ctx, options(broker.Scope{}, minted, discovered{}))
+	case minted.Kind == broker.ProjectToken && !minted.Token.Empty():
+		c.identity.SetToken(minted.Token.Reveal())
+		var body struct{}
+		_, err = c.identity.Get(ctx, c.identity.ServiceURL("auth", "tokens")+"?nocatalog", &body, &gophercloud.RequestOpts{
+			OkCodes: []int{http.StatusOK}, MoreHeaders: map[string]string{"X-Subject-Token": minted.Token.Reveal()},
+		})
+	default:
+		return false, broker.Invalid("credential", "is empty, there is nothing to try")
+	}
+	if said(err, http.StatusUnauthorized) || said(err, http.StatusNotFound) {
+		return true, nil
+	}
+	return false, fault(err, "try", "the lease's credential")
+}

@@ -1,0 +1,253 @@
+package openstack
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+const (
+	// maxToken bounds a Keystone token, in bytes: Fernet tokens have some 250, JWS
+	// tokens some thousand.
+	maxToken = 16 << 10
+	// maxRoles bounds the roles that a token has.
+	maxRoles = 256
+)
+
+// session is a project that has been logged into, for one call of the driver. Its
+// token is dropped with it.
+type session struct {
+	*connection
+	token   string
+	expires time.Time
+	user    tokens.User
+	project tokens.Project
+	roles   []tokens.Role
+	catalog []endpoint
+}
+
+// login opens a session with the registered credential. Ids that an earlier check
+// has discovered count instead of names, and must come back.
+func (d *Driver) login(ctx context.Context, a broker.Access) (*session, error) {
+	known, err := parseDiscovered(a.Discovered)
+	if err != nil {
+		return nil, err
+	}
+	c, err := dial(a.Target, a.Egress)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.login(ctx, options(a.Target.Scope, a.Credential, known))
+	if said(err, http.StatusUnauthorized) || said(err, http.StatusNotFound) {
+		err = c.whyNot(ctx, a, known)
+	}
+	if err == nil {
+		err = s.same(a, known)
+	}
+	if err != nil {
+		c.close()
+		return nil, fault(err, "log in", "")
+	}
+	return s, nil
+}
+
+// options are what gophercloud logs in with: built by hand, so that nothing of the
+// environment or of a file gets in, and without re-authentication, which would
+// keep the password in memory.
+func options(scope broker.Scope, c broker.Credential, known discovered) *tokens.AuthOptions {
+	if c.Kind == broker.ApplicationCredential {
+		return &tokens.AuthOptions{
+			ApplicationCredentialID:     c.ApplicationCredentialID,
+			ApplicationCredentialSecret: c.ApplicationCredentialSecret.Reveal(),
+		}
+	}
+	o := &tokens.AuthOptions{Password: c.Password.Reveal()}
+	switch {
+	case known.UserID != "":
+		o.UserID = known.UserID
+	case c.UserID != "":
+		o.UserID = c.UserID
+	default:
+		o.Username, o.DomainID = c.Username, scope.UserDomainID
+		if o.DomainID == "" {
+			o.DomainName = scope.UserDomainName
+		}
+	}
+	switch {
+	case known.ProjectID != "":
+		o.Scope.ProjectID = known.ProjectID
+	case scope.ProjectID != "":
+		o.Scope.ProjectID = scope.ProjectID
+	default:
+		o.Scope.ProjectName, o.Scope.DomainID = scope.ProjectName, scope.ProjectDomainID
+		if o.Scope.DomainID == "" {
+			o.Scope.DomainName = scope.ProjectDomainName
+		}
+	}
+	return o
+}
+
+// login asks Keystone for a token. Errors are gophercloud's own, but for an answer
+// that makes no sense.
+func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*session, error) {
+	r := tokens.Create(ctx, c.identity, o)
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	s := &session{connection: c}
+	var body struct {
+		User      tokens.User           `json:"user"`
+		Project   tokens.Project        `json:"project"`
+		Roles     []tokens.Role         `json:"roles"`
+		Catalog   []tokens.CatalogEntry `json:"catalog"`
+		ExpiresAt string                `json:"expires_at"`
+	}
+	if err := r.ExtractInto(&body); err != nil {
+		return nil, notKeystone(0)
+	}
+	s.token = r.Header.Get("X-Subject-Token")
+	s.user, s.project, s.roles, s.expires = body.User, body.Project, body.Roles, moment(body.ExpiresAt)
+	if !isToken(s.token) || !isID(s.user.ID) || s.expires.IsZero() || len(s.roles) > maxRoles || !s.plain() {
+		return nil, notKeystone(0)
+	}
+	var err error
+	if s.catalog, err = readCatalog(body.Catalog); err != nil {
+		return nil, err
+	}
+	// The connection's client is the session's own: from here on it has the token.
+	s.identity.SetToken(s.token)
+	return s, nil
+}
+
+// moment reads a time of Keystone's; zero if it is none. Where a token ends with its
+// application credential, Keystone leaves out the zone: it is UTC.
+func moment(text string) time.Time {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// plain reports whether the names in a token are fit to be shown and kept.
+func (s *session) plain() bool {
+	for _, r := range s.roles {
+		if !isID(r.ID) || !isName(r.Name) {
+			return false
+		}
+	}
+	return isName(s.user.Name)
+}
+
+// same holds the session to the project that was registered, and to what an
+// earlier check has found out.
+func (s *session) same(a broker.Access, known discovered) error {
+	if !isID(s.project.ID) || !isName(s.project.Name) || !isID(s.project.Domain.ID) || !isName(s.project.Domain.Name) ||
+		!isID(s.user.Domain.ID) || !isName(s.user.Domain.Name) {
+		return notKeystone(0)
+	}
+	want := a.Target.Scope
+	switch {
+	case known.ProjectID != "" && (s.project.ID != known.ProjectID || s.user.ID != known.UserID),
+		a.Identity != "" && s.identityOf() != a.Identity:
+		return &broker.Error{
+			Kind: broker.ErrConflict, Detail: "another cloud answers at the endpoint than the one that was registered: it names another project or user",
+			Remedy: "bring the cloud back, or delete the VIM and register it anew",
+		}
+	case want.ProjectID != "" && want.ProjectID != s.project.ID,
+		want.ProjectID == "" && want.ProjectName != "" && !strings.EqualFold(want.ProjectName, s.project.Name):
+		return broker.Invalid("project", "is not the one that the credential is for")
+	case want.ProjectDomainID != "" && want.ProjectDomainID != s.project.Domain.ID,
+		want.ProjectDomainID == "" && want.ProjectDomainName != "" && !strings.EqualFold(want.ProjectDomainName, s.project.Domain.Name):
+		return broker.Invalid("projectDomain", "is not that of the project")
+	}
+	return nil
+}
+
+// identityOf names what a VIM is: one project of one cloud. Keystone makes project
+// ids at random and never gives one twice, and every credential of a project
+// leads to it, so that a credential can be replaced by another user's. An id is
+// no secret: what keeps an impostor from answering with it is the endpoint's
+// certificate, and without one nothing does.
+func (s *session) identityOf() string {
+	return "project " + s.project.ID + " of domain " + s.project.Domain.ID
+}
+
+// whyNot finds out why the credential does not lead into the project. Keystone
+// answers 401 to everything; without a project, the same credential tells
+// whether it is the user or the project that is wrong.
+func (c *connection) whyNot(ctx context.Context, a broker.Access, known discovered) error {
+	if a.Credential.Kind == broker.ApplicationCredential {
+		return &broker.Error{
+			Kind: broker.ErrUnauthorized, Detail: "Keystone does not know the application credential, or its user is disabled (401, 404)",
+			Remedy: "replace the VIM's credential; an application credential also ends when it expires, and when a role of its user is removed",
+		}
+	}
+	o := options(a.Target.Scope, a.Credential, known)
+	o.Scope = tokens.Scope{}
+	s, err := c.login(ctx, unscoped{o})
+	if said(err, http.StatusUnauthorized) {
+		return &broker.Error{
+			Kind: broker.ErrUnauthorized, Detail: "Keystone does not know the user with this password in this user domain (401); it does not say which of the three is wrong",
+			Remedy: "check user name, user domain and password, and that the user is enabled",
+		}
+	}
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Projects []struct {
+			ID       string `json:"id"`
+			Name     string `json:"name"`
+			DomainID string `json:"domain_id"`
+		} `json:"projects"`
+	}
+	if err := s.get(ctx, "auth/projects", &body); err != nil {
+		return fault(err, "list", "the user's projects")
+	}
+	if len(body.Projects) == 0 {
+		return &broker.Error{
+			Kind: broker.ErrForbidden, Field: "project", Detail: "the user has no role on any project",
+			Remedy: "give it a role on the project, as with: openstack role add --user USER --project PROJECT member",
+		}
+	}
+	for _, p := range body.Projects {
+		if strings.EqualFold(p.Name, a.Target.Scope.ProjectName) {
+			return &broker.Error{
+				Kind: broker.ErrForbidden, Field: "projectDomain", Detail: "the user's project of that name is in another domain",
+				Remedy: "give the domain of the project",
+			}
+		}
+	}
+	return &broker.Error{
+		Kind: broker.ErrForbidden, Field: "project", Detail: "the user has no role on that project, or there is no such project; Keystone does not say which",
+		Remedy: "check the project's name, or give the user a role on it",
+	}
+}
+
+// unscoped logs in without a project, also where the user has a default one.
+type unscoped struct{ *tokens.AuthOptions }
+
+// ToTokenV3ScopeMap implements [tokens.AuthOptionsBuilder].
+func (unscoped) ToTokenV3ScopeMap() (map[string]any, error) {
+	return map[string]any{"unscoped": map[string]any{}}, nil
+}
+
+// get reads a document of Keystone. Errors are gophercloud's own.
+func (s *session) get(ctx context.Context, path string, into any) error {
+	_, err := s.identity.Get(ctx, s.identity.ServiceURL(path), into, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return err
+}
+
+// projectToken is the session's own token, as a lease's credential.
+func (s *session) projectToken() broker.Credential {
+	return broker.Credential{Kind: broker.ProjectToken, UserID: s.user.ID, Token: secret.NewText(s.token)}
+}

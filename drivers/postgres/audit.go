@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const entryColumns = `seq, time, request, principal, project, action, kind, resource, outcome, detail, previous, hash`
+
+const (
+	readHead    = `SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE`
+	insertEntry = `WITH entry AS (
+			INSERT INTO audit_entries (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+			RETURNING seq, hash)
+		UPDATE audit_head SET seq = entry.seq, hash = entry.hash FROM entry WHERE id = 1`
+)
+
+// Append adds an entry that records no change of this store.
+func (s *Store) Append(ctx context.Context, e audit.Entry) error {
+	if err := s.write(ctx, e, func(txn) error { return nil }); err != nil {
+		return fmt.Errorf("recording %s by %s: %w", e.Action, e.Principal, err)
+	}
+	return nil
+}
+
+// append adds an entry at the end of the chain, in the transaction of what it
+// records. It is the last thing before the commit: everyone else waits behind it.
+//
+// The lock is an advisory one: those who wait for a row wake each other up, and of
+// 64 that want it each gets it after many (measured: a fifth of the writes).
+func (t txn) append(e audit.Entry) error {
+	var end head
+	var batch pgx.Batch
+	batch.Queue(takeLock, lockKey(lockChain))
+	batch.Queue(readHead).QueryRow(func(row pgx.Row) error { return row.Scan(&end.seq, &end.hash) })
+	if err := t.tx.SendBatch(t.ctx, &batch).Close(); err != nil {
+		return translate(err)
+	}
+	e.Seq = end.seq + 1
+	e = audit.Seal(end.hash, e)
+	_, err := t.exec(insertEntry, entryValues(e)...)
+	return err
+}
+
+type head struct {
+	seq  int64
+	hash string
+}
+
+func entryValues(e audit.Entry) []any {
+	return []any{
+		e.Seq, stamp(e.Time), e.Request, e.Principal, e.Project, string(e.Action),
+		string(e.Kind), e.Resource, string(e.Outcome), encode(e.Detail), e.Previous, e.Hash,
+	}
+}
+
+// Entries returns what q selects, newest first.
+func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
+	text, args := listEntries(q)
+	entries, err := read(ctx, s, scanEntry, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	return entries, nil
+}
+
+func listEntries(q audit.Query) (string, []any) {
+	var c conditions
+	c.addIf(q.Resource != "", `resource = ?`, q.Resource)
+	c.addIf(q.Principal != "", `principal = ?`, q.Principal)
+	c.addIf(q.Action != "", `action = ?`, string(q.Action))
+	c.addIf(q.Project != "", `project = ?`, q.Project)
+	c.addIf(q.Before > 0, `seq < ?`, q.Before)
+	c.addIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
+	text, args := c.selectFrom(`SELECT ` + entryColumns + ` FROM audit_entries`)
+	return numbered(text + ` ORDER BY seq DESC LIMIT ?`), append(args, q.Limit)
+}
+
+func scanEntry(row pgx.CollectableRow) (audit.Entry, error) {
+	var e audit.Entry
+	err := row.Scan(&e.Seq, into(&e.Time), &e.Request, &e.Principal, &e.Project, &e.Action, &e.Kind, &e.Resource,
+		&e.Outcome, &e.Detail, &e.Previous, &e.Hash)
+	if len(e.Detail) == 0 {
+		e.Detail = nil
+	}
+	return e, err
+}

@@ -1,0 +1,49 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+const (
+	censusOfVIMs   = `SELECT value, n FROM vim_census WHERE part = 'state' AND n > 0`
+	censusOfHealth = `SELECT value, n FROM vim_census WHERE part = 'health' AND n > 0`
+	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
+)
+
+// Census counts leases and VIMs by state. Each of the three counts is exact at
+// its own moment.
+func (s *Store) Census(ctx context.Context) (broker.Census, error) {
+	var c broker.Census
+	var err error
+	if c.VIMs, err = count[broker.VIMState](ctx, s, censusOfVIMs); err != nil {
+		return broker.Census{}, fmt.Errorf("counting VIMs: %w", err)
+	}
+	if c.Health, err = count[broker.HealthStatus](ctx, s, censusOfHealth); err != nil {
+		return broker.Census{}, fmt.Errorf("counting VIMs by health: %w", err)
+	}
+	if c.Leases, err = count[broker.LeaseState](ctx, s, censusOfLeases); err != nil {
+		return broker.Census{}, fmt.Errorf("counting leases: %w", err)
+	}
+	return c, nil
+}
+
+func count[K ~string](ctx context.Context, s *Store, text string) (map[K]int, error) {
+	type entry struct {
+		key K
+		n   int
+	}
+	entries, err := read(ctx, s, func(r pgx.CollectableRow) (e entry, err error) { return e, r.Scan(&e.key, &e.n) }, text)
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[K]int, len(entries))
+	for _, e := range entries {
+		counts[e.key] = e.n
+	}
+	return counts, nil
+}

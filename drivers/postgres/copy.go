@@ -1,0 +1,288 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Source is a store to copy. Nobody may write to it meanwhile.
+type Source interface {
+	VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, string, error)
+	Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error)
+	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
+	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
+}
+
+// Copied counts rows.
+type Copied struct{ VIMs, Generations, Labels, Leases, RetiredKeys, Entries int64 }
+
+// copyPage is how many rows are read and written at a time.
+const copyPage = 1000
+
+// Copy brings everything that a store holds into an empty database, whose schema
+// it makes: all of it or, where it errs, nothing. It has counted what arrived, and
+// verified the audit log, when it returns nil. A database that holds anything is
+// broker.ErrConflict.
+func Copy(ctx context.Context, o Options, from Source) (Copied, error) {
+	s, err := connect(ctx, o)
+	if err != nil {
+		return Copied{}, err
+	}
+	defer func() { _ = s.Close() }()
+	var c copying
+	if err = s.prepareCopy(ctx); err == nil {
+		err = translate(pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			c = copying{ctx: ctx, tx: tx, from: from}
+			return c.run()
+		}))
+	}
+	if err != nil {
+		return Copied{}, fmt.Errorf("copying into store %s: %w", s.where, s.outcome(ctx, ctx, err))
+	}
+	return c.Copied, nil
+}
+
+// prepareCopy makes the schema of a database that has none; one that is there must be ours.
+func (s *Store) prepareCopy(ctx context.Context) error {
+	found, err := s.schema(ctx, released())
+	switch {
+	case err != nil:
+		return err
+	case found.Have == 0:
+		_, err = s.migrate(ctx, released())
+		return err
+	}
+	return s.demandSchema(ctx)
+}
+
+type copying struct {
+	Copied
+	ctx  context.Context
+	tx   pgx.Tx
+	from Source
+}
+
+func (c *copying) run() error {
+	// The end of the audit chain is locked until the copy is committed: nobody else
+	// writes. The source is read in between, for as long as it takes.
+	for _, text := range []string{
+		`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`, readHead,
+	} {
+		if _, err := c.tx.Exec(c.ctx, text); err != nil {
+			return err
+		}
+	}
+	if err := c.demandEmpty(); err != nil {
+		return err
+	}
+	// Counting a million leases one by one takes for ever in one transaction.
+	for _, text := range []string{
+		`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`, `ALTER TABLE vims DISABLE TRIGGER vim_counted`,
+	} {
+		if _, err := c.tx.Exec(c.ctx, text); err != nil {
+			return err
+		}
+	}
+	for _, part := range []struct {
+		what string
+		copy func() error
+	}{{"VIMs", c.vims}, {"leases", c.leases}, {"retired keys", c.retired}, {"the audit log", c.entries}} {
+		if err := part.copy(); err != nil {
+			return fmt.Errorf("copying %s: %w", part.what, err)
+		}
+	}
+	for _, text := range []string{
+		`ALTER TABLE leases ENABLE TRIGGER lease_counted_when_created`, `ALTER TABLE vims ENABLE TRIGGER vim_counted`,
+		`INSERT INTO vim_census (part, value, n) SELECT 'state', state, count(*) FROM vims GROUP BY 2
+			UNION ALL SELECT 'health', health, count(*) FROM vims GROUP BY 2`,
+		`UPDATE lease_census c SET n = counted.n FROM (SELECT state, count(*) AS n FROM leases GROUP BY state) AS counted
+			WHERE c.state = counted.state`,
+		`INSERT INTO lease_live_counts (whose, name, n)
+			SELECT 'principal', principal, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 2
+			UNION ALL SELECT 'vim', vim, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 2
+			UNION ALL SELECT 'project', project, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 2`,
+	} {
+		if _, err := c.tx.Exec(c.ctx, text); err != nil {
+			return err
+		}
+	}
+	if err := c.verifyCounts(); err != nil {
+		return err
+	}
+	return c.verifyEntries()
+}
+
+func (c *copying) demandEmpty() error {
+	var used bool
+	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM audit_entries)`).Scan(&used)
+	if err == nil && used {
+		return &broker.Error{
+			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys or audit entries",
+			Remedy: "name an empty one",
+		}
+	}
+	return err
+}
+
+// into writes rows by COPY, and counts them.
+func (c *copying) into(table, columns string, values [][]any, count *int64) error {
+	names := strings.Split(columns, ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	n, err := c.tx.CopyFrom(c.ctx, pgx.Identifier{table}, names, pgx.CopyFromRows(values))
+	*count += n
+	return translate(err)
+}
+
+func (c *copying) vims() error {
+	f := broker.VIMFilter{Page: broker.Page{Size: copyPage}}
+	for {
+		vims, next, err := c.from.VIMs(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		var rows, generations, labels [][]any
+		for _, v := range vims {
+			rows = append(rows, vimValues(v))
+			for _, g := range append(slices.Clone(v.Past), v.Current) {
+				if g.Number != 0 {
+					generations = append(generations, generationValues(v.ID, g))
+				}
+			}
+			for key, value := range v.Labels {
+				labels = append(labels, []any{v.ID, key, value})
+			}
+		}
+		if err := errors.Join(
+			c.into("vims", vimValueColumns, rows, &c.VIMs),
+			c.into("vim_generations", generationColumns, generations, &c.Generations),
+			c.into("vim_labels", "vim, key, value", labels, &c.Labels),
+		); err != nil || next == "" {
+			return err
+		}
+		f.Token = next
+	}
+}
+
+func (c *copying) leases() error {
+	f := broker.LeaseFilter{Page: broker.Page{Size: copyPage}}
+	for {
+		leases, next, err := c.from.Leases(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		var rows [][]any
+		for _, l := range leases {
+			rows = append(rows, leaseValues(l))
+		}
+		if err := c.into("leases", leaseValueColumns, rows, &c.Leases); err != nil || next == "" {
+			return err
+		}
+		f.Token = next
+	}
+}
+
+func (c *copying) retired() error {
+	keys, err := c.from.RetiredKeys(c.ctx, math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys { // in their order, which is kept
+		tag, err := c.tx.Exec(c.ctx, `INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
+			VALUES ($1, $2, $3, $4, now())`, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation)
+		if err != nil {
+			return translate(err)
+		}
+		c.RetiredKeys += tag.RowsAffected()
+	}
+	return nil
+}
+
+// entries copies the audit log as it is, hashes included, from its end to its
+// beginning.
+func (c *copying) entries() error {
+	for before := int64(0); ; {
+		entries, err := c.from.Entries(c.ctx, audit.Query{Before: before, Limit: copyPage})
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		if before == 0 {
+			_, err := c.tx.Exec(c.ctx, `UPDATE audit_head SET seq = $1, hash = $2 WHERE id = 1`, entries[0].Seq, entries[0].Hash)
+			if err != nil {
+				return translate(err)
+			}
+		}
+		var rows [][]any
+		for _, e := range entries {
+			rows = append(rows, entryValues(e))
+		}
+		if err := c.into("audit_entries", entryColumns, rows, &c.Entries); err != nil {
+			return err
+		}
+		before = entries[len(entries)-1].Seq
+	}
+}
+
+func (c *copying) verifyCounts() error {
+	var there Copied
+	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
+		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
+		(SELECT count(*) FROM audit_entries)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Leases,
+		&there.RetiredKeys, &there.Entries)
+	if err == nil && there != c.Copied {
+		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
+	}
+	return err
+}
+
+// verifyEntries checks the chain as it now stands in the database, from its
+// beginning to the end that audit_head names.
+func (c *copying) verifyEntries() error {
+	var run []audit.Entry
+	var at int64
+	for {
+		found, err := c.tx.Query(c.ctx, `SELECT `+entryColumns+` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`, at, copyPage)
+		if err != nil {
+			return err
+		}
+		page, err := pgx.CollectRows(found, scanEntry)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		run = append(run, page...) // begins with the last of the page before
+		if err := audit.Verify(run); err != nil {
+			return err
+		}
+		run = slices.Clone(run[len(run)-1:])
+		at = run[0].Seq
+	}
+	var end head
+	if err := c.tx.QueryRow(c.ctx, readHead).Scan(&end.seq, &end.hash); err != nil {
+		return err
+	}
+	last := head{}
+	if len(run) > 0 {
+		last = head{run[0].Seq, run[0].Hash}
+	}
+	if end != last {
+		return errors.New("the audit log does not end where its head says")
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// trial is an SQLite store with some of everything, more than a page of leases
+// and entries among it.
+func trial(t *testing.T) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 5 {
+		v := registered(fmt.Sprint("vim-", i), fmt.Sprint("name-", i))
+		v.Labels = map[string]string{"site": fmt.Sprint(i), "quote": `"'\ é`}
+		v.Default, v.Shared = i == 0, i == 1
+		v.Health = broker.Health{Status: broker.Reachable, CheckedAt: time.Unix(5, 123456000).UTC(), Version: "v1", CanMint: i > 0, Next: time.Unix(9, 0)}
+		v.IdempotencyKey, v.RequestDigest, v.UpdatedAt = fmt.Sprint("key-", i), "digest", time.Unix(3, 0)
+		v.Current.Target = broker.Target{Endpoint: "https://vim", CACert: "pem", InsecureSkipVerify: true, Scope: broker.Scope{Region: "one"}}
+		v.Current.CredentialExpiresAt, v.Current.Discovered = time.Unix(4_000_000_000, 0), `{"a":1}`
+		must(s.CreateVIM(ctx, v, entry))
+	}
+	must(s.CreateVIM(ctx, broker.VIM{
+		ID: "unfinished", Project: "south", Name: "x", State: broker.Registering,
+		Health: broker.Health{Status: broker.Unchecked}, Pending: &broker.Pending{Generation: 1, Since: time.Unix(7, 0)},
+	}, entry))
+	for i := range 1100 {
+		l := leaseOn(fmt.Sprint("vim-", i%5))
+		l.ID, l.CreatedAt, l.Namespaces = fmt.Sprintf("lease-%04d", i), time.Unix(int64(i/3), 1000).UTC(), []string{"a", "b"}
+		l.IdempotencyKey, l.MaxRevocationLag = fmt.Sprint("key-", i), 10*time.Second
+		must(s.CreateLease(ctx, l, broker.Quota{}, entry))
+		if i%10 == 0 {
+			_, err := s.UpdateLease(ctx, l.ID, activate, entry)
+			must(err)
+		}
+		if i%50 == 0 {
+			for _, to := range []broker.LeaseState{broker.LeaseRevoking, broker.LeaseRevoked} {
+				_, err := s.UpdateLease(ctx, l.ID, func(l *broker.Lease) error { l.State, l.RevokedAt = to, time.Unix(8, 0); return nil }, entry)
+				must(err)
+			}
+		}
+	}
+	for _, id := range []string{"vim-0", "vim-1"} { // a past generation
+		_, err := s.UpdateVIM(ctx, id, func(v *broker.VIM) error {
+			v.Current.Number, v.Current.Key = 2, "second"
+			return nil
+		}, entry)
+		must(err)
+	}
+	for _, id := range []string{"spare-2", "spare-1"} { // keys to destroy, in this order
+		must(s.CreateVIM(ctx, registered(id, id), entry))
+		must(s.DeleteVIM(ctx, id, false, entry))
+	}
+	return s
+}
+
+// content is all that can be read from a store.
+type content struct {
+	VIMs    []broker.VIM
+	Leases  []broker.Lease
+	Keys    []broker.RetiredKey
+	Entries []audit.Entry
+	Census  broker.Census
+}
+
+func contentOf(t *testing.T, s broker.Store) content {
+	t.Helper()
+	var c content
+	var err error
+	vims := broker.VIMFilter{Page: broker.Page{Size: 1000}}
+	if c.VIMs, _, err = s.VIMs(t.Context(), vims); err != nil {
+		t.Fatal(err)
+	}
+	f := broker.LeaseFilter{Page: broker.Page{Size: 1000}}
+	for {
+		page, next, err := s.Leases(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Leases = append(c.Leases, page...)
+		if f.Token = next; next == "" {
+			break
+		}
+	}
+	if c.Keys, err = s.RetiredKeys(t.Context(), 1000); err != nil {
+		t.Fatal(err)
+	}
+	if c.Entries, err = s.Entries(t.Context(), audit.Query{Limit: 1_000_000}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Census, err = s.Census(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCopy(t *testing.T) {
+	source := trial(t)
+	o := postgres.Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
+	copied, err := postgres.Copy(t.Context(), o, source)
+	if err != nil {
+		t.Fatalf("Copy = %v", err)
+	}
+	want := contentOf(t, source)
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries))}); copied != got {
+		t.Errorf("Copied = %+v, want %+v", copied, got)
+	}
+	s := mustOpen(t, o.DSN.Reveal())
+	got := contentOf(t, s)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the copy differs (-source +copy):\n%.3000s", diff)
+	}
+
+	// Life goes on: the chain, the quotas, the counts.
+	if err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); err != nil { // 220 are live on it
+		t.Errorf("CreateLease on the copy = %v", err)
+	}
+	if err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
+		t.Errorf("CreateLease beyond the copied leases = %v, want ErrQuota", err)
+	}
+	after := contentOf(t, s)
+	slices.Reverse(after.Entries)
+	if err := audit.Verify(after.Entries); err != nil || len(after.Entries) != len(want.Entries)+1 {
+		t.Errorf("%d entries after one more, %v", len(after.Entries), err)
+	}
+	if after.Census.Leases[broker.LeasePending] != want.Census.Leases[broker.LeasePending]+1 {
+		t.Errorf("census after one more = %v", after.Census.Leases)
+	}
+
+	if _, err := postgres.Copy(t.Context(), o, source); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("Copy into a database in use = %v, want ErrConflict", err)
+	}
+	if diff := cmp.Diff(after.Census, contentOf(t, s).Census); diff != "" {
+		t.Errorf("a refused copy changed something:\n%s", diff)
+	}
+}
+
+// altered is a source that lies.
+type altered struct {
+	postgres.Source
+	entries func([]audit.Entry)
+	leases  func(f broker.LeaseFilter) error
+}
+
+func (a altered) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
+	all, err := a.Source.Entries(ctx, q)
+	if a.entries != nil {
+		a.entries(all)
+	}
+	return all, err
+}
+
+func (a altered) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error) {
+	if a.leases != nil {
+		if err := a.leases(f); err != nil {
+			return nil, "", err
+		}
+	}
+	return a.Source.Leases(ctx, f)
+}
+
+func TestCopyIsWholeOrNothing(t *testing.T) {
+	source := trial(t)
+	o := postgres.Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
+	lost := errors.New("source lost")
+	for what, c := range map[string]struct {
+		from postgres.Source
+		want string
+	}{
+		"an altered entry": {altered{Source: source, entries: func(all []audit.Entry) {
+			for i := range all {
+				if all[i].Seq == 500 {
+					all[i].Principal = "mallory"
+				}
+			}
+		}}, "audit chain is broken at entry 500"},
+		"an entry twice": {altered{Source: source, entries: func(all []audit.Entry) {
+			for i := range all {
+				if all[i].Seq == 3 {
+					all[i] = all[i-1]
+				}
+			}
+		}}, "audit_entries_pkey"},
+		"a source that goes away": {altered{Source: source, leases: func(f broker.LeaseFilter) error {
+			if f.Token != "" {
+				return lost
+			}
+			return nil
+		}}, lost.Error()},
+	} {
+		if _, err := postgres.Copy(t.Context(), o, c.from); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Copy of %s = %v, want %q", what, err, c.want)
+		}
+		got := contentOf(t, mustOpen(t, o.DSN.Reveal()))
+		if len(got.VIMs)+len(got.Leases)+len(got.Keys)+len(got.Entries)+len(got.Census.VIMs)+len(got.Census.Leases) > 0 {
+			t.Errorf("a failed copy of %s left %d VIMs, %d leases, %d entries", what, len(got.VIMs), len(got.Leases), len(got.Entries))
+		}
+	}
+	if _, err := postgres.Copy(t.Context(), o, source); err != nil {
+		t.Errorf("Copy after failed ones = %v", err)
+	}
+	// What the copy switched off for its own sake is on again.
+	s := mustOpen(t, o.DSN.Reveal())
+	v := registered(uuid.NewString(), "later")
+	if err := s.CreateVIM(t.Context(), v, entry); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := s.Census(t.Context()); err != nil || c.VIMs[broker.Registered] != 6 {
+		t.Errorf("Census = %v, %v; want the VIM that came later in it", c.VIMs, err)
+	}
+}

@@ -1,0 +1,171 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Codes of PostgreSQL (its manual, appendix A).
+const (
+	uniqueViolation      = "23505"
+	integrityViolation   = "23"
+	dataException        = "22"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	adminShutdown        = "57P01"
+	lockNotAvailable     = "55P03"
+	limitExceeded        = "54"
+	undefinedTable       = "42P01"
+	insufficientRight    = "42501"
+)
+
+// taken says which field a broken uniqueness is about.
+var taken = map[string]struct{ field, detail string }{
+	"vims_pkey":                    {"id", "a VIM with this id is there already"},
+	"vim_name_once_per_project":    {"name", "the project has a VIM of this name"},
+	"vim_default_once_per_project": {"default", "the project has a default VIM already"},
+	vimKeyRule:                     {"Idempotency-Key", "the principal used this key for another registration"},
+	"leases_pkey":                  {"id", "a lease with this id is there already"},
+	leaseKeyRule:                   {"Idempotency-Key", "the principal used this key for another lease"},
+}
+
+const (
+	vimKeyRule   = "vim_idempotency_key_once_per_principal"
+	leaseKeyRule = "lease_idempotency_key_once_per_principal"
+)
+
+// answer is what the database answered, without the values in it: those stand in
+// the detail of its errors, and in the text of those about data and constraints.
+type answer struct{ code, rule, text string }
+
+func (a *answer) Error() string {
+	switch {
+	case a.rule != "":
+		return fmt.Sprintf("PostgreSQL: rule %s (%s)", a.rule, a.code)
+	case a.text != "":
+		return fmt.Sprintf("PostgreSQL: %s (%s)", a.text, a.code)
+	}
+	return "PostgreSQL: " + a.code
+}
+
+func answered(e *pgconn.PgError) *answer {
+	a := &answer{code: e.Code, rule: e.ConstraintName}
+	switch e.Code[:min(2, len(e.Code))] {
+	case "08", "25", "28", "3D", "42", "53", "55", "57", "58", "XX":
+		a.text = e.Message
+	}
+	return a
+}
+
+// translate turns what the database answers, or that it does not, into the
+// broker's sentinels.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e := new(broker.Error); errors.As(err, &e) {
+		return err // translated already
+	}
+	if e := new(pgconn.PgError); errors.As(err, &e) {
+		return translateAnswer(answered(e))
+	}
+	if isLost(err) {
+		return unavailable(&lost{err})
+	}
+	return err
+}
+
+func translateAnswer(a *answer) error {
+	if t, ok := taken[a.rule]; ok && a.code == uniqueViolation {
+		return &broker.Error{Kind: broker.ErrExists, Field: t.field, Detail: t.detail, Cause: a}
+	}
+	switch class := a.code[:min(2, len(a.code))]; {
+	case class == integrityViolation:
+		return &broker.Error{Kind: broker.ErrInvalid, Detail: "the store's rule " + a.rule + " forbids it", Cause: a}
+	case class == dataException || class == limitExceeded:
+		return &broker.Error{Kind: broker.ErrInvalid, Detail: "the store cannot keep such a text or time", Cause: a}
+	case a.code == undefinedTable:
+		return &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the database lacks a table of this version's schema",
+			Remedy: remedyMigrate, Cause: a,
+		}
+	case a.code == insufficientRight:
+		return unavailable(a)
+	}
+	switch a.code[:min(2, len(a.code))] {
+	// connection, transaction state (read-only), authorization, database missing,
+	// rollback, resources, not in a fit state, operator, system, internal.
+	case "08", "25", "28", "3D", "40", "53", "55", "57", "58", "XX":
+		return unavailable(a)
+	}
+	return a
+}
+
+// lost is that there is no connection, or none any more.
+type lost struct{ cause error }
+
+func (l *lost) Error() string { return "no connection to PostgreSQL: " + l.cause.Error() }
+func (l *lost) Unwrap() error { return l.cause }
+
+// isLost reports whether an error of pgx is about the connection.
+func isLost(err error) bool {
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	var system syscall.Errno
+	switch {
+	case errors.As(err, &connecting), errors.As(err, &network), errors.As(err, &system),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, pgx.ErrTxClosed),
+		pgconn.SafeToRetry(err), pgconn.Timeout(err):
+		return true
+	}
+	return strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool") // no sentinels
+}
+
+// again reports whether what was not being committed may be tried once more: it
+// lost a race, or its connection was ended. Then others may have been too, and all
+// that lie idle are given up.
+func (s *Store) again(err error) bool {
+	var a *answer
+	if errors.As(err, &a) && (a.code == serializationFailure || a.code == deadlockDetected) {
+		return true
+	}
+	var l *lost
+	var connecting *pgconn.ConnectError
+	ended := errors.As(err, &l) && !errors.As(err, &connecting) && !pgconn.Timeout(err) || a != nil && a.code == adminShutdown
+	if ended && !s.closed.Load() {
+		s.pool.Reset()
+	}
+	return ended
+}
+
+func unavailable(cause error) error {
+	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: cause}
+}
+
+func errClosed() error {
+	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store is closed"}
+}
+
+func notFound(what string) error {
+	return &broker.Error{Kind: broker.ErrNotFound, Detail: what + " not found"}
+}
+
+func conflict(detail string) error {
+	return &broker.Error{Kind: broker.ErrConflict, Detail: detail}
+}
+
+// errTaken says that a row holds what must be unique.
+func errTaken(rule string) error {
+	return &broker.Error{Kind: broker.ErrExists, Field: taken[rule].field, Detail: taken[rule].detail}
+}

@@ -1,0 +1,219 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	leaseForUpdate = leaseByID + ` FOR UPDATE`
+	vimOfLease     = `SELECT vim FROM leases WHERE id = $1`
+	leaseKeyTaken  = `SELECT FROM leases WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
+	vimForLease    = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2`
+
+	liveCounts = `SELECT
+		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = $1), 0),
+		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'vim' AND name = $2), 0),
+		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = $3), 0)`
+
+	// leaseValueColumns are those of leaseValues.
+	leaseValueColumns = `operation, state, reason, role, namespaces,
+		format, purpose, issued_at, expires_at, max_expires_at, renewed_at, credential_kind, unlisted, derived,
+		revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key,
+		attempts, next_attempt_at, last_error, revision, idempotency_key, request_digest,
+		id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, created_at`
+	insertLease = `INSERT INTO leases (` + leaseValueColumns + `)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27,
+		$28, $29, $30, $31, $32, $33, $34, $35, $36)`
+	updateLease = `UPDATE leases SET operation = $1, state = $2, reason = $3, role = $4, namespaces = $5,
+		format = $6, purpose = $7, issued_at = $8, expires_at = $9, max_expires_at = $10, renewed_at = $11, credential_kind = $12,
+		unlisted = $13, derived = $14, revocable = $15, max_revocation_lag = $16, revoked_at = $17, confirmed_dead_at = $18, handle = $19,
+		sealed = $20, sealed_key = $21, attempts = $22, next_attempt_at = $23, last_error = $24, revision = $25,
+		idempotency_key = $26, request_digest = $27 WHERE id = $28 RETURNING ` + leaseColumns
+	presentKey = `SELECT FROM vim_generations WHERE vim = $1 AND number = $2 AND key_ref = $3`
+	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
+)
+
+// CreateLease stores the intent to issue a lease.
+func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) error {
+	l.State, l.Revision = broker.LeasePending, 1
+	err := s.write(ctx, e, func(t txn) error {
+		// First: a request that is repeated may have used up the quota itself.
+		if err := t.first(leaseKeyRule, leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil {
+			return err
+		}
+		if err := t.share(lockVIM, l.VIM); err != nil {
+			return err
+		}
+		vimProject, err := t.leasable(l.VIM, l.VIMGeneration)
+		if err != nil {
+			return err
+		}
+		if err := t.withinQuota(l, q); err != nil {
+			return err
+		}
+		l.VIMProject = vimProject
+		_, err = t.exec(insertLease, leaseValues(l)...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("creating lease %s: %w", l.ID, err)
+	}
+	return nil
+}
+
+// first refuses a request whose idempotency key was used before, also by one that
+// is being written at the same time.
+func (t txn) first(rule, query, principal, key string) error {
+	if key == "" {
+		return nil
+	}
+	if err := t.lock(lockRequest, rule, principal, key); err != nil {
+		return err
+	}
+	found, err := t.any(query, principal, key)
+	if err == nil && found {
+		return errTaken(rule)
+	}
+	return err
+}
+
+// leasable returns the project of a VIM that is registered with this generation.
+func (t txn) leasable(vim string, generation int64) (string, error) {
+	projects, err := rows(t, scalar[string], vimForLease, vim, generation)
+	if err == nil && len(projects) == 0 {
+		err = conflict("the VIM is gone, is not registered, or was changed in the meantime")
+	}
+	if err != nil {
+		return "", err
+	}
+	return projects[0], nil
+}
+
+// withinQuota locks what it counts until the lease is committed, all in one round
+// trip and always in the same order. What is counted is what was committed.
+func (t txn) withinQuota(l broker.Lease, q broker.Quota) error {
+	if q == (broker.Quota{}) {
+		return nil
+	}
+	var ofPrincipal, ofVIM, ofProject int
+	var batch pgx.Batch
+	batch.Queue(takeLock, lockKey(lockPrincipal, l.Principal))
+	batch.Queue(takeLock, lockKey(lockVIMQuota, l.VIM))
+	batch.Queue(takeLock, lockKey(lockProject, l.Project))
+	batch.Queue(liveCounts, l.Principal, l.VIM, l.Project).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&ofPrincipal, &ofVIM, &ofProject)
+	})
+	if err := t.tx.SendBatch(t.ctx, &batch).Close(); err != nil {
+		return translate(err)
+	}
+	for _, bound := range []struct {
+		name, of   string
+		live, most int
+	}{
+		{"perPrincipal", l.Principal, ofPrincipal, q.PerPrincipal},
+		{"perVIM", l.VIM, ofVIM, q.PerVIM},
+		{"perProject", l.Project, ofProject, q.PerProject},
+	} {
+		if bound.most > 0 && bound.live >= bound.most {
+			return &broker.Error{
+				Kind:   broker.ErrQuota,
+				Detail: fmt.Sprintf("quota %s is used up: %d live leases of %s", bound.name, bound.most, bound.of),
+				Remedy: "revoke leases that are no longer needed",
+			}
+		}
+	}
+	return nil
+}
+
+// UpdateLease changes a lease by a function. What the function does to ID, VIM,
+// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, CreatedAt and Revision is ignored.
+func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
+	var stored broker.Lease
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		vims, err := rows(t, scalar[string], vimOfLease, id) // which never changes
+		if err != nil {
+			return err
+		}
+		if len(vims) == 0 {
+			return notFound("lease")
+		}
+		if err := t.share(lockVIM, vims[0]); err != nil {
+			return err
+		}
+		l, err := oneLease(rows(t, scanLease, leaseForUpdate, id))
+		if err != nil {
+			return err
+		}
+		old := l
+		if refusal = change(&l); refusal != nil {
+			return refusal
+		}
+		if l.State != old.State && !old.State.CanMove(l.State) {
+			return conflict(fmt.Sprintf("a lease that is %s cannot become %s", old.State, l.State))
+		}
+		if l.Sealed != "" && l.Sealed != old.Sealed {
+			if present, err := t.any(presentKey, old.VIM, old.VIMGeneration, string(l.SealedKey)); err != nil {
+				return err
+			} else if !present {
+				return conflict("the VIM was sealed under another key in the meantime")
+			}
+		}
+		l.Revision = old.Revision + 1
+		stored, err = oneLease(rows(t, scanLease, updateLease, append(changingColumns(l), id)...))
+		if err != nil || !needsGeneration(old) || needsGeneration(stored) {
+			return err
+		}
+		// The last two that need it may end at the same time.
+		if err := t.lock(lockGeneration, old.VIM); err != nil {
+			return err
+		}
+		return t.dropUnneeded(old.VIM, old.VIMGeneration)
+	})
+	if refusal != nil {
+		return broker.Lease{}, refusal
+	}
+	if err != nil {
+		return broker.Lease{}, fmt.Errorf("updating lease %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// needsGeneration reports whether the lease's credential may have to be taken
+// back or tried: in SQL, the condition of the index lease_needs_generation.
+func needsGeneration(l broker.Lease) bool { return l.State.Live() || l.Sealed != "" }
+
+// DeferLease counts a failed try.
+func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error {
+	err := s.change(ctx, func(t txn) error {
+		return t.one("lease", deferLease, attempts, stamp(next), class, id)
+	})
+	if err != nil {
+		return fmt.Errorf("deferring lease %s: %w", id, err)
+	}
+	return nil
+}
+
+// leaseValues are a new row's.
+func leaseValues(l broker.Lease) []any {
+	return append(changingColumns(l), l.ID, l.VIM, l.VIMName, l.VIMType, l.VIMProject,
+		l.VIMGeneration, l.Project, l.Principal, stamp(l.CreatedAt))
+}
+
+// changingColumns are the values of what may change in a lease's life, in the
+// order that insertLease and updateLease share.
+func changingColumns(l broker.Lease) []any {
+	return []any{
+		l.Operation, l.State, l.Reason, l.Role, list(l.Namespaces), l.Format, l.Purpose,
+		stamp(l.IssuedAt), stamp(l.ExpiresAt), stamp(l.MaxExpiresAt), stamp(l.RenewedAt), l.CredentialKind, l.Unlisted, l.Derived, l.Revocable,
+		l.MaxRevocationLag.Microseconds(), stamp(l.RevokedAt), stamp(l.ConfirmedDeadAt), l.Handle, l.Sealed,
+		string(l.SealedKey), l.Attempts, stamp(l.NextAttemptAt), l.LastError, l.Revision, l.IdempotencyKey, l.RequestDigest,
+	}
+}

@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+const retire = `INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
+	SELECT key_store, key_ref, vim, number, $1::timestamptz FROM vim_generations WHERE `
+
+const (
+	retireKeysOfVIM       = retire + `vim = $2 ORDER BY number ON CONFLICT DO NOTHING`
+	retireKeyOfGeneration = retire + `vim = $2 AND number = $3 ON CONFLICT DO NOTHING`
+	retireReplacedKey     = retire + `vim = $2 AND number = $3 AND key_ref <> $4 ON CONFLICT DO NOTHING`
+	forgetKey             = `DELETE FROM retired_keys WHERE vim = $1 AND generation = $2 AND key_store = $3 AND key_ref = $4`
+
+	retiredKeys = `SELECT key_store, key_ref, vim, generation FROM retired_keys ORDER BY id LIMIT $1`
+
+	keysInUseOfVIM = `SELECT key_store, key_ref, vim, number FROM vim_generations WHERE vim = $1
+		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = $1`
+	keysInUse = `SELECT key_store, key_ref, vim, number FROM vim_generations
+		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys`
+)
+
+// RetiredKeys lists keys to destroy, oldest first.
+func (s *Store) RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error) {
+	keys, err := read(ctx, s, scanKey, retiredKeys, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading retired keys: %w", err)
+	}
+	return keys, nil
+}
+
+// ForgetKey takes a destroyed key off the ledger.
+func (s *Store) ForgetKey(ctx context.Context, k broker.RetiredKey) error {
+	err := s.change(ctx, func(t txn) error {
+		_, err := t.exec(forgetKey, k.Owner.ID, k.Owner.Generation, k.KeyStore, string(k.Ref))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting the key of VIM %s, generation %d: %w", k.Owner.ID, k.Owner.Generation, err)
+	}
+	return nil
+}
+
+// KeysInUse lists every key that a row names.
+func (s *Store) KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey, error) {
+	text, args := keysInUse, []any(nil)
+	if vim != "" {
+		text, args = keysInUseOfVIM, []any{vim}
+	}
+	keys, err := read(ctx, s, scanKey, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading keys in use: %w", err)
+	}
+	return keys, nil
+}
+
+func scanKey(row pgx.CollectableRow) (broker.RetiredKey, error) {
+	var k broker.RetiredKey
+	var ref string
+	err := row.Scan(&k.KeyStore, &ref, &k.Owner.ID, &k.Owner.Generation)
+	k.Ref = secret.Ref(ref)
+	return k, err
+}

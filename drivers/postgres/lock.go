@@ -1,0 +1,51 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// lockKind is what an advisory lock is about. They are taken in this order: see the
+// package's comment.
+type lockKind string
+
+const (
+	lockRequest    lockKind = "request" // principal, idempotency key
+	lockVIM        lockKind = "vim"
+	lockPrincipal  lockKind = "quota of principal"
+	lockVIMQuota   lockKind = "quota of VIM"
+	lockProject    lockKind = "quota of project"
+	lockGeneration lockKind = "generation" // a VIM's
+	lockChain      lockKind = "audit chain"
+	lockPass       lockKind = "pass"
+	lockMigration  lockKind = "migration"
+)
+
+const (
+	takeLock       = `SELECT pg_advisory_xact_lock($1)`
+	takeLockShared = `SELECT pg_advisory_xact_lock_shared($1)`
+)
+
+// lockKey is the number of an advisory lock, the same in every process. Two that
+// fall together by chance only wait for each other.
+func lockKey(kind lockKind, names ...string) int64 {
+	h := sha256.New() // its Write never errs
+	h.Write([]byte("vimbroker lock " + string(kind)))
+	for _, name := range names {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(name))))
+		h.Write([]byte(name))
+	}
+	return int64(binary.BigEndian.Uint64(h.Sum(nil)))
+}
+
+// lock takes an advisory lock until the transaction ends.
+func (t txn) lock(kind lockKind, names ...string) error {
+	_, err := t.exec(takeLock, lockKey(kind, names...))
+	return err
+}
+
+// share takes one that others may share.
+func (t txn) share(kind lockKind, names ...string) error {
+	_, err := t.exec(takeLockShared, lockKey(kind, names...))
+	return err
+}

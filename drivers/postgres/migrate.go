@@ -1,0 +1,227 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// migrations are numbered from 0001 without a gap, like those of the other store,
+// only go up, and are never edited once released. They must run while the version
+// before serves: they add, take no lock for long, and leave columns that it reads.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+func released() fs.FS {
+	files, _ := fs.Sub(migrations, "migrations") // errs only for a malformed name
+	return files
+}
+
+const (
+	remedyMigrate = `run "vimbroker db migrate" with the new version, or set database.postgres.migrate`
+
+	// migrationLocks bounds how long a migration waits for a lock on a table, and
+	// with it how long others wait behind it.
+	migrationLocks = 2 * time.Second
+	// migrationTries is how often one that had to wait too long is begun.
+	migrationTries = 10
+)
+
+// Schema says how far a database is.
+type Schema struct {
+	// Have is the number of the last migration that was applied, Known the last
+	// that this version has.
+	Have, Known int
+	// Queue and QueueKnown are the same for the job queue.
+	Queue, QueueKnown int
+}
+
+// Current reports whether nothing is to be done.
+func (s Schema) Current() bool { return s.Have == s.Known && s.Queue == s.QueueKnown }
+
+// Newer reports whether a newer version wrote the database.
+func (s Schema) Newer() bool { return s.Have > s.Known || s.Queue > s.QueueKnown }
+
+// Status looks at the schema of a database, and changes nothing. Its errors are
+// those of [Open], but for the schema.
+func Status(ctx context.Context, o Options) (Schema, error) {
+	s, err := connect(ctx, o)
+	if err != nil {
+		return Schema{}, err
+	}
+	defer func() { _ = s.Close() }()
+	return s.schema(ctx, released())
+}
+
+// Migrate brings the schema of a database up to date, and returns how far it was
+// before. It may be called by several processes at once, and while brokers of the
+// version before use the database. What was interrupted is taken up by calling it
+// again. Its errors are those of [Open].
+func Migrate(ctx context.Context, o Options) (Schema, error) {
+	s, err := connect(ctx, o)
+	if err != nil {
+		return Schema{}, err
+	}
+	defer func() { _ = s.Close() }()
+	before, err := s.migrate(ctx, released())
+	if err != nil {
+		return before, fmt.Errorf("migrating store %s: %w", s.where, err)
+	}
+	return before, nil
+}
+
+// schema compares the database with the files of this version.
+func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
+	var found Schema
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return found, err
+	}
+	found.Known = len(names)
+	if found.Have, err = s.lastOf(ctx, "schema_migrations"); err != nil {
+		return found, fmt.Errorf("reading the schema's version: %w", err)
+	}
+	if found.Queue, err = s.lastOf(ctx, "river_migration"); err != nil {
+		return found, fmt.Errorf("reading the job queue's version: %w", err)
+	}
+	queue, err := s.queueMigrator()
+	if err != nil {
+		return found, err
+	}
+	all := queue.AllVersions()
+	found.QueueKnown = all[len(all)-1].Version
+	return found, nil
+}
+
+// lastOf reads the newest version in a table, 0 where there is none.
+func (s *Store) lastOf(ctx context.Context, table string) (int, error) {
+	there, err := readOne(ctx, s, scalar[bool], `SELECT to_regclass($1) IS NOT NULL`, table)
+	if err != nil || !there {
+		return 0, err
+	}
+	return readOne(ctx, s, scalar[int], `SELECT coalesce(max(version), 0)::bigint FROM `+pgx.Identifier{table}.Sanitize())
+}
+
+func (s *Store) demandSchema(ctx context.Context) error {
+	found, err := s.schema(ctx, released())
+	switch {
+	case err != nil:
+		return err
+	case found.Newer():
+		return errNewer(found)
+	case !found.Current():
+		return &broker.Error{
+			Kind:   broker.ErrUnsupported,
+			Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version needs %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
+			Remedy: remedyMigrate,
+		}
+	}
+	return nil
+}
+
+func errNewer(found Schema) error {
+	return &broker.Error{
+		Kind:   broker.ErrUnsupported,
+		Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version knows up to %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
+		Remedy: "run a version at least as new as the one that wrote it",
+	}
+}
+
+// migrate applies what is missing: ours, then the job queue's. Of several processes
+// one does it, and the others wait.
+func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err error) {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return Schema{}, err
+	}
+	// Its settings and its lock end with it.
+	own := conn.Hijack()
+	defer func() { _ = own.Close(context.WithoutCancel(ctx)) }()
+	for _, text := range []string{
+		`SET statement_timeout = 0`, `SET lock_timeout = 0`, fmt.Sprintf(`SELECT pg_advisory_lock(%d)`, lockKey(lockMigration)),
+		fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()),
+		`CREATE TABLE IF NOT EXISTS schema_migrations (
+			version    bigint      NOT NULL PRIMARY KEY,
+			name       text        NOT NULL,
+			applied_at timestamptz NOT NULL
+		)`,
+	} {
+		if _, err := own.Exec(ctx, text); err != nil {
+			return Schema{}, s.outcome(ctx, ctx, translate(err))
+		}
+	}
+	if before, err = s.schema(ctx, files); err != nil {
+		return before, err
+	}
+	if before.Newer() {
+		return before, errNewer(before)
+	}
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return before, err
+	}
+	for i, name := range names[before.Have:] {
+		if err := s.apply(ctx, own, files, before.Have+i+1, name); err != nil {
+			return before, fmt.Errorf("migration %s: %w", name, err)
+		}
+		s.log.Info("store migrated", "migration", name)
+	}
+	queue, err := s.queueMigrator()
+	if err != nil {
+		return before, err
+	}
+	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
+	}
+	return before, nil
+}
+
+// apply runs one file and notes it, both or neither. Where others keep it waiting
+// it lets them pass, and tries again.
+func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version int, name string) error {
+	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
+		return fmt.Errorf("it stands where number %d belongs", version)
+	}
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := translate(pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`,
+				version, name, stamp(s.now()))
+			return err
+		}))
+		var a *answer
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !errors.As(err, &a) || a.code != lockNotAvailable || try == migrationTries {
+			return err
+		}
+		s.log.Warn("a migration waits for others to let go of a table", "migration", name, "try", try)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(migrationLocks):
+		}
+	}
+}
+
+func (s *Store) queueMigrator() (*rivermigrate.Migrator[pgx.Tx], error) {
+	return rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Logger: warnings(s.log)})
+}

@@ -1,0 +1,344 @@
+package postgres
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// run starts the passes; the answer stops them and returns what Run returned.
+func run(t *testing.T, s *Store, log *slog.Logger, passes ...broker.Pass) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, passes, log) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+// wait fails the test when a signal does not come.
+func wait(t *testing.T, what string, c <-chan struct{}, within time.Duration) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(within):
+		t.Fatalf("%s does not come within %v", what, within)
+	}
+}
+
+func TestPassRunsAtOnceAndAgain(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, real.Postgres(t).DSN(t))
+	log := &signalLog{}
+	ran := map[string]chan struct{}{"good": make(chan struct{}, 100), "errs": make(chan struct{}, 100), "panics": make(chan struct{}, 100)}
+	stop := run(t, s, log.logger(),
+		broker.Pass{Name: "good", Every: time.Second, Run: func(ctx context.Context) error {
+			ran["good"] <- struct{}{}
+			return s.Check(ctx) // passes write
+		}},
+		broker.Pass{Name: "errs", Every: time.Second, Run: func(context.Context) error {
+			ran["errs"] <- struct{}{}
+			return errors.New("what went wrong")
+		}},
+		broker.Pass{Name: "panics", Every: time.Second, Run: func(context.Context) error {
+			ran["panics"] <- struct{}{}
+			panic("out of luck")
+		}},
+	)
+	for name, c := range ran {
+		for _, when := range []string{name, name + " again", name + " a third time"} {
+			wait(t, when, c, 30*time.Second)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v, want nil when its context ends", err)
+	}
+	for _, want := range []string{
+		`msg="pass failed" pass=errs error="what went wrong"`, `msg="pass panicked" pass=panics panic="out of luck"`,
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("log lacks %s:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log.String(), "pass=good") || strings.Contains(log.String(), "level=INFO") {
+		t.Errorf("log speaks of what is well:\n%s", log)
+	}
+}
+
+// TestPassRunsOnceForAllReplicas counts the runs of a pass that three processes
+// have, for each of its intervals.
+func TestPassRunsOnceForAllReplicas(t *testing.T) {
+	t.Parallel()
+	dsn := real.Postgres(t).DSN(t)
+	var running, most atomic.Int64
+	ran := make(chan struct{}, 100)
+	var stops []func() error
+	for range 3 {
+		s := mustOpen(t, dsn)
+		stops = append(stops, run(t, s, slog.New(slog.DiscardHandler), broker.Pass{Name: "reap", Every: time.Second, Run: func(context.Context) error {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			ran <- struct{}{}
+			return nil
+		}}))
+	}
+	for range 6 {
+		wait(t, "pass", ran, 30*time.Second)
+	}
+	// Also where another process takes the making of jobs over.
+	for _, stop := range stops[:2] {
+		if err := stop(); err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	}
+	for range 3 {
+		wait(t, "pass of those who are left", ran, 60*time.Second)
+	}
+	if err := stops[2](); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	var jobs, intervals int
+	if err := mustOpen(t, dsn).pool.QueryRow(t.Context(),
+		`SELECT count(*), count(DISTINCT args->>'at') FROM river_job WHERE kind = 'pass'`).Scan(&jobs, &intervals); err != nil {
+		t.Fatal(err)
+	}
+	if jobs != intervals || jobs < 9 {
+		t.Errorf("%d jobs for %d intervals, want one for each", jobs, intervals)
+	}
+	if most.Load() != 1 {
+		t.Errorf("a pass ran %d times at once", most.Load())
+	}
+}
+
+func TestPassIsNeverRunTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	dsn := real.Postgres(t).DSN(t)
+	var running, most atomic.Int64
+	other, started := make(chan struct{}, 100), make(chan struct{}, 100)
+	slow := broker.Pass{Name: "slow", Every: time.Second, Run: func(ctx context.Context) error {
+		most.Store(max(most.Load(), running.Add(1)))
+		defer running.Add(-1)
+		started <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	clock := broker.Pass{Name: "clock", Every: time.Second, Run: func(context.Context) error { other <- struct{}{}; return nil }}
+	first := run(t, mustOpen(t, dsn), slog.New(slog.DiscardHandler), slow, clock)
+	second := run(t, mustOpen(t, dsn), slog.New(slog.DiscardHandler), slow, clock)
+	wait(t, "slow", started, 30*time.Second)
+	for range 4 { // three intervals go by
+		wait(t, "clock", other, 30*time.Second)
+	}
+	if len(started) > 0 || most.Load() != 1 {
+		t.Errorf("slow pass started again while it ran: %d at once", most.Load())
+	}
+	var stops sync.WaitGroup
+	begin := time.Now()
+	for _, stop := range []func() error{first, second} {
+		stops.Go(func() {
+			if err := stop(); err != nil {
+				t.Errorf("Run = %v", err)
+			}
+		})
+	}
+	stops.Wait()
+	if running.Load() != 0 {
+		t.Error("Run returned while a pass was running")
+	}
+	if took := time.Since(begin); took < passGrace {
+		t.Errorf("the context of a running pass ended after %v, want it to have %v", took, passGrace)
+	}
+}
+
+// TestGuardEndsWithItsConnection takes the lock of a pass from one who is cut off.
+func TestGuardEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
+	dsn := real.Postgres(t).DSN(t)
+	s, other := mustOpen(t, dsn), mustOpen(t, dsn)
+	guarded, release, err := s.guardPass(t.Context(), "reap")
+	if err != nil || release == nil {
+		t.Fatalf("guardPass = %v, %t", err, release != nil)
+	}
+	if _, second, err := other.guardPass(t.Context(), "reap"); err != nil || second != nil {
+		t.Fatalf("guardPass of what another holds = %v, %t; want it refused", err, second != nil)
+	}
+	if _, own, err := s.guardPass(t.Context(), "reap"); err != nil || own != nil {
+		t.Fatalf("guardPass of what we hold = %v, %t; want it refused", err, own != nil)
+	}
+	if _, another, err := other.guardPass(t.Context(), "settle"); err != nil || another == nil {
+		t.Fatalf("guardPass of another pass = %v, %t", err, another != nil)
+	} else {
+		another()
+	}
+	if _, err := other.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks
+		WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()`); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "end of the guarded context", guarded.Done(), 2*guardPulse+10*time.Second)
+	if err := context.Cause(guarded); !errors.Is(err, errGuardLost) {
+		t.Errorf("the guarded context ended with %v", err)
+	}
+	_, second, err := other.guardPass(t.Context(), "reap")
+	if err != nil || second == nil {
+		t.Fatalf("guardPass after the other was cut off = %v, %t", err, second != nil)
+	}
+	release() // does not take it from the other
+	if _, third, err := s.guardPass(t.Context(), "reap"); err != nil || third != nil {
+		t.Errorf("guardPass = %v, %t; want the other to hold it", err, third != nil)
+	}
+	second()
+	if _, last, err := s.guardPass(t.Context(), "reap"); err != nil || last == nil {
+		t.Errorf("guardPass of what was let go = %v, %t", err, last != nil)
+	} else {
+		last()
+	}
+}
+
+// TestPassGoesOnAfterAnOutage restarts the database under the passes.
+func TestPassGoesOnAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	server := real.OwnPostgres(t)
+	s := mustOpen(t, server.DSN(t))
+	ran := make(chan struct{}, 1000)
+	stop := run(t, s, slog.New(slog.DiscardHandler), broker.Pass{Name: "reap", Every: time.Second, Run: func(context.Context) error {
+		ran <- struct{}{}
+		return nil
+	}})
+	wait(t, "pass", ran, 30*time.Second)
+	server.Restart(t)
+	for len(ran) > 0 {
+		<-ran
+	}
+	for range 3 {
+		wait(t, "pass after the restart", ran, 90*time.Second)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+func TestRunRefusesPassesItCannotTellApart(t *testing.T) {
+	s := mustOpen(t, real.Postgres(t).DSN(t))
+	nothing := func(context.Context) error { return nil }
+	for what, passes := range map[string][]broker.Pass{
+		"twice":   {{Name: "reap", Every: time.Second, Run: nothing}, {Name: "reap", Every: time.Second, Run: nothing}},
+		"no name": {{Every: time.Second, Run: nothing}},
+		"letter":  {{Name: "a", Every: time.Second, Run: nothing}},
+		"spaces":  {{Name: "reap leases", Every: time.Second, Run: nothing}},
+		"no time": {{Name: "reap", Run: nothing}},
+	} {
+		if err := s.Run(t.Context(), passes, slog.New(slog.DiscardHandler)); err == nil {
+			t.Errorf("Run(%s) = nil, want an error", what)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Run(ended, []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Errorf("Run with a context that has ended = %v, want nil", err)
+	}
+	_ = s.Close()
+	err := s.Run(t.Context(), []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, slog.New(slog.DiscardHandler))
+	if !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("Run on a closed store = %v, want ErrUnavailable", err)
+	}
+}
+
+const passVariable = "VIMBROKER_TEST_PASS_DSN"
+
+// TestDeadAndStoppedReplicas kills, and stops, a process in the middle of a pass
+// that it will never end: another takes it over.
+func TestDeadAndStoppedReplicas(t *testing.T) {
+	for name, c := range map[string]struct {
+		signal syscall.Signal
+		within time.Duration
+	}{
+		"killed":  {syscall.SIGKILL, 60 * time.Second},              // who makes jobs is elected anew
+		"stopped": {syscall.SIGSTOP, 60*time.Second + 2*guardLimit}, // and the lock taken away
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := real.Postgres(t).DSN(t)
+			s := mustOpen(t, dsn)
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildPasses$")
+			child.Env = append(os.Environ(), passVariable+"="+dsn)
+			out, err := child.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := child.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = child.Process.Kill()
+				_ = child.Wait()
+			})
+			lines := bufio.NewScanner(out)
+			for lines.Scan() && lines.Text() != "running" {
+			}
+			if lines.Text() != "running" {
+				t.Fatal("the child runs no pass")
+			}
+			taken := make(chan struct{}, 100)
+			stop := run(t, s, slog.New(slog.DiscardHandler), broker.Pass{Name: "endless", Every: time.Second, Run: func(context.Context) error {
+				taken <- struct{}{}
+				return nil
+			}})
+			if err := child.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			wait(t, "pass of a replica that was "+name, taken, c.within)
+			t.Logf("taken over after %v", time.Since(begin).Round(time.Second))
+			if c.signal == syscall.SIGSTOP {
+				// It comes back, and finds that it must not go on.
+				if err := child.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+				for lines.Scan() && !strings.HasPrefix(lines.Text(), "ended") {
+				}
+				if !strings.Contains(lines.Text(), errGuardLost.Error()) {
+					t.Errorf("the pass of the replica that came back said %q, want it to have lost its lock", lines.Text())
+				}
+			}
+			if err := stop(); err != nil {
+				t.Errorf("Run = %v", err)
+			}
+		})
+	}
+}
+
+// TestChildPasses is the process that [TestDeadAndStoppedReplicas] kills and stops.
+func TestChildPasses(t *testing.T) {
+	dsn := os.Getenv(passVariable)
+	if dsn == "" {
+		t.Skip("runs only as a child of another test")
+	}
+	s, err := Open(context.Background(), Options{DSN: secret.NewText(dsn)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Run(context.Background(), []broker.Pass{{Name: "endless", Every: time.Second, Run: func(ctx context.Context) error {
+		fmt.Println("running")
+		<-ctx.Done()
+		fmt.Println("ended", context.Cause(ctx))
+		return ctx.Err()
+	}}}, slog.New(slog.DiscardHandler))
+}

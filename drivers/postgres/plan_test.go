@@ -1,0 +1,212 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// crowd fills a database with what a year leaves: 20 000 VIMs of 100 projects, and
+// 100 000 leases on them, of which 2 000 are live and 300 due.
+var crowd = []string{
+	`INSERT INTO vims (` + vimValueColumns + `)
+		SELECT 'vim-' || i, 'project-' || i % 100, 'name-' || i, 'kubernetes', 'registered', i % 200 = 0, i <= 100, 'alice',
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', CASE WHEN i % 50 = 0 THEN 'unreachable' ELSE 'reachable' END,
+			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', ''
+		FROM generate_series(1, 20000) AS i`,
+	`INSERT INTO vim_generations (` + generationColumns + `)
+		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir'
+		FROM generate_series(1, 20000) AS i`,
+	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
+	`INSERT INTO leases (` + leaseValueColumns + `)
+		SELECT CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
+			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
+			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', 'bearerToken', false, true,
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, '',
+			'lease-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', 'project-' || i % 100, 1, 'project-' || i % 100,
+			'principal-' || i % 500, at
+		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
+	`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
+		SELECT 'keydir', 'old-' || i, 'vim-' || i, 1, '2030-01-01' FROM generate_series(1, 20000) AS i`,
+	`INSERT INTO audit_entries (` + entryColumns + `)
+		SELECT i, timestamptz '2030-01-01' + i * interval '1 s', '', 'principal-' || i % 500, 'project-' || i % 100,
+			'action-' || i % 20, 'vim', 'vim-' || i % 20000, 'done', '{}', '', 'hash' FROM generate_series(1, 100000) AS i`,
+}
+
+// plan is how PostgreSQL will run a query with these arguments.
+func (s *Store) plan(t *testing.T, text string, args ...any) string {
+	t.Helper()
+	// As a read does it: planned for the values.
+	lines, err := read(t.Context(), s, scalar[string], "EXPLAIN (COSTS OFF) "+text, args...)
+	if err != nil {
+		t.Fatalf("explaining %s: %v", text, err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestQueriesUseIndexes holds the plan of every query at 100 000 leases, where one
+// that reads a whole table is slow, and at a million an outage.
+func TestQueriesUseIndexes(t *testing.T) {
+	s, err := Open(t.Context(), Options{DSN: secret.NewText(real.Postgres(t).DSN(t)), Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		for _, text := range append([]string{
+			`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`, `ALTER TABLE vims DISABLE TRIGGER vim_counted`, `SET LOCAL statement_timeout = 0`,
+		}, crowd...) {
+			if _, err := tx.Exec(t.Context(), text); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.pool.Exec(t.Context(), `VACUUM ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+
+	want := func(name, index, text string, args ...any) {
+		t.Helper()
+		plan := s.plan(t, text, args...)
+		for _, table := range []string{"vims", "vim_labels", "vim_generations", "leases", "retired_keys", "audit_entries"} {
+			if strings.Contains(plan, "Seq Scan on "+table) {
+				t.Errorf("%s reads all of %s:\n%s", name, table, plan)
+			}
+		}
+		if !strings.Contains(plan, index) {
+			t.Errorf("%s does not use %s:\n%s", name, index, plan)
+		}
+	}
+
+	day := time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC)
+	vimPage := broker.Page{Token: pageToken(vimPosition{"project-50", "name-50"})}
+	label := map[string]string{"site": "s7"}
+	for _, c := range []struct {
+		f     broker.VIMFilter
+		index string
+	}{
+		{broker.VIMFilter{}, "vim_name_once_per_project"},
+		{broker.VIMFilter{Page: vimPage}, "vim_name_once_per_project"},
+		{broker.VIMFilter{Project: "project-5"}, "vim_shared"},
+		{broker.VIMFilter{Project: "project-5", Page: vimPage}, "vim_shared"},
+		{broker.VIMFilter{ID: "vim-7"}, "vims_pkey"},
+		{broker.VIMFilter{ID: "vim-7", Project: "project-7"}, "vims_pkey"},
+		{broker.VIMFilter{Name: "name-7"}, "vim_by_name"},
+		{broker.VIMFilter{Name: "name-7", Project: "project-7"}, "name = 'name-7'"},
+		{broker.VIMFilter{State: broker.Draining}, "vim_by_state"},
+		{broker.VIMFilter{Status: broker.Unreachable}, "Index"},
+		{broker.VIMFilter{Default: true, Project: "project-7"}, "vim_default_once_per_project"},
+		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.Registered}, "vim_check_due"},
+		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.Registered, Page: vimPage}, "vim_check_due"},
+		{broker.VIMFilter{PendingBefore: day}, "vim_unsettled"},
+		{broker.VIMFilter{Labels: label}, "vim_by_label"},
+		{broker.VIMFilter{Labels: label, Project: "project-7"}, "vim_by_label"},
+	} {
+		text, args, _, err := listVIMs(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(fmt.Sprintf("VIMs(%+v)", c.f), c.index, text, args...)
+	}
+
+	leasePage := broker.Page{Token: pageToken(leasePosition{day.Add(-2000 * time.Hour).UnixMicro(), "lease-5"})}
+	active, ended := []broker.LeaseState{broker.LeaseActive}, []broker.LeaseState{broker.LeaseRevoked}
+	early := time.Date(2030, 1, 15, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		f     broker.LeaseFilter
+		index string
+	}{
+		{broker.LeaseFilter{}, "lease_newest"},
+		{broker.LeaseFilter{Page: leasePage}, "lease_newest"},
+		{broker.LeaseFilter{DueBefore: early}, "lease_due"},
+		{broker.LeaseFilter{DueBefore: early, Page: leasePage}, "lease_due"},
+		{broker.LeaseFilter{DueBefore: early, VIM: "vim-51", States: active}, "vim"},
+		{broker.LeaseFilter{Operation: "op-200", Page: leasePage}, "lease_by_operation"},
+		{broker.LeaseFilter{VIM: "vim-7", Page: leasePage}, "lease_by_vim"},
+		{broker.LeaseFilter{VIM: "vim-7", States: ended}, "lease_by_vim"},
+		{broker.LeaseFilter{VIM: "vim-51", States: active, Page: leasePage}, "lease_live_by_vim"},
+		{broker.LeaseFilter{Principal: "principal-7", Page: leasePage}, "lease_by_principal"},
+		{broker.LeaseFilter{Principal: "principal-50", States: active}, "lease_live"},
+		{broker.LeaseFilter{Project: "project-7", Page: leasePage}, "lease_by_project"},
+		{broker.LeaseFilter{Project: "project-50", States: active}, "lease_live"},
+		{broker.LeaseFilter{VIMProject: "project-7", Page: leasePage}, "lease_by_vim_project"},
+		{broker.LeaseFilter{States: []broker.LeaseState{broker.LeasePending}, CreatedBefore: day}, "lease_live"},
+		{broker.LeaseFilter{States: []broker.LeaseState{"irrevocable", "pending"}}, "lease_live"},
+	} {
+		text, args, _, err := listLeases(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(fmt.Sprintf("Leases(%+v)", c.f), c.index, text, args...)
+	}
+
+	late := time.Date(2030, 1, 2, 3, 46, 0, 0, time.UTC) // 40 s before the last entry
+	for _, c := range []struct {
+		q     audit.Query
+		index string
+	}{
+		{audit.Query{}, "audit_entries_pkey"},
+		{audit.Query{Before: 500}, "audit_entries_pkey"},
+		{audit.Query{Project: "project-7", Before: 50000}, "audit_by_project"},
+		{audit.Query{Principal: "principal-7"}, "audit_by_principal"},
+		{audit.Query{Action: policy.VIMShow}, "audit_by_action"},
+		{audit.Query{Resource: "vim-7"}, "audit_by_resource"},
+		{audit.Query{Since: late}, "audit_by_time"},
+	} {
+		c.q.Limit = 100
+		text, args := listEntries(c.q)
+		want(fmt.Sprintf("Entries(%+v)", c.q), c.index, text, args...)
+	}
+
+	for _, c := range []struct {
+		index, text string
+		args        []any
+	}{
+		{"vims_pkey", vimByID, []any{"vim-7"}},
+		{"vim_idempotency_key_once_per_principal", vimByKey, []any{"alice", "key-7"}},
+		{"vim_idempotency_key_once_per_principal", vimKeyTaken, []any{"alice", "key-7"}},
+		{"vims_pkey", vimForLease, []any{"vim-7", 1}},
+		{"vims_pkey", lockVIMRow, []any{"vim-7"}},
+		{"vims_pkey", deleteVIM, []any{"vim-7"}},
+		{"lease_live_by_vim", liveOnVIM, []any{"vim-51"}},
+		{"lease_live_by_vim", revocableOnVIM, []any{"vim-51"}},
+		{"lease_needs_generation", unsealLeases, []any{"vim-51"}},
+		{"lease_needs_generation", sealedLeases, []any{"vim-51"}},
+		{"leases_pkey", leaseByID, []any{"lease-7"}},
+		{"leases_pkey", leaseForUpdate, []any{"lease-7"}},
+		{"leases_pkey", vimOfLease, []any{"lease-7"}},
+		{"lease_idempotency_key_once_per_principal", leaseByKey, []any{"principal-7", "key-7"}},
+		{"lease_idempotency_key_once_per_principal", leaseKeyTaken, []any{"principal-7", "key-7"}},
+		{"lease_needs_generation", neededGeneration, []any{"vim-51", 1}},
+		{"generation_once_per_vim", pastGeneration, []any{"vim-7", 1}},
+		{"generation_once_per_vim", deleteGeneration, []any{"vim-7", 1}},
+		{"generation_once_per_vim", presentKey, []any{"vim-7", 1, "ref-7"}},
+		{"retired_keys_pkey", retiredKeys, []any{100}},
+		{"key_retired_once", forgetKey, []any{"vim-7", 1, "keydir", "old-7"}},
+		{"key_retired_once", keysInUseOfVIM, []any{"vim-7"}},
+		{"vim_census", censusOfVIMs, nil},
+		{"vim_census", censusOfHealth, nil},
+		{"lease_census", censusOfLeases, nil},
+	} {
+		want(c.text, c.index, c.text, c.args...)
+	}
+	if plan := s.plan(t, liveCounts, "a", "b", "c"); strings.Count(plan, "lease_live_counts") < 3 {
+		t.Errorf("quotas are not read from the counts:\n%s", plan)
+	}
+	if !slices.Contains(strings.Fields(s.plan(t, `SELECT count(*) FROM leases WHERE purpose = 'x'`)), "Scan") {
+		t.Error("the test does not see scans")
+	}
+}

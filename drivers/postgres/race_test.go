@@ -1,0 +1,275 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+func mustOpen(t testing.TB, dsn string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Options{DSN: secret.NewText(dsn), Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func entryOf(resource string) audit.Entry {
+	return audit.Entry{Time: time.Unix(1, 0), Principal: "alice", Action: "vim:update", Resource: resource, Outcome: audit.Done}
+}
+
+// withLease is a store with a registered VIM "v" and an active lease "l" on it.
+func withLease(t *testing.T) *Store {
+	t.Helper()
+	s := mustOpen(t, real.Postgres(t).DSN(t))
+	v := broker.VIM{
+		ID: "v", Project: "north", Name: "v", Type: broker.Kubernetes, State: broker.Registered, CreatedAt: time.Unix(1, 0),
+		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir"},
+	}
+	if err := s.CreateVIM(t.Context(), v, entryOf("v")); err != nil {
+		t.Fatal(err)
+	}
+	l := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}
+	if err := s.CreateLease(t.Context(), l, broker.Quota{}, entryOf("l")); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// jam holds the end of the audit chain, so that writes stop directly before they
+// commit, until it is let go.
+func jam(t *testing.T, s *Store) (letGo func()) {
+	t.Helper()
+	tx, err := s.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`SET LOCAL idle_in_transaction_session_timeout = 0`, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, lockKey(lockChain))} {
+		if _, err := tx.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	letGo = sync.OnceFunc(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	t.Cleanup(letGo)
+	return letGo
+}
+
+// queued waits until n sessions wait for locks.
+func queued(t *testing.T, s *Store, n int) {
+	t.Helper()
+	for {
+		waiting, err := readOne(t.Context(), s, scalar[int],
+			`SELECT count(*)::bigint FROM pg_locks l JOIN pg_database d ON d.oid = l.database OR l.database IS NULL
+			JOIN pg_stat_activity a ON a.pid = l.pid WHERE NOT l.granted AND d.datname = current_database() AND a.datname = current_database()`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waiting >= n {
+			return
+		}
+	}
+}
+
+// TestSealingAnewWaitsForLeases stops a lease that is sealed with the present key
+// before its commit, and seals the VIM anew meanwhile.
+func TestSealingAnewWaitsForLeases(t *testing.T) {
+	s := withLease(t)
+	letGo := jam(t, s)
+	var writers sync.WaitGroup
+	writers.Go(func() {
+		if _, err := s.UpdateLease(t.Context(), "l", func(l *broker.Lease) error {
+			l.Sealed, l.SealedKey = "sealed", "old"
+			return nil
+		}, entryOf("l")); err != nil {
+			t.Errorf("UpdateLease = %v", err)
+		}
+	})
+	queued(t, s, 1)
+	writers.Go(func() {
+		if _, err := s.Rekey(t.Context(), "v", func(v *broker.VIM, leases []broker.Lease) error {
+			v.Current.Key = "new"
+			for i := range leases {
+				leases[i].SealedKey = "new"
+			}
+			return nil
+		}, entryOf("v")); err != nil {
+			t.Errorf("Rekey = %v", err)
+		}
+	})
+	queued(t, s, 2)
+	letGo()
+	writers.Wait()
+	if l, err := s.Lease(t.Context(), "l"); err != nil || l.SealedKey != "new" {
+		t.Errorf("lease is sealed with %q, %v; want the VIM's new key", l.SealedKey, err)
+	}
+}
+
+// TestHealthIsNotOverwritten records a check while an update has read the row.
+func TestHealthIsNotOverwritten(t *testing.T) {
+	s := withLease(t)
+	checked := make(chan error, 1)
+	var once sync.Once
+	_, err := s.UpdateVIM(t.Context(), "v", func(v *broker.VIM) error {
+		once.Do(func() {
+			go func() { checked <- s.SetHealth(t.Context(), "v", 1, broker.Health{Status: broker.Unauthorized}) }()
+			queued(t, s, 1) // or the check would be lost
+		})
+		v.Name = "renamed"
+		return nil
+	}, entryOf("v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-checked; err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.VIM(t.Context(), "v"); err != nil || v.Name != "renamed" || v.Health.Status != broker.Unauthorized {
+		t.Errorf("VIM = %q, health %q, %v; want both changes", v.Name, v.Health.Status, err)
+	}
+}
+
+// TestChangeOfAVIMIsNotStarved keeps a VIM in use by leases that overlap, and
+// changes it: who came before waits, and who comes after lets it pass.
+func TestChangeOfAVIMIsNotStarved(t *testing.T) {
+	s := withLease(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for range 8 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				_, err := s.UpdateLease(ctx, "l", func(l *broker.Lease) error { return nil }, entryOf("l"))
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("UpdateLease = %v", err)
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		begin := time.Now()
+		if _, err := s.UpdateVIM(t.Context(), "v", func(*broker.VIM) error { return nil }, entryOf("v")); err != nil {
+			t.Errorf("UpdateVIM %d = %v after %v", i, err, time.Since(begin))
+		}
+	}
+	stop()
+	writers.Wait()
+}
+
+// TestDeadlockIsTriedAgain crosses two transactions that no method of the store
+// would: PostgreSQL ends one of them, and it begins anew.
+func TestDeadlockIsTriedAgain(t *testing.T) {
+	s := withLease(t)
+	var both, writers sync.WaitGroup
+	both.Add(2)
+	for _, order := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		first := sync.OnceFunc(func() {
+			both.Done()
+			both.Wait()
+		})
+		writers.Go(func() {
+			err := s.write(t.Context(), entryOf(order[0]), func(x txn) error {
+				if err := x.lock(lockVIM, order[0]); err != nil {
+					return err
+				}
+				first()
+				return x.lock(lockVIM, order[1])
+			})
+			if err != nil {
+				t.Errorf("write = %v", err)
+			}
+		})
+	}
+	writers.Wait()
+	if entries, err := s.Entries(t.Context(), audit.Query{Limit: 10}); err != nil || len(entries) != 4 {
+		t.Errorf("%d entries, %v; want one for each write", len(entries), err)
+	}
+}
+
+// TestStoppedWriterIsCutOff stops in the middle of a write, as a process does that
+// is paused: those behind it go on in seconds, and it has written nothing.
+func TestStoppedWriterIsCutOff(t *testing.T) {
+	s := withLease(t)
+	held, cont := make(chan struct{}), make(chan struct{})
+	stopped := make(chan error, 1)
+	go func() {
+		stopped <- s.change(t.Context(), func(x txn) error {
+			select {
+			case <-cont: // the second try
+				return errors.New("tried again")
+			default:
+			}
+			if err := x.append(entryOf("stopped")); err != nil {
+				return err
+			}
+			close(held)
+			<-cont
+			return nil
+		})
+	}()
+	<-held
+	begin := time.Now()
+	if err := s.Append(t.Context(), entryOf("next")); err != nil {
+		t.Errorf("Append behind a stopped writer = %v after %v", err, time.Since(begin))
+	}
+	close(cont)
+	if err := <-stopped; err == nil {
+		t.Error("the stopped writer was told that it had written")
+	}
+	entries, err := s.Entries(t.Context(), audit.Query{Limit: 10})
+	if err != nil || len(entries) != 3 || entries[0].Resource != "next" {
+		t.Errorf("entries = %+v, %v; want none of the stopped writer", entries, err)
+	}
+}
+
+// TestRulesStandInTheDatabase writes past the store.
+func TestRulesStandInTheDatabase(t *testing.T) {
+	s := withLease(t)
+	second := broker.VIM{ID: "w", Project: "north", Name: "w", State: broker.Registering, Health: broker.Health{Status: broker.Unchecked}}
+	if err := s.CreateVIM(t.Context(), second, entryOf("w")); err != nil {
+		t.Fatal(err)
+	}
+	for rule, text := range map[string]string{
+		"lease_expires_after_issue":    `UPDATE leases SET issued_at = '2030-01-02', expires_at = '2030-01-01'`,
+		"lease_state_known":            `UPDATE leases SET state = 'lost'`,
+		"lease_revoked_has_time":       `UPDATE leases SET state = 'revoked'`,
+		"lease_revoked_stays_so":       `UPDATE leases SET state = 'revoked', revoked_at = now(); UPDATE leases SET state = 'active'`,
+		"lease_never_deleted":          `DELETE FROM leases`,
+		"leases_never_deleted":         `TRUNCATE leases`,
+		"vim_state_known":              `UPDATE vims SET state = 'lost'`,
+		"generation_names_its_key":     `UPDATE vim_generations SET key_ref = ''`,
+		"generation_never_changes":     `UPDATE vim_generations SET endpoint = 'old'`,
+		"audit_never_changes":          `UPDATE audit_entries SET principal = 'bob'`,
+		"audit_never_shrinks":          `DELETE FROM audit_entries`,
+		"audit_never_emptied":          `TRUNCATE audit_entries`,
+		"audit_head_only_grows":        `UPDATE audit_head SET seq = 1`,
+		"audit_head_stays":             `DELETE FROM audit_head`,
+		"vim_default_once_per_project": `UPDATE vims SET is_default = true`,
+	} {
+		err := pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol)
+			return err
+		})
+		var a *answer
+		if !errors.As(translate(err), &a) || a.rule != rule {
+			t.Errorf("%s = %v, want rule %s to refuse it", text, err, rule)
+		}
+	}
+	_, err := s.UpdateLease(t.Context(), "l", func(l *broker.Lease) error {
+		l.State, l.IssuedAt, l.ExpiresAt = broker.LeaseActive, time.Unix(2, 0), time.Unix(1, 0)
+		return nil
+	}, entryOf("l"))
+	if e := new(broker.Error); !errors.Is(err, broker.ErrInvalid) || !errors.As(err, &e) || e.Detail != "the store's rule lease_expires_after_issue forbids it" {
+		t.Errorf("UpdateLease against a rule = %v, want ErrInvalid that names it", err)
+	}
+}

@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	sealedLeases = `SELECT ` + leaseColumns + ` FROM leases
+		WHERE vim = $1 AND (state <> 'revoked' OR sealed <> '') AND sealed <> '' FOR UPDATE`
+	rekeyVIM = `UPDATE vims SET pending = $1, pending_since = $2, updated_at = $3, revision = $4 WHERE id = $5`
+	rekeyOne = `UPDATE vim_generations SET sealed = $1, key_ref = $2, key_store = $3 WHERE vim = $4 AND number = $5`
+	resealed = `UPDATE leases SET sealed = $1, sealed_key = $2 WHERE id = $3`
+)
+
+// Rekey seals the generations of a VIM, and what is sealed with their keys, anew.
+func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, []broker.Lease) error, e audit.Entry) (broker.VIM, error) {
+	var stored broker.VIM
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		if _, err := t.hold(id); err != nil {
+			return err
+		}
+		v, err := t.vim(id)
+		if err != nil {
+			return err
+		}
+		leases, err := rows(t, scanLease, sealedLeases, id)
+		if err != nil {
+			return err
+		}
+		revision := v.Revision + 1
+		if refusal = change(&v, leases); refusal != nil {
+			return refusal
+		}
+		for _, g := range append(v.Past, v.Current) {
+			if _, err := t.exec(retireReplacedKey, stamp(s.now()), id, g.Number, string(g.Key)); err != nil {
+				return err
+			}
+			if _, err := t.exec(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number); err != nil {
+				return err
+			}
+		}
+		for _, l := range leases {
+			if _, err := t.exec(resealed, l.Sealed, string(l.SealedKey), l.ID); err != nil {
+				return err
+			}
+		}
+		pending := pendingAndHealth(v)[:2]
+		if _, err := t.exec(rekeyVIM, append(pending, stamp(v.UpdatedAt), revision, id)...); err != nil {
+			return err
+		}
+		stored, err = t.vim(id)
+		return err
+	})
+	if refusal != nil {
+		return broker.VIM{}, refusal
+	}
+	if err != nil {
+		return broker.VIM{}, fmt.Errorf("sealing VIM %s anew: %w", id, err)
+	}
+	return stored, nil
+}

@@ -1,0 +1,99 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// oldest is the first version of PostgreSQL that has all that is used here
+// (idle_session_timeout).
+const oldest = 140000
+
+// Store is a [broker.Store] in a PostgreSQL database that other processes use at
+// the same time. Change functions run while the row is locked: they must be quick,
+// must not call the store, and are called again, with what is stored then, when
+// the write has to be tried again.
+type Store struct {
+	pool   *pgxpool.Pool
+	where  string
+	now    func() time.Time
+	log    *slog.Logger
+	closed atomic.Bool
+	close  sync.Once
+}
+
+var _ broker.Store = (*Store)(nil)
+
+// Open connects to the database and looks at its schema. It is broker.ErrUnavailable
+// if the database does not answer; broker.ErrUnsupported, with what to do, if its
+// schema is not this version's or PostgreSQL is too old; broker.ErrInvalid if the
+// options cannot be meant. No error holds any of the connection string but host,
+// port, database and user.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s, err := connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Migrate {
+		_, err = s.migrate(ctx, released())
+	} else {
+		err = s.demandSchema(ctx)
+	}
+	if err != nil {
+		_ = s.Close() // the first error says more
+		return nil, fmt.Errorf("opening store %s: %w", s.where, err)
+	}
+	return s, nil
+}
+
+// connect makes a store whose schema is still to be looked at.
+func connect(ctx context.Context, o Options) (*Store, error) {
+	o.complete()
+	c, err := o.pool()
+	if err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	s := &Store{where: where(c.ConnConfig), now: o.Now, log: o.Log}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", s.where, translate(err))
+	}
+	version, err := readOne(ctx, s, scalar[int], `SELECT current_setting('server_version_num')::bigint`)
+	if err == nil && version < oldest {
+		err = &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("PostgreSQL %d is too old", version/10000),
+			Remedy: fmt.Sprintf("use PostgreSQL %d or newer", oldest/10000),
+		}
+	}
+	if err != nil {
+		_ = s.Close() // the first error says more
+		return nil, fmt.Errorf("opening store %s: %w", s.where, err)
+	}
+	return s, nil
+}
+
+// Close lets go of all connections, once what is under way has ended. After that
+// every method answers broker.ErrUnavailable. It may be called twice.
+func (s *Store) Close() error {
+	s.closed.Store(true)
+	s.close.Do(s.pool.Close)
+	return nil
+}
+
+// Check writes a row, and so finds a full disk and a read-only database too.
+func (s *Store) Check(ctx context.Context) error {
+	err := s.change(ctx, func(t txn) error {
+		return t.one("probe", `UPDATE probe SET probed_at = $1 WHERE id = 1`, stamp(s.now()))
+	})
+	if err != nil {
+		return fmt.Errorf("checking the store: %w", err)
+	}
+	return nil
+}

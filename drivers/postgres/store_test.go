@@ -1,0 +1,33 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/test/conformance"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+func TestMain(m *testing.M) { real.Main(m) }
+
+func TestConformance(t *testing.T) {
+	conformance.Store(t, func(t *testing.T) broker.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}
+
+// mustOpen opens a store, whose schema it makes, and which is closed at the end of
+// the test.
+func mustOpen(t testing.TB, dsn string) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), postgres.Options{DSN: secret.NewText(dsn), Migrate: true})
+	if err != nil {
+		t.Fatalf("Open = %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return s
+}

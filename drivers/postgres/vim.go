@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	vimKeyTaken = `SELECT FROM vims WHERE created_by = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
+	// vimValueColumns are those of vimValues.
+	vimValueColumns = `id, project, name, type, state, shared, is_default, created_by, created_at,
+		updated_at, revision, generation, pending, pending_since, health, health_checked, health_message,
+		health_version, can_mint, mint_message, health_next, idempotency_key, request_digest, description, extra`
+	insertVIM = `INSERT INTO vims (` + vimValueColumns + `)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`
+	updateVIM = `UPDATE vims SET name = $1, type = $2, state = $3, shared = $4, is_default = $5,
+		updated_at = $6, revision = $7, generation = $8, pending = $9, pending_since = $10, health = $11, health_checked = $12,
+		health_message = $13, health_version = $14, can_mint = $15, mint_message = $16, health_next = $17,
+		idempotency_key = $18, request_digest = $19, description = $20, extra = $21 WHERE id = $22`
+	updateHealth = `UPDATE vims SET health = $1, health_checked = $2, health_message = $3, health_version = $4,
+		can_mint = $5, mint_message = $6, health_next = $7 WHERE id = $8 AND generation = $9`
+	deleteVIM = `DELETE FROM vims WHERE id = $1`
+	// lockVIMRow is against SetHealth, which takes no other lock.
+	lockVIMRow     = `SELECT FROM vims WHERE id = $1 FOR UPDATE`
+	liveOnVIM      = `SELECT FROM leases WHERE vim = $1 AND state <> 'revoked' LIMIT 1`
+	revocableOnVIM = `SELECT FROM leases WHERE vim = $1 AND state <> 'revoked' AND state <> 'irrevocable' LIMIT 1`
+	// unsealLeases drops credentials that no key will open again.
+	unsealLeases = `UPDATE leases SET sealed = ''
+		WHERE vim = $1 AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`
+
+	insertLabel  = `INSERT INTO vim_labels (vim, key, value) VALUES ($1, $2, $3)`
+	deleteLabels = `DELETE FROM vim_labels WHERE vim = $1`
+)
+
+// CreateVIM stores a new VIM.
+func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) error {
+	v.Revision = 1
+	err := s.write(ctx, e, func(t txn) error {
+		// First: a request that is repeated breaks the other rules too.
+		if err := t.first(vimKeyRule, vimKeyTaken, v.CreatedBy, v.IdempotencyKey); err != nil {
+			return err
+		}
+		if _, err := t.exec(insertVIM, vimValues(v)...); err != nil {
+			return err
+		}
+		if err := t.setLabels(v.ID, v.Labels); err != nil {
+			return err
+		}
+		if v.Current.Number == 0 {
+			return nil
+		}
+		return t.addGeneration(v.ID, v.Current)
+	})
+	if err != nil {
+		return fmt.Errorf("creating VIM %s: %w", v.ID, err)
+	}
+	return nil
+}
+
+// vimValues are a new row's.
+func vimValues(v broker.VIM) []any {
+	args := append([]any{
+		v.ID, v.Project, v.Name, v.Type, v.State, v.Shared, v.Default, v.CreatedBy,
+		stamp(v.CreatedAt), stamp(v.UpdatedAt), v.Revision, v.Current.Number,
+	}, pendingAndHealth(v)...)
+	return append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra)
+}
+
+// hold locks a VIM against everyone else, and reports whether it is there.
+func (t txn) hold(id string) (bool, error) {
+	if err := t.lock(lockVIM, id); err != nil {
+		return false, err
+	}
+	return t.any(lockVIMRow, id)
+}
+
+// UpdateVIM changes a VIM by a function. What the function does to ID, Project,
+// CreatedBy, CreatedAt, Revision and Past is ignored.
+func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	var stored broker.VIM
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		if _, err := t.hold(id); err != nil {
+			return err
+		}
+		v, err := t.vim(id)
+		if err != nil {
+			return err
+		}
+		old := v
+		old.Labels = maps.Clone(v.Labels) // change may write into it
+		if refusal = change(&v); refusal != nil {
+			return refusal
+		}
+		if v.State != old.State && !old.State.CanMove(v.State) {
+			return conflict(fmt.Sprintf("a VIM that is %s cannot become %s", old.State, v.State))
+		}
+		args := append([]any{
+			v.Name, v.Type, v.State, v.Shared, v.Default, stamp(v.UpdatedAt), old.Revision + 1, v.Current.Number,
+		}, pendingAndHealth(v)...)
+		if _, err := t.exec(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...); err != nil {
+			return err
+		}
+		if err := t.replaceGeneration(old, v.Current); err != nil {
+			return err
+		}
+		if err := t.changeLabels(id, old.Labels, v.Labels); err != nil {
+			return err
+		}
+		stored, err = t.vim(id)
+		return err
+	})
+	if refusal != nil {
+		return broker.VIM{}, refusal
+	}
+	if err != nil {
+		return broker.VIM{}, fmt.Errorf("updating VIM %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// DeleteVIM removes a VIM that no lease needs any more.
+func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.Entry) error {
+	held := liveOnVIM
+	if force {
+		held = revocableOnVIM
+	}
+	err := s.write(ctx, e, func(t txn) error {
+		switch there, err := t.hold(id); {
+		case err != nil:
+			return err
+		case !there:
+			return errNothing
+		}
+		switch live, err := t.any(held, id); {
+		case err != nil:
+			return err
+		case live:
+			return conflict("leases on the VIM are live")
+		}
+		if _, err := t.exec(unsealLeases, id); err != nil {
+			return err
+		}
+		if _, err := t.exec(retireKeysOfVIM, stamp(s.now()), id); err != nil {
+			return err
+		}
+		_, err := t.exec(deleteVIM, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting VIM %s: %w", id, err)
+	}
+	return nil
+}
+
+// SetHealth records what a check found, of the generation that was checked.
+func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h broker.Health) error {
+	err := s.change(ctx, func(t txn) error {
+		return t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...)
+	})
+	if err != nil {
+		return fmt.Errorf("recording health of VIM %s: %w", id, err)
+	}
+	return nil
+}
+
+func pendingAndHealth(v broker.VIM) []any {
+	var p broker.Pending
+	if v.Pending != nil {
+		p = *v.Pending
+	}
+	return append([]any{p.Generation, stamp(p.Since)}, healthColumns(v.Health)...)
+}
+
+func healthColumns(h broker.Health) []any {
+	return []any{h.Status, stamp(h.CheckedAt), h.Message, h.Version, h.CanMint, h.MintMessage, stamp(h.Next)}
+}
+
+func (t txn) changeLabels(vim string, old, now map[string]string) error {
+	if maps.Equal(old, now) {
+		return nil
+	}
+	if _, err := t.exec(deleteLabels, vim); err != nil {
+		return err
+	}
+	return t.setLabels(vim, now)
+}
+
+func (t txn) setLabels(vim string, labels map[string]string) error {
+	for k, v := range labels {
+		if _, err := t.exec(insertLabel, vim, k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

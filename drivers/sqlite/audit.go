@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var (
+	lastEntry   = prepared(`SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1`)
+	insertEntry = prepared(`INSERT INTO audit_entries (seq, time, request, principal, project, action, kind, resource,
+		outcome, detail, previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+)
+
+const entryColumns = `seq, time, request, principal, project, action, kind, resource, outcome, detail, previous, hash`
+
+// Append adds an entry that records no change of this store.
+func (s *Store) Append(ctx context.Context, e audit.Entry) error {
+	if err := s.write(ctx, func(t txn) error { return t.append(e) }); err != nil {
+		return fmt.Errorf("recording %s by %s: %w", e.Action, e.Principal, err)
+	}
+	return nil
+}
+
+// append adds an entry at the end of the chain, in the transaction of what it records.
+func (t txn) append(e audit.Entry) error {
+	var seq int64
+	var previous string
+	err := t.queryRow(lastEntry).Scan(&seq, &previous)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return translate(err)
+	}
+	e.Seq = seq + 1
+	e = audit.Seal(previous, e)
+	_, err = t.exec(insertEntry, e.Seq, e.Time.UnixMicro(), e.Request, e.Principal, e.Project, string(e.Action),
+		string(e.Kind), e.Resource, string(e.Outcome), encode(e.Detail), e.Previous, e.Hash)
+	return err
+}
+
+// Entries returns what q selects, newest first.
+func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
+	text, args, err := s.entriesQuery(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	rows, err := s.query(ctx, text, args...)
+	entries, err := collect(rows, err, scanEntry)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	return entries, nil
+}
+
+func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any, error) {
+	var c conditions
+	c.addIf(q.Resource != "", `resource = ?`, q.Resource)
+	c.addIf(q.Principal != "", `principal = ?`, q.Principal)
+	c.addIf(q.Action != "", `action = ?`, string(q.Action))
+	c.addIf(q.Project != "", `project = ?`, q.Project)
+	c.addIf(q.Before > 0, `seq < ?`, q.Before)
+
+	from := `audit_entries`
+	if !q.Since.IsZero() {
+		c.add(`time >= ?`, q.Since.UnixMicro())
+		few, err := s.fewSince(ctx, q.Since, 10*q.Limit)
+		if err != nil {
+			return "", nil, err
+		}
+		if few {
+			from = `audit_entries INDEXED BY audit_by_time`
+		}
+	}
+	text, args := c.selectFrom(`SELECT ` + entryColumns + ` FROM ` + from)
+	return text + ` ORDER BY seq DESC LIMIT ?+0`, append(args, q.Limit), nil
+}
+
+// fewSince says how to look for young entries: where they are few, through the
+// index by time; where they are many, from the newest down, which ends soon.
+func (s *Store) fewSince(ctx context.Context, since time.Time, limit int) (bool, error) {
+	rows, err := s.query(ctx, `SELECT count(*) FROM (SELECT 1 FROM audit_entries WHERE time >= ? LIMIT ?+0)`,
+		since.UnixMicro(), limit)
+	counts, err := collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return false, err
+	}
+	return counts[0] < limit, nil
+}
+
+func scanEntry(rows *sql.Rows) (audit.Entry, error) {
+	var e audit.Entry
+	var at int64
+	err := rows.Scan(&e.Seq, &at, &e.Request, &e.Principal, &e.Project, &e.Action, &e.Kind, &e.Resource,
+		&e.Outcome, document[map[string]string]{&e.Detail}, &e.Previous, &e.Hash)
+	e.Time = time.UnixMicro(at).UTC()
+	return e, err
+}

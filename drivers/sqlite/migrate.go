@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// migrations are numbered from 0001 without a gap, only go up, and are never
+// edited once released.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the schema up to date: ours, then the job queue's.
+func (s *Store) migrate(ctx context.Context) error {
+	_, err := s.writer.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
+		version    INTEGER NOT NULL PRIMARY KEY,
+		name       TEXT    NOT NULL,
+		applied_at INTEGER NOT NULL
+	) STRICT`)
+	if err != nil {
+		return translate(err)
+	}
+	var have int
+	if err := s.writer.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_migrations`).Scan(&have); err != nil {
+		return translate(err)
+	}
+	files, err := fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	if have > len(files) {
+		return &broker.Error{
+			Kind:   broker.ErrUnsupported,
+			Detail: fmt.Sprintf("the database has schema %d, this version knows up to %d", have, len(files)),
+			Remedy: "run a version at least as new as the one that wrote it",
+		}
+	}
+	for i, f := range files[have:] {
+		if err := s.apply(ctx, have+i+1, f.Name()); err != nil {
+			return fmt.Errorf("migration %s: %w", f.Name(), translate(err))
+		}
+		s.log.Info("store migrated", "migration", f.Name())
+	}
+	return s.migrateQueue(ctx)
+}
+
+// apply runs one file and notes it, both or neither.
+func (s *Store) apply(ctx context.Context, version int, name string) error {
+	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
+		return fmt.Errorf("%s stands where number %s belongs", name, strconv.Itoa(version))
+	}
+	text, err := migrations.ReadFile("migrations/" + name)
+	if err != nil {
+		return err
+	}
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)`,
+		version, name, micro(s.now()))
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (s *Store) migrateQueue(ctx context.Context) error {
+	m, err := rivermigrate.New[*sql.Tx](riversqlite.New(s.writer), &rivermigrate.Config{Logger: warnings(s.log)})
+	if err != nil {
+		return err
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("migrating the job queue: %w", translate(err))
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// plan is how SQLite will run a query, line by line.
+func (s *Store) plan(t *testing.T, text string) []string {
+	t.Helper()
+	rows, err := s.reader.Query("EXPLAIN QUERY PLAN "+text, make([]any, strings.Count(text, "?"))...)
+	if err != nil {
+		t.Fatalf("explaining %s: %v", text, err)
+	}
+	defer rows.Close()
+	var lines []string
+	for rows.Next() {
+		var id, parent, unused int
+		var line string
+		if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// harmless are scans of what is small, or that end with the page.
+var harmless = []string{
+	"SCAN page", "SCAN CONSTANT ROW", "SCAN wanted VIRTUAL TABLE", "SCAN (subquery", "SCAN lease_census",
+	"SCAN vims USING COVERING INDEX vim_shared", "SCAN vims USING INDEX vim_shared",
+	"SCAN vims USING INDEX vim_default_once_per_project",
+}
+
+// wantPlan fails when a query reads a table from end to end, unless may allows
+// the scan, or when it sorts more often than it must.
+func wantPlan(t *testing.T, s *Store, name, text string, sorts int, wants ...string) {
+	t.Helper()
+	lines := s.plan(t, text)
+	for _, line := range lines {
+		allowed := func(scan string) bool { return strings.HasPrefix(line, scan) }
+		if strings.HasPrefix(line, "SCAN ") && !slices.ContainsFunc(harmless, allowed) && !slices.ContainsFunc(wants, allowed) {
+			t.Errorf("%s: %s", name, line)
+		}
+		if strings.HasPrefix(line, "USE TEMP B-TREE FOR ORDER BY") {
+			sorts--
+		}
+	}
+	if sorts < 0 {
+		t.Errorf("%s: sorts %d times more than it must:\n%s", name, -sorts, strings.Join(lines, "\n"))
+	}
+	for _, want := range wants {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, want) }) {
+			t.Errorf("%s: no %q in\n%s", name, want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestQueriesUseIndexes holds the plan of every query: at a million leases, one
+// that reads the whole table is an outage.
+func TestQueriesUseIndexes(t *testing.T) {
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	now := time.Now()
+	vimPage := broker.Page{Token: pageToken(vimPosition{"a", "b"})}
+	leasePage := broker.Page{Token: pageToken(leasePosition{1, "b"})}
+	label := map[string]string{"a": "b"}
+
+	// The rows of a page are always sorted once more, with their generations.
+	for _, c := range []struct {
+		f     broker.VIMFilter
+		sorts int
+		want  string
+	}{
+		{broker.VIMFilter{}, 1, "SCAN vims USING COVERING INDEX sqlite_autoindex_vims_2"}, // ends with the page
+		{broker.VIMFilter{Page: vimPage}, 1, "sqlite_autoindex_vims_2 ((project,name)>(?,?))"},
+		{broker.VIMFilter{Project: "a"}, 1, "sqlite_autoindex_vims_2 (project=?)"},
+		{broker.VIMFilter{Project: "a", Page: vimPage}, 1, "sqlite_autoindex_vims_2 (project=? AND name>?)"},
+		{broker.VIMFilter{Project: "a", Page: vimPage}, 1, "vim_shared ((project,name)>(?,?))"},
+		{broker.VIMFilter{ID: "a"}, 1, "(id=?)"},
+		{broker.VIMFilter{ID: "a", Project: "b"}, 1, "(id=?)"},
+		{broker.VIMFilter{Name: "a"}, 1, "vim_by_name (name=?)"},
+		{broker.VIMFilter{Name: "a", Project: "b"}, 1, "(project=? AND name=?)"},
+		{broker.VIMFilter{State: "a"}, 1, "vim_by_state (state=?)"},
+		{broker.VIMFilter{State: "a", Project: "b"}, 1, "vim_by_state (state=? AND project=?)"},
+		{broker.VIMFilter{Status: "a"}, 1, "vim_by_health (health=?)"},
+		{broker.VIMFilter{Status: "a", Project: "b"}, 1, "vim_by_health (health=? AND project=?)"},
+		{broker.VIMFilter{Default: true, Project: "b"}, 1, "vim_default_once_per_project (project=?)"},
+		{broker.VIMFilter{CheckDue: now, State: "a"}, 2, "vim_check_due (health_next<?)"},
+		{broker.VIMFilter{CheckDue: now, State: "a", Page: vimPage}, 2, "vim_check_due (health_next<?)"},
+		{broker.VIMFilter{PendingBefore: now}, 2, "vim_unsettled (unsettled_since<?)"},
+		{broker.VIMFilter{Labels: label}, 2, "vim_by_label (key=? AND value=?)"},
+		{broker.VIMFilter{Labels: label, Project: "b"}, 2, "vim_by_label (key=? AND value=?)"},
+	} {
+		text, _, _, err := listVIMs(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPlan(t, s, fmt.Sprintf("VIMs(%+v)", c.f), text, c.sorts, c.want)
+	}
+
+	active, ended := []broker.LeaseState{"active"}, []broker.LeaseState{"revoked"}
+	for _, c := range []struct {
+		f     broker.LeaseFilter
+		sorts int
+		want  string
+	}{
+		{broker.LeaseFilter{}, 0, "SCAN leases USING INDEX lease_newest"}, // ends with the page
+		{broker.LeaseFilter{Page: leasePage}, 0, "lease_newest ((created_at,id)<(?,?))"},
+		{broker.LeaseFilter{DueBefore: now, Page: leasePage}, 1, "lease_due (due_at<?)"},
+		{broker.LeaseFilter{DueBefore: now, VIM: "a", States: active}, 1, "lease_due (due_at<?)"},
+		{broker.LeaseFilter{Operation: "a", Page: leasePage}, 0, "lease_by_operation (operation=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{VIM: "a", Page: leasePage}, 0, "lease_by_vim (vim=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{VIM: "a", States: ended}, 0, "lease_by_vim (vim=?)"},
+		{broker.LeaseFilter{VIM: "a", States: active, Page: leasePage}, 0, "lease_live_by_vim (vim=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{Principal: "a", Page: leasePage}, 0, "lease_by_principal (principal=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{Principal: "a", States: active}, 0, "lease_live_by_principal (principal=?)"},
+		{broker.LeaseFilter{Project: "a", Page: leasePage}, 0, "lease_by_project (project=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{Project: "a", States: active}, 0, "lease_live_by_project (project=?)"},
+		{broker.LeaseFilter{VIMProject: "a", Page: leasePage}, 0, "lease_by_vim_project (vim_project=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{States: active, Page: leasePage, CreatedBefore: now}, 0, "lease_live (state=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{States: []broker.LeaseState{"active", "pending"}}, 1, "lease_live (state=?)"},
+	} {
+		text, _, _, err := listLeases(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPlan(t, s, fmt.Sprintf("Leases(%+v)", c.f), text, c.sorts, c.want)
+	}
+
+	for _, c := range []struct {
+		q     audit.Query
+		sorts int
+		want  string
+	}{
+		{audit.Query{Limit: 1}, 0, "SCAN audit_entries"}, // by seq, ends with the limit
+		{audit.Query{Limit: 1, Before: 3}, 0, "INTEGER PRIMARY KEY (rowid<?)"},
+		{audit.Query{Limit: 1, Project: "a", Before: 3}, 0, "audit_by_project (project=? AND rowid<?)"},
+		{audit.Query{Limit: 1, Principal: "a"}, 0, "audit_by_principal (principal=?)"},
+		{audit.Query{Limit: 1, Action: policy.VIMShow}, 0, "audit_by_action (action=?)"},
+		{audit.Query{Limit: 1, Resource: "a"}, 0, "audit_by_resource (resource=?)"},
+		{audit.Query{Limit: 1, Since: now}, 1, "audit_by_time (time>?)"},
+	} {
+		text, _, err := s.entriesQuery(t.Context(), c.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPlan(t, s, fmt.Sprintf("Entries(%+v)", c.q), text, c.sorts, c.want)
+	}
+
+	for text, want := range map[string]string{
+		liveCounts:     "SEARCH lease_live_counts USING PRIMARY KEY (whose=? AND name=?)",
+		leaseByKey:     "lease_idempotency_key_once_per_principal",
+		vimIDByKey:     "vim_idempotency_key_once_per_principal",
+		keysInUseOfVIM: "sqlite_autoindex_retired_keys_1 (vim=?)",
+		retiredKeys:    "SCAN retired_keys", // by id, ends with the limit
+		lastEntry:      "SCAN audit_entries",
+		censusOfVIMs:   "SCAN vims USING COVERING INDEX vim_by_state",
+		censusOfHealth: "SCAN vims USING COVERING INDEX vim_by_health",
+		censusOfLeases: "lease_census",
+	} {
+		wantPlan(t, s, text, text, 2, want)
+	}
+	for _, text := range writeStatements {
+		if text != savepoint && text != release && text != rollbackTo && text != lastEntry {
+			wantPlan(t, s, text, text, 1)
+		}
+	}
+}

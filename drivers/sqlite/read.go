@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+)
+
+// query runs a read. Its text must come from a bounded set: the statement is
+// kept for the next time.
+//
+// A limit is written "LIMIT ?+0": SQLite plans by the value of a bare "LIMIT ?",
+// and so prepares the statement anew each time it is run.
+func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if s.closed.Load() {
+		return nil, errClosed()
+	}
+	stmt, ok := s.queries.Load(text)
+	if !ok {
+		made, err := s.reader.PrepareContext(ctx, text)
+		if err != nil {
+			return nil, unlessDone(ctx, err)
+		}
+		if stmt, ok = s.queries.LoadOrStore(text, made); ok {
+			_ = made.Close() // another goroutine was first
+		}
+	}
+	rows, err := stmt.(*sql.Stmt).QueryContext(ctx, args...)
+	if err != nil {
+		return nil, unlessDone(ctx, err)
+	}
+	return rows, nil
+}
+
+// unlessDone prefers the context's error: SQLite calls that an interrupt.
+func unlessDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return translate(err)
+}

@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var (
+	sealedLeases = prepared(`SELECT ` + leaseColumns + ` FROM leases INDEXED BY lease_needs_generation
+		WHERE vim = ? AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`)
+	rekeyVIM = prepared(`UPDATE vims SET pending = ?, pending_since = ?, updated_at = ?, revision = ? WHERE id = ?`)
+	rekeyOne = prepared(`UPDATE vim_generations SET sealed = ?, key_ref = ?, key_store = ? WHERE vim = ? AND number = ?`)
+	resealed = prepared(`UPDATE leases SET sealed = ?, sealed_key = ? WHERE id = ?`)
+)
+
+// Rekey seals the generations of a VIM, and what is sealed with their keys, anew.
+func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, []broker.Lease) error, e audit.Entry) (broker.VIM, error) {
+	var stored broker.VIM
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, func(t txn) error {
+		v, err := t.vim(id)
+		if err != nil {
+			return err
+		}
+		rows, err := t.query(sealedLeases, id)
+		leases, err := collect(rows, err, scanLease)
+		if err != nil {
+			return err
+		}
+		revision := v.Revision + 1
+		if refusal = change(&v, leases); refusal != nil {
+			return refusal
+		}
+		for _, g := range append(v.Past, v.Current) {
+			if _, err := t.exec(retireReplacedKey, micro(t.s.now()), id, g.Number, string(g.Key)); err != nil {
+				return err
+			}
+			if _, err := t.exec(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number); err != nil {
+				return err
+			}
+		}
+		for _, l := range leases {
+			if _, err := t.exec(resealed, l.Sealed, string(l.SealedKey), l.ID); err != nil {
+				return err
+			}
+		}
+		pending := pendingAndHealth(v)[:2]
+		if _, err := t.exec(rekeyVIM, append(pending, micro(v.UpdatedAt), revision, id)...); err != nil {
+			return err
+		}
+		if err := t.append(e); err != nil {
+			return err
+		}
+		stored, err = t.vim(id)
+		return err
+	})
+	if refusal != nil {
+		return broker.VIM{}, refusal
+	}
+	if err != nil {
+		return broker.VIM{}, fmt.Errorf("sealing VIM %s anew: %w", id, err)
+	}
+	return stored, nil
+}

@@ -1,0 +1,191 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var (
+	vimIDByKey = `SELECT id FROM vims WHERE created_by = ? AND idempotency_key = ? AND idempotency_key <> ''`
+	vimByKey   = prepared(vimIDByKey)
+
+	insertVIM = prepared(`INSERT INTO vims (id, project, name, type, state, shared, is_default, created_by, created_at,
+		updated_at, revision, generation, pending, pending_since, health, health_checked, health_message,
+		health_version, can_mint, mint_message, health_next, idempotency_key, request_digest, description, extra)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	updateVIM = prepared(`UPDATE vims SET name = ?, type = ?, state = ?, shared = ?, is_default = ?,
+		updated_at = ?, revision = ?, generation = ?, pending = ?, pending_since = ?, health = ?, health_checked = ?,
+		health_message = ?, health_version = ?, can_mint = ?, mint_message = ?, health_next = ?,
+		idempotency_key = ?, request_digest = ?, description = ?, extra = ? WHERE id = ?`)
+	updateHealth = prepared(`UPDATE vims SET health = ?, health_checked = ?, health_message = ?, health_version = ?,
+		can_mint = ?, mint_message = ?, health_next = ? WHERE id = ? AND generation = ?`)
+	deleteVIM = prepared(`DELETE FROM vims WHERE id = ?`)
+	vimThere  = prepared(`SELECT 1 FROM vims WHERE id = ?`)
+	liveOnVIM = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
+		WHERE vim = ? AND state <> 'revoked' LIMIT 1`)
+	revocableOnVIM = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
+		WHERE vim = ? AND state <> 'revoked' AND state <> 'irrevocable' LIMIT 1`)
+	// unsealLeases drops credentials that no key will open again.
+	unsealLeases = prepared(`UPDATE leases INDEXED BY lease_needs_generation SET sealed = ''
+		WHERE vim = ? AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`)
+
+	insertLabel  = prepared(`INSERT INTO vim_labels (vim, key, value) VALUES (?, ?, ?)`)
+	deleteLabels = prepared(`DELETE FROM vim_labels WHERE vim = ?`)
+)
+
+// CreateVIM stores a new VIM.
+func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) error {
+	v.Revision = 1
+	err := s.write(ctx, func(t txn) error {
+		// First: a request that is repeated breaks the other rules too.
+		if found, err := t.any(vimByKey, v.CreatedBy, v.IdempotencyKey); err != nil || found {
+			return orTaken(err, "vims.created_by, vims.idempotency_key")
+		}
+		args := append([]any{
+			v.ID, v.Project, v.Name, v.Type, v.State, v.Shared, v.Default, v.CreatedBy,
+			micro(v.CreatedAt), micro(v.UpdatedAt), v.Revision, v.Current.Number,
+		}, pendingAndHealth(v)...)
+		if _, err := t.exec(insertVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra)...); err != nil {
+			return err
+		}
+		if err := t.setLabels(v.ID, v.Labels); err != nil {
+			return err
+		}
+		if v.Current.Number != 0 {
+			if err := t.addGeneration(v.ID, v.Current); err != nil {
+				return err
+			}
+		}
+		return t.append(e)
+	})
+	if err != nil {
+		return fmt.Errorf("creating VIM %s: %w", v.ID, err)
+	}
+	return nil
+}
+
+// UpdateVIM changes a VIM by a function. What the function does to ID, Project,
+// CreatedBy, CreatedAt, Revision and Past is ignored.
+func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	var stored broker.VIM
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, func(t txn) error {
+		old, err := t.vim(id)
+		if err != nil {
+			return err
+		}
+		v, err := t.vim(id) // a second copy: change may write into its maps
+		if err != nil {
+			return err
+		}
+		if refusal = change(&v); refusal != nil {
+			return refusal
+		}
+		if v.State != old.State && !old.State.CanMove(v.State) {
+			return conflict(fmt.Sprintf("a VIM that is %s cannot become %s", old.State, v.State))
+		}
+		args := append([]any{
+			v.Name, v.Type, v.State, v.Shared, v.Default, micro(v.UpdatedAt), old.Revision + 1,
+			v.Current.Number,
+		}, pendingAndHealth(v)...)
+		if _, err := t.exec(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...); err != nil {
+			return err
+		}
+		if err := t.replaceGeneration(old, v.Current); err != nil {
+			return err
+		}
+		if err := t.changeLabels(id, old.Labels, v.Labels); err != nil {
+			return err
+		}
+		if err := t.append(e); err != nil {
+			return err
+		}
+		stored, err = t.vim(id)
+		return err
+	})
+	if refusal != nil {
+		return broker.VIM{}, refusal
+	}
+	if err != nil {
+		return broker.VIM{}, fmt.Errorf("updating VIM %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// DeleteVIM removes a VIM that no lease needs any more.
+func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.Entry) error {
+	held := liveOnVIM
+	if force {
+		held = revocableOnVIM
+	}
+	err := s.write(ctx, func(t txn) error {
+		if there, err := t.any(vimThere, id); err != nil || !there {
+			return err
+		}
+		if live, err := t.any(held, id); err != nil {
+			return err
+		} else if live {
+			return conflict("leases on the VIM are live")
+		}
+		if _, err := t.exec(unsealLeases, id); err != nil {
+			return err
+		}
+		if _, err := t.exec(retireKeysOfVIM, micro(t.s.now()), id); err != nil {
+			return err
+		}
+		if _, err := t.exec(deleteVIM, id); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	if err != nil {
+		return fmt.Errorf("deleting VIM %s: %w", id, err)
+	}
+	return nil
+}
+
+// SetHealth records what a check found, of the generation that was checked.
+func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h broker.Health) error {
+	err := s.write(ctx, func(t txn) error {
+		return t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...)
+	})
+	if err != nil {
+		return fmt.Errorf("recording health of VIM %s: %w", id, err)
+	}
+	return nil
+}
+
+func pendingAndHealth(v broker.VIM) []any {
+	var p broker.Pending
+	if v.Pending != nil {
+		p = *v.Pending
+	}
+	return append([]any{p.Generation, micro(p.Since)}, healthColumns(v.Health)...)
+}
+
+func healthColumns(h broker.Health) []any {
+	return []any{h.Status, micro(h.CheckedAt), h.Message, h.Version, h.CanMint, h.MintMessage, micro(h.Next)}
+}
+
+func (t txn) changeLabels(vim string, old, now map[string]string) error {
+	if maps.Equal(old, now) {
+		return nil
+	}
+	if _, err := t.exec(deleteLabels, vim); err != nil {
+		return err
+	}
+	return t.setLabels(vim, now)
+}
+
+func (t txn) setLabels(vim string, labels map[string]string) error {
+	for k, v := range labels {
+		if _, err := t.exec(insertLabel, vim, k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+)
+
+// writeStatements are prepared once, when the store opens: while a transaction
+// has the one connection that writes, nothing can be prepared on it.
+var writeStatements []string
+
+func prepared(text string) string {
+	writeStatements = append(writeStatements, text)
+	return text
+}
+
+// maxBatch bounds how many writes one commit holds, and with it how long the
+// first of them waits for the others.
+const maxBatch = 64
+
+// batch is one transaction that several writes share.
+type batch struct {
+	txn
+	writes int
+	broken error         // why it cannot be committed
+	done   chan struct{} // closed when it is committed, or will never be
+	err    error         // set before done is closed
+}
+
+// write runs apply in a transaction, and returns once it is committed. When
+// apply errs, what it did is taken back and its error returned as it is.
+//
+// Writes run one after the other, each in the goroutine of its caller. One that
+// finds others waiting behind it leaves the commit to them; the last one commits
+// for all. Nobody returns before that: also an error may rest on what the others
+// wrote ("already exists").
+func (s *Store) write(ctx context.Context, apply func(txn) error) error {
+	s.waiting.Add(1)
+	s.turn.Lock()
+	s.waiting.Add(-1)
+
+	b, err := s.join(ctx, apply)
+	if b == nil {
+		return err
+	}
+	<-b.done
+	if b.err != nil {
+		return b.err
+	}
+	return err
+}
+
+// join runs apply in the open batch, and gives the turn away. A caller whose
+// context has ended does not take part, but does its duty of committing.
+func (s *Store) join(ctx context.Context, apply func(txn) error) (*batch, error) {
+	defer s.pass()
+	if s.closed.Load() {
+		return nil, errClosed()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.open == nil {
+		// Not ctx: it would take the others' writes back when it ends.
+		tx, err := s.writer.BeginTx(context.WithoutCancel(ctx), nil)
+		if err != nil {
+			return nil, translate(err)
+		}
+		s.open = &batch{txn: txn{tx, s}, done: make(chan struct{})}
+	}
+	return s.open, s.open.run(apply)
+}
+
+// pass commits the open batch unless someone waits who will.
+func (s *Store) pass() {
+	defer s.turn.Unlock()
+	b := s.open
+	if b == nil {
+		return
+	}
+	if b.broken == nil && b.writes < maxBatch && s.waiting.Load() > 0 {
+		return
+	}
+	s.finish(b)
+}
+
+func (s *Store) finish(b *batch) {
+	s.open = nil
+	if b.broken != nil {
+		_ = b.tx.Rollback() // SQLite may have rolled back by itself
+		b.err = b.broken
+	} else {
+		failpoint.At("store.before-commit")
+		b.err = translate(b.tx.Commit())
+		failpoint.At("store.after-commit")
+	}
+	close(b.done)
+}
+
+var (
+	savepoint  = prepared(`SAVEPOINT one_write`)
+	release    = prepared(`RELEASE one_write`)
+	rollbackTo = prepared(`ROLLBACK TO one_write`)
+)
+
+// run lets apply write behind a savepoint. Where the savepoint cannot be
+// handled, SQLite has ended the transaction by itself (disk full, I/O error),
+// and everyone's writes with it.
+func (b *batch) run(apply func(txn) error) (err error) {
+	b.writes++
+	if _, err := b.exec(savepoint); err != nil {
+		return b.breakWith(err)
+	}
+	end := rollbackTo // also when apply panics
+	defer func() {
+		if _, endErr := b.exec(end); endErr != nil {
+			err = b.breakWith(cmp.Or(err, endErr))
+			return
+		}
+		if end == rollbackTo { // which leaves the savepoint open
+			if _, endErr := b.exec(release); endErr != nil {
+				err = b.breakWith(endErr)
+			}
+		}
+	}()
+	if err := apply(b.txn); err != nil {
+		return err
+	}
+	end = release
+	return nil
+}
+
+// breakWith marks the batch as one that cannot be committed.
+func (b *batch) breakWith(cause error) error {
+	b.broken = &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: cause}
+	return b.broken
+}
+
+// txn is one write's view of the transaction.
+type txn struct {
+	tx *sql.Tx
+	s  *Store
+}
+
+func (t txn) exec(text string, args ...any) (sql.Result, error) {
+	r, err := t.stmt(text).Exec(args...)
+	return r, translate(err)
+}
+
+func (t txn) queryRow(text string, args ...any) *sql.Row { return t.stmt(text).QueryRow(args...) }
+
+func (t txn) query(text string, args ...any) (*sql.Rows, error) {
+	rows, err := t.stmt(text).Query(args...)
+	return rows, translate(err)
+}
+
+func (t txn) stmt(text string) *sql.Stmt { return t.tx.Stmt(t.s.prepared[text]) }
+
+// any reports whether a query finds a row.
+func (t txn) any(text string, args ...any) (bool, error) {
+	rows, err := t.query(text, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	found := rows.Next()
+	return found, translate(rows.Err())
+}
+
+// one runs an update that must meet a row.
+func (t txn) one(what, text string, args ...any) error {
+	r, err := t.exec(text, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return notFound(what)
+}

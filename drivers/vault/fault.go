@@ -1,0 +1,202 @@
+package vault
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/hashicorp/vault/api"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// fault is a request that did not do what it was for. Its text is made of our
+// own words only: Vault's answers, and the URLs in the errors of net/http, stay out.
+type fault struct {
+	// kind is a sentinel of package secret, or nil where none fits.
+	kind error
+	// reason says what is wrong, for a person.
+	reason string
+	// status is Vault's, or 0 where it gave none.
+	status int
+	// cause is context.Canceled, context.DeadlineExceeded, a system's error
+	// number, or nil.
+	cause error
+}
+
+func (f *fault) Error() string {
+	text := f.reason
+	if f.kind != nil {
+		text = f.kind.Error() + ": " + text
+	}
+	if f.cause != nil {
+		text += ": " + f.cause.Error()
+	}
+	return text
+}
+
+// Reason says what is wrong, in words that anyone may read.
+func (f *fault) Reason() string { return f.reason }
+
+func (f *fault) Unwrap() []error {
+	return slices.DeleteFunc([]error{f.kind, f.cause}, func(err error) bool { return err == nil })
+}
+
+func unavailable(reason string) *fault { return &fault{kind: secret.ErrUnavailable, reason: reason} }
+
+// statuses are the answers of Vault that mean the same whatever was asked
+// (developer.hashicorp.com/vault/api-docs, "HTTP status codes"). 429, 472 and 473
+// are also what load balancers pass on from standbys.
+var statuses = map[int]fault{
+	http.StatusForbidden:             {kind: secret.ErrForbidden, reason: "Vault refuses the token"},
+	http.StatusPreconditionFailed:    {kind: secret.ErrUnavailable, reason: "this Vault node has not caught up with the last writes"},
+	http.StatusTooManyRequests:       {kind: secret.ErrUnavailable, reason: "Vault limits the rate of requests"},
+	472:                              {kind: secret.ErrUnavailable, reason: "this Vault node is a standby for disaster recovery"},
+	473:                              {kind: secret.ErrUnavailable, reason: "this Vault node is a performance standby"},
+	http.StatusInternalServerError:   {kind: secret.ErrUnavailable, reason: "Vault fails inside, or has no active node"},
+	http.StatusBadGateway:            {kind: secret.ErrUnavailable, reason: "Vault, or what stands before it, has no answer"},
+	http.StatusServiceUnavailable:    {kind: secret.ErrUnavailable, reason: "Vault is down for maintenance or sealed"},
+	http.StatusGatewayTimeout:        {kind: secret.ErrUnavailable, reason: "Vault, or what stands before it, has no answer in time"},
+	http.StatusNotImplemented:        {kind: secret.ErrUnavailable, reason: "Vault is not initialised"},
+	http.StatusMethodNotAllowed:      {reason: "the mount is not a KV version 2 engine"},
+	http.StatusBadRequest:            {reason: "Vault does not accept the request"},
+	http.StatusRequestEntityTooLarge: {reason: "Vault finds the request too large"},
+}
+
+// faultOf translates what the client answered: a response that is not a success,
+// or an error on the way.
+func faultOf(ctx context.Context, response *api.Response, err error) *fault {
+	if response == nil || response.Response == nil {
+		return brokenWay(ctx, err)
+	}
+	status := response.StatusCode
+	if status == http.StatusNotFound {
+		return notFound(response)
+	}
+	if status >= 300 && status < 400 {
+		f := unavailable("Vault redirects to an address that is not among its configured ones")
+		f.status = status
+		return f
+	}
+	f, known := statuses[status]
+	if !known {
+		f = fault{kind: secret.ErrUnavailable, reason: fmt.Sprintf("Vault answers with the unexpected status %d", status)}
+	}
+	f.status = status
+	if status == http.StatusServiceUnavailable && says(err, "sealed") {
+		f.reason = "Vault is sealed"
+	}
+	return &f
+}
+
+// says reports whether Vault's own error messages hold the word.
+func says(err error, word string) bool {
+	var answered *api.ResponseError
+	return errors.As(err, &answered) && slices.ContainsFunc(answered.Errors, func(s string) bool {
+		return strings.Contains(s, word)
+	})
+}
+
+// notFound tells the kinds of 404 apart. Vault has no secret at a path: an
+// empty list of errors. It has the secret, and not the version, which was deleted
+// or destroyed: the version's metadata. The rest does not speak of a secret:
+// nothing is mounted there (a list of errors that says so), or it was not Vault
+// who answered. To take these for a missing key would be to believe in a deletion
+// that never was.
+func notFound(response *api.Response) *fault {
+	f := &fault{kind: secret.ErrNotFound, reason: "Vault holds no such secret", status: http.StatusNotFound}
+	var body struct {
+		Errors *[]string
+		Data   *struct {
+			Metadata json.RawMessage
+		}
+	}
+	text, err := io.ReadAll(response.Body)
+	if err == nil {
+		err = json.Unmarshal(text, &body)
+	}
+	switch {
+	case err == nil && body.Errors != nil && len(*body.Errors) == 0:
+	case err == nil && body.Data != nil && body.Data.Metadata != nil:
+		f.reason = "Vault holds only the trace of a deleted secret"
+	case err == nil && body.Errors != nil:
+		f.kind, f.reason = secret.ErrUnavailable, "Vault has nothing mounted at the configured path"
+	default:
+		f.kind, f.reason = secret.ErrUnavailable, "what answers is not Vault (404)"
+	}
+	return f
+}
+
+// brokenWay translates an error without an answer. Whether the request was
+// carried out is unknown.
+func brokenWay(ctx context.Context, err error) *fault {
+	var (
+		authority   x509.UnknownAuthorityError
+		host        x509.HostnameError
+		invalid     x509.CertificateInvalidError
+		alert       tls.AlertError
+		record      tls.RecordHeaderError
+		errno       syscall.Errno
+		verify      *tls.CertificateVerificationError
+		unavailable = func(reason string, cause error) *fault {
+			return &fault{kind: secret.ErrUnavailable, reason: reason, cause: cause}
+		}
+	)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &fault{reason: "asking Vault", cause: context.Canceled}
+	case errors.Is(err, context.DeadlineExceeded):
+		return unavailable("Vault does not answer in time", context.DeadlineExceeded)
+	case errors.Is(err, errTooLarge):
+		return unavailable("Vault's answer is too large", nil)
+	case errors.Is(err, errNoAuthorities):
+		return unavailable("the file of certificate authorities cannot be used", nil)
+	case errors.As(err, &authority):
+		return unavailable("Vault's certificate is not signed by a trusted authority", nil)
+	case errors.As(err, &host):
+		return unavailable("Vault's certificate is for another name", nil)
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return unavailable("Vault's certificate is expired or not valid yet", nil)
+	case errors.As(err, &verify), errors.As(err, &invalid):
+		return unavailable("Vault's certificate is not valid", nil)
+	case errors.As(err, &alert), errors.As(err, &record):
+		return unavailable("no TLS connection to Vault can be made", nil)
+	case errors.As(err, &errno):
+		return unavailable("Vault cannot be reached", errno)
+	default:
+		return unavailable("the connection to Vault broke, or cannot be made", nil)
+	}
+}
+
+// asFault finds the fault in an error of this package.
+func asFault(err error) (*fault, bool) {
+	var f *fault
+	return f, errors.As(err, &f)
+}
+
+// isStatus reports whether Vault gave that status.
+func isStatus(err error, status int) bool {
+	f, ok := asFault(err)
+	return ok && f.status == status
+}
+
+// passing reports whether a request that ended so may work if it is repeated at
+// once: the connection broke, or one node of several was at fault. A timeout is
+// not repeated, lest calls take twice as long, and neither are refusals.
+func (f *fault) passing() bool {
+	switch f.status {
+	case 0:
+		return f.kind != nil && !errors.Is(f.cause, context.DeadlineExceeded)
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusPreconditionFailed:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// chainDomain starts every hash, so that no other hash of ours can be taken for
+// one. A change of the encoding below changes it.
+const chainDomain = "vimbroker audit entry 1"
+
+// Seal completes an entry that has its Seq: it sets Previous to the hash of the
+// entry before it (empty for Seq 1) and Hash to the hex SHA-256 over all other
+// fields. It first brings the entry into the form that every store and encoding
+// keeps: time in UTC with whole microseconds, text as valid UTF-8. The sink
+// stores what Seal returns.
+//
+// What is hashed is a sequence of values, each with its length in front, so no
+// two different entries encode alike:
+//
+//	domain, Seq, Time (microseconds since 1970), Request, Principal, Project,
+//	Action, Kind, Resource, Outcome, len(Detail), key and value of each detail
+//	in the order of the keys, Previous
+func Seal(previous string, e Entry) Entry {
+	e.Time = e.Time.UTC().Truncate(time.Microsecond)
+	e.Request = valid(e.Request)
+	e.Principal = valid(e.Principal)
+	e.Project = valid(e.Project)
+	e.Action = valid(e.Action)
+	e.Kind = valid(e.Kind)
+	e.Resource = valid(e.Resource)
+	e.Outcome = valid(e.Outcome)
+	if e.Detail != nil {
+		detail := make(map[string]string, len(e.Detail))
+		for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
+			detail[valid(key)] = valid(e.Detail[key])
+		}
+		e.Detail = detail
+	}
+	e.Previous = previous
+	e.Hash = digest(e)
+	return e
+}
+
+func valid[T ~string](s T) T { return T(strings.ToValidUTF8(string(s), "\uFFFD")) }
+
+// digest is the Hash that e should have.
+func digest(e Entry) string {
+	h := sha256.New()
+	writeText(h, chainDomain)
+	writeNumber(h, e.Seq)
+	writeNumber(h, e.Time.UnixMicro())
+	for _, s := range []string{
+		e.Request, e.Principal, e.Project, string(e.Action), string(e.Kind), e.Resource, string(e.Outcome),
+	} {
+		writeText(h, s)
+	}
+	writeNumber(h, int64(len(e.Detail)))
+	for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
+		writeText(h, key)
+		writeText(h, e.Detail[key])
+	}
+	writeText(h, e.Previous)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Writing to a hash never errs (see [hash.Hash]).
+
+func writeNumber(h hash.Hash, n int64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	h.Write(b[:])
+}
+
+func writeText(h hash.Hash, s string) {
+	writeNumber(h, int64(len(s)))
+	h.Write([]byte(s))
+}
+
+// ChainError says where a chain of entries is broken.
+type ChainError struct {
+	// Seq is the entry that is missing, out of place, or not as it was sealed.
+	Seq int64
+	// Fault says which.
+	Fault string
+}
+
+// Error names the entry and the fault.
+func (e *ChainError) Error() string {
+	return fmt.Sprintf("audit chain is broken at entry %d: %s", e.Seq, e.Fault)
+}
+
+// Verify checks a run of entries, oldest first, and returns a [*ChainError] that
+// names the first one that is missing, altered or out of order. A run that
+// starts at Seq 1 must start the chain; any other is checked from its first
+// entry on, so pages are verified one by one when each begins with the last
+// entry of the page before.
+//
+// Entries cut off at the end cannot be seen from the rest, nor can a chain that
+// someone with full rights over the store rewrote as a whole: compare the last
+// Seq and Hash with a copy kept elsewhere.
+func Verify(entries []Entry) error {
+	for i, e := range entries {
+		var want int64 // the Seq that belongs here
+		var previous string
+		switch {
+		case i > 0:
+			want, previous = entries[i-1].Seq+1, entries[i-1].Hash
+		case e.Seq < 1:
+			return &ChainError{e.Seq, "entries are numbered from 1"}
+		default:
+			want, previous = e.Seq, e.Previous
+			if e.Seq == 1 {
+				previous = ""
+			}
+		}
+		switch {
+		case e.Seq > want:
+			return &ChainError{want, "it is missing"}
+		case e.Seq < want:
+			return &ChainError{e.Seq, "it is out of order"}
+		case e.Previous != previous:
+			return &ChainError{e.Seq, "it does not follow the entry before it"}
+		case e.Hash != digest(e):
+			return &ChainError{e.Seq, "it was altered"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package audit
+
+import "context"
+
+type requestKey struct{}
+
+// WithRequest returns a context under which entries carry id as their Request:
+// the id of an API request, or of one run of a pass. It is not a credential and
+// grants nothing.
+func WithRequest(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestKey{}, id)
+}
+
+// RequestID returns the id that [WithRequest] put into the context, or "".
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestKey{}).(string)
+	return id
+}

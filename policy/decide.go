@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	cedar "github.com/cedar-policy/cedar-go"
+)
+
+var _ Decider = (*Policies)(nil)
+
+// systemPrefix starts the name of every pass of the broker, and of no caller.
+const systemPrefix = "system:"
+
+// Decide implements [Decider]. A permit counts only where no forbid matches and
+// every policy could be evaluated: Cedar itself skips a policy that errs, and
+// would let a broken forbid pass. A request that the schema does not know is
+// denied with an error.
+func (p *Policies) Decide(r Request) Decision {
+	policies := p.callers
+	system := slices.Contains(r.Principal.Roles, RoleSystem)
+	switch {
+	case system != strings.HasPrefix(r.Principal.Name, systemPrefix):
+		return refuse("principal %q: the role %q and the prefix %q go together", r.Principal.Name, RoleSystem, systemPrefix)
+	case system:
+		policies = p.passes
+	case r.Principal.Name == "" || r.Principal.Project == "":
+		return refuse("principal %q of project %q: a caller has a name and a project", r.Principal.Name, r.Principal.Project)
+	}
+	shape, known := p.actions[r.Action]
+	if !known || !slices.Contains(shape.kinds, r.Resource.Kind) {
+		return refuse("action %q is not done to a %s", r.Action, r.Resource.Kind)
+	}
+
+	who, what := principalEntity(r.Principal), resourceEntity(r.Resource)
+	question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
+	if shape.weighed {
+		question.Context = wishRecord(r.Wish)
+	}
+	verdict, why := cedar.Authorize(policies, facts{who, what}, question)
+
+	d := Decision{Allowed: verdict == cedar.Allow && len(why.Errors) == 0}
+	for _, reason := range why.Reasons {
+		d.Policies = append(d.Policies, string(reason.PolicyID))
+	}
+	for _, e := range why.Errors {
+		d.Errors = append(d.Errors, fmt.Sprintf("%s: %s", e.PolicyID, e.Message))
+	}
+	return d
+}
+
+func refuse(format string, args ...any) Decision {
+	return Decision{Errors: []string{fmt.Sprintf(format, args...)}}
+}
+
+// facts are the two entities that a request is about: all that Cedar may look up.
+type facts [2]cedar.Entity
+
+// Get implements [cedar.EntityGetter].
+func (f facts) Get(uid cedar.EntityUID) (cedar.Entity, bool) {
+	for _, e := range f {
+		if e.UID == uid {
+			return e, true
+		}
+	}
+	return cedar.Entity{}, false
+}
+
+func principalEntity(p Principal) cedar.Entity {
+	return cedar.Entity{
+		UID: cedar.NewEntityUID("Principal", cedar.String(p.Name)),
+		Attributes: cedar.NewRecord(cedar.RecordMap{
+			"name":    cedar.String(p.Name),
+			"project": cedar.String(p.Project),
+			"roles":   stringSet(p.Roles),
+		}),
+	}
+}
+
+func resourceEntity(r Resource) cedar.Entity {
+	e := cedar.Entity{UID: cedar.NewEntityUID(cedar.EntityType(r.Kind), cedar.String(r.ID))}
+	switch r.Kind {
+	case KindVIM:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project": cedar.String(r.Project),
+			"name":    cedar.String(r.VIMName),
+			"type":    cedar.String(r.VIMType),
+			"shared":  cedar.Boolean(r.Shared),
+		})
+		e.Tags = labelRecord(r.Labels)
+	case KindLease:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project":    cedar.String(r.Project),
+			"owner":      cedar.String(r.Owner),
+			"vimProject": cedar.String(r.VIMProject),
+			"vimName":    cedar.String(r.VIMName),
+			"vimType":    cedar.String(r.VIMType),
+		})
+	default:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{"project": cedar.String(r.Project)})
+	}
+	return e
+}
+
+func labelRecord(labels map[string]string) cedar.Record {
+	tags := make(cedar.RecordMap, len(labels))
+	for key, value := range labels {
+		tags[cedar.String(key)] = cedar.String(value)
+	}
+	return cedar.NewRecord(tags)
+}
+
+func wishRecord(w Wish) cedar.Record {
+	return cedar.NewRecord(cedar.RecordMap{
+		// Rounded up, so that 3600.5 s do not pass a limit of 3600.
+		"ttlSeconds": cedar.Long((w.TTL + time.Second - 1) / time.Second),
+		"role":       cedar.String(w.Role),
+		"namespaces": stringSet(w.Namespaces),
+		"purpose":    cedar.String(w.Purpose),
+	})
+}
+
+func stringSet(items []string) cedar.Set {
+	values := make([]cedar.Value, len(items))
+	for i, s := range items {
+		values[i] = cedar.String(s)
+	}
+	return cedar.NewSet(values...)
+}

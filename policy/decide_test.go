@@ -1,0 +1,271 @@
+package policy_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+var (
+	admin  = policy.Principal{Name: "root", Project: "infra", Roles: []string{policy.RoleAdmin}}
+	member = policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+	reader = policy.Principal{Name: "rita", Project: "core", Roles: []string{policy.RoleReader}}
+	nobody = policy.Principal{Name: "norma", Project: "core", Roles: []string{"auditor"}}
+	reaper = policy.Principal{Name: "system:reaper", Roles: []string{policy.RoleSystem}}
+
+	ownProject     = policy.Resource{Kind: policy.KindProject, ID: "core", Project: "core"}
+	foreignProject = policy.Resource{Kind: policy.KindProject, ID: "ran", Project: "ran"}
+
+	ownVIM     = policy.Resource{Kind: policy.KindVIM, ID: "v1", Project: "core", VIMName: "edge-1", VIMType: "kubernetes", Labels: map[string]string{"stage": "prod"}}
+	foreignVIM = policy.Resource{Kind: policy.KindVIM, ID: "v2", Project: "ran", VIMName: "edge-1", VIMType: "kubernetes"}
+	sharedVIM  = policy.Resource{Kind: policy.KindVIM, ID: "v3", Project: "ran", VIMName: "hub", VIMType: "kubernetes", Shared: true}
+
+	ownLease       = policy.Resource{Kind: policy.KindLease, ID: "l1", Project: "core", Owner: "alice", VIMProject: "ran"}
+	colleagueLease = policy.Resource{Kind: policy.KindLease, ID: "l2", Project: "core", Owner: "bob", VIMProject: "ran"}
+	// Somebody of another project leased a VIM of ours, which is or was shared.
+	lentLease = policy.Resource{Kind: policy.KindLease, ID: "l3", Project: "ran", Owner: "carol", VIMProject: "core"}
+	// The same person took this one while acting in another project.
+	foreignLease = policy.Resource{Kind: policy.KindLease, ID: "l4", Project: "ran", Owner: "alice", VIMProject: "ran"}
+)
+
+func load(t testing.TB, site map[string][]byte) *policy.Policies {
+	t.Helper()
+	p, err := policy.Load(site)
+	if err != nil {
+		t.Fatalf("Load() = %v", err)
+	}
+	return p
+}
+
+type rule struct {
+	want    bool
+	who     policy.Principal
+	action  policy.Action
+	subject policy.Resource
+}
+
+func allow(who policy.Principal, action policy.Action, subject policy.Resource) rule {
+	return rule{true, who, action, subject}
+}
+
+func deny(who policy.Principal, action policy.Action, subject policy.Resource) rule {
+	return rule{false, who, action, subject}
+}
+
+func TestDefaultPolicies(t *testing.T) {
+	policies := load(t, nil)
+	for _, r := range []rule{
+		allow(admin, policy.VIMRegister, foreignProject),
+		allow(admin, policy.VIMShow, foreignVIM),
+		allow(admin, policy.VIMShare, foreignVIM),
+		allow(admin, policy.VIMForceDelete, foreignVIM),
+		allow(admin, policy.VIMSettle, foreignVIM),
+		allow(admin, policy.LeaseIssue, foreignVIM),
+		allow(admin, policy.LeaseRevoke, foreignLease),
+		allow(admin, policy.AuditRead, foreignProject),
+		allow(admin, policy.PolicyExplain, foreignProject),
+		deny(admin, policy.LeasePassThrough, foreignVIM),
+
+		allow(member, policy.VIMRegister, ownProject),
+		allow(member, policy.VIMShow, ownProject),
+		allow(member, policy.LeaseShow, ownProject),
+		allow(member, policy.AuditRead, ownProject),
+		deny(member, policy.PolicyExplain, ownProject),
+		deny(member, policy.VIMRegister, foreignProject),
+		deny(member, policy.AuditRead, foreignProject),
+
+		allow(member, policy.VIMShow, ownVIM),
+		allow(member, policy.VIMUpdate, ownVIM),
+		allow(member, policy.VIMRotate, ownVIM),
+		allow(member, policy.VIMCheck, ownVIM),
+		allow(member, policy.VIMDelete, ownVIM),
+		allow(member, policy.VIMInventory, ownVIM),
+		allow(member, policy.LeaseIssue, ownVIM),
+		allow(member, policy.LeaseRevoke, ownVIM),
+		deny(member, policy.LeasePassThrough, ownVIM),
+		deny(member, policy.VIMForceDelete, ownVIM),
+		deny(member, policy.VIMShare, ownVIM),
+		deny(member, policy.VIMSettle, ownVIM),
+
+		allow(member, policy.VIMShow, sharedVIM),
+		allow(member, policy.LeaseIssue, sharedVIM),
+		deny(member, policy.VIMUpdate, sharedVIM),
+		deny(member, policy.VIMCheck, sharedVIM),
+		deny(member, policy.VIMDelete, sharedVIM),
+		deny(member, policy.VIMInventory, sharedVIM),
+		deny(member, policy.LeaseRevoke, sharedVIM),
+
+		allow(member, policy.LeaseShow, ownLease),
+		allow(member, policy.LeaseRenew, ownLease),
+		allow(member, policy.LeaseRevoke, ownLease),
+		allow(member, policy.LeaseShow, colleagueLease),
+		deny(member, policy.LeaseRenew, colleagueLease),
+		deny(member, policy.LeaseRevoke, colleagueLease),
+		allow(member, policy.LeaseShow, lentLease),
+		allow(member, policy.LeaseRevoke, lentLease),
+		deny(member, policy.LeaseRenew, lentLease),
+
+		allow(reader, policy.VIMShow, ownProject),
+		allow(reader, policy.VIMShow, ownVIM),
+		allow(reader, policy.VIMShow, sharedVIM),
+		allow(reader, policy.LeaseShow, ownLease),
+		deny(reader, policy.AuditRead, ownProject),
+		deny(reader, policy.VIMCheck, ownVIM),
+		deny(reader, policy.LeaseIssue, ownVIM),
+		deny(reader, policy.LeaseRevoke, ownLease),
+
+		deny(nobody, policy.VIMShow, ownVIM),
+
+		allow(reaper, policy.LeaseRevoke, foreignLease),
+		allow(reaper, policy.VIMCheck, foreignVIM),
+		allow(reaper, policy.VIMDelete, foreignVIM),
+		allow(reaper, policy.VIMSettle, foreignVIM),
+		deny(reaper, policy.LeaseIssue, foreignVIM),
+		deny(reaper, policy.LeaseRenew, foreignLease),
+		deny(reaper, policy.LeasePassThrough, foreignVIM),
+		deny(reaper, policy.VIMForceDelete, foreignVIM),
+		deny(reaper, policy.AuditRead, foreignProject),
+	} {
+		d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject})
+		if d.Allowed != r.want || len(d.Errors) > 0 {
+			t.Errorf("Decide(%s, %s, %s %s) = %+v, want allowed %v", r.who.Name, r.action, r.subject.Kind, r.subject.ID, d, r.want)
+		}
+	}
+}
+
+// everyRequest asks everything of everyone: each action on each resource.
+func everyRequest(who ...policy.Principal) []policy.Request {
+	var requests []policy.Request
+	for _, p := range who {
+		for _, action := range []policy.Action{
+			policy.VIMRegister, policy.VIMShow, policy.VIMUpdate, policy.VIMRotate, policy.VIMCheck, policy.VIMDelete,
+			policy.VIMForceDelete, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
+			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.PolicyExplain,
+		} {
+			for _, subject := range []policy.Resource{
+				ownProject, foreignProject, ownVIM, foreignVIM, sharedVIM, ownLease, colleagueLease, lentLease, foreignLease,
+			} {
+				for _, ttl := range []time.Duration{0, time.Hour} {
+					requests = append(requests, policy.Request{
+						Principal: p, Action: action, Resource: subject, Wish: policy.Wish{TTL: ttl, Role: "edit"},
+					})
+				}
+			}
+		}
+	}
+	return requests
+}
+
+func TestForeignThingsAreForAdminsOnly(t *testing.T) {
+	policies := load(t, nil)
+	both := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember, policy.RoleReader}}
+	foreign := []string{foreignProject.ID, foreignVIM.ID, foreignLease.ID}
+	for _, r := range everyRequest(both, member, reader, nobody) {
+		if slices.Contains(foreign, r.Resource.ID) && policies.Decide(r).Allowed {
+			t.Errorf("%s may %s the foreign %s", r.Principal.Name, r.Action, r.Resource.Kind)
+		}
+	}
+}
+
+// TestBrokenForbidDenies: Cedar skips a policy that errs, so that a broken forbid
+// would allow; here it denies, and says why.
+func TestBrokenForbidDenies(t *testing.T) {
+	sound := load(t, nil)
+	broken := load(t, map[string][]byte{"site.cedar": []byte(`
+		@id("no-long-leases")
+		forbid (principal, action == Action::"lease:issue", resource)
+		when { context.ttlSeconds * 9223372036854775807 > 0 };`)})
+	for _, r := range everyRequest(admin, member, reader, nobody, reaper) {
+		got, was := broken.Decide(r), sound.Decide(r)
+		if got.Allowed && !was.Allowed {
+			t.Errorf("a broken forbid allows %s to %s %s", r.Principal.Name, r.Action, r.Resource.ID)
+		}
+	}
+	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour}}
+	if d := broken.Decide(r); d.Allowed || len(d.Errors) != 1 || len(d.Policies) == 0 {
+		t.Errorf("Decide() = %+v, want a denial with the permit that matched and the error of site.no-long-leases", d)
+	}
+}
+
+func TestSitePoliciesDoNotReachPasses(t *testing.T) {
+	plain := load(t, nil)
+	for name, text := range map[string]string{
+		"permit": `@id("all") permit (principal, action, resource);`,
+		"forbid": `@id("all") forbid (principal, action, resource);`,
+	} {
+		site := load(t, map[string][]byte{"site.cedar": []byte(text)})
+		for _, r := range everyRequest(reaper) {
+			if got, want := site.Decide(r).Allowed, plain.Decide(r).Allowed; got != want {
+				t.Errorf("with a site's %s: Decide(%s, %s) = %v, want %v", name, r.Action, r.Resource.ID, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoRequestIsDeniedWithAnError(t *testing.T) {
+	policies := load(t, map[string][]byte{"site.cedar": []byte(`@id("all") permit (principal, action, resource);`)})
+	for name, r := range map[string]policy.Request{
+		"a caller with the system's role": {Principal: policy.Principal{Name: "eve", Project: "core", Roles: []string{"system"}}, Action: policy.VIMCheck, Resource: ownVIM},
+		"a caller with a pass's name":     {Principal: policy.Principal{Name: "system:reaper", Project: "core", Roles: []string{"admin"}}, Action: policy.VIMCheck, Resource: ownVIM},
+		"no project":                      {Principal: policy.Principal{Name: "eve", Roles: []string{"admin"}}, Action: policy.VIMCheck, Resource: ownVIM},
+		"no name":                         {Principal: policy.Principal{Project: "core", Roles: []string{"admin"}}, Action: policy.VIMCheck, Resource: ownVIM},
+		"no action":                       {Principal: admin, Resource: ownVIM},
+		"an unknown action":               {Principal: admin, Action: "vim:explode", Resource: ownVIM},
+		"an action on another kind":       {Principal: admin, Action: policy.LeaseRenew, Resource: ownVIM},
+		"no resource":                     {Principal: admin, Action: policy.VIMShow},
+	} {
+		if d := policies.Decide(r); d.Allowed || len(d.Errors) == 0 {
+			t.Errorf("%s: Decide() = %+v, want a denial with an error", name, d)
+		}
+	}
+}
+
+func TestSitePoliciesWeighTheWish(t *testing.T) {
+	policies := load(t, map[string][]byte{"limits.cedar": []byte(`
+		@id("an-hour-in-prod")
+		forbid (principal, action == Action::"lease:issue", resource is VIM)
+		when { resource.hasTag("stage") && resource.getTag("stage") == "prod" && context.ttlSeconds > 3600 };
+
+		@id("cluster-admin-needs-namespaces")
+		forbid (principal, action == Action::"lease:issue", resource)
+		when { context.role == "cluster-admin" && context.namespaces.isEmpty() };
+
+		@id("old-clusters-pass-through")
+		permit (principal == Principal::"alice", action == Action::"lease:pass-through", resource == VIM::"v1")
+		when { context.purpose like "migration*" };`)})
+	for name, test := range map[string]struct {
+		action policy.Action
+		wish   policy.Wish
+		want   bool
+		by     string
+	}{
+		"an hour":                 {policy.LeaseIssue, policy.Wish{TTL: time.Hour}, true, "default.members-lease-vims"},
+		"a little more":           {policy.LeaseIssue, policy.Wish{TTL: time.Hour + 1}, false, "limits.an-hour-in-prod"},
+		"cluster-admin":           {policy.LeaseIssue, policy.Wish{Role: "cluster-admin"}, false, "limits.cluster-admin-needs-namespaces"},
+		"cluster-admin, bounded":  {policy.LeaseIssue, policy.Wish{Role: "cluster-admin", Namespaces: []string{"a"}}, true, "default.members-lease-vims"},
+		"pass-through as allowed": {policy.LeasePassThrough, policy.Wish{Purpose: "migration of 12"}, true, "limits.old-clusters-pass-through"},
+		"pass-through otherwise":  {policy.LeasePassThrough, policy.Wish{}, false, ""},
+	} {
+		d := policies.Decide(policy.Request{Principal: member, Action: test.action, Resource: ownVIM, Wish: test.wish})
+		var want []string
+		if test.by != "" {
+			want = []string{test.by}
+		}
+		if d.Allowed != test.want || !slices.Equal(d.Policies, want) || d.Errors != nil {
+			t.Errorf("%s: Decide() = %+v, want %v by %v", name, d, test.want, want)
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	policies := load(b, nil)
+	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"cnf"}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if d := policies.Decide(r); !d.Allowed {
+			b.Fatalf("Decide() = %+v, want allowed", d)
+		}
+	}
+}

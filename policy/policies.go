@@ -1,0 +1,220 @@
+package policy
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	cedar "github.com/cedar-policy/cedar-go"
+	cedarast "github.com/cedar-policy/cedar-go/x/exp/ast"
+	"github.com/cedar-policy/cedar-go/x/exp/schema"
+	"github.com/cedar-policy/cedar-go/x/exp/schema/resolved"
+	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
+)
+
+// Names of the built-in policy files.
+const (
+	// DefaultFile holds the default policies for callers. A file of this name
+	// among the site's takes their place.
+	DefaultFile = "default.cedar"
+	// systemFile holds what applies to the broker's own passes, and nothing else does.
+	systemFile = "system.cedar"
+)
+
+var (
+	//go:embed schema.cedarschema
+	schemaText []byte
+	//go:embed default.cedar
+	defaultText []byte
+	//go:embed system.cedar
+	systemText []byte
+)
+
+var (
+	fileForm = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)\.cedar$`)
+	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+)
+
+// Policies is a [Decider] over Cedar policies: the default ones for callers with
+// the site's beside them, and the built-in ones for the broker's own passes. It
+// never changes and is safe for concurrent use.
+type Policies struct {
+	callers policySet
+	passes  policySet
+	// actions holds, from the schema, what each action may be done to.
+	actions map[Action]actionShape
+}
+
+// actionShape is what the schema says of an action.
+type actionShape struct {
+	entity cedar.EntityUID
+	kinds  []Kind
+	// weighed: policies for this action see the [Wish].
+	weighed bool
+}
+
+// policySet holds compiled policies in the order of their ids.
+type policySet []identified
+
+type identified struct {
+	id     cedar.PolicyID
+	policy *cedar.Policy
+}
+
+// All implements [cedar.PolicyIterator].
+func (s policySet) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
+	return func(yield func(cedar.PolicyID, *cedar.Policy) bool) {
+		for _, p := range s {
+			if !yield(p.id, p.policy) {
+				return
+			}
+		}
+	}
+}
+
+// Load compiles the built-in policies with the site's, which are given by file
+// name ("site.cedar") and may be none. A file named [DefaultFile] takes the place
+// of the default policies.
+//
+// Load is strict, and returns every fault with file and line at once: text that
+// does not parse, a name that the schema does not know, a policy that can never
+// apply, labels of anything but a VIM, a policy without an @id annotation, an id
+// used twice in a file. A policy's full id, as decisions name it, is its file's
+// name without the ending, a dot, and its @id.
+func Load(site map[string][]byte) (*Policies, error) {
+	known, err := parseSchema()
+	if err != nil {
+		return nil, err
+	}
+	p := &Policies{actions: actionShapes(known)}
+	validator := validate.New(known)
+
+	files := maps.Clone(site)
+	if files == nil {
+		files = make(map[string][]byte, 1)
+	}
+	if _, replaced := files[DefaultFile]; !replaced {
+		files[DefaultFile] = defaultText
+	}
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name == systemFile {
+			faults = append(faults, fmt.Errorf("%s: the name is taken by the built-in policies of the broker's passes", name))
+			continue
+		}
+		set, err := compile(validator, name, files[name])
+		faults = append(faults, err)
+		p.callers = append(p.callers, set...)
+	}
+	p.passes, err = compile(validator, systemFile, systemText)
+	if err := errors.Join(append(faults, err)...); err != nil {
+		return nil, fmt.Errorf("loading policies: %w", err)
+	}
+	slices.SortFunc(p.callers, func(a, b identified) int { return strings.Compare(string(a.id), string(b.id)) })
+	return p, nil
+}
+
+func parseSchema() (*resolved.Schema, error) {
+	var s schema.Schema
+	s.SetFilename("schema.cedarschema")
+	if err := s.UnmarshalCedar(schemaText); err != nil {
+		return nil, fmt.Errorf("parsing the policy schema: %w", err)
+	}
+	known, err := s.Resolve()
+	if err != nil {
+		return nil, fmt.Errorf("resolving the policy schema: %w", err)
+	}
+	return known, nil
+}
+
+func actionShapes(known *resolved.Schema) map[Action]actionShape {
+	shapes := make(map[Action]actionShape, len(known.Actions))
+	for uid, a := range known.Actions {
+		shape := actionShape{entity: uid, weighed: len(a.AppliesTo.Context) > 0}
+		for _, kind := range a.AppliesTo.Resources {
+			shape.kinds = append(shape.kinds, Kind(kind))
+		}
+		shapes[Action(uid.ID)] = shape
+	}
+	return shapes
+}
+
+// compile parses and checks one file.
+func compile(validator *validate.Validator, file string, text []byte) (policySet, error) {
+	stem := fileForm.FindStringSubmatch(file)
+	if stem == nil {
+		return nil, fmt.Errorf("%q: a policy file is named in lower-case letters, digits and dashes, and ends in .cedar", file)
+	}
+	parsed, err := cedar.NewPolicyListFromBytes(file, text)
+	if err != nil {
+		// cedar-go parses without the name it was given.
+		return nil, errors.New(strings.Replace(err.Error(), "<input>", file, 1))
+	}
+	var set policySet
+	var faults []error
+	lines := make(map[string]int, len(parsed)) // by @id
+	for _, policy := range parsed {
+		at := policy.Position()
+		fault := func(format string, args ...any) {
+			faults = append(faults, fmt.Errorf("%s:%d: "+format, append([]any{file, at.Line}, args...)...))
+		}
+		id := string(policy.Annotations()["id"])
+		if !idForm.MatchString(id) {
+			fault(`the policy needs an annotation like @id("no-cluster-admin") in lower-case letters, digits and dashes`)
+			continue
+		}
+		if line, taken := lines[id]; taken {
+			fault("the id %q is taken by the policy in line %d", id, line)
+			continue
+		}
+		lines[id] = at.Line
+		if err := validator.Policy("", (*cedarast.Policy)(policy.AST())); err != nil {
+			fault("policy %q: %w", id, err)
+			continue
+		}
+		if misreadsLabels((*cedarast.Policy)(policy.AST())) {
+			fault("policy %q: only a VIM has labels: write \"resource is VIM\" in the policy's head, and ask no other than resource", id)
+			continue
+		}
+		set = append(set, identified{cedar.PolicyID(stem[1] + "." + id), policy})
+	}
+	return set, errors.Join(faults...)
+}
+
+// misreadsLabels reports whether the policy asks for a label (a tag) of something
+// that may have none. To the validator hasTag is then merely false, so a forbid
+// about leases that asks for it would load and never match.
+func misreadsLabels(p *cedarast.Policy) bool {
+	ofVIM := false
+	switch head := p.Resource.(type) {
+	case cedarast.ScopeTypeIs:
+		ofVIM = Kind(head.Type) == KindVIM
+	case cedarast.ScopeTypeIsIn:
+		ofVIM = Kind(head.Type) == KindVIM
+	case cedarast.ScopeTypeEq:
+		ofVIM = Kind(head.Entity.Type) == KindVIM
+	}
+	misread := false
+	for _, condition := range p.Conditions {
+		cedarast.Inspect(cedarast.NewNode(condition.Body), func(n cedarast.IsNode) bool {
+			var asked cedarast.IsNode
+			switch tag := n.(type) {
+			case cedarast.NodeTypeHasTag:
+				asked = tag.Left
+			case cedarast.NodeTypeGetTag:
+				asked = tag.Left
+			default:
+				return true
+			}
+			v, isVariable := asked.(cedarast.NodeTypeVariable)
+			misread = misread || !ofVIM || !isVariable || v.Name != "resource"
+			return true
+		})
+	}
+	return misread
+}

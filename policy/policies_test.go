@@ -1,0 +1,93 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func TestLoadRefuses(t *testing.T) {
+	const good = `@id("a") permit (principal, action, resource);`
+	for name, test := range map[string]struct {
+		file, text string
+		want       []string // each in the error
+	}{
+		"text that does not parse":        {"site.cedar", "// one\n\n@id(\"a\") permit (principal, action, resource) when { principal. };", []string{"site.cedar:3:"}},
+		"an unknown action":               {"site.cedar", "\n@id(\"a\")\npermit (principal, action == Action::\"vim:shw\", resource);", []string{"site.cedar:2:", `"a"`, "vim:shw"}},
+		"an unknown attribute":            {"site.cedar", "@id(\"a\") permit (principal, action, resource) when { principal.projekt == \"x\" };", []string{"site.cedar:1:", "projekt"}},
+		"an attribute of another kind":    {"site.cedar", "@id(\"a\") permit (principal, action, resource is Project) when { resource.shared };", []string{"site.cedar:1:", "shared"}},
+		"labels of a lease":               {"site.cedar", "@id(\"a\") forbid (principal, action == Action::\"lease:renew\", resource) when { resource.hasTag(\"stage\") };", []string{"site.cedar:1:", "only a VIM has labels"}},
+		"labels of a principal":           {"site.cedar", "@id(\"a\") forbid (principal, action, resource is VIM) when { !principal.hasTag(\"stage\") };", []string{"site.cedar:1:", "only a VIM has labels"}},
+		"context where there is none":     {"site.cedar", "@id(\"a\") permit (principal, action == Action::\"vim:show\", resource) when { context.ttlSeconds > 1 };", []string{"site.cedar:1:", "ttlSeconds"}},
+		"a policy that can never apply":   {"site.cedar", "@id(\"a\") permit (principal, action == Action::\"lease:renew\", resource is VIM);", []string{"site.cedar:1:"}},
+		"a comparison of unlike types":    {"site.cedar", "@id(\"a\") permit (principal, action, resource) when { principal.project == 1 };", []string{"site.cedar:1:"}},
+		"a policy without an id":          {"site.cedar", "permit (principal, action, resource);", []string{"site.cedar:1:", "@id"}},
+		"an id that is none":              {"site.cedar", "@id(\"A b\") permit (principal, action, resource);", []string{"site.cedar:1:", "@id"}},
+		"an id used twice":                {"site.cedar", good + "\n" + good, []string{"site.cedar:2:", "line 1"}},
+		"two faults, both named":          {"site.cedar", "permit (principal, action, resource);\npermit (principal, action, resource);", []string{"site.cedar:1:", "site.cedar:2:"}},
+		"a file with another ending":      {"site.txt", good, []string{"site.txt"}},
+		"a file that could be mistaken":   {"a.b.cedar", good, []string{"a.b.cedar"}},
+		"policies for the broker itself":  {"system.cedar", good, []string{"system.cedar"}},
+		"broken defaults of the site":     {policy.DefaultFile, "permit", []string{"default.cedar:1:"}},
+		"trailing text after the policy":  {"site.cedar", good + "\nallow", []string{"site.cedar:2:"}},
+		"a role of the system as a group": {"site.cedar", "@id(\"a\") permit (principal in Role::\"system\", action, resource);", []string{"site.cedar:1:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := policy.Load(map[string][]byte{test.file: []byte(test.text)})
+			if err == nil {
+				t.Fatalf("Load() = nil, want an error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("Load() = %v, want %q in it", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestSiteDefaultsTakeThePlaceOfOurs(t *testing.T) {
+	policies := load(t, map[string][]byte{policy.DefaultFile: []byte(`
+		@id("readers-only") permit (principal, action == Action::"vim:show", resource) when { principal.roles.contains("reader") };`)})
+	for _, r := range []rule{
+		allow(reader, policy.VIMShow, foreignVIM),
+		deny(admin, policy.VIMShow, ownVIM),
+		allow(reaper, policy.LeaseRevoke, ownLease),
+	} {
+		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject}); d.Allowed != r.want {
+			t.Errorf("Decide(%s, %s) = %+v, want allowed %v", r.who.Name, r.action, d, r.want)
+		}
+	}
+}
+
+func TestLoadLeavesItsArgumentAlone(t *testing.T) {
+	site := map[string][]byte{"site.cedar": []byte(`@id("a") forbid (principal, action, resource);`)}
+	load(t, site)
+	if len(site) != 1 {
+		t.Errorf("Load added to its argument: %d files", len(site))
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(`@id("a") permit (principal, action, resource) when { principal.roles.contains("x") };`))
+	f.Add([]byte(`@id("a") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds * 9223372036854775807 > 0 };`))
+	f.Add([]byte("\xff\x00@id"))
+	sound, err := policy.Load(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		site, err := policy.Load(map[string][]byte{"site.cedar": text})
+		if err != nil {
+			return
+		}
+		// Whatever loads, the broker's passes are decided as ever.
+		for _, r := range everyRequest(reaper) {
+			if got, want := site.Decide(r).Allowed, sound.Decide(r).Allowed; got != want {
+				t.Errorf("Decide(%s, %s) = %v, want %v", r.Action, r.Resource.ID, got, want)
+			}
+		}
+		site.Decide(policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM})
+	})
+}

@@ -1,0 +1,126 @@
+// Package policy decides who may do what: a principal, an action and a resource
+// go in, a decision comes out. Nothing is allowed unless a policy permits it, and
+// a policy that cannot be evaluated denies.
+package policy
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrDenied is what every refusal unwraps to.
+var ErrDenied = errors.New("denied by policy")
+
+// ErrEvaluation: a policy could not be evaluated, and denied for that reason.
+// The policies need mending.
+var ErrEvaluation = errors.New("policy could not be evaluated")
+
+// Principal is who asks, as an authenticator established it. It acts in exactly
+// one project.
+type Principal struct {
+	// Name is unique within this broker, e.g. "alice" or "system:reaper". The
+	// prefix "system:" and [RoleSystem] come together or not at all.
+	Name string
+	// Project is the tenant the principal acts in.
+	Project string
+	// Roles are the principal's roles in that project: "admin", "member", "reader".
+	Roles []string
+}
+
+// Roles that the default policies speak of.
+const (
+	RoleAdmin  = "admin"
+	RoleMember = "member"
+	RoleReader = "reader"
+	// RoleSystem is held by the broker's own passes, and can be held by no caller.
+	RoleSystem = "system"
+)
+
+// Action is what is asked for. The names are those of Cedar's Action entities.
+type Action string
+
+// Every action there is.
+const (
+	VIMRegister    Action = "vim:register"
+	VIMShow        Action = "vim:show" // also what list filters by
+	VIMUpdate      Action = "vim:update"
+	VIMRotate      Action = "vim:rotate"
+	VIMCheck       Action = "vim:check"
+	VIMDelete      Action = "vim:delete"
+	VIMForceDelete Action = "vim:force-delete" // delete although leases could not be revoked
+	VIMShare       Action = "vim:share"        // set or clear "shared"
+	VIMInventory   Action = "vim:inventory"
+	VIMSettle      Action = "vim:settle" // remove orphans, close ghosts
+
+	LeaseIssue       Action = "lease:issue"
+	LeasePassThrough Action = "lease:pass-through" // hand out the stored credential itself
+	LeaseShow        Action = "lease:show"
+	LeaseRenew       Action = "lease:renew"
+	LeaseRevoke      Action = "lease:revoke"
+
+	AuditRead     Action = "audit:read"
+	PolicyExplain Action = "policy:explain" // about another principal than oneself
+)
+
+// Kind is the kind of thing an action is done to; the names are Cedar entity types.
+type Kind string
+
+// Every kind of resource.
+const (
+	KindProject Kind = "Project"
+	KindVIM     Kind = "VIM"
+	KindLease   Kind = "Lease"
+)
+
+// Resource is what the action is done to. What belongs to a kind it is not of is empty.
+// For actions that have no object yet (register, list, audit) it is the Project.
+type Resource struct {
+	Kind Kind
+	// ID is a UUID, or the project's name.
+	ID string
+	// Project is the tenant it belongs to; a lease belongs to its principal's.
+	Project string
+	// VIMProject is, on a lease, the project that its VIM belongs to.
+	VIMProject string
+	// VIMType and VIMName are the VIM's; on a lease, those of its VIM.
+	VIMType string
+	VIMName string
+	// Shared and Labels are a VIM's only: on a lease they would be as old as it is.
+	Shared bool
+	Labels map[string]string
+	// Owner is the principal that a lease was issued to.
+	Owner string
+}
+
+// Wish is what a lease request asks for, as policies may weigh it; zero elsewhere.
+type Wish struct {
+	// TTL is what would be granted: defaults filled in, so that no policy is
+	// passed by leaving it out. Policies see it in seconds, rounded up.
+	TTL        time.Duration
+	Role       string
+	Namespaces []string
+	Purpose    string
+}
+
+// Request is one question.
+type Request struct {
+	Principal Principal
+	Action    Action
+	Resource  Resource
+	Wish      Wish
+}
+
+// Decision is the answer, and why.
+type Decision struct {
+	Allowed bool
+	// Policies are the ids of the policies that determined the answer; empty
+	// when nothing permitted.
+	Policies []string
+	// Errors are evaluation errors. Any error denies, whatever else matched.
+	Errors []string
+}
+
+// Decider answers questions. It is safe for concurrent use.
+type Decider interface {
+	Decide(Request) Decision
+}

@@ -1,0 +1,143 @@
+package policy
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ErrUnauthenticated: the caller showed no token, or one that nobody has.
+var ErrUnauthenticated = errors.New("not authenticated")
+
+// tokenPrefix lets people and secret scanners recognise a token of ours.
+const tokenPrefix = "vbt_"
+
+// tokenBytes is how much randomness a token carries. It is why an unsalted
+// SHA-256 is the right digest: there is nothing to guess.
+const tokenBytes = 32
+
+// Token is a caller's static token as it is stored: everything but the token.
+type Token struct {
+	// Name becomes the principal's name: letters, digits and "._@-", at most 128.
+	// It holds no colon, so that no caller can be taken for a "system:" pass.
+	Name string
+	// Project is the one the principal acts in; it is spelled like a name.
+	Project string
+	// Roles are one or more, from the default policies or the site's own.
+	// [RoleSystem] is refused.
+	Roles []string
+	// SHA256 is the digest that [NewToken] gave, in lower-case hex. The digest of
+	// anything but such a token matches nothing: people choose bad tokens.
+	SHA256 string
+}
+
+// nameForm is what names of principals, projects and roles look like.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
+
+// StaticTokens authenticates callers against a fixed list of tokens. It keeps
+// digests only, is immutable and safe for concurrent use.
+type StaticTokens struct {
+	holders map[[sha256.Size]byte]Principal
+}
+
+// NewStaticTokens checks the list and returns every fault in it at once.
+func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
+	s := &StaticTokens{holders: make(map[[sha256.Size]byte]Principal, len(tokens))}
+	names := make(map[string]bool, len(tokens))
+	var faults []error
+	for i, t := range tokens {
+		fault := func(format string, args ...any) {
+			faults = append(faults, fmt.Errorf("token %d (%q): "+format, append([]any{i + 1, t.Name}, args...)...))
+		}
+		switch {
+		case !nameForm.MatchString(t.Name):
+			fault("the name must be 1 to 128 letters, digits and \"._@-\"")
+		case names[t.Name]:
+			fault("the name is taken by another token")
+		}
+		names[t.Name] = true
+		if !nameForm.MatchString(t.Project) {
+			fault("the project must be 1 to 128 letters, digits and \"._@-\"")
+		}
+		if len(t.Roles) == 0 {
+			fault("it needs at least one role")
+		}
+		for _, role := range t.Roles {
+			switch {
+			case role == RoleSystem:
+				fault("the role %q is the broker's own", role)
+			case !nameForm.MatchString(role):
+				fault("the role %q must be letters, digits and \"._@-\"", role)
+			}
+		}
+		digest, err := parseDigest(t.SHA256)
+		if err != nil {
+			fault("%w", err)
+			continue
+		}
+		if _, taken := s.holders[digest]; taken {
+			fault("the digest is another token's")
+		}
+		s.holders[digest] = Principal{Name: t.Name, Project: t.Project, Roles: slices.Clone(t.Roles)}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return s, nil
+}
+
+// OwnToken reports whether a token has the form of those that [NewToken] makes.
+// No token of another system starts so.
+func OwnToken(bearer string) bool {
+	return strings.HasPrefix(bearer, tokenPrefix) &&
+		len(bearer) == len(tokenPrefix)+base64.RawURLEncoding.EncodedLen(tokenBytes)
+}
+
+// parseDigest does not echo its input: it may be a token by mistake.
+func parseDigest(s string) (digest [sha256.Size]byte, err error) {
+	if len(s) == hex.EncodedLen(len(digest)) && s == strings.ToLower(s) {
+		if _, err = hex.Decode(digest[:], []byte(s)); err == nil {
+			return digest, nil
+		}
+	}
+	return digest, errors.New("the SHA-256 must be 64 lower-case hex digits")
+}
+
+// Authenticate returns the principal that holds the bearer token, or
+// [ErrUnauthenticated], which tells nothing more. Only digests are compared, so
+// the time it takes says nothing about any token.
+func (s *StaticTokens) Authenticate(_ context.Context, bearer string) (Principal, error) {
+	// One of another form cannot be on the list, unless the digest of a guessable
+	// one was put there.
+	if !OwnToken(bearer) {
+		return Principal{}, ErrUnauthenticated
+	}
+	holder, ok := s.holders[sha256.Sum256([]byte(bearer))]
+	if !ok {
+		return Principal{}, ErrUnauthenticated
+	}
+	holder.Roles = slices.Clone(holder.Roles)
+	return holder, nil
+}
+
+// NewToken makes a token of 256 random bits and the digest to store for it. The
+// plain token is for its holder alone: show it once, keep it nowhere.
+func NewToken() (plain, digest string) {
+	random := make([]byte, tokenBytes)
+	_, _ = rand.Read(random) // never errs (see crypto/rand)
+	plain = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
+	return plain, Digest(plain)
+}
+
+// Digest is the SHA-256 of a token, as [Token] holds it.
+func Digest(plain string) string {
+	sum := sha256.Sum256([]byte(plain))
+	return hex.EncodeToString(sum[:])
+}

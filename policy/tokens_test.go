@@ -1,0 +1,100 @@
+package policy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func TestAuthenticate(t *testing.T) {
+	plain, digest := policy.NewToken()
+	other, _ := policy.NewToken()
+	const guessable = "hunter2"
+	tokens, err := policy.NewStaticTokens([]policy.Token{
+		{Name: "alice@example.com", Project: "core", Roles: []string{"member", "auditor"}, SHA256: digest},
+		{Name: "bob", Project: "core", Roles: []string{"member"}, SHA256: policy.Digest(guessable)},
+	})
+	if err != nil {
+		t.Fatalf("NewStaticTokens() = %v", err)
+	}
+	got, err := tokens.Authenticate(t.Context(), plain)
+	want := policy.Principal{Name: "alice@example.com", Project: "core", Roles: []string{"member", "auditor"}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Authenticate() = %v (-want +got):\n%s", err, diff)
+	}
+	got.Roles[0] = policy.RoleAdmin
+	if again, _ := tokens.Authenticate(t.Context(), plain); again.Roles[0] != "member" {
+		t.Errorf("a caller changed the roles behind its token to %q", again.Roles)
+	}
+	for name, bearer := range map[string]string{
+		"nothing": "", "another token": other, "a guessable one": guessable, "the digest": digest,
+		"one cut short": plain[:len(plain)-1], "one with a space": plain + " ", "the prefix": "vbt_",
+	} {
+		p, err := tokens.Authenticate(t.Context(), bearer)
+		if !errors.Is(err, policy.ErrUnauthenticated) || p.Name != "" {
+			t.Errorf("%s: Authenticate() = %v, %v, want ErrUnauthenticated", name, p, err)
+		}
+		if bearer != "" && err != nil && strings.Contains(err.Error(), bearer) {
+			t.Errorf("%s: the error holds the token", name)
+		}
+	}
+}
+
+func TestNewStaticTokensNamesEveryFault(t *testing.T) {
+	plain, digest := policy.NewToken()
+	_, second := policy.NewToken()
+	_, third := policy.NewToken()
+	_, err := policy.NewStaticTokens([]policy.Token{
+		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: digest},
+		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: second},
+		{Name: "system:reaper", Project: "core", Roles: []string{"system"}, SHA256: third},
+		{Name: "bob", Project: "", Roles: nil, SHA256: plain},
+		{Name: "carol", Project: "core", Roles: []string{"member"}, SHA256: digest},
+		{Name: "dan", Project: "core", Roles: []string{"a b"}, SHA256: strings.ToUpper(second)},
+	})
+	if err == nil {
+		t.Fatal("NewStaticTokens() = nil, want faults")
+	}
+	if strings.Contains(err.Error(), plain) {
+		t.Errorf("the error holds a token that stood where a digest belongs")
+	}
+	for _, want := range []string{
+		`token 2 ("alice"): the name is taken`,
+		`token 3 ("system:reaper"): the name must`,
+		`token 3 ("system:reaper"): the role "system" is the broker's own`,
+		`token 4 ("bob"): the project must`,
+		`token 4 ("bob"): it needs at least one role`,
+		`token 4 ("bob"): the SHA-256 must`,
+		`token 5 ("carol"): the digest is another token's`,
+		`token 6 ("dan"): the role "a b" must`,
+		`token 6 ("dan"): the SHA-256 must`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("NewStaticTokens() = %v\nwant in it: %s", err, want)
+		}
+	}
+}
+
+func TestNewTokensDiffer(t *testing.T) {
+	a, digestA := policy.NewToken()
+	b, digestB := policy.NewToken()
+	if a == b || digestA == digestB {
+		t.Errorf("two tokens or digests are alike")
+	}
+	if !strings.HasPrefix(a, "vbt_") || digestA != policy.Digest(a) {
+		t.Errorf("NewToken() gave a token without the prefix vbt_ or a digest of something else")
+	}
+}
+
+func TestOwnToken(t *testing.T) {
+	plain, digest := policy.NewToken()
+	for token, want := range map[string]bool{plain: true, plain[1:]: false, plain + "A": false, "gAAAAABl" + plain[8:]: false, digest: false, "": false} {
+		if got := policy.OwnToken(token); got != want {
+			t.Errorf("OwnToken of %d characters = %t, want %t", len(token), got, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package bench
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+var figuresFile = flag.String("figures", "", "also write the figures to this file, as JSON")
+
+func TestMain(m *testing.M) { real.Main(m) }
+
+// BenchmarkFigures measures every figure, or those that -bench names, and prints
+// the table of them.
+func BenchmarkFigures(b *testing.B) {
+	real.Kubernetes(b) // without one there is nothing to print
+	r := &report{Date: time.Now().UTC(), Machine: thisMachine()}
+	p := &program{dir: b.TempDir()}
+	for _, f := range []struct {
+		name    string
+		measure func(*testing.B) *figure
+	}{
+		{"issue-1", func(b *testing.B) *figure { return issue(b, 1, 300, 1) }},
+		{"issue-8", func(b *testing.B) *figure { return issue(b, 8, 20, 4) }},
+		{"issue-64", func(b *testing.B) *figure { return issue(b, 64, 6, 4) }},
+		{"open", open},
+		{"vims", vims},
+		{"start", func(b *testing.B) *figure { return start(b, p) }},
+		{"idle", func(b *testing.B) *figure { return idle(b, p) }},
+		{"due", due},
+		{"vault-1", func(b *testing.B) *figure { return vaultOpen(b, 1, 40, 50) }},
+		{"vault-8", func(b *testing.B) *figure { return vaultOpen(b, 8, 20, 25) }},
+		{"vault-64", func(b *testing.B) *figure { return vaultOpen(b, 64, 12, 8) }},
+		{"replicas", func(b *testing.B) *figure { return replicas(b, p) }},
+		{"million", million},
+		{"outage", outage},
+	} {
+		b.Run(f.name, func(b *testing.B) {
+			var found *figure
+			for b.Loop() {
+				found = f.measure(b)
+			}
+			found.Name = f.name
+			r.set(found)
+			b.ReportMetric(0, "ns/op") // the time of the measurement says nothing
+		})
+	}
+	r.Machine.LoadAfter = load()
+	if err := r.writeTable(os.Stdout); err != nil {
+		b.Fatal(err)
+	}
+	if *figuresFile == "" {
+		return
+	}
+	out, err := os.Create(*figuresFile)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer out.Close()
+	if err := r.writeJSON(out); err != nil {
+		b.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,86 @@
+package bench
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// filling is what fills a database, $vims and $leases being how many. A hundredth
+// of the leases is live, and 500 and 100 VIMs are due. Indexes are made after the
+// rows, and what triggers count is counted at the end: row by row it would take
+// an hour.
+var filling = []string{
+	`ALTER TABLE vims DISABLE TRIGGER vim_counted`,
+	`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`,
+	`INSERT INTO vims (id, project, name, type, state, shared, is_default, created_by, created_at, updated_at, revision,
+			generation, pending, pending_since, health, health_checked, health_message, health_version, can_mint, mint_message,
+			health_next, idempotency_key, request_digest)
+		SELECT md5('vim' || i)::uuid::text, 'project-' || i % ($vims / 100), 'vim-' || i, 'kubernetes', 'registered', false, false,
+			'alice', now() - interval '1 y', now(), 1, 1, 0, '-infinity', 'reachable', now(), '', 'v1.36.3', true, '',
+			now() + CASE WHEN i <= 100 THEN '-1 h' ELSE '1 d' END::interval, '', ''
+		FROM generate_series(1, $vims) AS i`,
+	`INSERT INTO vim_generations (vim, number, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, scope, discovered,
+			identity, credential_kind, credential_expires_at, sealed, key_ref, key_store)
+		SELECT md5('vim' || i)::uuid::text, 1, 'https://vim-' || i || ':6443', repeat(md5('ca' || i), 32), false, '', '', '{}', '',
+			md5('identity' || i)::uuid::text, 'bearerToken', '-infinity', repeat(md5('sealed' || i), 24), 'key-' || i, 'vault'
+		FROM generate_series(1, $vims) AS i`,
+	`INSERT INTO vim_labels (vim, key, value)
+		SELECT md5('vim' || i)::uuid::text, 'site', 'site-' || i % 500 FROM generate_series(1, $vims) AS i`,
+	`DO $fill$
+		DECLARE
+			old   record;
+			anew  text;
+			later text[];
+		BEGIN
+			FOR old IN SELECT i.indexrelid::regclass AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index AS i
+				WHERE i.indrelid = 'leases'::regclass AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid)
+			LOOP
+				later := later || old.definition;
+				EXECUTE 'DROP INDEX ' || old.name;
+			END LOOP;
+			INSERT INTO leases (id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason,
+				role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
+				unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
+				next_attempt_at, last_error, revision, idempotency_key, request_digest)
+			SELECT md5('lease' || i)::uuid::text, md5('vim' || v)::uuid::text, 'vim-' || v, 'kubernetes', project, 1, project,
+				'principal-' || i % 1000, '', CASE WHEN live THEN 'active' ELSE 'revoked' END, CASE WHEN live THEN '' ELSE 'Expired' END,
+				'edit', '{}', 'kubeconfig', 'upgrade', at, at, CASE WHEN live AND NOT due THEN now() + interval '1 d' ELSE at + interval '1 h' END,
+				at + interval '12 h', '-infinity', 'bearerToken', false, true, true, 10000000,
+				CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END, CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END,
+				md5('handle' || i), CASE WHEN live THEN repeat(md5('sealed' || i), 24) ELSE '' END, '', 0, at, '', 3, 'key-' || i, md5('digest' || i)
+			FROM (SELECT i, i % $vims + 1 AS v, 'project-' || (i % $vims + 1) % ($vims / 100) AS project, i <= 500 AS due,
+				i <= 500 OR i % 100 = 0 AS live, now() - (i + 500) * interval '30 s' AS at FROM generate_series(1, $leases) AS i) AS l;
+			FOREACH anew IN ARRAY later LOOP
+				EXECUTE anew;
+			END LOOP;
+		END $fill$`,
+	`ALTER TABLE vims ENABLE TRIGGER vim_counted`,
+	`ALTER TABLE leases ENABLE TRIGGER lease_counted_when_created`,
+	`INSERT INTO vim_census (part, value, n) SELECT 'state', state, count(*) FROM vims GROUP BY state`,
+	`INSERT INTO vim_census (part, value, n) SELECT 'health', health, count(*) FROM vims GROUP BY health`,
+	`UPDATE lease_census SET n = (SELECT count(*) FROM leases WHERE leases.state = lease_census.state)`,
+	`INSERT INTO lease_live_counts (whose, name, n)
+		SELECT 'principal', principal, count(*) FROM leases WHERE state <> 'revoked' GROUP BY principal
+		UNION ALL SELECT 'vim', vim, count(*) FROM leases WHERE state <> 'revoked' GROUP BY vim
+		UNION ALL SELECT 'project', project, count(*) FROM leases WHERE state <> 'revoked' GROUP BY project`,
+	`VACUUM ANALYZE`,
+}
+
+// fill fills a database whose schema is made.
+func fill(b *testing.B, dsn string, vims, leases int) {
+	b.Helper()
+	conn, err := pgx.Connect(b.Context(), dsn)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close(b.Context())
+	counts := strings.NewReplacer("$vims", strconv.Itoa(vims), "$leases", strconv.Itoa(leases))
+	for _, text := range filling {
+		if _, err := conn.Exec(b.Context(), counts.Replace(text)); err != nil {
+			b.Fatalf("filling the database: %v, in %s", err, text)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+const (
+	// idleGoal is the memory, in MB, that a server at rest may hold.
+	idleGoal = 80
+	// idleFor is how long it is left alone.
+	idleFor = 10 * time.Second
+)
+
+// idle measures what the program holds and uses while nobody asks it for
+// anything: after its start, and after it has issued a lease.
+func idle(b *testing.B, p *program) *figure {
+	b.Helper()
+	f := &figure{Title: "At rest"}
+	if runtime.GOOS != "linux" {
+		f.Title += " (not measured: it takes Linux to ask)"
+		return f
+	}
+	cluster := real.Kubernetes(b)
+	home := b.TempDir()
+	data := filepath.Join(home, "data")
+	server, err := serveIn(p.binary(b), home, data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(server.kill)
+	f.Rows = append(f.Rows, atRest(b, server.pid(), "after start")...)
+
+	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := client.New(client.Options{Addr: server.url, Token: secret.NewText(strings.TrimSpace(string(token)))})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := c.RegisterVIM(b.Context(), v1.Registration{
+		Name: "cluster", Type: string(broker.Kubernetes), Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
+		Credential: v1.Credential{Token: secret.NewText(cluster.AdminToken(b))},
+	}, ""); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := c.IssueLease(b.Context(), v1.LeaseRequest{VIM: "cluster", TTL: "1h", Role: "view"}, ""); err != nil {
+		b.Fatal(err)
+	}
+	f.Rows = append(f.Rows, atRest(b, server.pid(), "after one lease")...)
+	b.ReportMetric(f.Rows[2].Value, "MB")
+	if err := server.stop(); err != nil {
+		b.Fatal(err)
+	}
+	return f
+}
+
+// atRest leaves a process alone, and tells what it used meanwhile and what it holds then.
+func atRest(b *testing.B, pid int, when string) []row {
+	b.Helper()
+	before, err := processorTime(pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	<-time.After(idleFor) // that nothing happens is what is measured
+	after, err := processorTime(pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	memory, err := resident(pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	seconds := int(idleFor / time.Second)
+	return []row{
+		row{What: "resident memory, " + when, N: seconds, Value: memory, Unit: "MB"}.valueGoal(idleGoal),
+		{What: "processor, " + when, N: seconds, Value: (after - before) / idleFor.Seconds(), Unit: "ms/s"},
+	}
+}

@@ -1,0 +1,84 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+func auditLog(t *testing.T, s storeTest) {
+	if err := s.Check(s.ctx); err != nil {
+		t.Errorf("Check = %v", err)
+	}
+	full := entry("first")
+	full.Detail = map[string]string{"role": "edit", "vim": `"'\ é`}
+	mustBeFull(t, full, "Seq", "Previous", "Hash")
+	given := full
+	given.Seq, given.Previous, given.Hash = 99, "made up", "made up" // the sink says what they are
+	given.Time = full.Time.Add(300 * time.Nanosecond).In(time.FixedZone("", 3600))
+	if err := s.Append(s.ctx, given); err != nil {
+		t.Fatalf("Append = %v", err)
+	}
+	full.Seq = 1
+	wantSame(t, "the first entry", s.entries(t), []audit.Entry{audit.Seal("", full)})
+
+	for i, alter := range []func(*audit.Entry){
+		func(e *audit.Entry) { e.Project = "south" },
+		func(e *audit.Entry) { e.Principal = "bob" },
+		func(e *audit.Entry) { e.Action = policy.LeaseIssue },
+		func(e *audit.Entry) { e.Resource = "other"; e.Detail = nil },
+		func(e *audit.Entry) { e.Time = epoch.Add(-time.Hour) }, // a clock that was set back
+		func(e *audit.Entry) { e.Time = epoch.Add(time.Hour); e.Outcome = audit.Denied },
+	} {
+		e := entry("many")
+		alter(&e)
+		if err := s.Append(s.ctx, e); err != nil {
+			t.Fatalf("Append(%d) = %v", i+2, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		q    audit.Query
+		want []int64
+	}{
+		"all, newest first":     {audit.Query{Limit: 100}, []int64{7, 6, 5, 4, 3, 2, 1}},
+		"limit":                 {audit.Query{Limit: 2}, []int64{7, 6}},
+		"before":                {audit.Query{Limit: 2, Before: 6}, []int64{5, 4}},
+		"project":               {audit.Query{Limit: 100, Project: "south"}, []int64{2}},
+		"principal":             {audit.Query{Limit: 100, Principal: "bob"}, []int64{3}},
+		"action":                {audit.Query{Limit: 100, Action: policy.LeaseIssue}, []int64{4}},
+		"resource":              {audit.Query{Limit: 100, Resource: "other"}, []int64{5}},
+		"since":                 {audit.Query{Limit: 100, Since: epoch}, []int64{7, 5, 4, 3, 2, 1}},
+		"since, many match":     {audit.Query{Limit: 1, Since: epoch.Add(-time.Hour)}, []int64{7}},
+		"since, in a project":   {audit.Query{Limit: 100, Since: epoch, Project: "south"}, []int64{2}},
+		"since later":           {audit.Query{Limit: 100, Since: epoch.Add(time.Minute)}, []int64{7}},
+		"since before the last": {audit.Query{Limit: 100, Since: epoch, Before: 7, Resource: "many"}, []int64{4, 3, 2}},
+		"nothing":               {audit.Query{Limit: 100, Project: "east"}, nil},
+	} {
+		got, err := s.Entries(s.ctx, c.q)
+		if err != nil {
+			t.Errorf("Entries(%s) = %v", name, err)
+		}
+		var seqs []int64
+		for _, e := range got {
+			seqs = append(seqs, e.Seq)
+		}
+		wantSame(t, "entries: "+name, seqs, c.want)
+	}
+
+	ended, cancel := context.WithCancel(s.ctx)
+	cancel()
+	if err := s.Append(ended, entry("ended")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Append with a context that has ended = %v, want its error", err)
+	}
+	all := s.entries(t)
+	if len(all) != 7 {
+		t.Errorf("there are %d entries, want 7", len(all))
+	}
+	if err := audit.Verify(all); err != nil {
+		t.Errorf("Verify = %v", err)
+	}
+}

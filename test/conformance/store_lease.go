@@ -1,0 +1,309 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+func leaseRows(t *testing.T, s storeTest) {
+	v := s.mustCreateVIM(t, plainVIM("south", "core"))
+	want := fullLease(v)
+	mustBeFull(t, want)
+	given := want
+	given.State, given.Revision = broker.LeaseActive, 77 // the store says what they are
+	s.mustCreateLease(t, given)
+	got, err := s.Lease(s.ctx, want.ID)
+	if err != nil {
+		t.Fatalf("Lease = %v", err)
+	}
+	wantSame(t, "Lease as created", got, want)
+	got, err = s.LeaseByKey(s.ctx, "alice", want.IdempotencyKey)
+	if err != nil {
+		t.Fatalf("LeaseByKey = %v", err)
+	}
+	wantSame(t, "LeaseByKey", got, want)
+
+	t.Run("missing", func(t *testing.T) {
+		_, err := s.Lease(s.ctx, "none")
+		wantError(t, "Lease", err, broker.ErrNotFound, "")
+		for _, k := range [][2]string{{"bob", want.IdempotencyKey}, {"alice", ""}, {"alice", "other"}} {
+			_, err = s.LeaseByKey(s.ctx, k[0], k[1])
+			wantError(t, "LeaseByKey", err, broker.ErrNotFound, "")
+		}
+		_, err = s.UpdateLease(s.ctx, "none", func(*broker.Lease) error { t.Error("change was called"); return nil }, entry("none"))
+		wantError(t, "UpdateLease", err, broker.ErrNotFound, "")
+		wantError(t, "DeferLease", s.DeferLease(s.ctx, "none", 1, epoch, "x"), broker.ErrNotFound, "")
+	})
+
+	t.Run("VIM not ready", func(t *testing.T) {
+		draining := plainVIM("north", "draining")
+		draining.State = broker.Draining
+		registering := plainVIM("north", "registering")
+		registering.State = broker.Registering
+		s.mustCreateVIM(t, draining)
+		s.mustCreateVIM(t, registering)
+		older := v
+		older.Current.Number = 2
+		entries := len(s.entries(t))
+		for what, of := range map[string]broker.VIM{
+			"that is gone": plainVIM("north", "gone"), "that drains": draining,
+			"that is registering": registering, "of another generation": older,
+		} {
+			l := plainLease(of)
+			wantError(t, "CreateLease on a VIM "+what, s.CreateLease(s.ctx, l, broker.Quota{}, entry(what)), broker.ErrConflict, "")
+			if _, err := s.Lease(s.ctx, l.ID); !errors.Is(err, broker.ErrNotFound) {
+				t.Errorf("refused lease is there: %v", err)
+			}
+		}
+		if after := len(s.entries(t)); after != entries {
+			t.Errorf("refused leases left %d audit entries", after-entries)
+		}
+	})
+
+	t.Run("key taken", func(t *testing.T) {
+		l := plainLease(v)
+		l.IdempotencyKey = want.IdempotencyKey
+		wantError(t, "CreateLease repeated while the quota is used up",
+			s.CreateLease(s.ctx, l, broker.Quota{PerPrincipal: 1}, entry("again")), broker.ErrExists, "Idempotency-Key")
+		l.Principal = "bob"
+		s.mustCreateLease(t, l)
+	})
+
+	t.Run("update", func(t *testing.T) {
+		next := want
+		next.State, next.Namespaces, next.Revision = broker.LeaseActive, nil, 2
+		next.Derived, next.Sealed, next.IssuedAt = false, "", epoch.Add(time.Minute)
+		got, err := s.UpdateLease(s.ctx, want.ID, func(now *broker.Lease) error {
+			wantSame(t, "lease given to change", *now, want)
+			*now = next
+			now.IssuedAt = next.IssuedAt.Add(300 * time.Nanosecond).In(time.FixedZone("", -3600))
+			now.ID, now.VIM, now.VIMName, now.VIMType, now.VIMProject, now.VIMGeneration = "x", "x", "x", "x", "x", 9
+			now.Project, now.Principal, now.CreatedAt, now.Revision = "x", "x", epoch.Add(9), 9
+			return nil
+		}, entry("update"))
+		if err != nil {
+			t.Fatalf("UpdateLease = %v", err)
+		}
+		wantSame(t, "UpdateLease's answer", got, next)
+		got, _ = s.Lease(s.ctx, want.ID)
+		wantSame(t, "lease after UpdateLease", got, next)
+
+		entries := len(s.entries(t))
+		refusal := errors.New("no")
+		_, err = s.UpdateLease(s.ctx, want.ID, func(now *broker.Lease) error {
+			now.Role = "wrong"
+			return refusal
+		}, entry("refused"))
+		if err != refusal { //nolint:errorlint // the contract: as it is
+			t.Errorf("UpdateLease = %v, want the change's own error", err)
+		}
+		next.Attempts, next.NextAttemptAt, next.LastError = 7, epoch.Add(time.Hour), "forbidden"
+		if err := s.DeferLease(s.ctx, want.ID, 7, next.NextAttemptAt, "forbidden"); err != nil {
+			t.Errorf("DeferLease = %v", err)
+		}
+		got, _ = s.Lease(s.ctx, want.ID)
+		wantSame(t, "lease after a refused change and DeferLease", got, next)
+		if after := len(s.entries(t)); after != entries {
+			t.Errorf("refused change and DeferLease left %d audit entries", after-entries)
+		}
+	})
+
+	t.Run("after rename", func(t *testing.T) {
+		if _, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.Name = "renamed"; return nil }, entry("rename")); err != nil {
+			t.Fatalf("UpdateVIM = %v", err)
+		}
+		if got, err := s.Lease(s.ctx, want.ID); err != nil || got.VIMName != "core" {
+			t.Errorf("VIMName = %q, %v; want the name at issue", got.VIMName, err)
+		}
+	})
+}
+
+func leaseLists(t *testing.T, s storeTest) {
+	north := s.mustCreateVIM(t, plainVIM("north", "n"))
+	south := s.mustCreateVIM(t, plainVIM("south", "s"))
+	nth := 0
+	add := func(v broker.VIM, alter func(*broker.Lease), way ...broker.LeaseState) {
+		l := plainLease(v)
+		l.ID = fmt.Sprintf("lease-%d", nth)
+		l.CreatedAt = epoch.Add(time.Duration(nth/2) * time.Second) // two each share a time
+		nth++
+		if alter != nil {
+			alter(&l)
+		}
+		s.mustCreateLease(t, l)
+		s.mustMove(t, l.ID, way...)
+	}
+	until := func(state broker.LeaseState, next time.Time) {
+		id := fmt.Sprintf("lease-%d", nth-1)
+		_, err := s.UpdateLease(s.ctx, id, func(l *broker.Lease) error {
+			if l.State != state {
+				return fmt.Errorf("lease is %s", l.State)
+			}
+			l.NextAttemptAt = next
+			return nil
+		}, entry("next"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(north, nil)                                                                       // 0
+	add(north, func(l *broker.Lease) { l.Principal = "bob" }, broker.LeaseActive)         // 1: due in an hour
+	add(south, func(l *broker.Lease) { l.Operation = "op" }, broker.LeaseRevoking)        // 2: due at once
+	add(south, func(l *broker.Lease) { l.Project = "south" }, broker.LeaseRevoking)       // 3: due in two hours
+	until(broker.LeaseRevoking, epoch.Add(2*time.Hour))                                   //
+	add(south, nil, broker.LeaseRevoking, broker.LeaseRevoked)                            // 4: never due
+	add(south, func(l *broker.Lease) { l.Sealed = "s" }, broker.LeaseRevoking, "revoked") // 5: due in a minute
+	until(broker.LeaseRevoked, epoch.Add(time.Minute))
+	add(north, func(l *broker.Lease) { l.Operation = "op" }, broker.LeaseRevoking, broker.LeaseIrrevocable) // 6: never due
+
+	at := func(d time.Duration) broker.LeaseFilter { return broker.LeaseFilter{DueBefore: epoch.Add(d)} }
+	for name, c := range map[string]struct {
+		f    broker.LeaseFilter
+		want []int
+	}{
+		"all, newest first":     {broker.LeaseFilter{}, []int{6, 5, 4, 3, 2, 1, 0}},
+		"project":               {broker.LeaseFilter{Project: "south"}, []int{3}},
+		"VIM":                   {broker.LeaseFilter{VIM: north.ID}, []int{6, 1, 0}},
+		"live of a VIM":         {broker.LeaseFilter{VIM: south.ID, States: []broker.LeaseState{"active", "revoking"}}, []int{3, 2}},
+		"ended of a VIM":        {broker.LeaseFilter{VIM: south.ID, States: []broker.LeaseState{"revoked"}}, []int{5, 4}},
+		"VIM's project":         {broker.LeaseFilter{VIMProject: "south"}, []int{5, 4, 3, 2}},
+		"live of a VIM project": {broker.LeaseFilter{VIMProject: "south", States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
+		"principal":             {broker.LeaseFilter{Principal: "bob"}, []int{1}},
+		"live of a principal":   {broker.LeaseFilter{Principal: "alice", States: []broker.LeaseState{"pending"}}, []int{0}},
+		"live of a project":     {broker.LeaseFilter{Project: "north", States: []broker.LeaseState{"active", "irrevocable"}}, []int{6, 1}},
+		"operation":             {broker.LeaseFilter{Operation: "op"}, []int{6, 2}},
+		"operation on a VIM":    {broker.LeaseFilter{Operation: "op", VIM: south.ID}, []int{2}},
+		"state":                 {broker.LeaseFilter{States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
+		"states":                {broker.LeaseFilter{States: []broker.LeaseState{"revoked", "pending", "revoked"}}, []int{5, 4, 0}},
+		"created before":        {broker.LeaseFilter{CreatedBefore: epoch.Add(time.Second)}, []int{1, 0}},
+		"abandoned":             {broker.LeaseFilter{CreatedBefore: epoch.Add(time.Hour), States: []broker.LeaseState{"pending"}}, []int{0}},
+		"due now":               {at(0), []int{2}},
+		"due in a minute":       {at(time.Minute), []int{5, 2}},
+		"due in an hour":        {at(time.Hour), []int{5, 2, 1}},
+		"due in a day":          {at(24 * time.Hour), []int{5, 3, 2, 1}},
+		"nothing":               {broker.LeaseFilter{Project: "east"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want []string
+			for _, n := range c.want {
+				want = append(want, fmt.Sprintf("lease-%d", n))
+			}
+			for _, size := range []int{0, 1, 2} {
+				var got []string
+				c.f.Page = broker.Page{Size: size}
+				for {
+					page, next, err := s.Leases(s.ctx, c.f)
+					if err != nil {
+						t.Fatalf("Leases = %v", err)
+					}
+					for _, l := range page {
+						got = append(got, l.ID)
+					}
+					if c.f.Token = next; next == "" {
+						break
+					}
+				}
+				wantSame(t, "ids with page size "+strconv.Itoa(size), got, want)
+			}
+		})
+	}
+
+	census, err := s.Census(s.ctx)
+	if err != nil {
+		t.Fatalf("Census = %v", err)
+	}
+	wantSame(t, "leases by state", census.Leases, map[broker.LeaseState]int{
+		"pending": 1, "active": 1, "revoking": 2, "revoked": 2, "irrevocable": 1,
+	})
+}
+
+func quotas(t *testing.T, s storeTest) {
+	one := s.mustCreateVIM(t, plainVIM("north", "one"))
+	two := s.mustCreateVIM(t, plainVIM("north", "two"))
+	first := s.mustCreateLease(t, plainLease(one)) // alice, north, one
+	entries := len(s.entries(t))
+	for name, c := range map[string]struct {
+		q     broker.Quota
+		alter func(*broker.Lease)
+	}{
+		"perPrincipal": {broker.Quota{PerPrincipal: 1}, func(l *broker.Lease) { l.Principal = "bob" }},
+		"perVIM":       {broker.Quota{PerVIM: 1}, func(l *broker.Lease) { l.VIM = two.ID }},
+		"perProject":   {broker.Quota{PerProject: 1}, func(l *broker.Lease) { l.Project = "south" }},
+	} {
+		err := s.CreateLease(s.ctx, plainLease(one), c.q, entry(name))
+		wantError(t, "CreateLease beyond "+name, err, broker.ErrQuota, "")
+		var e *broker.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Detail, name) {
+			t.Errorf("CreateLease beyond %s = %v, want the quota named", name, err)
+		}
+		if n := len(s.entries(t)); n != entries {
+			t.Errorf("refused lease left %d audit entries", n-entries)
+		}
+		within := plainLease(one)
+		c.alter(&within)
+		if err := s.CreateLease(s.ctx, within, c.q, entry(name)); err != nil {
+			t.Errorf("CreateLease within %s = %v", name, err)
+		}
+		s.mustMove(t, within.ID, broker.LeaseRevoking, broker.LeaseRevoked)
+		entries = len(s.entries(t))
+	}
+	s.mustMove(t, first.ID, broker.LeaseRevoking, broker.LeaseIrrevocable)
+	wantError(t, "CreateLease beside an irrevocable one",
+		s.CreateLease(s.ctx, plainLease(one), broker.Quota{PerVIM: 1}, entry("x")), broker.ErrQuota, "")
+	s.mustMove(t, first.ID, broker.LeaseRevoking, broker.LeaseRevoked)
+	if err := s.CreateLease(s.ctx, plainLease(one), broker.Quota{PerVIM: 1, PerPrincipal: 1, PerProject: 1}, entry("y")); err != nil {
+		t.Errorf("CreateLease after the other was revoked = %v", err)
+	}
+}
+
+// moves walks all pairs of states, of leases and of VIMs.
+func moves(t *testing.T, s storeTest) {
+	v := s.mustCreateVIM(t, plainVIM("north", "core"))
+	ways := map[broker.LeaseState][]broker.LeaseState{
+		broker.LeasePending: nil, broker.LeaseActive: {"active"}, broker.LeaseRevoking: {"revoking"},
+		broker.LeaseRevoked: {"revoking", "revoked"}, broker.LeaseIrrevocable: {"revoking", "irrevocable"},
+	}
+	for from, way := range ways {
+		for to := range ways {
+			l := s.mustCreateLease(t, plainLease(v))
+			s.mustMove(t, l.ID, way...)
+			entries := len(s.entries(t))
+			got, err := s.UpdateLease(s.ctx, l.ID, func(l *broker.Lease) error { moveLease(l, to); return nil }, entry("move"))
+			if from == to || from.CanMove(to) {
+				if err != nil || got.State != to {
+					t.Errorf("lease from %s to %s = %s, %v; want it moved", from, to, got.State, err)
+				}
+				continue
+			}
+			wantError(t, fmt.Sprintf("lease from %s to %s", from, to), err, broker.ErrConflict, "")
+			if now, err := s.Lease(s.ctx, l.ID); err != nil || now.State != from || len(s.entries(t)) != entries {
+				t.Errorf("refused move from %s to %s left %s (%v) or an audit entry", from, to, now.State, err)
+			}
+		}
+	}
+	states := []broker.VIMState{broker.Registering, broker.Registered, broker.Draining}
+	for _, from := range states {
+		for _, to := range states {
+			v := plainVIM("north", fmt.Sprintf("%s-%s", from, to))
+			v.State = from
+			s.mustCreateVIM(t, v)
+			_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.State = to; return nil }, entry("move"))
+			if from == to || from.CanMove(to) {
+				if err != nil {
+					t.Errorf("VIM from %s to %s = %v", from, to, err)
+				}
+				continue
+			}
+			wantError(t, fmt.Sprintf("VIM from %s to %s", from, to), err, broker.ErrConflict, "")
+			if now := s.mustVIM(t, v.ID); now.State != from {
+				t.Errorf("refused move from %s to %s left %s", from, to, now.State)
+			}
+		}
+	}
+}

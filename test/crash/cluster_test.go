@@ -1,0 +1,135 @@
+package crash_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// cluster is what the kit knows of a Kubernetes cluster, fake or real. It
+// outlives the servers that use it.
+type cluster struct {
+	endpoint, ca string
+	// fake is nil for a real cluster, which cannot be told to fail.
+	fake *fakekube.Server
+	// newToken makes another administrator's token.
+	newToken func(testing.TB) string
+	clients  *kubernetes.Clientset
+}
+
+func fakeCluster(t testing.TB) *cluster {
+	t.Helper()
+	f := fakekube.New(t, fakekube.Options{})
+	c := &cluster{endpoint: f.Endpoint, ca: f.CA, fake: f, newToken: func(testing.TB) string { return f.AdminTokenFor(0) }}
+	return c.connect(t, f.AdminToken)
+}
+
+func realCluster(t testing.TB) *cluster {
+	t.Helper()
+	r := real.OwnKubernetes(t)
+	c := &cluster{endpoint: r.Endpoint, ca: r.CAPEM, newToken: r.AdminToken}
+	return c.connect(t, r.AdminToken(t))
+}
+
+func (c *cluster) config(token string) *rest.Config {
+	return &rest.Config{Host: c.endpoint, BearerToken: token, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(c.ca)}}
+}
+
+func (c *cluster) connect(t testing.TB, token string) *cluster {
+	t.Helper()
+	var err error
+	if c.clients, err = kubernetes.NewForConfig(c.config(token)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// registration is one of the cluster under a name.
+func (c *cluster) registration(t testing.TB, name string) v1.Registration {
+	t.Helper()
+	return v1.Registration{
+		Name: name, Type: "kubernetes", Endpoint: c.endpoint, CACert: c.ca,
+		Credential: v1.Credential{Token: secret.NewText(c.newToken(t))},
+	}
+}
+
+// managed selects what the broker made.
+const managed = "app.kubernetes.io/managed-by=vimbroker"
+
+// secrets are the names of the leases' Secrets, sorted.
+func (c *cluster) secrets(t testing.TB) []string {
+	t.Helper()
+	list, err := c.clients.CoreV1().Secrets("vimbroker").List(t.Context(), metav1.ListOptions{LabelSelector: managed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, s := range list.Items {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// others are the other objects that the broker made, but for its namespace.
+func (c *cluster) others(t testing.TB) []string {
+	t.Helper()
+	names := []string{}
+	accounts, err := c.clients.CoreV1().ServiceAccounts("").List(t.Context(), metav1.ListOptions{LabelSelector: managed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range accounts.Items {
+		names = append(names, "serviceaccount "+o.Name)
+	}
+	bindings, err := c.clients.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{LabelSelector: managed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range bindings.Items {
+		names = append(names, "clusterrolebinding "+o.Name)
+	}
+	return names
+}
+
+// works reports whether the API server knows a token's holder.
+func (c *cluster) works(t testing.TB, token string) bool {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(c.config(token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = clients.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	switch status, ok := err.(apierrors.APIStatus); { //nolint:errorlint // client-go's own answer
+	case err == nil:
+		return true
+	case ok && status.Status().Code == http.StatusUnauthorized:
+		return false
+	}
+	t.Fatalf("trying a token: %v", err)
+	return false
+}
+
+// wantDead waits for a token to be refused; a real API server may honour it for
+// the life of its cache.
+func (c *cluster) wantDead(t testing.TB, token string) {
+	t.Helper()
+	eventually(t, "a token is refused that no lease answers for", func() error {
+		if c.works(t, token) {
+			return fmt.Errorf("it works")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,270 @@
+package crash_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// deaths says in which flows the server is killed at which failpoint. Every
+// failpoint of the source is here, or in swept or execDeaths.
+var deaths = map[string][]scenario{
+	"register.intent":    {registering},
+	"register.checked":   {registering},
+	"register.done":      {registering},
+	"register.undo-keys": {registeringInVain},
+
+	"seal.key-stored":   {registering, rotating, updatingUnderLease},
+	"keydir.put.temp":   {registering, updatingUnderLease},
+	"keydir.put.linked": {registering, updatingUnderLease},
+
+	"update.intent":    {rotating, updatingUnderLease},
+	"update.checked":   {rotating, updatingUnderLease},
+	"update.switched":  {rotating, updatingUnderLease},
+	"update.undo-keys": {updatingInVain, settlingAWrite, settlingARekey},
+
+	"rekey.intent":   {rekeying},
+	"rekey.sealed":   {rekeying},
+	"rekey.switched": {rekeying},
+
+	"keydir.delete.unlinked": {rotating, rekeying, draining, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey},
+	"keys.destroyed":         {rotating, rekeying, draining, revokingTheLast, settlingAKey},
+
+	"issue.intent":              {issuing},
+	"k8s.ensure.serviceaccount": {issuing},
+	"k8s.issue.secret":          {issuing, issuingInVain},
+	"k8s.issue.token":           {issuing},
+	"issue.minted":              {issuing},
+	"issue.active":              {issuing},
+	"issue.aborting":            {issuingInVain},
+
+	"renew.intent": {renewing},
+	"renew.minted": {renewing},
+	"renew.done":   {renewing},
+
+	"revoke.intent":      {revoking, draining, settlingALease},
+	"k8s.revoke.deleted": {revoking, draining, issuingInVain, settlingALease},
+	"revoke.gone":        {revoking, draining, issuingInVain, settlingALease},
+	"revoke.done":        {revoking, draining, issuingInVain, settlingALease},
+
+	"delete.draining":  {draining},
+	"delete.revoked":   {draining, goingOnDraining},
+	"delete.forgotten": {draining, goingOnDraining},
+	"delete.deleted":   {draining, goingOnDraining},
+}
+
+// swept are failpoints that every write passes: TestKilledAtEveryCommit has them.
+var swept = []string{"store.before-commit", "store.after-commit"}
+
+// execDeaths are failpoints of "vimbroker exec": TestExecKilled has them.
+var execDeaths = []string{"files.written", "files.closing"}
+
+// elsewhere are failpoints that a server on the embedded defaults never passes,
+// with the package whose own tests kill a process there.
+var elsewhere = map[string]string{
+	"openstack.check.probed":   "drivers/openstack",
+	"openstack.issue.minted":   "drivers/openstack",
+	"openstack.revoke.deleted": "drivers/openstack",
+	"openstack.revoke.token":   "drivers/openstack",
+	"barbican.put.made":        "drivers/barbican",
+	"barbican.put.closed":      "drivers/barbican",
+	"barbican.put.filled":      "drivers/barbican",
+	"vault.put.written":        "drivers/vault",
+	"vault.delete.metadata":    "drivers/vault",
+	"vault.delete.destroyed":   "drivers/vault",
+}
+
+func TestEveryFailpointHasAScenario(t *testing.T) {
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
+	found := failpoints(t)
+	for point, pkg := range elsewhere {
+		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {
+			t.Errorf("no test of %s names failpoint %s", pkg, point)
+		}
+	}
+	for point, at := range found {
+		if !slices.Contains(known, point) {
+			t.Errorf("failpoint %s (%s) has no scenario: the crash kit must kill a server there", point, at)
+		}
+	}
+	for _, point := range known {
+		if found[point] == "" {
+			t.Errorf("the crash kit has a scenario for %s, and the source has no such failpoint", point)
+		}
+	}
+}
+
+func TestKilledAtEveryFailpoint(t *testing.T) {
+	for point, scenarios := range deaths {
+		for _, sc := range scenarios {
+			t.Run(point+"/"+sc.name, func(t *testing.T) {
+				t.Parallel()
+				sc.killedAt(t, fakeCluster(t), point)
+			})
+		}
+	}
+}
+
+func TestKilledAtEveryCommit(t *testing.T) {
+	for _, point := range swept {
+		for _, sc := range flows {
+			t.Run(point+"/"+sc.name, func(t *testing.T) {
+				t.Parallel()
+				for n := 1; ; n++ {
+					at := fmt.Sprintf("%s#%d", point, n)
+					s := sc.begin(t, fakeCluster(t), at)
+					if !sc.killed(s) {
+						if n < 2 {
+							t.Fatalf("the flow passes %s not even once", point)
+						}
+						s.stop()
+						return
+					}
+					sc.conclude(s)
+					if t.Failed() {
+						t.Fatalf("the server was killed at %s", at)
+					}
+				}
+			})
+		}
+	}
+}
+
+// killedAt plays the whole scenario, with the server killed at a failpoint.
+func (sc scenario) killedAt(t *testing.T, kube *cluster, point string) {
+	t.Helper()
+	s := sc.begin(t, kube, point)
+	if !sc.killed(s) {
+		t.Fatalf("the flow has ended, and did not come to %s", point)
+	}
+	sc.conclude(s)
+}
+
+// begin prepares, and arms the failpoint.
+func (sc scenario) begin(t *testing.T, kube *cluster, point string) *scene {
+	t.Helper()
+	s := newScene(t, kube)
+	sc.prepare(s)
+	if sc.starts {
+		s.server = launch(t, s.dir, point)
+		s.servers = append(s.servers, s.server)
+		return s
+	}
+	s.remember()
+	s.arm(point)
+	return s
+}
+
+// killed plays the flow, and reports whether it ended in SIGKILL; otherwise the
+// server lives on, disarmed.
+func (sc scenario) killed(s *scene) bool {
+	s.t.Helper()
+	if sc.starts {
+		select {
+		case <-s.exited:
+			s.wantKilled()
+			return true
+		case <-s.ready:
+		}
+	}
+	if sc.act != nil && cutOff(sc.act(s)) {
+		s.wantKilled()
+		return true
+	}
+	s.arm("")
+	select {
+	case <-s.exited: // behind the answer
+		s.wantKilled()
+		return true
+	default:
+		return false
+	}
+}
+
+// conclude starts the next server and proves.
+func (sc scenario) conclude(s *scene) {
+	s.t.Helper()
+	s.restart()
+	s.proveSettled()
+	sc.after(s)
+	s.prove()
+}
+
+// testedIn reports whether a test of the package in dir has a string of that value.
+func testedIn(t *testing.T, dir, point string) bool {
+	t.Helper()
+	tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tests {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), strconv.Quote(point)) {
+			return true
+		}
+	}
+	return false
+}
+
+// failpoints reads every name that the source passes to failpoint.At, and where.
+func failpoints(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	files := token.NewFileSet()
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() {
+			if path != "../.." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+				return fs.SkipDir
+			}
+			return nil
+		} else if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "At" && len(call.Args) == 1 {
+				if pkg, ok := f.X.(*ast.Ident); ok && pkg.Name == "failpoint" {
+					at := files.Position(call.Pos()).String()
+					name, ok := call.Args[0].(*ast.BasicLit)
+					if !ok {
+						t.Errorf("%s: the name of a failpoint must be a literal, so that the crash kit finds it", at)
+						return true
+					}
+					point, err := strconv.Unquote(name.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found[point] = at
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

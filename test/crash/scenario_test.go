@@ -1,0 +1,392 @@
+package crash_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+)
+
+// scenario is one flow in which the server is killed.
+type scenario struct {
+	name string
+	// prepare brings about what the flow begins with.
+	prepare func(*scene)
+	// starts says that the flow begins with the start of a server: prepare has left none running.
+	starts bool
+	// act is the flow. Its error only says whether an answer came. It may be
+	// missing where the flow is a server's start.
+	act func(*scene) error
+	// after proves what holds for this flow besides scene.prove; a server has
+	// come back, and runs.
+	after func(*scene)
+	// fakeOnly flows need a cluster that can be told to fail.
+	fakeOnly bool
+}
+
+// requestKey is the Idempotency-Key of the flows that take one.
+const requestKey = "crash-kit"
+
+var (
+	registering = scenario{
+		name:    "register",
+		prepare: func(*scene) {},
+		act: func(s *scene) error {
+			_, err := s.RegisterVIM(s.ctx(), s.kube.registration(s.t, "edge"), requestKey)
+			return err
+		},
+		// Whether the VIM is there or not, the name can be had, by a repeat of the
+		// same request; and whatever is there is whole.
+		after: func(s *scene) {
+			for _, v := range s.vims() {
+				if v.Name != "edge" || v.State != "registered" || v.Generation != 1 {
+					s.t.Errorf("VIM %s is %s in generation %d", v.Name, v.State, v.Generation)
+				}
+			}
+			v, err := s.RegisterVIM(s.ctx(), s.kube.registration(s.t, "edge"), requestKey)
+			if err != nil || v.Name != "edge" {
+				s.t.Errorf("RegisterVIM again = %q, %v", v.Name, err)
+			}
+		},
+	}
+
+	registeringInVain = scenario{
+		name:    "register with a wrong credential",
+		prepare: func(*scene) {},
+		act: func(s *scene) error {
+			r := s.kube.registration(s.t, "edge")
+			r.Credential.Token = secret.NewText("not-a-token")
+			_, err := s.RegisterVIM(s.ctx(), r, "")
+			return err
+		},
+		after: func(s *scene) {
+			if found := s.vims(); len(found) > 0 {
+				s.t.Errorf("a VIM is there that was never registered: %s", found[0].State)
+			}
+			s.register("edge")
+		},
+	}
+
+	rotating = scenario{
+		name:    "rotate",
+		prepare: func(s *scene) { s.register("edge") },
+		act: func(s *scene) error {
+			_, err := s.RotateVIM(s.ctx(), "edge", s.rotation(), 0)
+			return err
+		},
+		after: rotatedAgain,
+	}
+
+	updatingUnderLease = scenario{
+		name:    "update under a lease",
+		prepare: func(s *scene) { s.register("edge"); s.issue("edge") },
+		act: func(s *scene) error {
+			namespace := "kube-system"
+			_, err := s.UpdateVIM(s.ctx(), "edge", v1.Change{Namespace: &namespace, Credential: s.rotation().Credential}, 0)
+			return err
+		},
+		after: rotatedAgain,
+	}
+
+	updatingInVain = scenario{
+		name:    "update with a wrong credential",
+		prepare: func(s *scene) { s.register("edge"); s.issue("edge") },
+		act: func(s *scene) error {
+			_, err := s.RotateVIM(s.ctx(), "edge", v1.Rotation{Credential: v1.Credential{Token: secret.NewText("not-a-token")}}, 0)
+			return err
+		},
+		after: func(s *scene) {
+			if v := s.only(); v.Generation != 1 {
+				s.t.Errorf("generation = %d after an update that failed, want 1", v.Generation)
+			}
+			rotatedAgain(s)
+		},
+	}
+
+	// rekeying seals a VIM with two generations and the credentials of their leases
+	// under new keys.
+	rekeying = scenario{
+		name: "rekey",
+		prepare: func(s *scene) {
+			s.register("edge")
+			l, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.handedOut(l)
+			if _, err := s.RotateVIM(s.ctx(), "edge", s.rotation(), 0); err != nil {
+				s.t.Fatal(err)
+			}
+			s.issue("edge")
+		},
+		act: func(s *scene) error {
+			_, err := s.RotateVIM(s.ctx(), "edge", v1.Rotation{}, 0)
+			return err
+		},
+		after: rekeyedAgain,
+	}
+
+	issuing = scenario{
+		name:    "issue",
+		prepare: func(s *scene) { s.register("edge") },
+		act: func(s *scene) error {
+			_, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+			return err
+		},
+		// Whoever did not get the answer asks again under the same key: for the
+		// lease, if it is active, and otherwise to be told that it is not.
+		after: func(s *scene) {
+			before := s.leases()
+			again, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+			switch {
+			case len(before) == 1 && before[0].State == "revoked":
+				if client.Status(err) != http.StatusConflict {
+					s.t.Errorf("IssueLease again = %v, want a conflict: the lease has ended", err)
+				}
+			case err != nil:
+				s.t.Errorf("IssueLease again: %v", err)
+			case len(before) == 1 && before[0].ID != again.ID:
+				s.t.Errorf("IssueLease again made lease %s beside %s", again.ID, before[0].ID)
+			default:
+				s.handedOut(again)
+			}
+		},
+	}
+
+	issuingInVain = scenario{
+		name:     "issue on a cluster that mints and does not answer",
+		fakeOnly: true,
+		prepare:  func(s *scene) { s.register("edge") },
+		act: func(s *scene) error {
+			fault := fakekube.Fault{Method: http.MethodPost, Path: "/token$", Kind: fakekube.Drop, Late: true}
+			if err := s.kube.fake.Fail(fault); err != nil {
+				s.t.Fatal(err)
+			}
+			_, err := s.IssueLease(s.ctx(), leaseRequest("edge"), "")
+			return err
+		},
+		after: func(s *scene) { s.kube.fake.Heal() },
+	}
+
+	renewing = scenario{
+		name:    "renew",
+		prepare: func(s *scene) { s.register("edge"); s.issue("edge") },
+		act: func(s *scene) error {
+			_, err := s.RenewLease(s.ctx(), s.issued[0], v1.Renewal{TTL: "2h"})
+			return err
+		},
+		after: func(s *scene) {
+			l := s.lease(s.issued[0])
+			if l.State != "active" {
+				s.t.Errorf("the lease is %s after a renewal that nobody saw end, want active", l.State)
+			}
+			again, err := s.RenewLease(s.ctx(), l.ID, v1.Renewal{TTL: "3h"})
+			if err != nil {
+				s.t.Fatalf("RenewLease again: %v", err)
+			}
+			s.handedOut(again)
+		},
+	}
+
+	revoking = scenario{
+		name:    "revoke",
+		prepare: func(s *scene) { s.register("edge"); s.issue("edge"); s.issue("edge") },
+		act: func(s *scene) error {
+			_, err := s.RevokeLease(s.ctx(), s.issued[0])
+			return err
+		},
+		after: func(s *scene) {
+			if l := s.lease(s.issued[1]); l.State != "active" {
+				s.t.Errorf("the other lease is %s (%s), want active", l.State, l.Reason)
+			}
+		},
+	}
+
+	// revokingTheLast ends the last lease of a past generation, whose key goes when
+	// the credential has been tried and refused.
+	revokingTheLast = scenario{
+		name: "revoke and confirm the last lease of a past generation",
+		prepare: func(s *scene) {
+			s.register("edge")
+			s.issue("edge")
+			if _, err := s.RotateVIM(s.ctx(), "edge", s.rotation(), 0); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		act: func(s *scene) error {
+			if _, err := s.RevokeLease(s.ctx(), s.issued[0]); err != nil {
+				return err
+			}
+			return s.confirmed(s.issued[0])
+		},
+		after: func(s *scene) {
+			if err := s.confirmed(s.issued[0]); err != nil {
+				s.t.Error(err)
+			}
+		},
+	}
+
+	draining = scenario{
+		name:    "delete with drain",
+		prepare: func(s *scene) { s.register("edge"); s.issue("edge"); s.issue("edge") },
+		act: func(s *scene) error {
+			_, _, err := s.DeleteVIM(s.ctx(), "edge", client.Deletion{Drain: true})
+			return err
+		},
+		// Whatever has become of it, it is whole or gone: then its name is free.
+		after: func(s *scene) {
+			if len(s.vims()) == 0 {
+				s.register("edge")
+			}
+		},
+	}
+
+	// A server that starts finishes what one before it began, and can be killed at
+	// that as well.
+
+	settlingALease = scenario{
+		name:   "settle a lease at start",
+		starts: true,
+		prepare: func(s *scene) {
+			s.register("edge")
+			s.dieAt("issue.minted", issuing.act)
+		},
+		after: func(*scene) {},
+	}
+
+	settlingAWrite = scenario{
+		name:   "settle a write at start",
+		starts: true,
+		prepare: func(s *scene) {
+			s.register("edge")
+			s.issue("edge")
+			s.dieAt("seal.key-stored", rotating.act)
+		},
+		after: rotatedAgain,
+	}
+
+	settlingARekey = scenario{
+		name:   "settle a rekey at start",
+		starts: true,
+		prepare: func(s *scene) {
+			rekeying.prepare(s)
+			s.dieAt("rekey.sealed", rekeying.act)
+		},
+		after: rekeyedAgain,
+	}
+
+	settlingARegistration = scenario{
+		name:    "settle a registration at start",
+		starts:  true,
+		prepare: func(s *scene) { s.dieAt("seal.key-stored", registering.act) },
+		after:   registering.after,
+	}
+
+	settlingAKey = scenario{
+		name:   "settle a retired key at start",
+		starts: true,
+		prepare: func(s *scene) {
+			s.register("edge")
+			s.dieAt("update.switched", rotating.act)
+		},
+		after: func(*scene) {},
+	}
+
+	goingOnDraining = scenario{
+		name:   "go on draining after a start",
+		starts: true,
+		prepare: func(s *scene) {
+			s.register("edge")
+			s.issue("edge")
+			s.issue("edge")
+			s.dieAt("delete.draining", draining.act)
+		},
+		act: func(s *scene) (err error) {
+			eventually(s.t, "the VIM is gone", func() error {
+				if _, err = s.VIM(s.ctx(), "edge"); err == nil {
+					return errors.New("it is still there")
+				}
+				return nil
+			})
+			return err
+		},
+		after: draining.after,
+	}
+)
+
+// flows are what a server is killed in at each of its commits.
+var flows = []scenario{
+	registering, registeringInVain, rotating, updatingUnderLease, updatingInVain, rekeying,
+	issuing, issuingInVain, renewing, revoking, draining,
+	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey,
+}
+
+// dieAt kills the present server at a failpoint, and starts no other.
+func (s *scene) dieAt(point string, act func(*scene) error) {
+	s.t.Helper()
+	s.arm(point)
+	if err := act(s); !cutOff(err) {
+		s.t.Fatalf("at %s: the flow ended with %v, want to be cut off", point, err)
+	}
+	s.wantKilled()
+}
+
+// confirmed waits until a revoked lease's credential has been tried and refused.
+// It errs if the server does not answer.
+func (s *scene) confirmed(id string) (err error) {
+	s.t.Helper()
+	eventually(s.t, "the lease is confirmed dead", func() error {
+		var l v1.Lease
+		if l, err = s.Lease(s.ctx(), id); err == nil && l.ConfirmedDeadAt.IsZero() {
+			return fmt.Errorf("it is %s", l.State)
+		}
+		return nil
+	})
+	return err
+}
+
+// only is the one VIM that there is.
+func (s *scene) only() v1.VIM {
+	s.t.Helper()
+	found := s.vims()
+	if len(found) != 1 {
+		s.t.Fatalf("%d VIMs, want 1", len(found))
+	}
+	return found[0]
+}
+
+// rotatedAgain proves that the VIM can be written again after a write that was cut off.
+func rotatedAgain(s *scene) {
+	s.t.Helper()
+	before := s.only()
+	if before.Generation < 1 || before.Generation > 2 {
+		s.t.Errorf("generation = %d, want 1 or 2", before.Generation)
+	}
+	after, err := s.RotateVIM(s.ctx(), "edge", s.rotation(), 0)
+	if err != nil || after.Generation != before.Generation+1 {
+		s.t.Errorf("RotateVIM after the crash = generation %d, %v, want %d", after.Generation, err, before.Generation+1)
+	}
+}
+
+// rekeyedAgain proves that what is sealed opens, the credential of the lease of the past
+// generation included, and that the VIM can be sealed anew after a try that was cut off.
+func rekeyedAgain(s *scene) {
+	s.t.Helper()
+	wantReplay := func() {
+		s.t.Helper()
+		l, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+		if err != nil || l.VIMGeneration != 1 || !slices.Contains(s.tokens[l.ID], tokenOf(s.t, l)) {
+			s.t.Errorf("IssueLease again = lease %s of generation %d, %v, want that of the first call with its token", l.ID, l.VIMGeneration, err)
+		}
+	}
+	wantReplay()
+	if v, err := s.RotateVIM(s.ctx(), "edge", v1.Rotation{}, 0); err != nil || v.Generation != 2 {
+		s.t.Errorf("RotateVIM after the crash = generation %d, %v, want 2", v.Generation, err)
+	}
+	wantReplay()
+}

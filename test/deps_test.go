@@ -1,0 +1,174 @@
+// Package test holds what spans packages: this table of the house, the scripted
+// stories, and in the folders below the conformance suites, the fakes at the
+// network, the real systems, the crash kit and the benchmarks.
+package test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/vimbroker/vimbroker/"
+
+// house says which of our own packages each package may import. Arrows point one
+// way: requests come in through api, are decided in broker under policy, and go
+// out through drivers. A new package gets its line in the same commit.
+var house = map[string][]string{
+	"policy":              {},
+	"policy/audit":        {"policy"},
+	"policy/egress":       {},
+	"broker/failpoint":    {},
+	"broker/secret":       {},
+	"broker/clientconfig": {"broker/failpoint", "broker/secret"},
+	"broker": {
+		"broker/clientconfig", "broker/failpoint", "broker/secret",
+		"policy", "policy/audit", "policy/egress",
+	},
+	"broker/api/v1":     {"broker/secret"},
+	"broker/api/client": {"broker/api/v1", "broker/secret"},
+	"broker/api": {
+		"broker", "broker/api/v1", "broker/clientconfig", "broker/secret",
+		"policy", "policy/audit",
+	},
+	"broker/api/tacker":  {"broker", "broker/api", "broker/secret", "policy", "policy/audit"},
+	"broker/rebuild":     {"broker"},
+	"broker/remote":      {"broker", "policy/egress"},
+	"drivers/barbican":   {"broker/failpoint", "broker/secret"},
+	"drivers/keydir":     {"broker/failpoint", "broker/secret"},
+	"drivers/kubernetes": {"broker", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "policy/egress"},
+	"drivers/openstack":  {"broker", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "policy", "policy/egress"},
+	"drivers/postgres":   {"broker", "broker/failpoint", "broker/secret", "policy/audit"},
+	"drivers/sqlite": {
+		"broker", "broker/clientconfig", "broker/failpoint", "broker/secret",
+		"policy", "policy/audit",
+	},
+	"drivers/vault": {"broker/failpoint", "broker/secret"},
+	"cmd/vimbroker": {
+		"broker", "broker/api", "broker/api/client", "broker/api/tacker", "broker/api/v1", "broker/clientconfig", "broker/failpoint",
+		"broker/secret", "drivers/barbican", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/postgres", "drivers/sqlite", "drivers/vault",
+		"policy", "policy/audit", "policy/egress",
+	},
+}
+
+// homes says where the SDK of each outside system lives: nowhere else may import it.
+var homes = map[string][]string{
+	"k8s.io/":                        {"drivers/kubernetes"},
+	"sigs.k8s.io/":                   {"drivers/kubernetes"},
+	"github.com/fernet/":             {"broker/secret"},
+	"github.com/hashicorp/vault/":    {"drivers/vault"},
+	"github.com/gophercloud/":        {"drivers/barbican", "drivers/openstack"},
+	"github.com/cedar-policy/":       {"policy"},
+	"github.com/riverqueue/":         {"drivers/sqlite", "drivers/postgres"},
+	"github.com/jackc/pgx/":          {"drivers/postgres"},
+	"modernc.org/":                   {"drivers/sqlite"},
+	"database/sql":                   {"drivers/sqlite"},
+	"github.com/danielgtaylor/huma/": {"broker/api"},
+	"github.com/prometheus/":         {"broker/api"},
+	"github.com/spf13/":              {"cmd/vimbroker"},
+	"net/http/pprof":                 {},
+	"unsafe":                         {},
+	"os/exec":                        {"cmd/vimbroker"},
+}
+
+// rooms are the folders that may stand at the top with code in them.
+var rooms = []string{"cmd", "broker", "drivers", "lifecycle", "policy", "test"}
+
+func TestImportsPointOneWay(t *testing.T) {
+	used := map[string]bool{}
+	for pkg, imports := range packages(t, "..") {
+		if strings.HasPrefix(pkg, "test") {
+			continue // may import everything; that nothing imports it is seen below
+		}
+		if top, _, _ := strings.Cut(pkg, "/"); !slices.Contains(rooms, top) {
+			t.Errorf("package %s stands in a folder that the house does not have", pkg)
+		}
+		allowed, known := house[pkg]
+		if !known {
+			t.Errorf("package %s is not in the table of the house: give it a line", pkg)
+			continue
+		}
+		used[pkg] = true
+		for imp, file := range imports {
+			if ours, ok := strings.CutPrefix(imp, module); ok && !slices.Contains(allowed, ours) {
+				t.Errorf("%s: %s may not import %s", file, pkg, ours)
+			}
+			for sdk, home := range homes {
+				if (imp == sdk || strings.HasSuffix(sdk, "/") && strings.HasPrefix(imp, sdk)) && !slices.Contains(home, pkg) {
+					t.Errorf("%s: %s may not import %s, whose home is %v", file, pkg, imp, home)
+				}
+			}
+		}
+	}
+	for pkg := range house {
+		if !used[pkg] {
+			t.Errorf("the house has a line for %s, and there is no such package", pkg)
+		}
+	}
+}
+
+func TestNamesOfPackages(t *testing.T) {
+	for pkg := range packages(t, "..") {
+		switch name := path.Base(pkg); name {
+		case "manager", "service", "util", "utils", "common", "helper", "helpers", "types", "impl", "base", "models":
+			t.Errorf("package %s: %q says nothing; name it after a noun of the domain", pkg, name)
+		case "errors", "log", "http", "net", "context", "time", "url", "tls", "json", "sql":
+			t.Errorf("package %s is named like one of the standard library", pkg)
+		}
+	}
+}
+
+// packages reads every package below root: what it imports outside its tests, and
+// in which file.
+func packages(t *testing.T, root string) map[string]map[string]string {
+	t.Helper()
+	found := map[string]map[string]string{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if file != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(rel))
+		if found[pkg] == nil {
+			found[pkg] = map[string]string{}
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[pkg][imp] = rel
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 10 {
+		t.Fatalf("found only %d packages below %s: the walk is broken", len(found), root)
+	}
+	return found
+}

@@ -1,0 +1,268 @@
+// Package fakekeystone is a Keystone at the network for hermetic tests: it keeps
+// users, projects, roles that imply one another, tokens and application
+// credentials, and can be told to fail and to lie. It answers as a Keystone of
+// Zed with the fixes of 2026 was seen to.
+//
+// What it does not do: domains' and system's scope, groups, federation, trusts
+// (it refuses them, or finds no trustee), and the services of its catalog.
+package fakekeystone
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/real/pki"
+)
+
+// Options of a server. The zero value is a cloud whose application credentials
+// may make no trusts.
+type Options struct {
+	// Now is the server's clock; nil means time.Now.
+	Now func() time.Time
+	// TokenTTL is the life of a token; zero means an hour.
+	TokenTTL time.Duration
+	// Trusts lets application credentials make trusts.
+	Trusts bool
+	// Plain serves http.
+	Plain bool
+	// UserLimit is how many application credentials a user may have; zero means any number.
+	UserLimit int
+}
+
+// Domain is the one that users and projects are in unless they say otherwise.
+const Domain, DomainName = "default", "Default"
+
+// User is who can log in.
+type User struct {
+	ID, Name, Password, DomainID, DomainName string
+	Disabled                                 bool
+}
+
+// Project is what users have roles on.
+type Project struct{ ID, Name, DomainID, DomainName string }
+
+// AppCred is an application credential.
+type AppCred struct {
+	ID, Name, Description, Secret string
+	UserID, ProjectID             string
+	Roles                         []string
+	Unrestricted                  bool
+	ExpiresAt                     time.Time // zero: never
+}
+
+// implies is what every Keystone is set up with.
+var implies = map[string]string{"admin": "manager", "manager": "member", "member": "reader"}
+
+type token struct {
+	id, user, project string
+	roles             []string
+	issued, expires   time.Time
+	appCred           string // the application credential it was made with
+}
+
+// Server is a running fake. Its methods are safe for concurrent use.
+type Server struct {
+	// Endpoint is Keystone's URL without /v3, CA the PEM bundle that it is known
+	// by; empty where it is plain.
+	Endpoint, CA string
+
+	opts Options
+	http *httptest.Server
+
+	mu       sync.Mutex
+	users    []*User
+	projects []*Project
+	assigned map[[2]string][]string // user and project: roles
+	appCreds []*AppCred
+	tokens   map[string]token
+	catalog  []Endpoint
+	faults   []*armed
+}
+
+// Endpoint is a line of the catalog.
+type Endpoint struct{ Service, Interface, Region, URL string }
+
+// New starts a server for one test, and stops it when that ends.
+func New(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start starts a server. The caller closes it.
+func Start(o Options) (*Server, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.TokenTTL == 0 {
+		o.TokenTTL = time.Hour
+	}
+	s := &Server{opts: o, assigned: map[[2]string][]string{}, tokens: map[string]token{}}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if o.Plain {
+		s.http.Start()
+	} else {
+		ca, err := pki.NewCA("fakekeystone CA")
+		if err != nil {
+			return nil, fmt.Errorf("starting fake Keystone: %w", err)
+		}
+		pair, err := ca.Server("127.0.0.1", "localhost", "::1")
+		if err != nil {
+			return nil, fmt.Errorf("starting fake Keystone: %w", err)
+		}
+		certificate, err := pair.TLS()
+		if err != nil {
+			return nil, fmt.Errorf("starting fake Keystone: %w", err)
+		}
+		s.http.TLS = serving(certificate)
+		s.http.StartTLS()
+		s.CA = string(ca.PEM)
+	}
+	s.Endpoint = s.http.URL
+	s.catalog = []Endpoint{
+		{"identity", "public", "RegionOne", s.Endpoint + "/v3"},
+		{"orchestration", "public", "RegionOne", s.Endpoint + "/heat/v1/project"},
+	}
+	return s, nil
+}
+
+// Close stops the server and breaks its connections. It may be called twice.
+func (s *Server) Close() {
+	s.Heal()
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Project makes a project in the default domain.
+func (s *Server) Project(name string) Project {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &Project{ID: newID(), Name: name, DomainID: Domain, DomainName: DomainName}
+	s.projects = append(s.projects, p)
+	return *p
+}
+
+// User makes a user in the default domain with roles on a project.
+func (s *Server) User(name string, on Project, roles ...string) User {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := &User{ID: newID(), Name: name, Password: "p4ss-" + newID(), DomainID: Domain, DomainName: DomainName}
+	s.users = append(s.users, u)
+	if len(roles) > 0 {
+		s.assigned[[2]string{u.ID, on.ID}] = roles
+	}
+	return *u
+}
+
+// SetPassword gives a user another password.
+func (s *Server) SetPassword(user, password string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range s.users {
+		if u.ID == user {
+			u.Password = password
+		}
+	}
+}
+
+// SetCatalog puts another catalog into the tokens to come.
+func (s *Server) SetCatalog(c ...Endpoint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catalog = c
+}
+
+// ChangeIDs makes this another cloud: the project gets another id.
+func (s *Server) ChangeIDs(project string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.projects {
+		if p.ID == project {
+			p.ID = newID()
+			for k, roles := range s.assigned {
+				if k[1] == project {
+					s.assigned[[2]string{k[0], p.ID}] = roles
+				}
+			}
+		}
+	}
+}
+
+// AppCred makes an application credential behind the broker's back.
+func (s *Server) AppCred(c AppCred) AppCred {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.ID, c.Secret = newID(), "s3cret-"+newID()
+	s.appCreds = append(s.appCreds, &c)
+	return c
+}
+
+// AppCreds are the application credentials that there are.
+func (s *Server) AppCreds() []AppCred {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []AppCred
+	for _, c := range s.appCreds {
+		all = append(all, *c)
+	}
+	return all
+}
+
+// Delete deletes the application credentials of that name, and reports whether there was one.
+func (s *Server) Delete(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.appCreds)
+	s.appCreds = slices.DeleteFunc(s.appCreds, func(c *AppCred) bool { return c.Name == name })
+	return len(s.appCreds) < before
+}
+
+// Tokens counts those that work.
+func (s *Server) Tokens() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for id := range s.tokens {
+		if _, ok := s.alive(id); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// with adds to roles those that they imply.
+func with(roles []string) []string {
+	all := slices.Clone(roles)
+	for i := 0; i < len(all); i++ {
+		if next := implies[all[i]]; next != "" && !slices.Contains(all, next) {
+			all = append(all, next)
+		}
+	}
+	return all
+}
+
+// roleID is a role's id: its name in another form.
+func roleID(name string) string { return "role-" + name }
+
+func roleName(id string) string { return strings.TrimPrefix(id, "role-") }
+
+func newID() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

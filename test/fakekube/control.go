@@ -1,0 +1,198 @@
+package fakekube
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vimbroker/vimbroker/test/real/pki"
+)
+
+// maxLog is how many requests are remembered.
+const maxLog = 10_000
+
+// Request is one request that arrived, without what was in it.
+type Request struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	// Credential says which kind came along: "certificate", "bearer", "basic" or "".
+	Credential string `json:"credential"`
+}
+
+// Requests returns what arrived since the start or the last call, oldest first;
+// of more than 10 000, the newest.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.log
+	s.log = nil
+	return out
+}
+
+// Names lists the objects of a kind (its plural) as NAMESPACE/NAME, sorted; an
+// empty namespace lists all. Those being deleted are included.
+func (s *Server) Names(plural, namespace string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for k := range s.objects {
+		if k.resource == plural && (namespace == "" || k.namespace == namespace) {
+			out = append(out, strings.TrimPrefix(k.String(), "/"))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Tokens lists the tokens that would be taken now, administrators' included.
+func (s *Server) Tokens() []Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Token
+	for _, c := range s.issued {
+		if !s.alive(c) {
+			continue
+		}
+		t := Token{ID: c.ID, Namespace: c.Kubernetes.Namespace, ServiceAccount: c.Kubernetes.ServiceAccount.Name}
+		if c.Kubernetes.Secret != nil {
+			t.Secret = c.Kubernetes.Secret.Name
+		}
+		if c.Expiry != 0 {
+			t.ExpiresAt = time.Unix(c.Expiry, 0).UTC()
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Delete removes an object behind everyone's back, finalizers or not, and
+// reports whether it was there.
+func (s *Server) Delete(plural, namespace, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := key{plural, namespace, name}
+	_, ok := s.objects[k]
+	delete(s.objects, k)
+	return ok
+}
+
+// Update changes an object's metadata behind everyone's back (labels,
+// finalizers, uid), and reports whether it was there.
+func (s *Server) Update(plural, namespace, name string, change func(metav1.Object)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := key{plural, namespace, name}
+	o, ok := s.objects[k]
+	if !ok {
+		return false
+	}
+	o = o.DeepCopyObject().(object)
+	change(o)
+	s.objects[k] = o
+	return true
+}
+
+// Deny takes these rights away from everyone, and gives back those that an
+// earlier Deny took.
+func (s *Server) Deny(d ...Denial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denials = slices.Clone(d)
+}
+
+// Identity is the UID of kube-system.
+func (s *Server) Identity() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.objects[key{"namespaces", "", "kube-system"}].GetUID())
+}
+
+// ChangeIdentity makes this another cluster: kube-system gets a new UID, which
+// is returned.
+func (s *Server) ChangeIdentity() string {
+	uid := uuid.NewString()
+	s.Update("namespaces", "", "kube-system", func(o metav1.Object) { o.SetUID(types.UID(uid)) })
+	return uid
+}
+
+// BlackHole lets requests in and answers none while it is on. Those that wait
+// when it ends are broken off.
+func (s *Server) BlackHole(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case on && s.hole == nil:
+		s.hole = make(chan struct{})
+	case !on && s.hole != nil:
+		close(s.hole)
+		s.hole = nil
+	}
+}
+
+// WrongCertificate makes the server show a certificate of another CA, or its
+// own again, and breaks the connections there are.
+func (s *Server) WrongCertificate(on bool) error {
+	ca := s.ca
+	if on {
+		var err error
+		if ca, err = pki.NewCA("another CA"); err != nil {
+			return err
+		}
+	}
+	pair, err := ca.Server("127.0.0.1", "localhost", "::1")
+	if err != nil {
+		return err
+	}
+	cert, err := pair.TLS()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.serving = &cert
+	conns := s.conns
+	s.conns = map[net.Conn]bool{}
+	s.mu.Unlock()
+	for c := range conns {
+		_ = c.Close()
+	}
+	return nil
+}
+
+func (s *Server) record(r *http.Request) {
+	req := Request{Method: r.Method, Path: r.URL.Path}
+	kind, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	switch {
+	case r.TLS != nil && len(r.TLS.PeerCertificates) > 0:
+		req.Credential = "certificate"
+	default:
+		req.Credential = strings.ToLower(kind)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.log) == maxLog {
+		s.log = s.log[1:]
+	}
+	s.log = append(s.log, req)
+}
+
+// swallowed waits while there is a black hole, and reports whether there was.
+func (s *Server) swallowed(r *http.Request) bool {
+	s.mu.Lock()
+	hole := s.hole
+	s.mu.Unlock()
+	if hole == nil {
+		return false
+	}
+	select {
+	case <-hole:
+	case <-r.Context().Done():
+	case <-s.closing:
+	}
+	return true
+}

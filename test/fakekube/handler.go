@@ -1,0 +1,234 @@
+package fakekube
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+)
+
+// maxBody is how much of a request the fake reads, as etcd limits a real one.
+const maxBody = 3 << 20
+
+// ServeHTTP answers as an API server does, in JSON or protobuf as asked for.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.record(r)
+	if s.swallowed(r) {
+		panic(http.ErrAbortHandler)
+	}
+	f, faulty := s.fault(r)
+	if faulty && !f.Late {
+		s.spoil(w, r, f)
+		return
+	}
+	status, answer, gv, err := s.answer(r)
+	s.runHooks(r)
+	if faulty {
+		s.spoil(w, r, f)
+		return
+	}
+	if err != nil {
+		var known apierrors.APIStatus
+		if !errors.As(err, &known) {
+			known = apierrors.NewInternalError(err)
+		}
+		st := known.Status()
+		status, answer, gv = int(st.Code), &st, schema.GroupVersion{Version: "v1"}
+	}
+	write(w, r, status, answer, gv)
+}
+
+// answer does what a request asks. The answer is an API object of version gv,
+// or a plain value to be written as JSON.
+func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.GroupVersion, err error) {
+	fail := func(err error) (int, any, schema.GroupVersion, error) { return 0, nil, gv, err }
+	u, err := s.authenticate(r)
+	if err != nil {
+		return fail(err)
+	}
+	c := parseCall(r)
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return fail(apierrors.NewBadRequest("reading body"))
+	}
+	if len(body) > maxBody {
+		return fail(apierrors.NewRequestEntityTooLargeError("limit is 3145728"))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.allowed(u, c) {
+		return fail(forbidden(u, c))
+	}
+	if !c.isResource() {
+		switch {
+		case c.path == "/version" || c.path == "/version/":
+			return http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.opts.Version, Platform: "linux/amd64"}, gv, nil
+		case public.MatchString(c.path):
+			return http.StatusOK, []byte("ok"), gv, nil
+		}
+		return fail(notServed())
+	}
+	gv = c.GroupVersion()
+	res, kept := find(c.GroupVersionResource)
+	switch {
+	case !kept:
+		answer, err = s.review(u, c, body)
+		return http.StatusCreated, answer, gv, err
+	case c.subresource == "token" && res.Resource == "serviceaccounts" && c.verb == "create":
+		req := &authenticationv1.TokenRequest{}
+		if err := decode(body, req); err != nil {
+			return fail(err)
+		}
+		answer, err = s.requestToken(c.namespace, c.name, req)
+		return http.StatusCreated, answer, authenticationv1.SchemeGroupVersion, err
+	case c.subresource != "":
+		return fail(notServed())
+	}
+	namespace := c.namespace
+	if !res.namespaced {
+		namespace = ""
+	}
+	switch c.verb {
+	case "get":
+		answer, err = s.get(res, namespace, c.name)
+		return http.StatusOK, answer, gv, err
+	case "list":
+		opts := metav1.ListOptions{}
+		if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), gv, &opts); err != nil {
+			return fail(apierrors.NewBadRequest(err.Error()))
+		}
+		if opts.Watch || opts.FieldSelector != "" {
+			return fail(apierrors.NewBadRequest("the fake neither watches nor selects by field"))
+		}
+		answer, err = s.list(res, namespace, opts)
+		return http.StatusOK, answer, gv, err
+	case "create", "update":
+		o, err := s.fresh(res)
+		if err != nil {
+			return fail(err)
+		}
+		if err := decode(body, o); err != nil {
+			return fail(err)
+		}
+		if c.verb == "create" {
+			answer, err = s.create(res, namespace, o)
+			return http.StatusCreated, answer, gv, err
+		}
+		answer, err = s.update(res, namespace, c.name, o)
+		return http.StatusOK, answer, gv, err
+	case "patch":
+		answer, err = s.patch(res, namespace, c.name, r.Header.Get("Content-Type"), body)
+		return http.StatusOK, answer, gv, err
+	case "delete":
+		opts := &metav1.DeleteOptions{}
+		if len(body) > 0 {
+			if err := decode(body, opts); err != nil {
+				return fail(err)
+			}
+		}
+		o, gone, err := s.remove(res, namespace, c.name, opts)
+		if err != nil {
+			return fail(err)
+		}
+		if !gone || res.Resource == "serviceaccounts" {
+			return http.StatusOK, o, gv, nil
+		}
+		return http.StatusOK, &metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
+			Name: c.name, Group: res.Group, Kind: res.Resource, UID: o.GetUID(),
+		}}, schema.GroupVersion{Version: "v1"}, nil
+	}
+	return fail(apierrors.NewMethodNotSupported(c.GroupResource(), c.verb))
+}
+
+// review answers questions about the caller.
+func (s *Server) review(u user, c call, body []byte) (any, error) {
+	if c.Group == authenticationv1.GroupName {
+		extra := map[string]authenticationv1.ExtraValue{}
+		for k, v := range u.extra {
+			extra[k] = v
+		}
+		out := &authenticationv1.SelfSubjectReview{}
+		out.Status.UserInfo = authenticationv1.UserInfo{Username: u.name, UID: u.uid, Groups: u.groups, Extra: extra}
+		return out, nil
+	}
+	out := &authorizationv1.SelfSubjectAccessReview{}
+	if err := decode(body, out); err != nil {
+		return nil, err
+	}
+	asked := call{}
+	switch {
+	case out.Spec.ResourceAttributes != nil:
+		a := out.Spec.ResourceAttributes
+		asked = call{verb: a.Verb, namespace: a.Namespace, name: a.Name, subresource: a.Subresource}
+		asked.Group, asked.Version, asked.Resource = a.Group, a.Version, a.Resource
+	case out.Spec.NonResourceAttributes != nil:
+		asked = call{verb: out.Spec.NonResourceAttributes.Verb, path: out.Spec.NonResourceAttributes.Path}
+	default:
+		return nil, apierrors.NewBadRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified")
+	}
+	out.Status.Allowed = s.allowed(u, asked)
+	return out, nil
+}
+
+func (s *Server) patch(res resource, namespace, name, contentType string, body []byte) (object, error) {
+	old, err := s.get(res, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	was, err := json.Marshal(old)
+	if err != nil {
+		return nil, err
+	}
+	var is []byte
+	switch types.PatchType(contentType) {
+	case types.MergePatchType:
+		is, err = jsonpatch.MergePatch(was, body)
+	case types.StrategicMergePatchType:
+		is, err = strategicpatch.StrategicMergePatch(was, body, old)
+	default:
+		return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType,
+			Reason: metav1.StatusReasonUnsupportedMediaType, Message: "the fake takes merge and strategic merge patches only",
+		}}
+	}
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	o, err := s.fresh(res)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(is, o); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return s.update(res, namespace, name, o)
+}
+
+// fresh makes an empty object of a kind.
+func (s *Server) fresh(res resource) (object, error) {
+	o, err := scheme.Scheme.New(res.gvk())
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return o.(object), nil
+}
+
+// notServed is the answer about a path or a subresource that there is not.
+func notServed() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Message: "the server could not find the requested resource", Details: &metav1.StatusDetails{},
+	}}
+}

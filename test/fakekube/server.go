@@ -1,0 +1,199 @@
+// Package fakekube is a Kubernetes API server at the network for hermetic tests:
+// it keeps namespaces, secrets, config maps, service accounts and RBAC objects in
+// memory, issues tokens that die as real ones do, decides by RBAC, and can be
+// told to fail in every way that a network and a server can.
+//
+// What it does not do: watches, server-side apply, field selectors, admission,
+// controllers (roles are not aggregated, namespaces are emptied at once), and
+// the check that nobody grants more than they have.
+package fakekube
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/real/pki"
+)
+
+const adminAccount = "fakekube-admin"
+
+// Options of a server. The zero value is a server like a fresh cluster.
+type Options struct {
+	// Now is the server's clock; nil means time.Now.
+	Now func() time.Time
+	// MaxTokenTTL is the most that a token lasts, whatever was asked; zero
+	// means 24 hours.
+	MaxTokenTTL time.Duration
+	// CacheLag is how long a token that was used once is still taken after it
+	// has died, on the server's clock; real servers have ten seconds, zero is none.
+	CacheLag time.Duration
+	// Version is what /version says; empty means v1.36.3.
+	Version string
+	// Addr is where to listen; empty means a free port on loopback.
+	Addr string
+}
+
+// Server is a running fake. Its methods are safe for concurrent use.
+type Server struct {
+	// Endpoint is the server's URL, CA the PEM bundle that it is known by.
+	Endpoint string
+	CA       string
+	// AdminToken, Username with Password, and AdminCert with AdminKey are three
+	// credentials that may do anything. The token does not expire, the
+	// certificate does in a year.
+	AdminToken          string
+	Username, Password  string
+	AdminCert, AdminKey string
+
+	opts    Options
+	ca      *pki.CA
+	key     []byte // signs tokens
+	http    *http.Server
+	closing chan struct{}
+	closed  sync.Once
+
+	mu       sync.Mutex
+	objects  map[key]object
+	revision int64
+	issued   []claims
+	cache    map[[sha256.Size]byte]time.Time // token digest: taken unseen until then
+	denials  []Denial
+	faults   []*armed
+	hooks    []*hook
+	log      []Request
+	hole     chan struct{} // closed when the black hole ends; nil without one
+	serving  *tls.Certificate
+	conns    map[net.Conn]bool
+}
+
+// New starts a server for one test, and stops it when that ends.
+func New(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start starts a server. The caller closes it.
+func Start(o Options) (*Server, error) {
+	if o.MaxTokenTTL == 0 {
+		o.MaxTokenTTL = 24 * time.Hour
+	}
+	if o.Version == "" {
+		o.Version = "v1.36.3"
+	}
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ca, err := pki.NewCA("fakekube CA")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		CA: string(ca.PEM), Username: "fakekube-basic", Password: random(), opts: o, ca: ca, key: []byte(random()),
+		closing: make(chan struct{}), objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, conns: map[net.Conn]bool{},
+	}
+	admin, err := ca.Client("fakekube-cert", []string{masters}, time.Now().AddDate(1, 0, 0))
+	if err != nil {
+		return nil, err
+	}
+	s.AdminCert, s.AdminKey = string(admin.Cert), string(admin.Key)
+	if err := s.seed(); err != nil {
+		return nil, fmt.Errorf("seeding fake API server: %w", err)
+	}
+	s.AdminToken = s.AdminTokenFor(0)
+	if err := s.WrongCertificate(false); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("starting fake API server: %w", err)
+	}
+	s.Endpoint = "https://" + listener.Addr().String()
+	s.http = &http.Server{
+		Handler: s, ErrorLog: log.New(io.Discard, "", 0), ConnState: s.track, ReadHeaderTimeout: 30 * time.Second,
+		TLSConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, ClientAuth: tls.RequestClientCert,
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.serving, nil
+			},
+		},
+	}
+	go func() { _ = s.http.ServeTLS(listener, "", "") }()
+	return s, nil
+}
+
+// Close stops the server and breaks its connections. It may be called twice.
+func (s *Server) Close() {
+	s.closed.Do(func() {
+		close(s.closing)
+		_ = s.http.Close()
+	})
+}
+
+// AdminTokenFor signs a token that may do anything and expires after ttl; zero
+// makes one that does not expire.
+func (s *Server) AdminTokenFor(ttl time.Duration) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	expiry := time.Time{}
+	if ttl != 0 {
+		expiry = s.now().Add(ttl)
+	}
+	return s.sign(s.objects[key{"serviceaccounts", "kube-system", adminAccount}], nil, []string{issuer}, expiry)
+}
+
+// Kubeconfig is a kubeconfig with AdminToken, whose one context is "fakekube".
+func (s *Server) Kubeconfig() string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: fakekube
+clusters:
+- name: fakekube
+  cluster: {server: %q, certificate-authority-data: %s}
+users:
+- name: admin
+  user: {token: %q}
+contexts:
+- name: fakekube
+  context: {cluster: fakekube, user: admin, namespace: default}
+`, s.Endpoint, base64.StdEncoding.EncodeToString([]byte(s.CA)), s.AdminToken)
+}
+
+func (s *Server) now() time.Time { return s.opts.Now() }
+
+// track keeps the open connections, so that they can be broken.
+func (s *Server) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		s.conns[c] = true
+	case http.StateClosed, http.StateHijacked:
+		delete(s.conns, c)
+	}
+}
+
+func random() string {
+	b := make([]byte, 24)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}

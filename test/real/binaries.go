@@ -1,0 +1,89 @@
+package real
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Demand is the environment variable that says what to do about real systems:
+// "1" makes it a failure when one cannot be had, "0" skips their tests even if
+// it can. Otherwise they run where the programs are found.
+const Demand = "VIMBROKER_REAL"
+
+// assets is the environment variable that names a directory of programs; it is
+// the one that Kubernetes' envtest uses.
+const assets = "KUBEBUILDER_ASSETS"
+
+var errNoPrograms = errors.New("programs not found")
+
+// kubePrograms are what a cluster is made of.
+var kubePrograms = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kubectl"}
+
+// kubeDir finds the directory of the Kubernetes programs: $KUBEBUILDER_ASSETS,
+// or bin/kube of this repository.
+func kubeDir() (string, error) {
+	dir := os.Getenv(assets)
+	if dir == "" {
+		root, err := repository()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(root, "bin", "kube")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", dir, err)
+	}
+	var missing []string
+	for _, name := range kubePrograms {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return "", fmt.Errorf("%w: %s in %s; build them with test/real/kube/build.sh bin/kube, or name their directory in %s",
+			errNoPrograms, strings.Join(missing, ", "), dir, assets)
+	}
+	return dir, nil
+}
+
+// repository is the directory of go.mod, at or above the working directory.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("finding the repository: no go.mod here or above: %w", errNoPrograms)
+		}
+		dir = up
+	}
+}
+
+// require skips or fails the test unless Kubernetes can be had, and returns its
+// programs' directory.
+func require(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(Demand) == "0" {
+		t.Skipf("needs a real Kubernetes: %s=0 says no", Demand)
+	}
+	dir, err := kubeDir()
+	switch {
+	case err == nil:
+		return dir
+	case os.Getenv(Demand) == "1" || !errors.Is(err, errNoPrograms):
+		t.Fatalf("needs a real Kubernetes: %v", err)
+	default:
+		t.Skipf("needs a real Kubernetes: %v (make test-real does; %s=1 makes this a failure)", err, Demand)
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+package real
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/real/pki"
+)
+
+// writeFiles makes the authorities, keys and certificates of a cluster whose API
+// server listens on port, and the kubeconfig.
+func (c *Cluster) writeFiles(port int) error {
+	var err error
+	if c.ca, err = pki.NewCA("test cluster CA"); err != nil {
+		return err
+	}
+	if c.proxyCA, err = pki.NewCA("test front proxy CA"); err != nil {
+		return err
+	}
+	server, err := c.ca.Server("127.0.0.1", "localhost", "::1", "kubernetes.default.svc")
+	if err != nil {
+		return err
+	}
+	admin, err := c.ca.Client("admin", []string{"system:masters"}, time.Now().AddDate(1, 0, 0))
+	if err != nil {
+		return err
+	}
+	private, public, err := pki.NewKey()
+	if err != nil {
+		return err
+	}
+	caKey, err := c.ca.KeyPEM()
+	if err != nil {
+		return err
+	}
+	c.port, c.Endpoint, c.CAPEM = port, "https://127.0.0.1:"+strconv.Itoa(port), string(c.ca.PEM)
+	c.AdminCert, c.AdminKey, c.Kubeconfig = string(admin.Cert), string(admin.Key), c.file("kubeconfig")
+	for name, text := range map[string][]byte{
+		"ca.crt": c.ca.PEM, "ca.key": caKey, "proxy-ca.crt": c.proxyCA.PEM,
+		"server.crt": server.Cert, "server.key": server.Key, "sa.key": private, "sa.pub": public,
+		"kubeconfig": c.kubeconfig(),
+	} {
+		if err := os.WriteFile(c.file(name), text, 0o600); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// kubeconfig is the administrator's, with everything inline.
+func (c *Cluster) kubeconfig() []byte {
+	data := func(pem string) string { return base64.StdEncoding.EncodeToString([]byte(pem)) }
+	return fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+current-context: test
+clusters:
+- name: test
+  cluster:
+    server: %s
+    certificate-authority-data: %s
+users:
+- name: admin
+  user:
+    client-certificate-data: %s
+    client-key-data: %s
+contexts:
+- name: test
+  context:
+    cluster: test
+    user: admin
+    namespace: default
+`, c.Endpoint, data(c.CAPEM), data(c.AdminCert), data(c.AdminKey))
+}

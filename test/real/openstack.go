@@ -1,0 +1,246 @@
+package real
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// OpenStackOptions are the settings of a cloud that tests want both ways. The zero
+// value is a cloud as Debian's packages make it.
+type OpenStackOptions struct {
+	// InsecureTrusts lets tokens of application credentials make trusts, as
+	// Keystone did before the fixes of 2026: then they can create Heat stacks.
+	InsecureTrusts bool
+	// TokenTTL is how long Keystone's tokens live, in whole seconds; 0 means an hour.
+	TokenTTL time.Duration
+	// AskAlways makes Barbican and Heat ask Keystone about every token, so that a
+	// revocation shows at once; otherwise they may believe it for 300 s.
+	AskAlways bool
+}
+
+// Cloud is a running OpenStack: Keystone, Barbican and Heat on loopback, without
+// TLS: [Cloud.TLS] puts that in front. Its methods are safe for concurrent use;
+// those that stop, pause or restart a service disturb everyone who uses it.
+type Cloud struct {
+	// AuthURL is Keystone's URL, with /v3. KeyManager and Orchestration are those
+	// of Barbican and Heat, without a version.
+	AuthURL, KeyManager, Orchestration string
+	// Region is the only one.
+	Region string
+	// Admin is the administrator, in the project "admin" of the domain "default".
+	Admin Tenant
+	// Dir is where everything of it lies, logs included.
+	Dir string
+
+	options  OpenStackOptions
+	programs string
+	ports    [3]int // of Keystone, Barbican and Heat
+	made     int    // projects so far
+	mu       sync.Mutex
+	database *process
+	services map[Service]*process
+	roles    map[string]string // name to id
+	token    string            // of the administrator
+}
+
+// Service is one of the cloud's programs that a test can disturb.
+type Service string
+
+// The services.
+const (
+	Keystone Service = "keystone"
+	Barbican Service = "barbican"
+	Heat     Service = "heat"
+)
+
+// StartOpenStack starts a cloud of one's own that keeps everything in dir, which
+// must exist and have a short path. The caller stops it. It fails with the end of
+// the log of whichever program did not start.
+func StartOpenStack(ctx context.Context, dir string, options OpenStackOptions) (*Cloud, error) {
+	programs, err := openStackDir()
+	if err != nil {
+		return nil, err
+	}
+	for attempt := 1; ; attempt++ { // for a port that is not free any more, as with Kubernetes
+		home := filepath.Join(dir, strconv.Itoa(attempt))
+		if err := os.Mkdir(home, 0o700); err != nil {
+			return nil, fmt.Errorf("making directory of OpenStack: %w", err)
+		}
+		o := &Cloud{Dir: home, Region: "RegionOne", options: options, programs: programs, services: map[Service]*process{}}
+		if err = o.start(ctx); err == nil {
+			return o, nil
+		}
+		o.Stop()
+		if attempt == 3 || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+func (o *Cloud) start(ctx context.Context) error {
+	ports, err := freePorts(len(o.ports))
+	if err != nil {
+		return err
+	}
+	copy(o.ports[:], ports)
+	url := func(i int) string { return "http://127.0.0.1:" + strconv.Itoa(o.ports[i]) }
+	o.AuthURL, o.KeyManager, o.Orchestration = url(0)+"/v3", url(1), url(2)
+	if err := o.writeFiles(); err != nil {
+		return err
+	}
+	if err := o.startDatabase(ctx); err != nil {
+		return err
+	}
+	if err := o.launch(ctx, Keystone); err != nil {
+		return err
+	}
+	if err := o.seed(ctx); err != nil {
+		return err
+	}
+	errs := make(chan error, 2)
+	for _, service := range []Service{Barbican, Heat} {
+		go func() { errs <- o.launch(ctx, service) }()
+	}
+	return errors.Join(<-errs, <-errs)
+}
+
+// launch starts a service, and returns when it works.
+func (o *Cloud) launch(ctx context.Context, service Service) error {
+	var (
+		p   *process
+		err error
+	)
+	uwsgi := func(port, workers int, wsgi string) (*process, error) {
+		return startAs(o.Dir, string(service), o.environment(), "/usr/bin/uwsgi",
+			"--plugins", "python3", "--http-socket", "127.0.0.1:"+strconv.Itoa(port), "--wsgi-file", wsgi,
+			// Processes and no threads: with threads Keystone now and then mixes up
+			// requests that come at the same time.
+			"--master", "--no-orphans", "--processes", strconv.Itoa(workers), "--threads", "1", "--enable-threads",
+			"--need-app", "--die-on-term", "--buffer-size", "65535", "--listen", "100", "--thunder-lock", "--disable-logging",
+			// A body that nobody read would become a reset instead of an answer.
+			"--post-buffering", "65536",
+			// It closes after each answer: let it say so.
+			"--add-header", "Connection: close")
+	}
+	ready := func(ctx context.Context) error { return answers(ctx, o.address(service)) }
+	switch service {
+	case Keystone:
+		p, err = uwsgi(o.ports[0], 2, "/usr/bin/keystone-wsgi-public")
+	case Barbican:
+		p, err = uwsgi(o.ports[1], 1, o.file("barbican.wsgi"))
+	case Heat:
+		p, err = startAs(o.Dir, string(service), o.environment(), python, filepath.Join(o.programs, "usr/bin/heat-all"), "--config-file", o.file("heat.conf"))
+		// A list goes from the API to the engine, to the database and back.
+		ready = func(ctx context.Context) error {
+			return o.call(ctx, "GET", o.Orchestration+"/v1/"+o.Admin.ProjectID+"/stacks", nil, nil)
+		}
+	default:
+		return fmt.Errorf("starting %q: no such service", service)
+	}
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	o.services[service] = p
+	o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return p.await(ctx, ready)
+}
+
+func (o *Cloud) process(service Service) *process {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.services[service]
+}
+
+// Halt kills a service: connections are refused. [Cloud.Restart] brings it back.
+func (o *Cloud) Halt(service Service) { o.process(service).kill() }
+
+// Restart kills a service and starts it again at the same address; what it kept is
+// still there.
+func (o *Cloud) Restart(t testing.TB, service Service) {
+	t.Helper()
+	o.Halt(service)
+	o.awaitPort(t, service)
+	// Also in a Cleanup, when the test's context is over.
+	if err := o.launch(context.WithoutCancel(t.Context()), service); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitPort waits until the last process of a halted service has let go of its port.
+func (o *Cloud) awaitPort(t testing.TB, service Service) {
+	t.Helper()
+	u, err := url.Parse(o.address(service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(readyTimeout); ; {
+		l, err := net.Listen("tcp", u.Host)
+		if err == nil {
+			_ = l.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%s is halted, and its port is not free: %v", service, err)
+		}
+	}
+}
+
+// Pause stops a service in its tracks: connections are accepted by the kernel, and
+// nothing answers. The test's end resumes it.
+func (o *Cloud) Pause(t testing.TB, service Service) {
+	t.Helper()
+	if err := o.process(service).signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Resume(t, service) })
+}
+
+// Resume ends a Pause.
+func (o *Cloud) Resume(t testing.TB, service Service) {
+	t.Helper()
+	if err := o.process(service).signal(syscall.SIGCONT); err != nil {
+		t.Error(err)
+	}
+}
+
+// Stop ends the cloud, at once. It may be called twice.
+func (o *Cloud) Stop() {
+	for _, service := range []Service{Heat, Barbican, Keystone} {
+		if p := o.process(service); p != nil {
+			p.kill()
+		}
+	}
+	if o.database != nil {
+		o.database.kill()
+	}
+}
+
+func (o *Cloud) address(service Service) string {
+	switch service {
+	case Keystone:
+		return o.AuthURL
+	case Barbican:
+		return o.KeyManager
+	default:
+		return o.Orchestration
+	}
+}
+
+func (o *Cloud) file(name string) string { return filepath.Join(o.Dir, name) }

@@ -1,0 +1,163 @@
+package real
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"text/template"
+)
+
+//go:embed openstack/*.conf openstack/*.cnf openstack/*.inc openstack/*.wsgi
+var openStackFiles embed.FS
+
+// openStackPassword is the password of the administrator and of the services: on
+// loopback, and gone with the test.
+const openStackPassword = "only-for-tests"
+
+// python is Debian's, which has OpenStack's libraries; another may be first in the path.
+const python = "/usr/bin/python3"
+
+// openStackDir finds what openstack/install.sh installed, and where it unpacked
+// the rest: bin/openstack of this repository.
+func openStackDir() (string, error) {
+	root, err := repository()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, "bin", "openstack")
+	var missing []string
+	for _, name := range []string{
+		"/usr/bin/keystone-wsgi-public", "/usr/bin/uwsgi", "/usr/sbin/mariadbd", "/usr/lib/python3/dist-packages/barbican",
+		filepath.Join(dir, "usr/bin/heat-all"), filepath.Join(dir, "usr/share/barbican-common/barbican-api-paste.ini"),
+	} {
+		if _, err := os.Stat(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return "", fmt.Errorf("%w: %s; install them with test/real/openstack/install.sh bin/openstack (Debian 12, as root)",
+			errNoPrograms, strings.Join(missing, ", "))
+	}
+	return dir, nil
+}
+
+// requireOpenStack skips or fails the test unless OpenStack can be had.
+func requireOpenStack(t testing.TB) {
+	t.Helper()
+	if os.Getenv(Demand) == "0" {
+		t.Skipf("needs a real OpenStack: %s=0 says no", Demand)
+	}
+	_, err := openStackDir()
+	switch {
+	case err == nil:
+	case os.Getenv(Demand) == "1" || !errors.Is(err, errNoPrograms):
+		t.Fatalf("needs a real OpenStack: %v", err)
+	default:
+		t.Skipf("needs a real OpenStack: %v (make test-real does; %s=1 makes this a failure)", err, Demand)
+	}
+}
+
+// environment is what the services start with: Debian's programs, and nothing of
+// the caller's that Python or OpenStack would read.
+func (o *Cloud) environment() []string {
+	return []string{
+		"HOME=" + o.Dir, "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+		"OS_KEYSTONE_CONFIG_DIR=" + o.file("keystone"),
+	}
+}
+
+// settings are what the templates of the configuration files speak of.
+type settings struct {
+	*Cloud
+	Service, Password, Keystone, Socket, User, MasterKey, HeatKey string
+	HeatPort, TokenSeconds, TokenCache                            int
+	InsecureTrusts                                                bool
+}
+
+// Database is the URL of a database, as SQLAlchemy reads it.
+func (s settings) Database(name string) string {
+	return "mysql+pymysql://root@localhost/" + name + "?unix_socket=" + s.Socket + "&charset=utf8"
+}
+
+// writeFiles makes the directories, keys and configuration files.
+func (o *Cloud) writeFiles() error {
+	for _, dir := range []string{"mysql", "lock", ".barbican", "barbican", "keystone/fernet-keys", "keystone/credential-keys", "heat/environment.d"} {
+		if err := os.MkdirAll(o.file(dir), 0o700); err != nil {
+			return fmt.Errorf("making directories of OpenStack: %w", err)
+		}
+	}
+	files := map[string][]byte{}
+	for _, dir := range []string{"fernet-keys", "credential-keys"} {
+		for _, name := range []string{"0", "1"} {
+			files["keystone/"+dir+"/"+name] = []byte(fernetKey())
+		}
+	}
+	s := settings{
+		Cloud: o, Password: openStackPassword, Keystone: strings.TrimSuffix(o.AuthURL, "/v3"), Socket: o.socket(),
+		User: "root", MasterKey: fernetKey(), HeatKey: hex.EncodeToString(random(16)), HeatPort: o.ports[2],
+		TokenSeconds: 3600, TokenCache: 300, InsecureTrusts: o.options.InsecureTrusts,
+	}
+	if os.Geteuid() != 0 {
+		s.User = fmt.Sprint(os.Geteuid())
+	}
+	if o.options.TokenTTL > 0 {
+		s.TokenSeconds = int(o.options.TokenTTL.Seconds())
+	}
+	if o.options.AskAlways {
+		s.TokenCache = -1
+	}
+	templates, err := template.ParseFS(openStackFiles, "openstack/*")
+	if err != nil {
+		return fmt.Errorf("reading templates of OpenStack: %w", err)
+	}
+	for _, f := range []struct{ template, service, file string }{
+		{"my.cnf", "", "my.cnf"},
+		{"keystone.conf", "keystone", "keystone/keystone.conf"},
+		{"barbican.conf", "barbican", ".barbican/barbican.conf"},
+		{"barbican.wsgi", "barbican", "barbican.wsgi"},
+		{"heat.conf", "heat", "heat.conf"},
+	} {
+		s.Service = f.service
+		var text bytes.Buffer
+		if err := templates.ExecuteTemplate(&text, f.template, s); err != nil {
+			return fmt.Errorf("making %s: %w", f.file, err)
+		}
+		files[f.file] = text.Bytes()
+	}
+	for to, from := range map[string]string{
+		"barbican/barbican-api-paste.ini": "usr/share/barbican-common/barbican-api-paste.ini",
+		"heat/api-paste.ini":              "etc/heat/api-paste.ini",
+		"heat/environment.d/default.yaml": "etc/heat/environment.d/default.yaml",
+	} {
+		text, err := os.ReadFile(filepath.Join(o.programs, from))
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", from, err)
+		}
+		files[to] = bytes.ReplaceAll(text, []byte("file:///etc/heat/"), []byte("file://"+o.file("heat")+"/"))
+	}
+	for name, text := range files {
+		if err := os.WriteFile(o.file(name), text, 0o600); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+	}
+	if err := os.CopyFS(o.file("heat/templates"), os.DirFS(filepath.Join(o.programs, "etc/heat/templates"))); err != nil {
+		return fmt.Errorf("copying templates of Heat: %w", err)
+	}
+	return nil
+}
+
+func fernetKey() string { return base64.URLEncoding.EncodeToString(random(32)) }
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never errs (see crypto/rand)
+	return b
+}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package real
+
+import "syscall"
+
+// dieWithParent cannot be had here: a killed test leaves its programs behind.
+func dieWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,176 @@
+package replicas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+// patience bounds every wait: far longer than what is waited for takes, on a
+// machine that does other things too.
+const patience = time.Minute
+
+// fleet is three servers, one database, one key directory and one cluster.
+type fleet struct {
+	t        testing.TB
+	kube     *fakekube.Server
+	dsn      string
+	keys     string
+	replicas []*replica
+	// cut is between the first replica and the database.
+	cut *real.Cut
+}
+
+// replica is one server; it keeps its address from process to process.
+type replica struct {
+	*client.Client
+	fleet  *fleet
+	dir    string
+	broker *story.Broker
+}
+
+// demand skips a test unless real systems are demanded: together the tests take
+// more than a minute, whatever the machine.
+func demand(t testing.TB) {
+	t.Helper()
+	if os.Getenv(real.Demand) != "1" {
+		t.Skipf("three servers on one PostgreSQL, for more than a minute: run by make test-real (%s=1)", real.Demand)
+	}
+}
+
+// shared is a database server that other tests use too.
+func shared(t testing.TB) *real.PostgresServer {
+	t.Helper()
+	demand(t)
+	return real.Postgres(t)
+}
+
+// newFleet starts three replicas on a new database of db, with the cluster
+// registered as "edge" and "core".
+func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
+	t.Helper()
+	f := &fleet{t: t, kube: fakekube.New(t, fakekube.Options{}), dsn: db.DSN(t), keys: filepath.Join(t.TempDir(), "keys")}
+	token, digest := policy.NewToken()
+	tokens := filepath.Join(t.TempDir(), "tokens.yaml")
+	f.write(tokens, "tokens: [{name: admin, project: default, roles: [admin], sha256: "+digest+"}]\n")
+	u, err := url.Parse(f.dsn)
+	if err != nil {
+		t.Fatal("the connection string is no URL")
+	}
+	f.cut = real.NewCut(t, u.Host)
+	for i := range 3 {
+		r := &replica{fleet: f, dir: t.TempDir()}
+		f.replicas = append(f.replicas, r)
+		dsn := *u
+		if i == 0 {
+			dsn.Host = f.cut.Addr()
+		}
+		listen := freeAddress(t)
+		f.write(filepath.Join(r.dir, "dsn"), dsn.String()+"\n")
+		f.write(filepath.Join(r.dir, "config.yaml"), fmt.Sprintf(`
+listen: %s
+dataDir: %s
+tokensFile: %s
+egress: {allowLoopback: true}
+database: {postgres: {dsnFile: %s, migrate: true}}
+keyStores: [keydir: {dir: %s}]
+checkInterval: 10s
+shutdownGrace: 10s
+`, listen, r.dir, tokens, filepath.Join(r.dir, "dsn"), f.keys))
+		if r.Client, err = client.New(client.Options{Addr: "http://" + listen, Token: secret.NewText(token)}); err != nil {
+			t.Fatal(err)
+		}
+		r.start()
+	}
+	for _, name := range []string{"edge", "core"} {
+		if _, err := f.replicas[0].RegisterVIM(t.Context(), v1.Registration{
+			Name: name, Type: "kubernetes", Endpoint: f.kube.Endpoint, CACert: f.kube.CA,
+			Credential: v1.Credential{Token: secret.NewText(f.kube.AdminTokenFor(0))},
+		}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for i, r := range f.replicas {
+			r.broker.Kill()
+			if text, err := os.ReadFile(r.broker.Log); err == nil && t.Failed() {
+				t.Logf("log of replica %d:\n%s", i, text)
+			}
+		}
+	})
+	return f
+}
+
+func (f *fleet) write(name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// start starts the replica's next process, and returns when it is ready.
+func (r *replica) start() {
+	r.fleet.t.Helper()
+	var err error
+	r.broker, err = story.Serve(binary, r.dir, []string{"HOME=" + r.dir}, "--config", filepath.Join(r.dir, "config.yaml"))
+	if err != nil {
+		r.fleet.t.Fatal(err)
+	}
+}
+
+func (r *replica) signal(s syscall.Signal) {
+	r.fleet.t.Helper()
+	if err := syscall.Kill(r.broker.PID(), s); err != nil {
+		r.fleet.t.Fatal(err)
+	}
+}
+
+// ready waits until the replica says that it is.
+func (r *replica) ready() {
+	r.fleet.t.Helper()
+	eventually(r.fleet.t, "a replica is ready", func(ctx context.Context) error { return r.Ready(ctx) })
+}
+
+// freeAddress is an address on loopback that was free a moment ago.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// eventually tries check, first often and then less so, until it returns nil.
+func eventually(t testing.TB, what string, check func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
+		err := check(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			t.Fatalf("waiting until %s: %v", what, errors.Join(err, ctx.Err()))
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package replicas
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/keydir"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// member is one more replica, in this process, whose clock is the test's.
+type member struct {
+	*broker.Broker
+	store *postgres.Store
+}
+
+// join makes a member, which runs no passes by itself.
+func (f *fleet) join(now func() time.Time) *member {
+	f.t.Helper()
+	store, err := postgres.Open(f.t.Context(), postgres.Options{DSN: secret.NewText(f.dsn), Now: now})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { store.Close() })
+	keys, err := keydir.Open(f.keys)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { keys.Close() })
+	policies, err := policy.Load(nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	log := slog.New(slog.DiscardHandler)
+	driver := kubernetes.New(kubernetes.Options{Log: log, Now: now})
+	f.t.Cleanup(driver.Close)
+	return &member{store: store, Broker: broker.New(broker.Options{
+		Store: store, Keys: []secret.KeyStore{keys},
+		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver},
+		Policy:  policies, Egress: func(string) *egress.Rules { return rules },
+		Terms: broker.DefaultTerms(), Log: log, Now: now,
+	})}
+}
+
+// settle does what the settle pass does a few minutes after now.
+func (f *fleet) settle() {
+	f.t.Helper()
+	if err := f.join(time.Now).Settle(f.t.Context(), time.Now()); err != nil {
+		f.t.Errorf("settling what died: %v", err)
+	}
+}
+
+// prove is what must hold once callers are done, all replicas are back, and what
+// died was settled.
+func (l *load) prove() {
+	l.t.Helper()
+	for _, r := range l.replicas {
+		r.ready()
+	}
+	l.settle()
+	leases := l.quiet()
+	l.proveAnswers(leases)
+	l.proveUpstream(leases)
+	l.proveAudit()
+	l.provePasses()
+	l.proveKeys()
+	if len(l.ids) < 10 || len(l.revoked) == 0 {
+		l.t.Errorf("the load took %d leases and revoked %d: too little to prove anything", len(l.ids), len(l.revoked))
+	}
+	l.t.Logf("%d answers, %d leases, %d revoked", l.done.Load(), len(l.ids), len(l.revoked))
+}
+
+// quiet waits until nothing is half done, and returns all leases by their id.
+func (f *fleet) quiet() map[string]v1.Lease {
+	f.t.Helper()
+	var leases map[string]v1.Lease
+	eventually(f.t, "nothing is half done", func(ctx context.Context) error {
+		leases = map[string]v1.Lease{}
+		for l, err := range f.any().AllLeases(ctx, client.LeaseQuery{PageSize: 1000}) {
+			if err != nil {
+				return err
+			}
+			if l.State != "active" && l.State != "revoked" {
+				return fmt.Errorf("lease %s is %s (%s, %s)", l.ID, l.State, l.Reason, l.LastError)
+			}
+			leases[l.ID] = l
+		}
+		return nil
+	})
+	return leases
+}
+
+// proveAnswers holds the fleet to what its callers were told.
+func (l *load) proveAnswers(leases map[string]v1.Lease) {
+	l.t.Helper()
+	perKey := map[string][]string{}
+	for id, lease := range leases {
+		if lease.State == "active" {
+			perKey[lease.Purpose] = append(perKey[lease.Purpose], id)
+		}
+	}
+	for key, ids := range perKey {
+		if len(ids) > 1 || l.ids[key] != ids[0] {
+			l.t.Errorf("the key %s was answered with lease %s, and has the active leases %q", key, l.ids[key], ids)
+		}
+	}
+	for _, id := range l.held {
+		if got := leases[id]; got.State != "active" {
+			l.t.Errorf("lease %s was answered as active, and is %q (%s)", id, got.State, got.Reason)
+		}
+	}
+	for _, id := range l.revoked {
+		if got := leases[id]; got.State != "revoked" {
+			l.t.Errorf("lease %s was answered as revoked, and is %q", id, got.State)
+		}
+	}
+}
+
+// proveUpstream compares the cluster with the rows, both ways, and every token
+// that anybody has with its lease.
+func (l *load) proveUpstream(leases map[string]v1.Lease) {
+	l.t.Helper()
+	var want []string
+	for id, lease := range leases {
+		if lease.State == "active" {
+			want = append(want, "vimbroker/lease-"+id)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, l.kube.Names("secrets", "vimbroker")); diff != "" {
+		l.t.Errorf("Secrets upstream are not those of the active leases (-rows +upstream):\n%s", diff)
+	}
+	alive := map[string]bool{}
+	for _, token := range l.kube.Tokens() {
+		alive[token.ID] = true
+		if id, ok := strings.CutPrefix(token.Secret, "lease-"); ok && leases[id].State != "active" {
+			l.t.Errorf("a token lives, and its lease %s is %q", id, leases[id].State)
+		}
+	}
+	for id, tokens := range l.tokens {
+		for _, token := range tokens {
+			if alive[token] != (leases[id].State == "active") {
+				l.t.Errorf("a token of lease %s, which is %s, is alive: %v", id, leases[id].State, alive[token])
+			}
+		}
+	}
+	for _, vim := range []string{"edge", "core"} {
+		inv, err := l.any().Inventory(l.t.Context(), vim, false)
+		if err != nil || len(inv.Orphans)+len(inv.Ghosts) > 0 {
+			l.t.Errorf("Inventory(%s) = %d orphans, %d ghosts, %v; want none", vim, len(inv.Orphans), len(inv.Ghosts), err)
+		}
+	}
+}
+
+// proveAudit verifies the chain from its first entry on.
+func (f *fleet) proveAudit() {
+	f.t.Helper()
+	store := f.join(time.Now).store
+	var entries []audit.Entry
+	for q := (audit.Query{Limit: 1000}); ; q.Before = entries[len(entries)-1].Seq {
+		page, err := store.Entries(f.t.Context(), q)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		entries = append(entries, page...)
+	}
+	slices.Reverse(entries)
+	if err := audit.Verify(entries); err != nil || len(entries) == 0 || entries[0].Seq != 1 {
+		f.t.Errorf("audit chain of %d entries: %v", len(entries), err)
+	}
+}
+
+// provePasses looks into the queue: one job for each interval of each pass,
+// whoever made it.
+func (f *fleet) provePasses() {
+	f.t.Helper()
+	conn, err := pgx.Connect(f.t.Context(), f.dsn)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(f.t.Context()))
+	rows, err := conn.Query(f.t.Context(), `
+		SELECT args->>'name', args->>'at', count(*) FROM river_job WHERE kind = 'pass' GROUP BY 1, 2`)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var name, at string
+	var n, reaped int
+	if _, err := pgx.ForEachRow(rows, []any{&name, &at, &n}, func() error {
+		if n != 1 {
+			f.t.Errorf("the pass %s of %s was made %d times", name, at, n)
+		}
+		if name == "reap" {
+			reaped++
+		}
+		return nil
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+	if reaped == 0 {
+		f.t.Error("the reaper did not run")
+	}
+}
+
+// proveKeys compares the key directory with the rows, and opens every credential.
+func (f *fleet) proveKeys() {
+	f.t.Helper()
+	for k, err := range f.any().AllKeys(f.t.Context(), client.VIMQuery{}, true) {
+		if err != nil || k.Opens == nil || !*k.Opens {
+			f.t.Errorf("the credential of %s: %+v, %v", k.VIMName, k, err)
+		}
+	}
+	m := f.join(time.Now)
+	used, err := m.store.KeysInUse(f.t.Context(), "")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	keys, err := keydir.Open(f.keys)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer keys.Close()
+	held, err := keys.List(f.t.Context(), "")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var rows, files []string
+	for _, k := range used {
+		rows = append(rows, string(k.Ref))
+	}
+	for _, h := range held {
+		files = append(files, string(h.Ref))
+	}
+	slices.Sort(rows)
+	slices.Sort(files)
+	if diff := cmp.Diff(slices.Compact(rows), files); diff != "" {
+		f.t.Errorf("keys are not those that rows name (-rows +files):\n%s", diff)
+	}
+}

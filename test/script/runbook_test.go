@@ -1,0 +1,190 @@
+package script
+
+import (
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+const runbook = "../../docs/runbook.md"
+
+// elsewhere are the sections that need PostgreSQL or Vault: test/real follows them.
+var elsewhere = []string{
+	"Back up PostgreSQL and Vault", "Restore PostgreSQL", "Take a server's way into Vault",
+	"Upgrade replicas", "From one machine to PostgreSQL and Vault",
+}
+
+// situations are how things stand before a section is followed, and what must be
+// true after it; none means that the VIM edge1 is registered, and has a lease.
+var situations = map[string]struct {
+	before, after func(t *testing.T, r *reader)
+}{
+	"Look":                               {},
+	"Change the configuration":           {after: stillWorks},
+	"Back up SQLite and a key directory": {after: stillWorks},
+	"Restore SQLite and a key directory": {before: afterBackup, after: restored},
+	"After restoring an old database":    {before: oldDatabase, after: stillWorks},
+	"Lost key store":                     {before: lostKeys, after: nothingAlive},
+	"Revoke everything":                  {after: nothingAlive},
+	"Compromised server":                 {after: nothingAlive},
+	"New token for a caller":             {after: newToken},
+	"Rotate keys":                        {after: rotated},
+	"Upgrade one server":                 {after: stillWorks},
+}
+
+// reader follows the runbook on a machine with one fake cluster.
+type reader struct {
+	*story.Site
+	kube     *fakekube.Server
+	sections []story.Section
+	keys     []string // the files of keys, before
+}
+
+func TestRunbook(t *testing.T) {
+	sections, err := story.Runbook(runbook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := story.Build(t, t.TempDir())
+	followed := 0
+	for _, section := range sections {
+		if len(section.Steps) == 0 || slices.Contains(elsewhere, section.Title) {
+			continue
+		}
+		situation, known := situations[section.Title]
+		if !known {
+			t.Errorf("nobody follows the section %q: give it a situation here, or in test/real", section.Title)
+			continue
+		}
+		followed++
+		t.Run(section.Title, func(t *testing.T) {
+			t.Parallel()
+			r := &reader{Site: story.NewSite(t, bin, freeAddress(t), ""), kube: fakekube.New(t, fakekube.Options{}), sections: sections}
+			r.Write(t, "root/kubeconfig", r.kube.Kubeconfig())
+			r.Write(t, "root/edge1.token", r.kube.AdminToken+"\n")
+			r.Must(t, "vimbroker vim register --kubeconfig kubeconfig edge1")
+			r.Must(t, "vimbroker lease issue --vim edge1 > lease")
+			r.keys = r.keyFiles(t)
+			if situation.before != nil {
+				situation.before(t, r)
+			}
+			r.Follow(t, section.Steps)
+			if situation.after != nil {
+				situation.after(t, r)
+			}
+			if r.Broker != nil {
+				if err := r.Broker.Stop(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if followed != len(situations) {
+		t.Errorf("%d sections were followed, and there are situations for %d", followed, len(situations))
+	}
+}
+
+// follow does the steps of another section.
+func (r *reader) follow(t *testing.T, title string) {
+	t.Helper()
+	for _, s := range r.sections {
+		if s.Title == title {
+			r.Follow(t, s.Steps)
+			return
+		}
+	}
+	t.Fatalf("the runbook has no section %q", title)
+}
+
+func stillWorks(t *testing.T, r *reader) {
+	t.Helper()
+	r.Must(t, "vimbroker key status --try")
+	r.Must(t, "vimbroker lease issue --vim edge1")
+	r.Must(t, "vimbroker vim inventory edge1")
+}
+
+func nothingAlive(t *testing.T, r *reader) {
+	t.Helper()
+	if left := r.kube.Names("secrets", "vimbroker"); len(left) > 0 {
+		t.Errorf("the cluster still holds %q", left)
+	}
+	r.Must(t, "vimbroker key status --try")
+}
+
+// afterBackup is a machine whose backup is older than a second VIM.
+func afterBackup(t *testing.T, r *reader) {
+	t.Helper()
+	r.follow(t, "Back up SQLite and a key directory")
+	r.Must(t, "vimbroker vim register --kubeconfig kubeconfig edge2")
+}
+
+func restored(t *testing.T, r *reader) {
+	t.Helper()
+	stillWorks(t, r)
+	if list := r.Must(t, "vimbroker vim list"); !strings.Contains(list, "edge1") || strings.Contains(list, "edge2") {
+		t.Errorf("after the restore there is\n%s\nwant edge1 alone", list)
+	}
+}
+
+// oldDatabase is a machine with a database of before its keys were replaced, a
+// lease was revoked, and another issued.
+func oldDatabase(t *testing.T, r *reader) {
+	t.Helper()
+	r.follow(t, "Back up SQLite and a key directory")
+	r.Must(t, "vimbroker key rotate --all")
+	r.Must(t, "vimbroker lease revoke --all --wait")
+	r.Must(t, "vimbroker lease issue --vim edge1")
+	r.Follow(t, []story.Step{
+		{Command: "systemctl stop vimbroker"},
+		{Command: "rm /var/lib/vimbroker/vimbroker.db"},
+		{Command: "tar -C /var/lib/vimbroker -xpzf /var/backups/state/vimbroker.tar.gz"},
+		{Command: "systemctl start vimbroker"},
+	})
+}
+
+func lostKeys(t *testing.T, r *reader) {
+	t.Helper()
+	r.Follow(t, []story.Step{{Command: "rm -r /var/lib/vimbroker/keys"}, {Command: "mkdir -m 0700 /var/lib/vimbroker/keys"}})
+}
+
+func newToken(t *testing.T, r *reader) {
+	t.Helper()
+	if got := r.Try(t, "vimbroker vim list"); got.Code == 0 {
+		t.Error("the old token still works")
+	}
+	r.Must(t, "VIMBROKER_TOKEN_FILE=admin.token vimbroker vim list")
+}
+
+func rotated(t *testing.T, r *reader) {
+	t.Helper()
+	stillWorks(t, r)
+	if now := r.keyFiles(t); len(now) != 1 || now[0] == r.keys[0] {
+		t.Errorf("the keys are %q, want one other than %q", now, r.keys)
+	}
+}
+
+// keyFiles are the keys in the key directory.
+func (r *reader) keyFiles(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(r.File("var/lib/vimbroker/keys/*/*"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("the key directory holds %q, %v", found, err)
+	}
+	return found
+}
+
+// freeAddress is an address on loopback that was free a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

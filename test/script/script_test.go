@@ -1,0 +1,97 @@
+// Package script tells stories of the binary: a real server, the real command
+// line, and a fake cluster at the network. Each .txtar file is one
+// story that a user can read.
+package script
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+func TestStories(t *testing.T) {
+	story.Run(t, ".", story.Build(t, t.TempDir()), nil, map[string]story.Command{
+		"kube":     kube,
+		"upstream": upstream,
+		"alive":    alive,
+	})
+}
+
+// clusters are the fakes of the stories that run, by work directory.
+var clusters sync.Map
+
+func of(ts *testscript.TestScript) *fakekube.Server {
+	s, ok := clusters.Load(ts.Getenv("WORK"))
+	if !ok {
+		ts.Fatalf("the story has no cluster: it begins with kube")
+	}
+	return s.(*fakekube.Server)
+}
+
+// kube starts a fake cluster, and writes what people register clusters with:
+// kubeconfig, ca.pem, token, password, and the two VIM files of Tacker, one with spaces
+// where the CA's line breaks were.
+func kube(ts *testscript.TestScript, _ bool, _ []string) {
+	s, err := fakekube.Start(fakekube.Options{})
+	ts.Check(err)
+	ts.Defer(s.Close)
+	clusters.Store(ts.Getenv("WORK"), s)
+	for name, text := range map[string]string{
+		"kubeconfig": s.Kubeconfig(),
+		"ca.pem":     s.CA,
+		"token":      s.AdminToken + "\n",
+		"password":   s.Password + "\n",
+		"tacker-token.yaml": fmt.Sprintf("auth_url: %q\nbearer_token: %q\nssl_ca_cert: %q\nproject_name: \"default\"\ntype: \"kubernetes\"\n",
+			s.Endpoint, s.AdminToken, strings.Join(strings.Split(strings.TrimSpace(s.CA), "\n"), " ")),
+		"tacker-basic.yaml": fmt.Sprintf("auth_url: %q\nusername: %q\npassword: %q\nssl_ca_cert: None\nproject_name: \"default\"\ntype: \"kubernetes\"\n",
+			s.Endpoint, s.Username, s.Password),
+	} {
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
+	}
+	ts.Setenv("KUBE_ENDPOINT", s.Endpoint)
+}
+
+// upstream asserts how many objects of leases the cluster holds.
+func upstream(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: upstream N")
+	}
+	if got := of(ts).Names("secrets", "vimbroker"); strconv.Itoa(len(got)) != args[0] {
+		ts.Fatalf("the cluster holds %v, want %s objects of leases", got, args[0])
+	}
+}
+
+var jwt = regexp.MustCompile(`eyJ[\w-]+\.([\w-]+)\.[\w-]+`)
+
+// alive asserts whether the cluster takes the token that a file holds.
+func alive(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] alive FILE")
+	}
+	found := jwt.FindStringSubmatch(ts.ReadFile(args[0]))
+	if found == nil {
+		ts.Fatalf("%s holds no token", args[0])
+	}
+	text, err := base64.RawURLEncoding.DecodeString(found[1])
+	ts.Check(err)
+	var claims struct {
+		ID string `json:"jti"`
+	}
+	ts.Check(json.Unmarshal(text, &claims))
+	takes := slices.ContainsFunc(of(ts).Tokens(), func(t fakekube.Token) bool { return t.ID == claims.ID })
+	if takes == neg {
+		ts.Fatalf("the cluster takes the token in %s: %v", args[0], takes)
+	}
+}

@@ -1,0 +1,217 @@
+package story
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Site is a machine on which an operator follows a runbook: the directories of
+// an installation below a directory of the test's, a server that runs by
+// /etc/vimbroker/vimbroker.yaml there, and a shell with an administrator's token.
+type Site struct {
+	Shell
+	// Root is where the machine's / is.
+	Root string
+	// Broker is the running server, nil while it is stopped.
+	Broker *Broker
+	// Replace are names on the page, and what stands for them here.
+	Replace []string
+
+	bin    string
+	listen string
+}
+
+// NewSite makes a machine with a server that serves on listen, and starts it.
+// Settings are merged into its configuration, key by key at the top level; the
+// shell finds the programs in path before the system's.
+func NewSite(t testing.TB, bin, listen, settings string, path ...string) *Site {
+	t.Helper()
+	s := &Site{Root: t.TempDir(), bin: bin, listen: listen}
+	token, digest := policy.NewToken()
+	for _, dir := range []string{"etc/vimbroker", "var/lib", "var/backups/state", "var/backups/keys", "usr/local/bin", "root/bin", "tmp"} {
+		if err := os.MkdirAll(s.File(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Write(t, "root/token", token+"\n")
+	s.Write(t, "etc/vimbroker/tokens.yaml", "tokens:\n- {name: admin, project: default, roles: [admin], sha256: "+digest+"}\n")
+	s.Write(t, "etc/vimbroker/vimbroker.yaml", "listen: "+listen+"\ndataDir: "+s.File("var/lib/vimbroker")+
+		"\ntokensFile: "+s.File("etc/vimbroker/tokens.yaml")+"\negress: {allowLoopback: true}\n")
+	program, err := os.ReadFile(bin)
+	if err == nil {
+		err = os.WriteFile(s.File("root/bin/vimbroker"), program, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := append([]string{filepath.Dir(bin)}, append(path, os.Getenv("PATH"))...)
+	s.Shell = Shell{Dir: s.File("root"), Env: []string{
+		"HOME=" + s.File("root"), "TMPDIR=" + s.File("tmp"), "PATH=" + strings.Join(dirs, string(os.PathListSeparator)),
+		"VIMBROKER_ADDR=http://" + listen, "VIMBROKER_TOKEN_FILE=" + s.File("root/token"),
+	}}
+	s.configure(t, settings)
+	s.start(t)
+	t.Cleanup(func() {
+		if s.Broker != nil {
+			s.Broker.Kill()
+		}
+	})
+	return s
+}
+
+// File is where a file of the machine is.
+func (s *Site) File(name string) string { return filepath.Join(s.Root, name) }
+
+// Write writes a file of the machine, for its owner alone.
+func (s *Site) Write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(s.File(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Follow does the steps of a section.
+func (s *Site) Follow(t testing.TB, steps []Step) {
+	t.Helper()
+	if len(steps) == 0 {
+		t.Fatal("there are no steps to follow")
+	}
+	for _, step := range steps {
+		if step.Settings != "" {
+			s.configure(t, s.here(step.Settings))
+			continue
+		}
+		action, ok := strings.CutPrefix(step.Command, "systemctl ")
+		if ok {
+			s.systemctl(t, strings.TrimSuffix(action, " vimbroker"))
+			continue
+		}
+		r := s.Try(t, s.here(step.Command))
+		t.Logf("%s: exit code %d", step.Command, r.Code)
+		if (r.Code != 0) != step.Fails {
+			t.Fatalf("%s: exit code %d, the runbook says that it fails: %v\n%s%s", step.Command, r.Code, step.Fails, r.Stdout, r.Stderr)
+		}
+	}
+}
+
+// places are the directories of an installation, as a runbook writes them.
+var places = regexp.MustCompile(`(^|[ =:@"'])/(etc/vimbroker|var/lib/vimbroker|var/backups|usr/local/bin|run/credentials/vimbroker\.service)\b`)
+
+// here puts the machine's own places and names into a text.
+func (s *Site) here(text string) string {
+	text = places.ReplaceAllStringFunc(text, func(found string) string {
+		i := strings.Index(found, "/")
+		where := strings.Replace(found[i:], "/run/credentials/vimbroker.service", "/etc/vimbroker", 1)
+		return found[:i] + s.Root + where
+	})
+	return strings.NewReplacer(s.Replace...).Replace(text)
+}
+
+// configure merges settings into the configuration file, as an operator edits it.
+func (s *Site) configure(t testing.TB, settings string) {
+	t.Helper()
+	name := s.File("etc/vimbroker/vimbroker.yaml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, change := map[string]any{}, map[string]any{}
+	for _, part := range []struct {
+		text []byte
+		into map[string]any
+	}{{text, file}, {[]byte(settings), change}} {
+		if err := yaml.Unmarshal(part.text, &part.into); err != nil {
+			t.Fatalf("reading settings: %v\n%s", err, part.text)
+		}
+	}
+	maps.Copy(file, change)
+	if text, err = yaml.Marshal(file); err != nil {
+		t.Fatal(err)
+	}
+	s.Write(t, "etc/vimbroker/vimbroker.yaml", string(text))
+}
+
+// systemctl does to the server what systemd would.
+func (s *Site) systemctl(t testing.TB, action string) {
+	t.Helper()
+	switch action {
+	case "start":
+		s.start(t)
+	case "stop":
+		s.stop(t)
+	case "restart":
+		s.stop(t)
+		s.start(t)
+	case "reload":
+		s.reload(t)
+	default:
+		t.Fatalf("systemctl %s: the test knows start, stop, restart and reload", action)
+	}
+}
+
+func (s *Site) start(t testing.TB) {
+	t.Helper()
+	var err error
+	s.Broker, err = Serve(s.bin, s.Root, []string{"HOME=" + s.Root, "TMPDIR=" + s.File("tmp")}, "--config", s.File("etc/vimbroker/vimbroker.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Site) stop(t testing.TB) {
+	t.Helper()
+	if s.Broker == nil {
+		t.Fatal("the server is stopped already")
+	}
+	if err := s.Broker.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.Broker = nil
+}
+
+// reload sends the signal, and waits until the log says what came of it.
+func (s *Site) reload(t testing.TB) {
+	t.Helper()
+	before := s.log(t)
+	if err := syscall.Kill(s.Broker.PID(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	late := time.After(time.Minute)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		said := s.log(t)[len(before):]
+		switch {
+		case bytes.Contains(said, []byte("the configuration is reloaded")):
+			return
+		case bytes.Contains(said, []byte("the configuration is not reloaded")):
+			t.Fatalf("systemctl reload: %s", said)
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("systemctl reload: nothing comes of it: %s", said)
+		}
+	}
+}
+
+func (s *Site) log(t testing.TB) []byte {
+	t.Helper()
+	text, err := os.ReadFile(s.Broker.Log)
+	if err != nil {
+		t.Fatal(fmt.Errorf("reading the server's log: %w", err))
+	}
+	return text
+}
