@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -26,6 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
+	story.HeedSignals()
 	os.Exit(m.Run())
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -31,7 +32,15 @@ type signals struct {
 	ended syscall.Signal
 }
 
-// catchSignals keeps signals from ending this process.
+// heeded are those of some signals that whoever started this program did not have
+// it ignore, as nohup and a shell's background jobs do. Go alone would heed them all:
+// to be notified of an ignored signal is to take it back. TERM is always heeded.
+func heeded(some ...os.Signal) []os.Signal {
+	return slices.DeleteFunc(some, func(s os.Signal) bool { return s != syscall.SIGTERM && signal.Ignored(s) })
+}
+
+// catchSignals keeps signals from ending this process. Those that are ignored stay
+// so, for the command as well.
 func catchSignals() *signals {
 	s := &signals{
 		queue:    make(chan os.Signal, 16),
@@ -39,7 +48,7 @@ func catchSignals() *signals {
 		relaying: make(chan struct{}),
 		gathered: make(chan struct{}),
 	}
-	signal.Notify(s.queue, relayed...)
+	signal.Notify(s.queue, heeded(slices.Clone(relayed)...)...)
 	go s.gather()
 	return s
 }

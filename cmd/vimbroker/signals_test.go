@@ -85,6 +85,26 @@ func TestExecPassesEverySignalOn(t *testing.T) {
 	}
 }
 
+// What nohup or a shell in the background has it ignore, exec ignores and so does
+// the command: a hang-up does not end either.
+func TestExecIgnoresWhatItIsToldToIgnore(t *testing.T) {
+	i := install(t)
+	c := i.command(t, "exec", "edge", "--", "sh", "-c", `kill -HUP $$ $PPID; kill -INT $$ $PPID; echo goes on`)
+	c.Args = append([]string{"sh", "-c", `trap "" HUP INT && exec "$0" "$@"`, c.Path}, c.Args[1:]...)
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Path = sh
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if out, err := c.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "goes on" {
+		t.Errorf("exec = %v, %s", err, out)
+	}
+	if left := i.leases(); len(left) != 0 {
+		t.Errorf("the cluster still holds %v", left)
+	}
+}
+
 func without(all []os.Signal, one os.Signal) []os.Signal {
 	return slices.DeleteFunc(slices.Clone(all), func(s os.Signal) bool { return s == one })
 }

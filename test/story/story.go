@@ -8,9 +8,11 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +33,16 @@ func Build(t testing.TB, dir string) string {
 	return bin
 }
 
+// HeedSignals has this process, and what it starts, ignore no signal that a terminal
+// sends, as processes do that were started by nohup or in a shell's background.
+func HeedSignals() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s) // a handler of ours is the default in what is started
+		}
+	}
+}
+
 // Run tells the stories in dir, each as a subtest, with the binary bin and with
 // the directories in path found before the system's. To the commands given it
 // adds:
@@ -43,6 +55,7 @@ func Build(t testing.TB, dir string) string {
 //	leftover           assert that files of leases are on disk; with !, that none are
 func Run(t *testing.T, dir, bin string, path []string, commands map[string]Command) {
 	t.Helper()
+	HeedSignals()
 	all := map[string]Command{"broker": startBroker, "stop": stopBroker, "capture": capture, "until": until, "leftover": leftover}
 	maps.Copy(all, commands)
 	testscript.Run(t, testscript.Params{
