@@ -19,6 +19,10 @@ type Access struct {
 	Credential Credential
 	// Discovered is what the driver's Report said of this generation, handed back.
 	Discovered string
+	// InsteadOf is the Discovered of the earlier generation of the same system that
+	// this one stands in for, because its own credential is refused; empty otherwise.
+	// Renew, Revoke and Inventory are then about what was made with that one.
+	InsteadOf string
 	// Identity is what the VIM said it is when this generation was written; empty
 	// while that is being found out. Revoke takes "not found" for an answer only
 	// from the system that has this identity.
@@ -54,7 +58,8 @@ type Driver interface {
 	Issue(ctx context.Context, a Access, g Grant) (Minted, error)
 
 	// Renew mints one more credential of a lease that was issued. An upstream
-	// object that is gone is ErrNotFound, and nothing is made.
+	// object that is gone is ErrNotFound, and nothing is made; one that a may not
+	// touch, or not see, is ErrForbidden.
 	Renew(ctx context.Context, a Access, g Grant) (Minted, error)
 
 	// Revoke takes the upstream object back, and with it every credential of the
@@ -67,7 +72,9 @@ type Driver interface {
 	// it now. a.Credential is not used and may be empty.
 	Dead(ctx context.Context, a Access, minted Credential) (bool, error)
 
-	// Inventory lists the upstream objects that carry this VIM's id.
+	// Inventory lists the upstream objects that carry this VIM's id. Where objects
+	// belong to whoever made them, it is those of the registered user; with
+	// a.InsteadOf those of the one before, or ErrForbidden where a may not see them.
 	Inventory(ctx context.Context, a Access) ([]Upstream, error)
 
 	// Forget removes what the driver keeps on the VIM besides leases (service
@@ -122,9 +129,6 @@ type Issued struct {
 	Handle string
 	// Credential is the newest that was minted; empty where it is not known.
 	Credential Credential
-	// Discovered is the Report's of the generation that the lease was issued from;
-	// the Access may be a later one of the same system.
-	Discovered string
 }
 
 // Upstream is one object of ours that a VIM holds.

@@ -20,8 +20,15 @@ type Inventory struct {
 	Orphans []Upstream
 	// Ghosts are active leases whose object is missing.
 	Ghosts []Lease
+	// Unseen counts active leases whose object no credential of the VIM may look
+	// for: they were issued from an earlier one, which the VIM refuses by now, and
+	// the present one is not shown what belongs to that. They are neither well nor ghosts.
+	Unseen int
 	// Settled: the orphans were removed and the ghosts ended.
 	Settled bool
+
+	// by says which generation's listing showed an object, by handle.
+	by map[string]int64
 }
 
 // Discrepancy counts what an inventory found; both are zero where all is well.
@@ -34,24 +41,26 @@ func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return Inventory{}, err
 	}
+	src := b.newSource(v.ID)
+	defer src.close()
 	if !settle {
 		if err := b.read(ctx, p, policy.VIMInventory, vimResource(v)); err != nil {
 			return Inventory{}, err
 		}
-		return b.compare(ctx, v)
+		return b.compare(ctx, src)
 	}
 	act, err := b.enter(ctx, p, policy.VIMSettle, vimResource(v), policy.Wish{})
 	if err != nil {
 		return Inventory{}, err
 	}
-	inv, err := b.compare(ctx, v)
+	inv, err := b.compare(ctx, src)
 	if err != nil {
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	if err := b.store.Append(ctx, act.Intent()); err != nil {
 		return Inventory{}, err
 	}
-	if err := b.settleInventory(ctx, v, inv, act); err != nil {
+	if err := b.settleInventory(ctx, src, inv, act); err != nil {
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	inv.Settled = true
@@ -69,9 +78,11 @@ func (b *Broker) InventoryAll(ctx context.Context) error {
 			return // the check pass sees to the first, and the second holds nothing of ours
 		}
 		group.Go(func() error {
-			inv, err := b.compare(ctx, v)
+			src := b.newSource(v.ID)
+			defer src.close()
+			inv, err := b.compare(ctx, src)
 			if err == nil {
-				err = b.removeLate(ctx, v, &inv)
+				err = b.removeLate(ctx, src, &inv)
 			}
 			if err != nil {
 				b.log.WarnContext(ctx, "no inventory could be taken", "vim", v.ID, "error", err)
@@ -91,7 +102,7 @@ func (b *Broker) InventoryAll(ctx context.Context) error {
 // on its way when its sender died or gave up can take effect after the lease was
 // not found upstream and ended. Its row still names the object, so there is no
 // doubt about it, and nobody was handed anything.
-func (b *Broker) removeLate(ctx context.Context, v VIM, inv *Inventory) error {
+func (b *Broker) removeLate(ctx context.Context, src *source, inv *Inventory) error {
 	var others []Upstream
 	for _, u := range inv.Orphans {
 		l, err := b.store.Lease(ctx, u.Lease)
@@ -99,8 +110,8 @@ func (b *Broker) removeLate(ctx context.Context, v VIM, inv *Inventory) error {
 		case errors.Is(err, ErrNotFound):
 		case err != nil:
 			return err
-		case l.VIM == v.ID && l.Handle == u.Handle && l.State == LeaseRevoked && l.IssuedAt.IsZero():
-			if err := b.removeObject(ctx, v, l); err != nil {
+		case l.VIM == inv.VIM && l.Handle == u.Handle && l.State == LeaseRevoked && l.IssuedAt.IsZero():
+			if err := b.removeLateObject(ctx, src, inv.by[u.Handle], l); err != nil {
 				return err
 			}
 			continue
@@ -109,56 +120,57 @@ func (b *Broker) removeLate(ctx context.Context, v VIM, inv *Inventory) error {
 	}
 	if len(others) < len(inv.Orphans) {
 		inv.Orphans = others
-		b.noteDiscrepancy(v.ID, Discrepancy{Orphans: len(others), Ghosts: len(inv.Ghosts)})
+		b.noteDiscrepancy(inv.VIM, Discrepancy{Orphans: len(others), Ghosts: len(inv.Ghosts)})
 	}
 	return nil
 }
 
-// removeObject removes what is upstream of a lease that has ended already.
-func (b *Broker) removeObject(ctx context.Context, v VIM, l Lease) error {
+// removeLateObject removes what is upstream of a lease that has ended already.
+func (b *Broker) removeLateObject(ctx context.Context, src *source, by int64, l Lease) error {
 	act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
-	if err != nil {
-		return err
-	}
-	d, err := b.driver(v.Type)
 	if err != nil {
 		return err
 	}
 	if err := b.store.Append(ctx, act.With(audit.DetailReason, "appeared after the lease had ended").Intent()); err != nil {
 		return err
 	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return b.refuse(ctx, act, err)
-	}
-	defer o.close()
-	call, cancel := b.call(ctx)
-	defer cancel()
-	if err := d.Revoke(call, o.Access, Issued{Handle: l.Handle}); err != nil {
+	if err := b.removeObject(ctx, src, by, l.Handle); err != nil {
 		return b.refuse(ctx, act, err)
 	}
 	return b.store.Append(ctx, act.Done())
 }
 
-// compare reads the rows, then the VIM, then the rows again: only what was wrong
-// both times is wrong, and not under way.
-func (b *Broker) compare(ctx context.Context, v VIM) (Inventory, error) {
+// removeObject removes an object that a generation's listing showed.
+func (b *Broker) removeObject(ctx context.Context, src *source, by int64, handle string) error {
+	v, err := src.vim(ctx)
+	if err != nil {
+		return err
+	}
 	d, err := b.driver(v.Type)
 	if err != nil {
-		return Inventory{}, err
+		return err
 	}
-	before, err := b.liveLeases(ctx, v.ID)
+	_, err = src.each(ctx, by, func(o *opened) error {
+		call, cancel := b.call(ctx)
+		defer cancel()
+		return d.Revoke(call, o.Access, Issued{Handle: handle})
+	})
+	return err
+}
+
+// compare reads the rows, then the VIM, then the rows again: only what was wrong
+// both times is wrong, and not under way.
+func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
+	before, err := b.liveLeases(ctx, src.id)
 	if err != nil {
 		return Inventory{}, err
 	}
-	o, err := b.open(ctx, v, v.Current)
+	v, err := src.vim(ctx)
 	if err != nil {
 		return Inventory{}, err
 	}
-	defer o.close()
-	ctx, cancel := b.call(ctx)
-	defer cancel()
-	upstream, err := d.Inventory(ctx, o.Access)
+	inv := Inventory{VIM: v.ID, VIMName: v.Name, by: map[string]int64{}}
+	upstream, unseen, err := b.listUpstream(ctx, src, v, before, inv.by)
 	if err != nil {
 		return Inventory{}, err
 	}
@@ -166,10 +178,8 @@ func (b *Broker) compare(ctx context.Context, v VIM) (Inventory, error) {
 	if err != nil {
 		return Inventory{}, err
 	}
-	inv := Inventory{VIM: v.ID, VIMName: v.Name, Upstream: len(upstream)}
-	there := map[string]bool{}
+	inv.Upstream = len(upstream)
 	for _, u := range upstream {
-		there[u.Handle] = true
 		_, wasLive := before[u.Handle]
 		_, isLive := after[u.Handle]
 		if !wasLive && !isLive {
@@ -181,12 +191,57 @@ func (b *Broker) compare(ctx context.Context, v VIM) (Inventory, error) {
 			continue
 		}
 		inv.Rows++
-		if was, ok := before[handle]; ok && was.State == LeaseActive && !there[handle] {
+		was, known := before[handle]
+		_, there := inv.by[handle]
+		switch {
+		case there, !known, was.State != LeaseActive:
+		case unseen[l.VIMGeneration]:
+			inv.Unseen++
+		default:
 			inv.Ghosts = append(inv.Ghosts, l)
 		}
 	}
 	b.noteDiscrepancy(v.ID, Discrepancy{Orphans: len(inv.Orphans), Ghosts: len(inv.Ghosts)})
 	return inv, nil
+}
+
+// listUpstream lists what a VIM holds of ours, each object once, and notes by which
+// generation it was seen. It looks through the current generation and each that a
+// lease in live is pinned to: on a VIM where objects belong to a user, none sees
+// those of another. unseen are the generations whose objects nothing may look for.
+func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[string]Lease, by map[string]int64) (found []Upstream, unseen map[int64]bool, err error) {
+	d, err := b.driver(v.Type)
+	if err != nil {
+		return nil, nil, err
+	}
+	pinned := map[int64]bool{}
+	for _, l := range live {
+		pinned[l.VIMGeneration] = true
+	}
+	unseen = map[int64]bool{}
+	for _, g := range append([]Generation{v.Current}, v.Past...) {
+		current := g.Number == v.Current.Number
+		if !current && !pinned[g.Number] {
+			continue
+		}
+		_, err := src.each(ctx, g.Number, func(o *opened) error {
+			call, cancel := b.call(ctx)
+			defer cancel()
+			listed, err := d.Inventory(call, o.Access)
+			for _, u := range listed {
+				if _, seen := by[u.Handle]; !seen {
+					by[u.Handle] = g.Number
+					found = append(found, u)
+				}
+			}
+			return err
+		})
+		if err != nil && (current || !refused(err)) {
+			return nil, nil, err
+		}
+		unseen[g.Number] = err != nil
+	}
+	return found, unseen, nil
 }
 
 // liveLeases are the leases on a VIM that may have an object there that an
@@ -202,22 +257,9 @@ func (b *Broker) liveLeases(ctx context.Context, vim string) (map[string]Lease, 
 	return live, err
 }
 
-func (b *Broker) settleInventory(ctx context.Context, v VIM, inv Inventory, act *audit.Act) error {
-	d, err := b.driver(v.Type)
-	if err != nil {
-		return err
-	}
-	src := b.newSource(v.ID)
-	defer src.close()
-	o, err := src.opened(ctx, v.Current)
-	if err != nil {
-		return err
-	}
+func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory, act *audit.Act) error {
 	for _, u := range inv.Orphans {
-		call, cancel := b.call(ctx)
-		err := d.Revoke(call, o.Access, Issued{Handle: u.Handle})
-		cancel()
-		if err != nil {
+		if err := b.removeObject(ctx, src, inv.by[u.Handle], u.Handle); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	failpoint.At("renew.intent")
 
 	var minted Minted
-	g, err := src.each(ctx, l, func(o *opened) (err error) {
+	g, err := src.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
 		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
 		return err
 	})

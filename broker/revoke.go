@@ -160,16 +160,13 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 		return err
 	}
 	issued := Issued{Handle: l.Handle}
-	if g, ok := v.generation(l.VIMGeneration); ok {
-		issued.Discovered = g.Discovered
-		if l.Sealed != "" {
-			if o, err := src.opened(ctx, g); err == nil {
-				// Where it does not open the handle must do.
-				issued.Credential, _ = o.unseal(l)
-			}
+	if g, ok := v.generation(l.VIMGeneration); ok && l.Sealed != "" {
+		if o, err := src.opened(ctx, g); err == nil {
+			// Where it does not open the handle must do.
+			issued.Credential, _ = o.unseal(l)
 		}
 	}
-	_, err = src.each(ctx, l, func(o *opened) error {
+	_, err = src.each(ctx, l.VIMGeneration, func(o *opened) error {
 		ctx, cancel := b.call(ctx)
 		defer cancel()
 		return d.Revoke(ctx, o.Access, issued)

@@ -64,32 +64,37 @@ func (s *source) opened(ctx context.Context, g Generation) (*opened, error) {
 	return o, err
 }
 
-// each calls do with access to the generation that l is pinned to; where the VIM
-// refuses that credential, or it cannot be opened any more, then with the current
-// one, if it leads to the very same system. It answers with the generation that did.
-func (s *source) each(ctx context.Context, l Lease, do func(*opened) error) (Generation, error) {
+// each calls do with access to one generation of the VIM; where the VIM refuses
+// that credential, or it cannot be opened any more, then with the current one in
+// its stead, if it leads to the very same system. It answers with the generation
+// that did.
+func (s *source) each(ctx context.Context, number int64, do func(*opened) error) (Generation, error) {
 	v, err := s.vim(ctx)
 	if err != nil {
 		return Generation{}, err
 	}
-	var candidates []Generation
-	if g, ok := v.generation(l.VIMGeneration); ok {
-		candidates = append(candidates, g)
-		if g.Number != v.Current.Number && g.Identity == v.Current.Identity {
-			candidates = append(candidates, v.Current)
-		}
+	pinned, ok := v.generation(number)
+	if !ok {
+		return Generation{}, &Error{Kind: ErrUnopenable, Detail: "the generation of the VIM that the lease is pinned to is gone"}
 	}
-	err = &Error{Kind: ErrUnopenable, Detail: "the generation of the VIM that the lease is pinned to is gone"}
-	for _, g := range candidates {
-		var o *opened
-		if o, err = s.opened(ctx, g); err == nil {
-			err = do(o)
-		}
-		if !errors.Is(err, ErrUnauthorized) && !errors.Is(err, ErrForbidden) && !errors.Is(err, ErrUnopenable) {
-			return g, err
-		}
+	o, err := s.opened(ctx, pinned)
+	if err == nil {
+		err = do(o)
 	}
-	return Generation{}, err
+	if !refused(err) || number == v.Current.Number || pinned.Identity != v.Current.Identity {
+		return pinned, err
+	}
+	if o, err = s.opened(ctx, v.Current); err != nil {
+		return v.Current, err
+	}
+	instead := *o
+	instead.InsteadOf = pinned.Discovered
+	return v.Current, do(&instead)
+}
+
+// refused reports whether another credential might be let do what this one was not.
+func refused(err error) bool {
+	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnopenable)
 }
 
 // How many VIMs a batch works on at once, how many leases of one VIM, and after

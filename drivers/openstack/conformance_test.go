@@ -138,6 +138,7 @@ func TestConformance(t *testing.T) {
 	env.Others = map[string]broker.Registration{
 		"an application credential": byAppCred(s.Endpoint+"/v3/", s.CA, mighty),
 		"ids":                       byID,
+		"a colleague":               byPassword(s.Endpoint, s.CA, s.User("colleague", project, "member", "reader"), project.Name),
 	}
 	wrong := user
 	wrong.Password = "wrong-" + user.Password

@@ -6,9 +6,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Inventory implements [broker.Driver]: the application credentials that carry
-// this VIM's id, those that have expired and were not deleted included. Those of a
-// lease that was renewed are one.
+// Inventory implements [broker.Driver]: the registered user's application
+// credentials that carry this VIM's id, those that have expired and were not deleted
+// included. Those of a lease that was renewed are one.
 func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstream, error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
@@ -17,7 +17,7 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 		return nil, err
 	}
 	defer s.close()
-	all, err := s.list(ctx, s.user.ID)
+	_, all, err := s.owned(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 			Remedy: "issue another lease",
 		}
 	}
-	all, err := s.list(ctx, s.user.ID)
+	owner, all, err := s.owned(ctx, a)
 	if err != nil {
 		return broker.Minted{}, err
 	}
@@ -84,6 +84,11 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 	case len(ours) == 0:
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrNotFound, Detail: "the lease's application credential is gone from the cloud",
+			Remedy: "issue a new lease",
+		}
+	case owner != s.user.ID:
+		return broker.Minted{}, &broker.Error{
+			Kind: broker.ErrForbidden, Detail: "the lease's application credential belongs to the user that was registered before, and only that user can make another",
 			Remedy: "issue a new lease",
 		}
 	}

@@ -1,10 +1,13 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/applicationcredentials"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -27,11 +30,7 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	if i.Credential.Kind == broker.ProjectToken {
 		return revokeToken(ctx, a, i.Credential.Token.Reveal())
 	}
-	owner, err := s.owner(i)
-	if err != nil {
-		return err
-	}
-	all, err := s.list(ctx, owner)
+	owner, all, err := s.owned(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -48,17 +47,22 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	return nil
 }
 
-// owner is the user whose application credentials a lease has: the one that was
-// registered when it was issued.
-func (s *session) owner(i broker.Issued) (string, error) {
-	if isID(i.Credential.UserID) {
-		return i.Credential.UserID, nil
+// owned lists the application credentials that a call is about, and says whose they
+// are: the session's own user's, or those of the user that it stands in for.
+func (s *session) owned(ctx context.Context, a broker.Access) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
+	before, err := parseDiscovered(a.InsteadOf)
+	if err != nil {
+		return "", nil, err
 	}
-	found, err := parseDiscovered(i.Discovered)
-	if err != nil || found.UserID == "" {
-		return s.user.ID, err
+	owner = cmp.Or(before.UserID, s.user.ID)
+	all, err = s.list(ctx, owner)
+	if errors.Is(err, broker.ErrForbidden) && owner != s.user.ID {
+		err = &broker.Error{
+			Kind: broker.ErrForbidden, Detail: "the application credential belongs to the user that was registered before, whom Keystone refuses by now, and the present one may not see it (403)",
+			Remedy: "delete it on the cloud, or see that it has expired",
+		}
 	}
-	return found.UserID, nil
+	return owner, all, err
 }
 
 // revokeToken revokes a project token with its own right. That Keystone does not

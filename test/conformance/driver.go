@@ -25,7 +25,7 @@ type DriverEnv struct {
 	// is known by the address 127.0.0.1 too.
 	Registration broker.Registration
 	// Others are further registrations of the same VIM that work, by what sets
-	// them apart.
+	// them apart; where objects belong to a user, another user's among them.
 	Others map[string]broker.Registration
 	// Refused are registrations whose credential the VIM does not know.
 	Refused map[string]broker.Registration
@@ -117,6 +117,7 @@ func Driver(t *testing.T, env DriverEnv) {
 		{"Revoke/HeldIsNotYet", revokeHeld},
 		{"Dead/OnlyOnTheVIMsWord", deadOnlyOnWord},
 		{"Inventory/EachOnceAndOursOnly", inventoryEachOnce},
+		{"Instead/SeesOrIsForbidden", endInstead},
 		{"Token/UnlistedAndRevoked", tokenUnlisted},
 		{"Forget/LeavesNothingAndOthersAlone", forgetLeavesNothing},
 		{"Fault/Unreachable", faultUnreachable},

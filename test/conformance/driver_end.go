@@ -222,6 +222,51 @@ func inventoryEachOnce(t *testing.T, s *subject) {
 	}
 }
 
+// endInstead is a VIM whose credential was replaced, while a lease of the one before
+// lives on that the VIM refuses by now. What the new one may not see is forbidden,
+// and never taken for gone.
+func endInstead(t *testing.T, s *subject) {
+	for name, r := range s.Others {
+		g := s.grant(t, s.Reader, s.MinTTL)
+		m := s.issue(t, g)
+		next := s.access(t, r)
+		next.VIM, next.Generation, next.InsteadOf = s.a.VIM, 2, s.a.Discovered
+		maybe := func(what string, err error) bool {
+			t.Helper()
+			if err != nil {
+				wantKind(t, what+" by "+name+" instead", err, broker.ErrForbidden)
+			}
+			return err == nil
+		}
+		found, err := s.d.Inventory(t.Context(), next)
+		if maybe("Inventory", err) && !slices.ContainsFunc(found, func(u broker.Upstream) bool { return u.Handle == g.Handle }) {
+			t.Errorf("Inventory by %s instead = %v, want %s in it", name, found, g.Handle)
+		}
+		second, err := s.d.Renew(t.Context(), next, g)
+		if maybe("Renew", err) && !s.alive(t, second) {
+			t.Errorf("a lease renewed by %s instead does not work", name)
+		}
+		if maybe("Revoke", s.d.Revoke(t.Context(), next, broker.Issued{Handle: g.Handle, Credential: m.Credential})) {
+			s.wantDead(t, "a lease revoked by "+name+" instead", m)
+		} else if !s.alive(t, m) {
+			t.Errorf("a lease died by %s, which may not revoke it", name)
+		}
+		// Its own leases are another matter.
+		next.InsteadOf = ""
+		own := s.grant(t, s.Reader, s.MinTTL)
+		if _, err := s.d.Issue(t.Context(), next, own); err != nil {
+			t.Fatalf("Issue by %s: %v", name, err)
+		}
+		found, err = s.d.Inventory(t.Context(), next)
+		if err != nil || !slices.ContainsFunc(found, func(u broker.Upstream) bool { return u.Handle == own.Handle }) {
+			t.Errorf("Inventory by %s = %v, %v, want %s in it", name, found, err, own.Handle)
+		}
+		if err := s.d.Revoke(t.Context(), next, broker.Issued{Handle: own.Handle}); err != nil {
+			t.Errorf("Revoke by %s: %v", name, err)
+		}
+	}
+}
+
 func forgetLeavesNothing(t *testing.T, s *subject) {
 	other := s.access(t, s.Registration)
 	bystander, err := s.d.Issue(t.Context(), other, s.grant(t, s.Reader, s.MinTTL))
@@ -280,7 +325,7 @@ func tokenUnlisted(t *testing.T, s *subject) {
 	_, err := s.d.Renew(t.Context(), s.a, g)
 	wantKind(t, "Renew of a token", err, broker.ErrUnsupported)
 	for range 2 {
-		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Credential: m.Credential, Discovered: s.a.Discovered}); err != nil {
+		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Credential: m.Credential}); err != nil {
 			t.Errorf("Revoke = %v", err)
 		}
 	}

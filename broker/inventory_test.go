@@ -1,0 +1,75 @@
+package broker_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
+)
+
+// On a VIM where objects belong to the user that made them, leases outlive the
+// rotation to another user, who does not see theirs.
+func TestInventoryThroughEveryUser(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	cloud := fakekeystone.New(t, fakekeystone.Options{Now: b.clock.Now})
+	b.options.Drivers[broker.OpenStack] = openstack.New(openstack.Options{Now: b.clock.Now})
+	b.Broker = broker.New(b.options)
+	project := cloud.Project("demo")
+	anna, ben := cloud.User("anna", project, "member"), cloud.User("ben", project, "member")
+	password := func(u fakekeystone.User) broker.Credential {
+		return broker.Credential{Username: u.Name, Password: secret.NewText(u.Password)}
+	}
+	v, err := b.RegisterVIM(t.Context(), root, broker.Registration{
+		Name: "core", Type: broker.OpenStack, Endpoint: cloud.Endpoint, CACert: cloud.CA,
+		Scope: broker.Scope{ProjectName: "demo", ProjectDomainName: "Default", UserDomainName: "Default"}, Credential: password(anna),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := b.mustIssue(root, "core")
+	ghost, _ := b.mustIssue(root, "core")
+	if _, err := b.RotateVIM(t.Context(), root, "core", password(ben), 0); err != nil {
+		t.Fatal(err)
+	}
+	b.mustIssue(root, "core")
+	want := func(when string, want broker.Inventory) {
+		t.Helper()
+		got, err := b.Inventory(t.Context(), root, "core", want.Settled)
+		if err != nil || got.Upstream != want.Upstream || got.Rows != want.Rows || got.Unseen != want.Unseen ||
+			len(got.Orphans) != len(want.Orphans) || len(got.Ghosts) != len(want.Ghosts) {
+			t.Errorf("%s, Inventory() = %+v, %v, want %+v", when, got, err, want)
+		}
+	}
+	want("after the rotation", broker.Inventory{Upstream: 3, Rows: 3})
+
+	cloud.Delete(ghost.Handle)
+	lease := uuid.NewString()
+	cloud.AppCred(fakekeystone.AppCred{
+		Name: "lease-" + lease, UserID: anna.ID, ProjectID: project.ID,
+		Description: fmt.Sprintf("vimbroker vim=%s lease=%s issued=%s", v.ID, lease, b.clock.Now().Format(time.RFC3339)),
+	})
+	off := broker.Inventory{Upstream: 3, Rows: 3, Orphans: make([]broker.Upstream, 1), Ghosts: make([]broker.Lease, 1)}
+	want("with one lost and one that is nobody's", off)
+	off.Settled = true
+	want("settling", off)
+	want("settled", broker.Inventory{Upstream: 2, Rows: 2})
+
+	cloud.SetPassword(anna.ID, "another")
+	want("with the first user refused", broker.Inventory{Upstream: 1, Rows: 2, Unseen: 1})
+	_, _, err = b.RenewLease(t.Context(), root, first.ID, 0)
+	wantKind(t, "RenewLease() of a lease that cannot be seen", err, broker.ErrForbidden)
+	if row := b.row(first.ID); row.State != broker.LeaseActive {
+		t.Errorf("a lease that cannot be seen is %s, want active", row.State)
+	}
+	cloud.SetPassword(anna.ID, anna.Password)
+	if l, err := b.RevokeLease(t.Context(), root, first.ID); err != nil || l.State != broker.LeaseRevoked {
+		t.Errorf("RevokeLease() = %s, %v", l.State, err)
+	}
+	want("in the end", broker.Inventory{Upstream: 1, Rows: 1})
+}
