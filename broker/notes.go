@@ -51,8 +51,8 @@ func validProject(project string) error {
 	return nil
 }
 
-// mergeExtra merges one JSON object into another, at every depth. Both were
-// checked by validNotes; numbers stay as they were written.
+// mergeExtra merges one JSON object into another, at every depth (RFC 7396). Both
+// were checked by validNotes; numbers stay as they were written.
 func mergeExtra(old, more string) string {
 	if more == "" {
 		return old
@@ -81,8 +81,15 @@ func object(text string) map[string]any {
 
 func merge(old, more map[string]any) map[string]any {
 	for k, v := range more {
-		inner, isObject := v.(map[string]any)
-		if there, both := old[k].(map[string]any); isObject && both {
+		if v == nil {
+			delete(old, k)
+			continue
+		}
+		if inner, isObject := v.(map[string]any); isObject {
+			there, both := old[k].(map[string]any)
+			if !both {
+				there = map[string]any{}
+			}
 			v = merge(there, inner)
 		}
 		old[k] = v

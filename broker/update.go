@@ -73,6 +73,12 @@ func (b *Broker) validChange(ctx context.Context, p policy.Principal, v VIM, c C
 	if err := validNotes("", c.Extra); err != nil {
 		return err
 	}
+	if c.Cloud != "" && c.CloudsYAML.Empty() {
+		return Invalid("cloud", "selects from a clouds.yaml, and there is none")
+	}
+	if c.Context != "" && c.Kubeconfig.Empty() {
+		return Invalid("context", "selects from a kubeconfig, and there is none")
+	}
 	if c.Shared != nil && *c.Shared != v.Shared {
 		if _, err := b.enter(ctx, p, policy.VIMShare, vimResource(v), policy.Wish{}); err != nil {
 			return denied(err, "shared", "policy does not let you share VIMs")

@@ -239,8 +239,8 @@ type Change struct {
 	Labels map[string]*string // a nil value removes the label
 	// Description replaces what was there.
 	Description *string
-	// Extra is a JSON object that is merged into the VIM's, at every depth: what it
-	// names is replaced, everything else stays.
+	// Extra is a JSON object that is merged into the VIM's, at every depth (RFC 7396):
+	// what it names is replaced, or removed where it is null, everything else stays.
 	Extra   string
 	Shared  *bool
 	Default *bool

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
@@ -17,8 +18,10 @@ import (
 // document makes the OpenAPI 3.1 description out of the route table and the
 // types of package v1.
 func document(version string) []byte {
-	// The schema of a client configuration has two forms, which no Go type can say.
+	// The schema of a client configuration has two forms, which no Go type can say; JSON
+	// that is passed through is an object.
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[map[string]any]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[v1.ClientConfig](), reflect.TypeFor[json.RawMessage]())
 	o := &huma.OpenAPI{
 		OpenAPI: "3.1.0",

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -32,6 +34,8 @@ func registration(in v1.Registration) (broker.Registration, error) {
 		Cloud:              in.Cloud,
 		Kubeconfig:         in.Kubeconfig,
 		Context:            in.Context,
+		Description:        in.Description,
+		Extra:              string(in.Extra),
 		Labels:             in.Labels,
 		Shared:             in.Shared,
 		Default:            in.Default,
@@ -148,6 +152,8 @@ func vimChange(in v1.Change) (broker.Change, error) {
 	}
 	return broker.Change{
 		Name:               in.Name,
+		Description:        in.Description,
+		Extra:              string(in.Extra),
 		Labels:             in.Labels,
 		Shared:             in.Shared,
 		Default:            in.Default,
@@ -170,19 +176,25 @@ func vim(v broker.VIM, now time.Time) v1.VIM {
 	if v.State != broker.Registered {
 		status = string(v.State)
 	}
+	var extra jsontext.Value
+	if v.Extra != "" {
+		extra = jsontext.Value(v.Extra)
+	}
 	return v1.VIM{
-		ID:         v.ID,
-		Name:       v.Name,
-		Type:       string(v.Type),
-		Endpoint:   v.Current.Target.Endpoint,
-		Status:     status,
-		State:      string(v.State),
-		Project:    v.Project,
-		Labels:     v.Labels,
-		Shared:     v.Shared,
-		Default:    v.Default,
-		Generation: v.Current.Number,
-		Revision:   v.Revision,
+		ID:          v.ID,
+		Name:        v.Name,
+		Type:        string(v.Type),
+		Endpoint:    v.Current.Target.Endpoint,
+		Status:      status,
+		State:       string(v.State),
+		Project:     v.Project,
+		Description: v.Description,
+		Extra:       extra,
+		Labels:      v.Labels,
+		Shared:      v.Shared,
+		Default:     v.Default,
+		Generation:  v.Current.Number,
+		Revision:    v.Revision,
 		Credential: v1.StoredCredential{
 			Kind:      string(v.Current.CredentialKind),
 			ExpiresAt: v.Current.CredentialExpiresAt.UTC(),

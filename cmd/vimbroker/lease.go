@@ -98,8 +98,16 @@ func listLeases(ctx context.Context, broker *client.Client, q client.LeaseQuery,
 func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
 	row(w, "ID", "VIM", "STATE", "ROLE", "NAMESPACES", "PRINCIPAL", "ISSUED", "EXPIRES", "PURPOSE")
 	for _, l := range leases {
-		row(w, l.ID, l.VIMName, l.State, l.Role, list(l.Namespaces), l.Principal, p.when(l.IssuedAt), p.when(l.ExpiresAt), l.Purpose)
+		row(w, l.ID, l.VIMName, l.State, l.Role, list(l.Namespaces), l.Principal, p.when(l.IssuedAt), expiry(l, p.when), l.Purpose)
 	}
+}
+
+// expiry tells when a lease ends by itself, which one that was revoked does not.
+func expiry(l v1.Lease, tell func(time.Time) string) string {
+	if l.State == "revoked" {
+		return ""
+	}
+	return tell(l.ExpiresAt)
 }
 
 func (p *program) leaseShowCommand() *cobra.Command {
@@ -136,8 +144,10 @@ func (p *program) printLease(l v1.Lease) error {
 		fact(w, "Purpose", l.Purpose)
 		fact(w, "Format", l.Format)
 		fact(w, "Issued", p.moment(l.IssuedAt))
-		fact(w, "Expires", p.moment(l.ExpiresAt))
-		fact(w, "Renewable until", p.moment(l.MaxExpiresAt))
+		fact(w, "Expires", expiry(l, p.moment))
+		if l.State == "active" {
+			fact(w, "Renewable until", p.moment(l.MaxExpiresAt))
+		}
 		fact(w, "Derived", derived(l))
 		fact(w, "Revocable", revocable(l))
 		fact(w, "Revoked", p.moment(l.RevokedAt))
@@ -188,7 +198,7 @@ the credential before it works until its own expiry or the lease's end.`,
 			return nil
 		}),
 	}
-	c.Flags().DurationVar(&ttl, "ttl", 0, "wished lifetime from now (default: the server's)")
+	c.Flags().Var((*lifetime)(&ttl), "ttl", "wished lifetime from now (default: the server's)")
 	c.Flags().StringVar(&out, "out", "", "write the configuration to this new file, readable by you alone, instead of standard output")
 	p.outputFlag(c)
 	return c

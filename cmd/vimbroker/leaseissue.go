@@ -33,9 +33,31 @@ type leaseFlags struct {
 	purpose    string
 }
 
+// lifetime is the value of a flag that names a wished lifetime: zero is none given.
+type lifetime time.Duration
+
+func (l *lifetime) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return errors.New("must be a duration above zero, like 90s, 30m or 8h")
+	}
+	*l = lifetime(d)
+	return nil
+}
+
+func (l *lifetime) String() string {
+	if *l == 0 {
+		return ""
+	}
+	return time.Duration(*l).String()
+}
+
+// Type names the value in a command's help.
+func (*lifetime) Type() string { return "duration" }
+
 func (f *leaseFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.DurationVar(&f.ttl, "ttl", 0, "wished lifetime, like 30m (default: the server's)")
+	flags.Var((*lifetime)(&f.ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
 	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the user's roles, with commas (default: all but admin)")
 	flags.StringArrayVarP(&f.namespaces, "namespace", "n", nil, "namespace to limit the lease to; can be repeated")
 	flags.StringVar(&f.purpose, "purpose", "", "what it is for; kept with the lease and in the audit log")

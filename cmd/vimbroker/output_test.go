@@ -46,8 +46,10 @@ func TestTablesGolden(t *testing.T) {
 		"vim-list": func(p *program) error {
 			return p.print(nil, func(w io.Writer) { p.vimTable(w, []v1.VIM{vim, {Name: "b"}}) })
 		},
-		"vim-show":   func(p *program) error { return p.printVIM(vim) },
-		"lease-list": func(p *program) error { return p.print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease}) }) },
+		"vim-show": func(p *program) error { return p.printVIM(vim) },
+		"lease-list": func(p *program) error {
+			return p.print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })
+		},
 		"lease-show": func(p *program) error { return p.printLease(ended) },
 		"revoked":    func(p *program) error { return p.printRevoked([]v1.Lease{ended}) },
 		"inventory": func(p *program) error {
@@ -112,6 +114,22 @@ func TestTimesAreToldAsPeopleDo(t *testing.T) {
 	zone := time.FixedZone("far", 14*3600)
 	if got, want := p.moment(noon.Add(time.Hour).In(zone)), "in 60m (2026-11-20T13:00:00Z)"; got != want {
 		t.Errorf("moment in another zone = %q, want %q", got, want)
+	}
+}
+
+// No lifetime is another word for the server's default: that is what no flag says.
+func TestALifetimeIsAboveZero(t *testing.T) {
+	for _, text := range []string{"0s", "0", "-5m", "soon", ""} {
+		for _, line := range []string{"lease issue --vim x", "lease renew x", "exec x", "credential --vim x"} {
+			p := &program{out: io.Discard, err: io.Discard}
+			root := p.rootCommand()
+			root.SetArgs(append(strings.Fields(line), "--ttl="+text))
+			root.SetOut(io.Discard)
+			root.SetErr(io.Discard)
+			if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "must be a duration above zero") {
+				t.Errorf("%s --ttl=%s: %v", line, text, err)
+			}
+		}
 	}
 }
 

@@ -121,6 +121,8 @@ func (p *program) printVIM(v v1.VIM) error {
 		fact(w, "Default", yes(v.Default))
 		fact(w, "Shared", yes(v.Shared))
 		fact(w, "Labels", pairs(v.Labels))
+		fact(w, "Description", v.Description)
+		fact(w, "Extra", string(v.Extra))
 		fact(w, "Credential", v.Credential.Kind)
 		fact(w, "Credential expires", p.moment(v.Credential.ExpiresAt))
 		fact(w, "Key store", v.Credential.KeyStore)

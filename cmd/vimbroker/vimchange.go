@@ -14,20 +14,21 @@ import (
 
 func (p *program) vimUpdateCommand() *cobra.Command {
 	var s vimSource
-	var name string
+	var name, description string
 	var labels []string
 	var shared, isDefault bool
 	var ifRevision int64
 	c := &cobra.Command{
 		Use:   "update VIM",
 		Short: "Change a VIM",
-		Long: `Change what the flags name; everything else stays. A new endpoint, CA or
-verification needs the credential again, so that a stored credential is never
-sent to a new place. The server checks the result against the VIM before
+		Long: `Change what the flags name; everything else stays. A new endpoint, CA,
+verification or scope needs the credential again, so that a stored credential is
+never sent to a new place. The server checks the result against the VIM before
 anything is stored; leases that live stay bound to the VIM as it was.`,
 		Example: `  vimbroker vim update edge-1 --label site=south --label old-
   vimbroker vim update edge-1 --default
-  vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token`,
+  vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token
+  vimbroker vim update cloud-1 --region RegionTwo --username ops --password-file password`,
 		Args: names("VIM (a name or id)"), ValidArgsFunction: onlyFirst(p.vimNames),
 		RunE: p.remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			change, err := s.change(c, p)
@@ -38,6 +39,9 @@ anything is stored; leases that live stay bound to the VIM as it was.`,
 			if changed("name") {
 				change.Name = &name
 			}
+			if changed("description") {
+				change.Description = &description
+			}
 			if changed("shared") {
 				change.Shared = &shared
 			}
@@ -46,6 +50,16 @@ anything is stored; leases that live stay bound to the VIM as it was.`,
 			}
 			if change.Labels, err = labelChanges(labels); err != nil {
 				return usage(c, err)
+			}
+			if changed("region") || changed("cloud-project") || changed("cloud-domain") {
+				before, err := broker.VIM(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				change.Scope = s.scope(changed, before)
+				if ifRevision == 0 {
+					ifRevision = before.Revision
+				}
 			}
 			v, err := broker.UpdateVIM(c.Context(), args[0], change, ifRevision)
 			if err != nil {
@@ -56,6 +70,7 @@ anything is stored; leases that live stay bound to the VIM as it was.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&name, "name", "", "new name")
+	flags.StringVar(&description, "description", "", "new description")
 	flags.StringArrayVarP(&labels, "label", "l", nil, "label to set, key=value, or to remove, key-; can be repeated")
 	flags.BoolVar(&shared, "shared", false, "let every project see and lease it (--shared=false: no longer)")
 	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
@@ -64,10 +79,30 @@ anything is stored; leases that live stay bound to the VIM as it was.`,
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file instead of endpoint, CA and credential")
 	flags.StringVar(&s.context, "context", "", "context of the kubeconfig (default: its current one)")
 	flags.Int64Var(&ifRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
+	s.cloudFlags(c)
 	s.trustFlags(c)
 	s.credential.add(c)
 	p.outputFlag(c)
 	return c
+}
+
+// scope is a VIM's with what the flags change; of each pair the new name counts.
+func (s *vimSource) scope(changed func(string) bool, v v1.VIM) *v1.Scope {
+	var scope v1.Scope
+	if v.Scope != nil {
+		scope = *v.Scope
+	}
+	if changed("region") {
+		scope.Region = s.region
+	}
+	if changed("cloud-project") {
+		scope.ProjectID, scope.Project = "", s.project
+	}
+	if changed("cloud-domain") {
+		scope.ProjectDomainID, scope.ProjectDomain = "", s.domain
+		scope.UserDomainID, scope.UserDomain = "", s.domain
+	}
+	return &scope
 }
 
 // change makes a change of the flags that are given.
@@ -81,6 +116,14 @@ func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
 		}
 		change.Kubeconfig = text
 	}
+	if changed("clouds-yaml") {
+		text, err := s.clouds(p)
+		if err != nil {
+			return change, err
+		}
+		change.CloudsYAML = text
+	}
+	change.Cloud = s.cloud
 	if changed("endpoint") {
 		change.Endpoint = &s.endpoint
 	}

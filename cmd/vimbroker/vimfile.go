@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/api/v1"
@@ -12,7 +13,7 @@ import (
 
 // vimFile is a VIM configuration file of OpenStack Tacker, as operators have them:
 //
-//	auth_url, type (openstack if absent), project_name
+//	auth_url, type (openstack if absent), project_name, extra
 //	kubernetes: bearer_token, or username with password; ssl_ca_cert
 //	openstack:  username, password, project_domain_name, user_domain_name, cert_verify
 //
@@ -26,6 +27,7 @@ type vimFile struct {
 	password, token           secret.Text
 	caCert                    string
 	insecure                  bool
+	extra                     jsontext.Value
 }
 
 // readVIMFile turns a Tacker VIM file into a registration; name and labels are
@@ -83,7 +85,7 @@ func (f *vimFile) fields(d *document) fields {
 		"oidc_token_url": refuse(noOIDC),
 		"client_id":      refuse(noOIDC),
 		"client_secret":  refuse(noOIDC),
-		"extra":          refuse("is not supported; label the VIM with --label instead"),
+		"extra":          d.object(&f.extra),
 	}
 }
 
@@ -118,6 +120,7 @@ func (f *vimFile) registration() v1.Registration {
 		Endpoint:           f.authURL,
 		CACert:             f.caCert,
 		InsecureSkipVerify: f.insecure,
+		Extra:              f.extra,
 		Credential:         v1.Credential{Username: f.username, Password: f.password, Token: f.token},
 	}
 	if f.kind == "kubernetes" {

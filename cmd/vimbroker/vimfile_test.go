@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker/api/v1"
@@ -63,6 +64,11 @@ func TestVIMFilesOfTackerAreReadAsTheyAre(t *testing.T) {
 			Type: "openstack", Endpoint: "http://127.0.0.1/identity", Project: "demo", ProjectDomain: "Default", UserDomain: "Other",
 			Credential: v1.Credential{Username: "admin", Password: secret.NewText(canary)},
 		}},
+		"extra": {tackerBasic + "extra: {area: a@b, n: 1.5, on: true, none: null, list: [x, {y: '2'}]}\n", v1.Registration{
+			Type: "kubernetes", Endpoint: "https://192.168.11.110:6443", Namespace: "default", InsecureSkipVerify: true,
+			Extra:      jsontext.Value(`{"area":"a@b","list":["x",{"y":"2"}],"n":1.5,"none":null,"on":true}`),
+			Credential: v1.Credential{Username: "k8s_username", Password: secret.NewText(canary)},
+		}},
 		"no project is the namespace default, no CA is the system's roots": {
 			"auth_url: https://k:6443\nbearer_token: " + canary + "\ntype: kubernetes\n", v1.Registration{
 				Type: "kubernetes", Endpoint: "https://k:6443", Namespace: "default", Credential: v1.Credential{Token: secret.NewText(canary)},
@@ -102,7 +108,9 @@ func TestVIMFilesThatCannotBeMeantAreRefused(t *testing.T) {
 		"CA null":               {"auth_url: https://k:6443\nbearer_token: t\ntype: kubernetes\nssl_ca_cert: null\n", "ssl_ca_cert (line 4): must be a string"},
 		"password a number":     {"auth_url: https://k:6443\nusername: u\npassword: 4711\ntype: kubernetes\n", "password (line 3): must be a string (in quotes"},
 		"OIDC":                  {with(tackerToken, "oidc_token_url: https://idp"), "OIDC"},
-		"extra":                 {with(tackerToken, "extra: {a: b}"), "extra (line 6): is not supported; label"},
+		"extra is no mapping":   {with(tackerToken, "extra: [a]"), "extra (line 6): must be a mapping"},
+		"extra with an alias":   {with(tackerToken, "extra: {a: &a [1], b: *a}"), "extra.a (line 6): must be a list"},
+		"extra beyond JSON":     {with(tackerToken, "extra: {a: .nan}"), "extra (line 6): holds what JSON cannot say"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

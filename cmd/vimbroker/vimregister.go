@@ -48,7 +48,7 @@ from the command line, which every user of the machine can see.`,
 			if err != nil {
 				return err
 			}
-			from.Name, from.Labels, from.Shared, from.Default = args[0], r.Labels, r.Shared, r.Default
+			from.Name, from.Description, from.Labels, from.Shared, from.Default = args[0], r.Description, r.Labels, r.Shared, r.Default
 			if s.namespace != "" {
 				from.Namespace = s.namespace
 			}
@@ -63,17 +63,14 @@ from the command line, which every user of the machine can see.`,
 	flags.StringVar(&s.configFile, "config-file", "", "VIM file of OpenStack Tacker")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file")
 	flags.StringVar(&s.context, "context", "", "context of the kubeconfig (default: its current one)")
-	flags.StringVar(&s.cloudsYAML, "clouds-yaml", "", "clouds.yaml file")
-	flags.StringVar(&s.cloud, "cloud", "", "cloud of the clouds.yaml")
 	flags.StringVar(&s.endpoint, "endpoint", "", "URL of the API server or of Keystone")
 	flags.StringVar(&s.kind, "type", "kubernetes", "with --endpoint: kubernetes or openstack")
 	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")
-	flags.StringVar(&s.region, "region", "", "with --endpoint: region (OpenStack)")
-	flags.StringVar(&s.project, "cloud-project", "", "with --endpoint: project on the cloud (OpenStack)")
-	flags.StringVar(&s.domain, "cloud-domain", "", "with --endpoint: domain of user and project on the cloud (OpenStack)")
+	flags.StringVar(&r.Description, "description", "", "free text for people")
 	flags.StringToStringVarP(&r.Labels, "label", "l", nil, "label, `key=value`; can be repeated")
 	flags.BoolVar(&r.Shared, "shared", false, "let every project see and lease it")
 	flags.BoolVar(&r.Default, "default", false, "use it where a lease request names no VIM")
+	s.cloudFlags(c)
 	s.trustFlags(c)
 	s.credential.add(c)
 	mustComplete(c, "type", cobra.FixedCompletions([]string{"kubernetes", "openstack"}, cobra.ShellCompDirectiveNoFileComp))
@@ -81,7 +78,17 @@ from the command line, which every user of the machine can see.`,
 	return c
 }
 
-// trustFlags says how the VIM's server is known.
+// cloudFlags say what of a cloud the VIM is.
+func (s *vimSource) cloudFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&s.cloudsYAML, "clouds-yaml", "", "clouds.yaml file instead of endpoint, scope and credential (OpenStack)")
+	flags.StringVar(&s.cloud, "cloud", "", "cloud of the clouds.yaml")
+	flags.StringVar(&s.region, "region", "", "region (OpenStack)")
+	flags.StringVar(&s.project, "cloud-project", "", "project on the cloud, by name (OpenStack)")
+	flags.StringVar(&s.domain, "cloud-domain", "", "domain of user and project on the cloud, by name (OpenStack)")
+}
+
+// trustFlags say how the VIM's server is known.
 func (s *vimSource) trustFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&s.caFile, "ca-cert-file", "", "PEM bundle that the VIM's certificate must chain to (default: the roots of the server's system)")
@@ -115,11 +122,8 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 		text, err := p.kubeconfig(s.kubeconfig, s.context)
 		return v1.Registration{Type: "kubernetes", Kubeconfig: text}, err
 	case "--clouds-yaml":
-		text, err := readFile(s.cloudsYAML, p.in)
-		if err != nil {
-			return v1.Registration{}, fmt.Errorf("reading the clouds.yaml: %w", err)
-		}
-		return v1.Registration{Type: "openstack", CloudsYAML: secret.NewText(string(text)), Cloud: s.cloud}, nil
+		text, err := s.clouds(p)
+		return v1.Registration{Type: "openstack", CloudsYAML: text, Cloud: s.cloud}, err
 	}
 	r := v1.Registration{
 		Type: s.kind, Endpoint: s.endpoint, InsecureSkipVerify: s.insecure,
@@ -155,6 +159,15 @@ func (s *vimSource) stray(c *cobra.Command, source string) error {
 		return usagef(c, "--cloud is missing: name the cloud of the clouds.yaml")
 	}
 	return nil
+}
+
+// clouds reads the clouds.yaml, which the server looks into.
+func (s *vimSource) clouds(p *program) (secret.Text, error) {
+	text, err := readFile(s.cloudsYAML, p.in)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("reading the clouds.yaml: %w", err)
+	}
+	return secret.NewText(string(text)), nil
 }
 
 // kubeconfig reads a context of a kubeconfig and says which files went along.

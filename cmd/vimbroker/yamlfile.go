@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -201,6 +203,39 @@ func (d *document) texts(to *[]string) reader {
 			*to = append(*to, s)
 		})
 	}
+}
+
+// object reads a mapping of anything as a JSON object.
+func (d *document) object(to *jsontext.Value) reader {
+	return func(n *yaml.Node, at string) {
+		members := map[string]any{}
+		d.pairs(n, at, func(key, value *yaml.Node, path string) { members[key.Value] = d.anything(value, path) })
+		text, err := json.Marshal(members, json.Deterministic(true))
+		if err != nil { // a number that JSON does not have
+			d.fault(n, at, "holds what JSON cannot say")
+			return
+		}
+		*to = text
+	}
+}
+
+// anything reads a value of whatever kind, without anchors.
+func (d *document) anything(n *yaml.Node, at string) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		members := map[string]any{}
+		d.pairs(n, at, func(key, value *yaml.Node, path string) { members[key.Value] = d.anything(value, path) })
+		return members
+	case yaml.SequenceNode:
+		items := []any{}
+		d.list(n, at, func(item *yaml.Node, path string) { items = append(items, d.anything(item, path)) })
+		return items
+	}
+	var value any
+	if n.Kind != yaml.ScalarNode || n.Anchor != "" || n.Decode(&value) != nil {
+		d.fault(n, at, "must be a plain value; anchors are not read")
+	}
+	return value
 }
 
 // list calls each for every item of a list.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,13 +72,18 @@ func readText(d *jsontext.Decoder, t *secret.Text) error {
 // refused is an error whose text is our own and holds no input.
 type refused struct{ error }
 
-// nullable is implemented by requests in which null has a meaning.
+// nullable is implemented by requests in which null may stand somewhere.
 type nullable interface{ takesNull(jsontext.Pointer) bool }
 
-// takesNull: null removes a label.
+// takesNull: null is a value in extra.
+func (*Registration) takesNull(p jsontext.Pointer) bool { return inExtra(p) }
+
+// takesNull: null removes a label, or a member of extra.
 func (*Change) takesNull(p jsontext.Pointer) bool {
-	return p.Parent() == "/labels"
+	return p.Parent() == "/labels" || inExtra(p)
 }
+
+func inExtra(p jsontext.Pointer) bool { return strings.HasPrefix(string(p), "/extra/") }
 
 // deepest is how far a request may nest: none of ours goes further than four.
 const deepest = 16

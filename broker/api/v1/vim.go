@@ -3,6 +3,8 @@ package v1
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -16,6 +18,9 @@ type VIM struct {
 	Status   string `json:"status" doc:"What a caller can expect: registering or draining while in that state, otherwise what the last check found" enum:"registering,draining,unchecked,reachable,unreachable,unauthorized,identityChanged,unopenable"`
 	State    string `json:"state" doc:"Where the registration stands" enum:"registering,registered,draining"`
 	Project  string `json:"project" doc:"Project that owns it"`
+
+	Description string         `json:"description,omitempty" doc:"Free text for people"`
+	Extra       jsontext.Value `json:"extra,omitzero" doc:"What callers keep with the VIM; it has no meaning here"`
 
 	Labels  map[string]string `json:"labels" doc:"Labels to select by"`
 	Shared  bool              `json:"shared" doc:"Every project can see and lease it"`
@@ -98,6 +103,9 @@ type Registration struct {
 	CloudsYAML secret.Text `json:"cloudsYaml,omitzero" doc:"A whole clouds.yaml" format:"password" writeOnly:"true"`
 	Cloud      string      `json:"cloud,omitempty" doc:"Name of the cloud in it"`
 
+	Description string         `json:"description,omitempty" doc:"Free text for people, at most 4096 bytes"`
+	Extra       jsontext.Value `json:"extra,omitzero" doc:"What to keep with the VIM, at most 64 KiB; it is shown to everyone who sees the VIM, so no place for a secret"`
+
 	Labels  map[string]string `json:"labels,omitempty" doc:"Labels to select by"`
 	Shared  bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
 	Default bool              `json:"default,omitzero" doc:"Make it the project's default"`
@@ -117,10 +125,12 @@ type Scope struct {
 // Change is a partial update of a VIM. What is absent stays as it was. A change
 // of endpoint, caCert or insecureSkipVerify needs the credential again.
 type Change struct {
-	Name    *string            `json:"name,omitempty" doc:"New name"`
-	Labels  map[string]*string `json:"labels,omitempty" doc:"Labels to set; null removes one, absent ones stay"`
-	Shared  *bool              `json:"shared,omitempty" doc:"Let every project see and lease it"`
-	Default *bool              `json:"default,omitempty" doc:"Make it the project's default"`
+	Name        *string            `json:"name,omitempty" doc:"New name"`
+	Description *string            `json:"description,omitempty" doc:"New description"`
+	Extra       jsontext.Value     `json:"extra,omitzero" doc:"Merged into what is there, at every depth (RFC 7396): null removes a member, absent ones stay"`
+	Labels      map[string]*string `json:"labels,omitempty" doc:"Labels to set; null removes one, absent ones stay"`
+	Shared      *bool              `json:"shared,omitempty" doc:"Let every project see and lease it"`
+	Default     *bool              `json:"default,omitempty" doc:"Make it the project's default"`
 
 	Endpoint           *string     `json:"endpoint,omitempty" doc:"New URL"`
 	CACert             *string     `json:"caCert,omitempty" doc:"New PEM bundle; empty means the system's roots"`
