@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
 )
@@ -29,12 +31,23 @@ func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		free()
 		c.note(err)
+		if repeated(err) {
+			err = errBroken
+		}
 		return nil, err
 	}
 	// Whoever called decides when to try again; client-go would sleep and repeat.
 	response.Header.Del("Retry-After")
 	response.Body = &remote.Body{Body: response.Body, Max: maxBody, Failed: c.note, Closed: free}
 	return response, nil
+}
+
+// errBroken stands for the errors that client-go takes for a reason to repeat a GET
+// ten times, one second apart. Those who call decide when to try again.
+var errBroken = errors.New("the connection broke")
+
+func repeated(err error) bool {
+	return utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
 func (c *connection) note(err error) {

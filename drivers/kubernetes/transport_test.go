@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -135,6 +136,45 @@ func TestRetryAfterIsLeftToTheCaller(t *testing.T) {
 			t.Errorf("a %d was asked for %d times, want once", status, n)
 		}
 		l.Heal()
+	}
+}
+
+// client-go repeats a GET ten times when its connection breaks.
+func TestABrokenConnectionIsTriedOnce(t *testing.T) {
+	breaks := map[string]func(net.Conn){
+		"closed": func(c net.Conn) { _ = c.Close() },
+		"reset": func(c net.Conn) {
+			if tcp, ok := c.(*tls.Conn).NetConn().(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0)
+				_ = tcp.Close()
+			}
+		},
+	}
+	for how, breakIt := range breaks {
+		t.Run(how, func(t *testing.T) {
+			var requests atomic.Int32
+			s := quiet(httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				requests.Add(1)
+				c, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				breakIt(c)
+			})))
+			s.StartTLS() // HTTP/1.1, where a connection breaks with its request
+			t.Cleanup(s.Close)
+			a := accessTo(t, broker.Registration{
+				Endpoint: s.URL, CACert: certificateOf(s), Credential: broker.Credential{Token: secret.NewText(canary)},
+			})
+			d := kubernetes.New(kubernetes.Options{})
+			t.Cleanup(d.Close)
+			_, err := d.Inventory(within(t, 30*time.Second), a)
+			want(t, "Inventory over a connection that breaks", err, broker.ErrUnreachable)
+			if n := requests.Load(); n != 1 {
+				t.Errorf("%d requests arrived, want one", n)
+			}
+		})
 	}
 }
 
