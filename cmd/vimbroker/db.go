@@ -64,8 +64,9 @@ func (p *program) dbStatusCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "status",
 		Short: "Say whether the schema is this version's",
-		Long: `Compare the schema of the database with the one that this version needs. Fails
-(exit code 1) if they differ, or if the database cannot be asked.`,
+		Long: `Compare the schema of the database with the one that this version makes. Fails
+(exit code 1) if they differ, and says whether a server of this version works on the
+database all the same, or if the database cannot be asked.`,
 		Example: "  vimbroker db status --config /etc/vimbroker/vimbroker.yaml -o json",
 	}, func(ctx context.Context, c config) error {
 		found, err := postgres.Status(ctx, c.Database.options(newLog(p.err, c)))
@@ -81,8 +82,10 @@ func (p *program) dbStatusCommand() *cobra.Command {
 			return err
 		}
 		switch {
+		case found.Newer() && found.Serves():
+			return errors.New("a newer version migrated the database; this one works on it until it is replaced")
 		case found.Newer():
-			return errors.New("a newer version wrote the database; run that one")
+			return errors.New("a newer version migrated the database, and this one cannot work on it; run the newer one")
 		case !found.Current():
 			return errors.New(`the schema is not up to date; run "vimbroker db migrate"`)
 		}
@@ -97,8 +100,8 @@ func (p *program) dbMigrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "Bring the schema up to date",
 		Long: `Make the schema that this version needs. Servers of the version before may go on
-meanwhile, and afterwards until they are restarted: migrate first, then replace them
-one by one. What was interrupted is taken up by repeating the command; where
+meanwhile and afterwards, and start again: migrate with the new version first, then
+replace them one by one. What was interrupted is taken up by repeating the command; where
 nothing is to be done it does nothing.`,
 		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml",
 	}, func(ctx context.Context, c config) error {
@@ -106,8 +109,8 @@ nothing is to be done it does nothing.`,
 		if err != nil {
 			return err
 		}
-		if before.Current() {
-			_, err = fmt.Fprintf(p.out, "schema %d: nothing to do\n", before.Known)
+		if before.Current() || before.Newer() {
+			_, err = fmt.Fprintf(p.out, "schema %d: nothing to do\n", before.Have)
 			return err
 		}
 		_, err = fmt.Fprintf(p.out, "schema %d (was %d), job queue %d (was %d)\n", before.Known, before.Have, before.QueueKnown, before.Queue)

@@ -60,8 +60,10 @@ func (s *Store) prepareCopy(ctx context.Context) error {
 	case found.Have == 0:
 		_, err = s.migrate(ctx, released())
 		return err
+	case found.Newer():
+		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "a newer version migrated the database", Remedy: "copy with that version"}
 	}
-	return s.demandSchema(ctx)
+	return s.accept(found)
 }
 
 type copying struct {

@@ -38,6 +38,9 @@ const (
 		idempotency_key = $26, request_digest = $27 WHERE id = $28 RETURNING ` + leaseColumns
 	presentKey = `SELECT FROM vim_generations WHERE vim = $1 AND number = $2 AND key_ref = $3`
 	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
+	resume     = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
+		WHERE vim = $2 AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`
+	dueVIMs = `SELECT DISTINCT vim FROM leases WHERE due_at <= $1`
 )
 
 // CreateLease stores the intent to issue a lease.
@@ -199,6 +202,21 @@ func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next ti
 		return fmt.Errorf("deferring lease %s: %w", id, err)
 	}
 	return nil
+}
+
+// DueVIMs returns the ids of the VIMs that leases are due on.
+func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]string, error) {
+	ids, err := read(ctx, s, scalar[string], dueVIMs, stamp(at))
+	if err != nil {
+		return nil, fmt.Errorf("listing VIMs with leases that are due: %w", err)
+	}
+	return ids, nil
+}
+
+// resume takes the leases of a VIM up again that wait after failed tries.
+func (t txn) resume(vim string, now time.Time) error {
+	_, err := t.exec(resume, stamp(now), vim)
+	return err
 }
 
 // leaseValues are a new row's.

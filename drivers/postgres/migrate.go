@@ -17,8 +17,11 @@ import (
 )
 
 // migrations are numbered from 0001 without a gap, like those of the other store,
-// only go up, and are never edited once released. They must run while the version
-// before serves: they add, take no lock for long, and leave columns that it reads.
+// only go up, and are never edited once released. They run while the version before
+// serves, which may start again too: they add (what is added has a default), take
+// no lock for long, and leave what it reads and writes. Only when no version in use
+// needs something does a later migration take it away, and raise schema_floor. The
+// same goes for the job queue's migrations, and for what is in the rows.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -30,6 +33,9 @@ func released() fs.FS {
 
 const (
 	remedyMigrate = `run "vimbroker db migrate" with the new version, or set database.postgres.migrate`
+
+	// floorSince is the schema that first says what the oldest is that it serves.
+	floorSince = 3
 
 	// migrationLocks bounds how long a migration waits for a lock on a table, and
 	// with it how long others wait behind it.
@@ -45,13 +51,22 @@ type Schema struct {
 	Have, Known int
 	// Queue and QueueKnown are the same for the job queue.
 	Queue, QueueKnown int
+	// Floor is the oldest schema whose versions work on this database; 0 where the
+	// database is too old to say.
+	Floor int
 }
 
 // Current reports whether nothing is to be done.
 func (s Schema) Current() bool { return s.Have == s.Known && s.Queue == s.QueueKnown }
 
-// Newer reports whether a newer version wrote the database.
+// Newer reports whether a newer version migrated the database.
 func (s Schema) Newer() bool { return s.Have > s.Known || s.Queue > s.QueueKnown }
+
+// Serves reports whether this version works on the database: it is this version's
+// or a newer one's that took away nothing this version needs.
+func (s Schema) Serves() bool {
+	return s.Have >= s.Known && s.Queue >= s.QueueKnown && s.Floor <= s.Known
+}
 
 // Status looks at the schema of a database, and changes nothing. Its errors are
 // those of [Open], but for the schema.
@@ -66,8 +81,9 @@ func Status(ctx context.Context, o Options) (Schema, error) {
 
 // Migrate brings the schema of a database up to date, and returns how far it was
 // before. It may be called by several processes at once, and while brokers of the
-// version before use the database. What was interrupted is taken up by calling it
-// again. Its errors are those of [Open].
+// version before use the database. Where a newer version has migrated it, nothing is
+// done. What was interrupted is taken up by calling it again. Its errors are those of
+// [Open].
 func Migrate(ctx context.Context, o Options) (Schema, error) {
 	s, err := connect(ctx, o)
 	if err != nil {
@@ -95,6 +111,11 @@ func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
 	if found.Queue, err = s.lastOf(ctx, "river_migration"); err != nil {
 		return found, fmt.Errorf("reading the job queue's version: %w", err)
 	}
+	if found.Have >= floorSince {
+		if found.Floor, err = readOne(ctx, s, scalar[int], `SELECT version FROM schema_floor`); err != nil {
+			return found, fmt.Errorf("reading the oldest version that the schema serves: %w", err)
+		}
+	}
 	queue, err := s.queueMigrator()
 	if err != nil {
 		return found, err
@@ -113,28 +134,36 @@ func (s *Store) lastOf(ctx context.Context, table string) (int, error) {
 	return readOne(ctx, s, scalar[int], `SELECT coalesce(max(version), 0)::bigint FROM `+pgx.Identifier{table}.Sanitize())
 }
 
+// demandSchema errs if this version cannot work on the database.
 func (s *Store) demandSchema(ctx context.Context) error {
 	found, err := s.schema(ctx, released())
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case found.Newer():
-		return errNewer(found)
-	case !found.Current():
-		return &broker.Error{
-			Kind:   broker.ErrUnsupported,
-			Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version needs %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
-			Remedy: remedyMigrate,
-		}
 	}
-	return nil
+	return s.accept(found)
 }
 
-func errNewer(found Schema) error {
+// accept errs if this version cannot work on a database that is this far.
+func (s *Store) accept(found Schema) error {
+	switch {
+	case found.Serves() && found.Newer():
+		s.log.Warn("a newer version migrated the database; this one goes on until it is replaced",
+			"schema", found.Have, "known", found.Known)
+		return nil
+	case found.Serves():
+		return nil
+	case found.Newer():
+		return &broker.Error{
+			Kind: broker.ErrUnsupported,
+			Detail: fmt.Sprintf("the database has schema %d (job queue %d), which versions older than schema %d cannot use; this one knows up to %d (%d)",
+				found.Have, found.Queue, found.Floor, found.Known, found.QueueKnown),
+			Remedy: "run a version at least as new as the one that migrated it",
+		}
+	}
 	return &broker.Error{
 		Kind:   broker.ErrUnsupported,
-		Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version knows up to %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
-		Remedy: "run a version at least as new as the one that wrote it",
+		Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version needs %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
+		Remedy: remedyMigrate,
 	}
 }
 
@@ -165,7 +194,7 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 		return before, err
 	}
 	if before.Newer() {
-		return before, errNewer(before)
+		return before, s.accept(before)
 	}
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {

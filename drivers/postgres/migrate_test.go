@@ -52,12 +52,44 @@ func TestSchemaIsDemanded(t *testing.T) {
 	}
 	defer s.Close()
 
-	if _, err := s.pool.Exec(t.Context(), `INSERT INTO schema_migrations VALUES (9999, '9999_later.sql', now())`); err != nil {
-		t.Fatal(err)
+	// A newer version that took nothing away lets this one start, and migrate.
+	apply := func(version int, text string) {
+		t.Helper()
+		if _, err := s.pool.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.pool.Exec(t.Context(), `INSERT INTO schema_migrations VALUES ($1, 'later', now())`, version); err != nil {
+			t.Fatal(err)
+		}
 	}
-	wantUnsupported("of a newer database")
-	o.Migrate = true
-	wantUnsupported("of a newer database, with Migrate")
+	before, err := Status(t.Context(), o)
+	if err != nil || !before.Serves() {
+		t.Fatalf("Status of a migrated database = %+v, %v; want that it serves", before, err)
+	}
+	apply(before.Known+1, `ALTER TABLE vims ADD COLUMN colour text NOT NULL DEFAULT 'red'`)
+	for _, o.Migrate = range []bool{false, true} {
+		again, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatalf("Open of a newer database, Migrate %v = %v", o.Migrate, err)
+		}
+		if err := errors.Join(again.Check(t.Context()), again.Close()); err != nil {
+			t.Errorf("Check of a newer database = %v", err)
+		}
+	}
+	if got, err := Migrate(t.Context(), o); err != nil || !got.Newer() || !got.Serves() {
+		t.Errorf("Migrate of a newer database = %+v, %v; want it newer before, and serving", got, err)
+	}
+	if _, err := Copy(t.Context(), o, nil); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("Copy into a newer database = %v, want ErrUnsupported", err)
+	}
+	// One that did keeps this one out.
+	apply(before.Known+2, fmt.Sprintf(`UPDATE schema_floor SET version = %d`, before.Known+1))
+	for _, o.Migrate = range []bool{false, true} {
+		wantUnsupported("of a database that this version does not understand")
+	}
+	if got, err := Status(t.Context(), o); err != nil || got.Serves() || got.Floor != before.Known+1 {
+		t.Errorf("Status = %+v, %v; want that it does not serve", got, err)
+	}
 	if err := s.Check(t.Context()); err != nil {
 		t.Errorf("Check of a store that was open when the database was migrated = %v", err)
 	}

@@ -265,7 +265,24 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 			t.Errorf("%s = %v, want rule %s to refuse it", text, err, rule)
 		}
 	}
-	_, err := s.UpdateLease(t.Context(), "l", func(l *broker.Lease) error {
+	// All of a generation stays but what it is sealed with.
+	rows, err := s.pool.Query(t.Context(), `SELECT column_name FROM information_schema.columns
+		WHERE table_name = 'vim_generations' AND column_name NOT IN ('sealed', 'key_ref', 'key_store')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(columns) == 0 {
+		t.Fatalf("columns of generations: %q, %v", columns, err)
+	}
+	for _, column := range columns {
+		_, err := s.pool.Exec(t.Context(), fmt.Sprintf(`UPDATE vim_generations SET %[1]s = %[1]s`, column))
+		var a *answer
+		if !errors.As(translate(err), &a) || a.rule != "generation_never_changes" {
+			t.Errorf("changing a generation's %s = %v, want rule generation_never_changes to refuse it", column, err)
+		}
+	}
+	_, err = s.UpdateLease(t.Context(), "l", func(l *broker.Lease) error {
 		l.State, l.IssuedAt, l.ExpiresAt = broker.LeaseActive, time.Unix(2, 0), time.Unix(1, 0)
 		return nil
 	}, entryOf("l"))

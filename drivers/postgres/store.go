@@ -33,8 +33,8 @@ type Store struct {
 var _ broker.Store = (*Store)(nil)
 
 // Open connects to the database and looks at its schema. It is broker.ErrUnavailable
-// if the database does not answer; broker.ErrUnsupported, with what to do, if its
-// schema is not this version's or PostgreSQL is too old; broker.ErrInvalid if the
+// if the database does not answer; broker.ErrUnsupported, with what to do, if this
+// version cannot work on its schema or PostgreSQL is too old; broker.ErrInvalid if the
 // options cannot be meant. No error holds any of the connection string but host,
 // port, database and user.
 func Open(ctx context.Context, o Options) (*Store, error) {

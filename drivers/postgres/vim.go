@@ -23,7 +23,8 @@ const (
 		idempotency_key = $18, request_digest = $19, description = $20, extra = $21 WHERE id = $22`
 	updateHealth = `UPDATE vims SET health = $1, health_checked = $2, health_message = $3, health_version = $4,
 		can_mint = $5, mint_message = $6, health_next = $7 WHERE id = $8 AND generation = $9`
-	deleteVIM = `DELETE FROM vims WHERE id = $1`
+	notReachable = `SELECT FROM vims WHERE id = $1 AND generation = $2 AND health <> 'reachable' FOR UPDATE`
+	deleteVIM    = `DELETE FROM vims WHERE id = $1`
 	// lockVIMRow is against SetHealth, which takes no other lock.
 	lockVIMRow     = `SELECT FROM vims WHERE id = $1 FOR UPDATE`
 	liveOnVIM      = `SELECT FROM leases WHERE vim = $1 AND state <> 'revoked' LIMIT 1`
@@ -81,6 +82,15 @@ func (t txn) hold(id string) (bool, error) {
 // UpdateVIM changes a VIM by a function. What the function does to ID, Project,
 // CreatedBy, CreatedAt, Revision and Past is ignored.
 func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	return s.updateVIM(ctx, id, false, change, e)
+}
+
+// UpdateIdleVIM is UpdateVIM while no lease on the VIM is live.
+func (s *Store) UpdateIdleVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	return s.updateVIM(ctx, id, true, change, e)
+}
+
+func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
 	var stored broker.VIM
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {
@@ -99,13 +109,18 @@ func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VI
 		if v.State != old.State && !old.State.CanMove(v.State) {
 			return conflict(fmt.Sprintf("a VIM that is %s cannot become %s", old.State, v.State))
 		}
+		if idle {
+			if live, err := t.any(liveOnVIM, id); err != nil || live {
+				return orLive(err)
+			}
+		}
 		args := append([]any{
 			v.Name, v.Type, v.State, v.Shared, v.Default, stamp(v.UpdatedAt), old.Revision + 1, v.Current.Number,
 		}, pendingAndHealth(v)...)
 		if _, err := t.exec(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...); err != nil {
 			return err
 		}
-		if err := t.replaceGeneration(old, v.Current); err != nil {
+		if err := t.replaceGeneration(old, v.Current, v.UpdatedAt); err != nil {
 			return err
 		}
 		if err := t.changeLabels(id, old.Labels, v.Labels); err != nil {
@@ -136,11 +151,8 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		case !there:
 			return errNothing
 		}
-		switch live, err := t.any(held, id); {
-		case err != nil:
-			return err
-		case live:
-			return conflict("leases on the VIM are live")
+		if live, err := t.any(held, id); err != nil || live {
+			return orLive(err)
 		}
 		if _, err := t.exec(unsealLeases, id); err != nil {
 			return err
@@ -160,7 +172,17 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 // SetHealth records what a check found, of the generation that was checked.
 func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h broker.Health) error {
 	err := s.change(ctx, func(t txn) error {
-		return t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...)
+		back := false
+		if h.Status == broker.Reachable {
+			var err error
+			if back, err = t.any(notReachable, id, generation); err != nil {
+				return err
+			}
+		}
+		if err := t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...); err != nil || !back {
+			return err
+		}
+		return t.resume(id, h.CheckedAt)
 	})
 	if err != nil {
 		return fmt.Errorf("recording health of VIM %s: %w", id, err)
@@ -178,6 +200,14 @@ func pendingAndHealth(v broker.VIM) []any {
 
 func healthColumns(h broker.Health) []any {
 	return []any{h.Status, stamp(h.CheckedAt), h.Message, h.Version, h.CanMint, h.MintMessage, stamp(h.Next)}
+}
+
+// orLive is err, or else says that leases live.
+func orLive(err error) error {
+	if err != nil {
+		return err
+	}
+	return broker.LeasesLive()
 }
 
 func (t txn) changeLabels(vim string, old, now map[string]string) error {

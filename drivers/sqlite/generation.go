@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"time"
+
 	"github.com/vimbroker/vimbroker/broker"
 )
 
@@ -23,9 +25,9 @@ func (t txn) addGeneration(vim string, g broker.Generation) error {
 }
 
 // replaceGeneration makes g the current generation of old, if it is another one.
-// The one before stays while a lease needs it. The row of
-// the VIM must name g already.
-func (t txn) replaceGeneration(old broker.VIM, g broker.Generation) error {
+// The one before stays while a lease needs it, and leases that wait after failed
+// tries are taken up again now. The row of the VIM must name g already.
+func (t txn) replaceGeneration(old broker.VIM, g broker.Generation, now time.Time) error {
 	switch {
 	case g.Number == old.Current.Number:
 		if !sameGeneration(g, old.Current) {
@@ -40,6 +42,9 @@ func (t txn) replaceGeneration(old broker.VIM, g broker.Generation) error {
 	}
 	if old.Current.Number == 0 {
 		return nil
+	}
+	if err := t.resume(old.ID, now); err != nil {
+		return err
 	}
 	return t.dropUnneeded(old.ID, old.Current.Number)
 }

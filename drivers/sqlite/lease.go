@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -32,7 +33,11 @@ var (
 		WHERE id = ?`)
 	presentKey = prepared(`SELECT 1 FROM vim_generations WHERE vim = ? AND number = ? AND key_ref = ?`)
 	deferLease = prepared(`UPDATE leases SET attempts = ?, next_attempt_at = ?, last_error = ? WHERE id = ?`)
+	resume     = prepared(`UPDATE leases INDEXED BY lease_due_by_vim SET attempts = 0, next_attempt_at = min(next_attempt_at, ?)
+		WHERE vim = ? AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`)
 )
+
+const dueVIMs = `SELECT DISTINCT vim FROM leases INDEXED BY lease_due WHERE due_at <= ?`
 
 // CreateLease stores the intent to issue a lease.
 func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) error {
@@ -168,6 +173,22 @@ func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next ti
 		return fmt.Errorf("deferring lease %s: %w", id, err)
 	}
 	return nil
+}
+
+// DueVIMs returns the ids of the VIMs that leases are due on.
+func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]string, error) {
+	rows, err := s.query(ctx, dueVIMs, micro(at))
+	ids, err := collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("listing VIMs with leases that are due: %w", err)
+	}
+	return ids, nil
+}
+
+// resume takes the leases of a VIM up again that wait after failed tries.
+func (t txn) resume(vim string, now time.Time) error {
+	_, err := t.exec(resume, micro(now), vim)
+	return err
 }
 
 // changingColumns are the values of what may change in a lease's life, in the

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -196,6 +198,17 @@ func raw(t *testing.T, path, text string) error {
 	return err
 }
 
+// columns are a table's.
+func columns(t *testing.T, path, table string) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer db.Close()
+	var names string
+	must(t, db.QueryRow(`SELECT group_concat(name) FROM pragma_table_info(?)`, table).Scan(&names))
+	return strings.Split(names, ",")
+}
+
 func TestNewerDatabaseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broker.db")
 	must(t, mustOpen(t, path).Close())
@@ -241,6 +254,14 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	} {
 		if err := raw(t, path, text); err == nil || !strings.Contains(err.Error(), rule) {
 			t.Errorf("%s = %v, want rule %s to refuse it", text, err, rule)
+		}
+	}
+	// All of a generation stays but what it is sealed with.
+	for _, column := range columns(t, path, "vim_generations") {
+		text := fmt.Sprintf(`UPDATE vim_generations SET %[1]s = %[1]s`, column)
+		err := raw(t, path, text)
+		if may := slices.Contains([]string{"sealed", "key_ref", "key_store"}, column); may && err != nil || !may && (err == nil || !strings.Contains(err.Error(), "generation_never_changes")) {
+			t.Errorf("%s = %v", text, err)
 		}
 	}
 	_, err := mustOpen(t, path).UpdateLease(context.Background(), "l", func(l *broker.Lease) error {

@@ -23,7 +23,8 @@ var (
 		idempotency_key = ?, request_digest = ?, description = ?, extra = ? WHERE id = ?`)
 	updateHealth = prepared(`UPDATE vims SET health = ?, health_checked = ?, health_message = ?, health_version = ?,
 		can_mint = ?, mint_message = ?, health_next = ? WHERE id = ? AND generation = ?`)
-	deleteVIM = prepared(`DELETE FROM vims WHERE id = ?`)
+	notReachable = prepared(`SELECT 1 FROM vims WHERE id = ? AND generation = ? AND health <> 'reachable'`)
+	deleteVIM    = prepared(`DELETE FROM vims WHERE id = ?`)
 	vimThere  = prepared(`SELECT 1 FROM vims WHERE id = ?`)
 	liveOnVIM = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
 		WHERE vim = ? AND state <> 'revoked' LIMIT 1`)
@@ -71,6 +72,15 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) erro
 // UpdateVIM changes a VIM by a function. What the function does to ID, Project,
 // CreatedBy, CreatedAt, Revision and Past is ignored.
 func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	return s.updateVIM(ctx, id, false, change, e)
+}
+
+// UpdateIdleVIM is UpdateVIM while no lease on the VIM is live.
+func (s *Store) UpdateIdleVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	return s.updateVIM(ctx, id, true, change, e)
+}
+
+func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
 	var stored broker.VIM
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, func(t txn) error {
@@ -88,6 +98,11 @@ func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VI
 		if v.State != old.State && !old.State.CanMove(v.State) {
 			return conflict(fmt.Sprintf("a VIM that is %s cannot become %s", old.State, v.State))
 		}
+		if idle {
+			if live, err := t.any(liveOnVIM, id); err != nil || live {
+				return orLive(err)
+			}
+		}
 		args := append([]any{
 			v.Name, v.Type, v.State, v.Shared, v.Default, micro(v.UpdatedAt), old.Revision + 1,
 			v.Current.Number,
@@ -95,7 +110,7 @@ func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VI
 		if _, err := t.exec(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...); err != nil {
 			return err
 		}
-		if err := t.replaceGeneration(old, v.Current); err != nil {
+		if err := t.replaceGeneration(old, v.Current, v.UpdatedAt); err != nil {
 			return err
 		}
 		if err := t.changeLabels(id, old.Labels, v.Labels); err != nil {
@@ -126,10 +141,8 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		if there, err := t.any(vimThere, id); err != nil || !there {
 			return err
 		}
-		if live, err := t.any(held, id); err != nil {
-			return err
-		} else if live {
-			return conflict("leases on the VIM are live")
+		if live, err := t.any(held, id); err != nil || live {
+			return orLive(err)
 		}
 		if _, err := t.exec(unsealLeases, id); err != nil {
 			return err
@@ -151,6 +164,17 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 // SetHealth records what a check found, of the generation that was checked.
 func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h broker.Health) error {
 	err := s.write(ctx, func(t txn) error {
+		if h.Status == broker.Reachable {
+			back, err := t.any(notReachable, id, generation)
+			if err != nil {
+				return err
+			}
+			if back {
+				if err := t.resume(id, h.CheckedAt); err != nil {
+					return err
+				}
+			}
+		}
 		return t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...)
 	})
 	if err != nil {
@@ -169,6 +193,14 @@ func pendingAndHealth(v broker.VIM) []any {
 
 func healthColumns(h broker.Health) []any {
 	return []any{h.Status, micro(h.CheckedAt), h.Message, h.Version, h.CanMint, h.MintMessage, micro(h.Next)}
+}
+
+// orLive is err, or else says that leases live.
+func orLive(err error) error {
+	if err != nil {
+		return err
+	}
+	return broker.LeasesLive()
 }
 
 func (t txn) changeLabels(vim string, old, now map[string]string) error {
