@@ -108,7 +108,7 @@ func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag(
 // Text returns the string that n is; a number or boolean is none.
 func Text(path string, n *yaml.Node) (string, error) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		return "", broker.Invalid(path, "is not a string")
+		return "", broker.Invalid(path, "is not a string; a number, a date, true or null is one in quotes")
 	}
 	return n.Value, nil
 }

@@ -16,37 +16,45 @@ const maxCloudsYAML = 256 << 10
 // Why keys that the format knows are refused. A clouds.yaml from outside is
 // hostile: these read files here, fetch from elsewhere, or turn verification off.
 const (
-	readsFile  = "names a file of the machine it was made on: register with endpoint, caCert and credential instead"
-	fromOther  = "takes values from another file or from a vendor: write them here"
+	readsFile  = "it names a file of the machine it was made on, which is not opened: leave it out, and give the certificates themselves beside the clouds.yaml, as caCert"
+	noClient   = "a cloud that wants client certificates cannot be registered"
+	fromOther  = "it takes values from another file or from a vendor: write them here"
 	notToken   = "a token ends soon and cannot make leases: register user name and password, or an application credential"
 	notProject = "a VIM is a project: name that"
+	unverified = "a clouds.yaml cannot turn off the verification of the server: leave it out, and give the server's CA beside the clouds.yaml, as caCert"
+	notHere    = "the broker goes by the cloud's catalog: leave it out"
 )
 
 var (
 	refusedInCloud = map[string]string{
-		"cacert": readsFile, "cert": readsFile, "key": readsFile,
+		"cacert": readsFile, "cert": noClient, "key": noClient, "insecure": unverified,
 		"profile": fromOther, "vendor": fromOther, "cloud": fromOther,
-		"regions": "give one region in region_name",
+		"regions": "give one region in region_name, and register another VIM for each of the others",
 	}
 	refusedInAuth = map[string]string{
 		"token": notToken, "trust_id": notProject, "domain_id": notProject, "domain_name": notProject, "system_scope": notProject,
 		"passcode":                    "one-time passwords cannot be stored",
-		"application_credential_name": "is not used: give application_credential_id",
+		"application_credential_name": "give application_credential_id",
+		"tenant_name":                 "it is called project_name today",
+		"tenant_id":                   "it is called project_id today",
 	}
-	// unusedInCloud are keys that say how a client behaves; a VIM has no use for them.
-	unusedInCloud = map[string]bool{
-		"interface": true, "endpoint_type": true, "identity_api_version": true, "volume_api_version": true, "image_api_version": true,
-		"compute_api_version": true, "network_api_version": true, "identity_interface": true,
-	}
+	// unused are keys at the top that say how a client behaves; a VIM has no use for them.
+	unused = map[string]bool{"cache": true, "client": true, "ansible": true}
 )
+
+// unusedInCloud reports whether a key says how a client behaves.
+func unusedInCloud(key string) bool {
+	return key == "interface" || key == "endpoint_type" || strings.HasSuffix(key, "_api_version") || strings.HasSuffix(key, "_interface")
+}
 
 // fromCloudsYAML reads one cloud of a clouds.yaml into an allow-list of fields. It
 // opens no file: neither those that it names, nor secure.yaml and the vendors'
-// profiles, which clients merge in. The other clouds are not looked into.
+// profiles, which clients merge in; CA certificates are given beside it. The other
+// clouds are not looked into.
 func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	const only = "cannot be given beside a clouds.yaml, which says it"
 	for field, given := range map[string]bool{
-		"endpoint": r.Endpoint != "", "caCert": r.CACert != "", "insecureSkipVerify": r.InsecureSkipVerify,
+		"endpoint": r.Endpoint != "", "insecureSkipVerify": r.InsecureSkipVerify,
 		"project": r.Scope != broker.Scope{}, "credential": !r.Credential.Empty(),
 	} {
 		if given {
@@ -79,7 +87,7 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	r.Endpoint, r.Scope, r.Credential = cloud.endpoint, cloud.scope, cloud.credential
 	auth := at + ".auth."
 	return r, paths{
-		endpoint: auth + "auth_url", ca: at + ".cacert", insecure: at + ".verify",
+		endpoint: auth + "auth_url", ca: "caCert", insecure: at + ".verify",
 		credential: at + ".auth", username: auth + "username", password: auth + "password",
 		appCred: auth + "application_credential_id", appCredSecret: auth + "application_credential_secret",
 		region: at + ".region_name", project: auth + "project_name",
@@ -91,7 +99,10 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 func selectCloud(root *yaml.Node, name string) (*yaml.Node, error) {
 	var found *yaml.Node
 	err := rebuild.Members("cloudsYaml", root, func(key, path string, v *yaml.Node) error {
-		if key != "clouds" {
+		switch {
+		case unused[key]:
+			return nil
+		case key != "clouds":
 			return rebuild.ErrUnknown
 		}
 		return rebuild.Members(path, v, func(key, _ string, v *yaml.Node) error {
@@ -124,11 +135,18 @@ func (c *cloud) read(key, path string, v *yaml.Node) (err error) {
 		c.scope.Region, err = rebuild.Text(path, v)
 	case "verify":
 		if v.Kind != yaml.ScalarNode || !strings.EqualFold(v.Value, "true") {
-			return broker.Invalid(path, "is refused: a clouds.yaml cannot turn off the verification of the server; say insecureSkipVerify in the registration itself")
+			return refuse(path, unverified)
+		}
+	case "identity_api_version":
+		if v.Kind != yaml.ScalarNode || !strings.HasPrefix(strings.TrimPrefix(v.Value, "v"), "3") {
+			return broker.Invalid(path, "must be 3: no other version of Keystone's API is spoken")
 		}
 	default:
-		if unusedInCloud[key] && v.Kind == yaml.ScalarNode {
+		switch {
+		case unusedInCloud(key) && v.Kind == yaml.ScalarNode:
 			return nil
+		case strings.HasSuffix(key, "_endpoint_override"):
+			return refuse(path, notHere)
 		}
 		return refuse(path, refusedInCloud[key])
 	}
