@@ -31,7 +31,8 @@ func (p *program) execCommand() *cobra.Command {
 		Short: "Run a command with a lease, and revoke it when the command ends",
 		Long: `Take a lease on a VIM, run a command that uses it, and revoke it when the
 command ends, however that is. The command finds KUBECONFIG and the KUBE_ and
-HELM_ variables in its environment, and this program's own token is not there.
+HELM_ variables in its environment, or on OpenStack OS_CLIENT_CONFIG_FILE and
+OS_CLOUD and no other OS_ variable; this program's own token is not there.
 The files that they name are private and removed at the end; a later exec
 removes those of one that was killed. While the command runs, the lease is
 renewed and the token file replaced.
@@ -41,7 +42,8 @@ command's exit code is passed back: 128+n if signal n ended it. Codes of this
 program's own: 125 the command was not run; 126 it cannot be executed; 127 there
 is no such command.`,
 		Example: `  vimbroker exec edge-1 -- kubectl get pods
-  vimbroker exec edge-1 --role edit --namespace web --ttl 30m -- helm upgrade web ./chart`,
+  vimbroker exec edge-1 --role edit --namespace web --ttl 30m -- helm upgrade web ./chart
+  vimbroker exec cloud-1 -- openstack server list`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch dash := c.ArgsLenAtDash(); {
 			case len(args) == 0 || dash == 0:

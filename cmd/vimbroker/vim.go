@@ -156,6 +156,22 @@ func (p *program) cloudFacts(w io.Writer, v v1.VIM) {
 	fact(w, "Regions", texts("regions"))
 	fact(w, "Roles", texts("roles"))
 	fact(w, "A lease is a", text("leases"))
+	if text("leases") != "" {
+		fact(w, "A lease for Heat is a", forHeat(v))
+	}
+}
+
+// forHeat says what a lease is whose purpose is Heat, which makes trusts.
+func forHeat(v v1.VIM) string {
+	trusts, _ := v.Discovered["trustsByApplicationCredential"].(bool)
+	switch {
+	case trusts:
+		leases, _ := v.Discovered["leases"].(string)
+		return leases
+	case v.Credential.Kind == "applicationCredential":
+		return "no: this cloud's Heat takes none; register the VIM with user name and password"
+	}
+	return "projectToken"
 }
 
 // verified says how the server's certificate is checked.

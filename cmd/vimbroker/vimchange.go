@@ -135,13 +135,9 @@ func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
 		p.warnInsecure(s.insecure)
 	}
 	if changed("ca-cert-file") {
-		var ca string
-		if s.caFile != "" {
-			text, err := readFile(s.caFile, p.in)
-			if err != nil {
-				return change, fmt.Errorf("reading the CA certificates: %w", err)
-			}
-			ca = string(text)
+		ca, err := s.authorities(p)
+		if err != nil {
+			return change, err
 		}
 		change.CACert = &ca
 	}

@@ -41,7 +41,8 @@ Secrets are read from files, or from standard input for the file "-"; never
 from the command line, which every user of the machine can see.`,
 		Example: `  vimbroker vim register --kubeconfig ~/.kube/config --context edge edge-1
   vimbroker vim register --config-file tacker-vim.yaml edge-1 --label site=north
-  vimbroker vim register --endpoint https://10.0.0.10:6443 --ca-cert-file ca.pem --bearer-token-file token edge-1`,
+  vimbroker vim register --endpoint https://10.0.0.10:6443 --ca-cert-file ca.pem --bearer-token-file token edge-1
+  vimbroker vim register --clouds-yaml clouds.yaml --cloud nfv --ca-cert-file ca.pem cloud-1`,
 		Args: names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			from, err := s.read(c, p)
@@ -123,7 +124,11 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 		return v1.Registration{Type: "kubernetes", Kubeconfig: text}, err
 	case "--clouds-yaml":
 		text, err := s.clouds(p)
-		return v1.Registration{Type: "openstack", CloudsYAML: text, Cloud: s.cloud}, err
+		if err != nil {
+			return v1.Registration{}, err
+		}
+		ca, err := s.authorities(p)
+		return v1.Registration{Type: "openstack", CloudsYAML: text, Cloud: s.cloud, CACert: ca}, err
 	}
 	r := v1.Registration{
 		Type: s.kind, Endpoint: s.endpoint, InsecureSkipVerify: s.insecure,
@@ -133,25 +138,19 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 	if r.Credential, err = s.credential.read(p); err != nil {
 		return r, err
 	}
-	if s.caFile != "" {
-		text, err := readFile(s.caFile, p.in)
-		if err != nil {
-			return r, fmt.Errorf("reading the CA certificates: %w", err)
-		}
-		r.CACert = string(text)
-	}
 	p.warnInsecure(s.insecure)
-	return r, nil
+	r.CACert, err = s.authorities(p)
+	return r, err
 }
 
 // stray refuses flags that would be ignored beside the source that is given.
 func (s *vimSource) stray(c *cobra.Command, source string) error {
-	belongs := map[string]string{"context": "--kubeconfig", "cloud": "--clouds-yaml", "type": "--endpoint", "region": "--endpoint", "cloud-project": "--endpoint", "cloud-domain": "--endpoint", "ca-cert-file": "--endpoint", "insecure-skip-verify": "--endpoint"}
+	belongs := map[string]string{"context": "--kubeconfig", "cloud": "--clouds-yaml", "type": "--endpoint", "region": "--endpoint", "cloud-project": "--endpoint", "cloud-domain": "--endpoint", "ca-cert-file": "--endpoint or --clouds-yaml", "insecure-skip-verify": "--endpoint"}
 	for _, flag := range s.credential.names() {
 		belongs[flag] = "--endpoint"
 	}
 	for _, flag := range sortedKeys(belongs) {
-		if c.Flags().Changed(flag) && belongs[flag] != source {
+		if c.Flags().Changed(flag) && !strings.Contains(belongs[flag], source) {
 			return usagef(c, "--%s goes with %s, not with %s", flag, belongs[flag], source)
 		}
 	}
@@ -168,6 +167,18 @@ func (s *vimSource) clouds(p *program) (secret.Text, error) {
 		return secret.Text{}, fmt.Errorf("reading the clouds.yaml: %w", err)
 	}
 	return secret.NewText(string(text)), nil
+}
+
+// authorities reads the CA certificates; none given is an empty text.
+func (s *vimSource) authorities(p *program) (string, error) {
+	if s.caFile == "" {
+		return "", nil
+	}
+	text, err := readFile(s.caFile, p.in)
+	if err != nil {
+		return "", fmt.Errorf("reading the CA certificates: %w", err)
+	}
+	return string(text), nil
 }
 
 // kubeconfig reads a context of a kubeconfig and says which files went along.
