@@ -1,5 +1,5 @@
 // Package script tells stories of the binary: a real server, the real command
-// line, and a fake cluster at the network. Each .txtar file is one
+// line, and a fake cluster or cloud at the network. Each .txtar file is one
 // story that a user can read.
 package script
 
@@ -23,9 +23,13 @@ import (
 
 func TestStories(t *testing.T) {
 	story.Run(t, ".", story.Build(t, t.TempDir()), nil, map[string]story.Command{
-		"kube":     kube,
-		"upstream": upstream,
-		"alive":    alive,
+		"kube":        kube,
+		"upstream":    upstream,
+		"alive":       alive,
+		"cloud":       cloud,
+		"newpassword": newPassword,
+		"minted":      minted,
+		"welcome":     welcome,
 	})
 }
 
