@@ -19,6 +19,15 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
+// byPassword is a registration as Tacker's files have it.
+func byPassword(endpoint, ca string, u fakekeystone.User, project string) broker.Registration {
+	return broker.Registration{
+		Name: "fake", Type: broker.OpenStack, Endpoint: endpoint, CACert: ca,
+		Scope:      broker.Scope{ProjectName: project, ProjectDomainName: "Default", UserDomainName: "Default"},
+		Credential: broker.Credential{Username: u.Name, Password: secret.NewText(u.Password)},
+	}
+}
+
 // errand is what the child is to do.
 type errand struct {
 	Endpoint, CA, VIM, Discovered string

@@ -32,10 +32,9 @@ type DriverEnv struct {
 	// Powerless has a credential that the VIM knows, and that cannot mint; none
 	// where every credential that a VIM knows can.
 	Powerless broker.Registration
-	// Tokens gives leases that no inventory shows, if there is one; Whole is the
-	// role of such a lease.
-	Tokens broker.Registration
-	Whole  string
+	// Tokens are VIMs whose leases no inventory shows, by why that is; none where
+	// every lease has an object upstream.
+	Tokens map[string]TokenVIM
 	// Unknown is a credential of a kind that is minted, and never was.
 	Unknown broker.Credential
 	// PlainHTTP: the VIM may be registered without TLS.
@@ -76,6 +75,13 @@ type DriverEnv struct {
 	Hold func(t *testing.T, handle string) (release func())
 	// May reports whether a minted credential may read, or write, in a namespace.
 	May func(t *testing.T, target broker.Target, minted broker.Credential, write bool, namespace string) bool
+}
+
+// TokenVIM gives leases that are tokens and nothing else.
+type TokenVIM struct {
+	Registration broker.Registration
+	// Purpose and Role are what such a lease is asked for with.
+	Purpose, Role string
 }
 
 // Driver checks a driver against the contract of [broker.Driver], on the VIM of
