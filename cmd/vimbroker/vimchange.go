@@ -252,6 +252,9 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 			for _, g := range i.Ghosts {
 				row(w, "ghost on "+i.VIMName, "lease "+g.ID, g.State, g.Principal)
 			}
+			if i.Unseen > 0 {
+				fmt.Fprintf(w, "\n%d leases on %s belong to an earlier credential that the VIM refuses by now: whether their objects are there cannot be seen\n", i.Unseen, i.VIMName)
+			}
 		}
 	})
 	if err != nil {
