@@ -37,15 +37,11 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return VIM{}, false, err
 	}
+	update := b.store.UpdateVIM
 	if !del.Drain && !del.Force && v.State == Registered {
-		switch live, err := b.hasLive(ctx, v.ID); {
-		case err != nil:
-			return VIM{}, false, b.refuse(ctx, act, err)
-		case live:
-			return VIM{}, false, b.refuse(ctx, act, leasesLive())
-		}
+		update = b.store.UpdateIdleVIM
 	}
-	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+	v, err = update(ctx, v.ID, func(now *VIM) error {
 		if now.State == Draining {
 			return nil
 		}
@@ -68,13 +64,6 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		b.log.WarnContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
 	}
 	return v, gone, nil
-}
-
-func leasesLive() error {
-	return &Error{
-		Kind: ErrConflict, Detail: "leases on the VIM are still live",
-		Remedy: `revoke them first with "vimbroker lease revoke --vim NAME", or delete with --drain`,
-	}
 }
 
 func (b *Broker) hasLive(ctx context.Context, vim string) (bool, error) {
@@ -136,7 +125,7 @@ func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
 		})
 	}
 	if live, err := b.hasLive(ctx, v.ID); err != nil || live {
-		return errors.Join(err, &Error{Kind: ErrConflict, Detail: "leases on the VIM are still live"})
+		return errors.Join(err, LeasesLive())
 	}
 	return nil
 }

@@ -83,3 +83,11 @@ func (e *Error) Unwrap() []error {
 func Invalid(field, format string, args ...any) error {
 	return &Error{Kind: ErrInvalid, Field: field, Detail: fmt.Sprintf(format, args...)}
 }
+
+// LeasesLive returns the [ErrConflict] of a VIM that leases keep from being deleted.
+func LeasesLive() error {
+	return &Error{
+		Kind: ErrConflict, Detail: "leases on the VIM are still live",
+		Remedy: `revoke them first with "vimbroker lease revoke --vim NAME", or delete with --drain`,
+	}
+}

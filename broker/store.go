@@ -48,9 +48,13 @@ type VIMStore interface {
 	// a Current with another Number, the store itself moves the generation before
 	// to Past while a lease needs it (one pinned to it is Live or still holds a
 	// Sealed credential), and otherwise drops it and puts its key on the ledger of
-	// retired keys. What change does to ID, Project, CreatedBy, CreatedAt, Revision
+	// retired keys; and its leases that wait after failed tries are due at UpdatedAt,
+	// as in SetHealth. What change does to ID, Project, CreatedBy, CreatedAt, Revision
 	// and Past is ignored. It returns what was stored. A change must not call the store.
 	UpdateVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
+	// UpdateIdleVIM is UpdateVIM, and [LeasesLive] while a lease on the VIM is
+	// Live: in one atomic step with the change, when that has not erred.
+	UpdateIdleVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
 	// Rekey reads the VIM and every lease on it that holds a Sealed credential, lets
 	// change set Sealed, Key and KeyStore of its generations, Sealed and SealedKey of the leases, and
 	// Pending, and stores that with Revision one up, atomically; the keys that no
@@ -60,13 +64,16 @@ type VIMStore interface {
 	Rekey(ctx context.Context, id string, change func(*VIM, []Lease) error, e audit.Entry) (VIM, error)
 	// DeleteVIM removes the VIM, all its generations, and puts their keys on the
 	// ledger of retired keys; leases of it that still hold a Sealed credential
-	// lose that. While a lease on it is Live it is ErrConflict; with force, leases
+	// lose that. While a lease on it is Live it is [LeasesLive]; with force, leases
 	// that are LeaseIrrevocable do not count as such. A VIM that is gone is
 	// success, and writes nothing.
 	DeleteVIM(ctx context.Context, id string, force bool, e audit.Entry) error
 	// SetHealth records a check's result without an audit entry and without a
 	// new Revision (health is an observation, nobody's act); ErrNotFound, also
-	// where that generation is not the current one any more.
+	// where that generation is not the current one any more. Where the VIM was not
+	// Reachable and is now, its leases with Attempts that are Revoking, or Revoked
+	// with a Sealed credential, get no Attempts and, unless it is earlier, CheckedAt
+	// as NextAttemptAt: in the same atomic step, without a new Revision either.
 	SetHealth(ctx context.Context, id string, generation int64, h Health) error
 }
 
@@ -104,6 +111,9 @@ type LeaseStore interface {
 	LeaseByKey(ctx context.Context, principal, key string) (Lease, error)
 	// Leases returns those that match, newest first, and the next page's token.
 	Leases(ctx context.Context, f LeaseFilter) ([]Lease, string, error)
+	// DueVIMs returns the ids of the VIMs that leases are due on at that time, as
+	// LeaseFilter.DueBefore has it; they may be gone.
+	DueVIMs(ctx context.Context, at time.Time) ([]string, error)
 	// UpdateLease is as UpdateVIM, for leaseMoves. When the lease was the last
 	// that needed a past generation, and no longer does, that generation is
 	// removed from its VIM and its key put on the ledger of retired keys. A
@@ -126,12 +136,13 @@ type Quota struct {
 
 // LeaseFilter selects leases in the store.
 type LeaseFilter struct {
-	Project    string // empty: all
-	VIM        string // id
-	VIMProject string // leases on VIMs of that project
-	Principal  string
-	Operation  string
-	States     []LeaseState
+	// Project selects leases of that project, and those on VIMs of that project;
+	// empty selects all.
+	Project   string
+	VIM       string // id
+	Principal string
+	Operation string
+	States    []LeaseState
 	// DueBefore selects leases there is work for at that time: Active ones whose
 	// ExpiresAt has come; Revoking ones whose NextAttemptAt has come; Revoked ones
 	// that still hold a Sealed credential and whose NextAttemptAt has come.

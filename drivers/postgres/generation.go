@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"time"
+
 	"github.com/vimbroker/vimbroker/broker"
 )
 
@@ -32,9 +34,10 @@ func generationValues(vim string, g broker.Generation) []any {
 }
 
 // replaceGeneration makes g the current generation of old, if it is another one.
-// The one before stays while a lease needs it. The row of
-// the VIM must name g already, and the VIM be held.
-func (t txn) replaceGeneration(old broker.VIM, g broker.Generation) error {
+// The one before stays while a lease needs it, and leases that wait after failed
+// tries are taken up again now. The row of the VIM must name g already, and the VIM
+// be held.
+func (t txn) replaceGeneration(old broker.VIM, g broker.Generation, now time.Time) error {
 	switch {
 	case g.Number == old.Current.Number:
 		if !sameGeneration(g, old.Current) {
@@ -49,6 +52,9 @@ func (t txn) replaceGeneration(old broker.VIM, g broker.Generation) error {
 	}
 	if old.Current.Number == 0 {
 		return nil
+	}
+	if err := t.resume(old.ID, now); err != nil {
+		return err
 	}
 	return t.dropUnneeded(old.ID, old.Current.Number)
 }

@@ -97,8 +97,6 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	c.addIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.addIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.addIf(f.Principal != "", `principal = ?`, f.Principal)
-	c.addIf(f.Project != "", `project = ?`, f.Project)
-	c.addIf(f.VIMProject != "", `vim_project = ?`, f.VIMProject)
 	c.addIf(!f.DueBefore.IsZero(), `due_at <= ?`, stamp(f.DueBefore))
 	c.addIf(!f.CreatedBefore.IsZero(), `created_at < ?`, stamp(f.CreatedBefore))
 	if len(f.States) > 0 {
@@ -109,12 +107,27 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 		c.add(`state = ANY(?)`, states)
 		c.addIf(!slices.Contains(f.States, broker.LeaseRevoked), `state <> 'revoked'`)
 	}
-	text, args = c.selectFrom(`SELECT ` + leaseColumns + ` FROM leases`)
+	switch {
+	case f.Project == "":
+		text, args = c.selectFrom(allLeases)
+	case f.VIM != "" || f.Principal != "" || f.Operation != "" || !f.DueBefore.IsZero():
+		c.add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
+		text, args = c.selectFrom(allLeases)
+	default:
+		own, lent := c.clone(), c.clone()
+		own.add(`project = ?`, f.Project)
+		lent.add(`vim_project = ? AND project <> vim_project`, f.Project)
+		first, firstArgs := own.selectFrom(allLeases)
+		second, secondArgs := lent.selectFrom(allLeases)
+		text, args = first+` UNION ALL `+second, append(firstArgs, secondArgs...)
+	}
 	if !f.DueBefore.IsZero() {
 		text = apart(text)
 	}
 	return numbered(text + ` ORDER BY created_at DESC, id DESC LIMIT ?`), append(args, size+1), size, nil
 }
+
+const allLeases = `SELECT ` + leaseColumns + ` FROM leases`
 
 // apart keeps the order and the limit of a list out of the choice of its index:
 // those who are due are few, and PostgreSQL, which hopes to meet them soon among

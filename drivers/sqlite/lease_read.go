@@ -104,8 +104,6 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	c.addIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.addIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.addIf(f.Principal != "", `principal = ?`, f.Principal)
-	c.addIf(f.Project != "", `project = ?`, f.Project)
-	c.addIf(f.VIMProject != "", `vim_project = ?`, f.VIMProject)
 	c.addIf(!f.DueBefore.IsZero(), `due_at <= ?`, micro(f.DueBefore))
 	c.addIf(!f.CreatedBefore.IsZero(), `created_at < ?`, micro(f.CreatedBefore))
 
@@ -120,14 +118,37 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	}
 	c.addIf(live, `state <> 'revoked'`)
 
-	text, args = c.selectFrom(`SELECT ` + leaseColumns + ` FROM leases INDEXED BY ` + leaseIndex(f, live))
+	index := leaseIndex(f, live)
+	switch {
+	case f.Project == "":
+		text, args = c.selectFrom(leasesBy + index)
+	case index != "":
+		c.add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
+		text, args = c.selectFrom(leasesBy + index)
+	default:
+		of := "lease_by_"
+		if live {
+			of = "lease_live_by_"
+		}
+		own, lent := c.clone(), c.clone()
+		own.add(`project = ?`, f.Project)
+		lent.add(`vim_project = ? AND project <> vim_project`, f.Project)
+		first, firstArgs := own.selectFrom(leasesBy + of + "project")
+		second, secondArgs := lent.selectFrom(leasesBy + of + "lender")
+		text, args = first+` UNION ALL `+second, append(firstArgs, secondArgs...)
+	}
 	return text + ` ORDER BY created_at DESC, id DESC LIMIT ?+0`, append(args, size+1), size, nil
 }
 
-// leaseIndex names the index that leaves the fewest leases to look at. SQLite
-// would guess; what is live, and what is due, is always little.
+const leasesBy = `SELECT ` + leaseColumns + ` FROM leases INDEXED BY `
+
+// leaseIndex names the index that leaves the fewest leases to look at, and none
+// where those are of a project's. SQLite would guess; what is live, and what is due, is
+// always little.
 func leaseIndex(f broker.LeaseFilter, live bool) string {
 	switch {
+	case !f.DueBefore.IsZero() && f.VIM != "":
+		return "lease_due_by_vim"
 	case !f.DueBefore.IsZero():
 		return "lease_due"
 	case f.Operation != "":
@@ -140,14 +161,10 @@ func leaseIndex(f broker.LeaseFilter, live bool) string {
 		return "lease_live_by_principal"
 	case f.Principal != "":
 		return "lease_by_principal"
-	case f.Project != "" && live:
-		return "lease_live_by_project"
 	case f.Project != "":
-		return "lease_by_project"
+		return ""
 	case live:
 		return "lease_live"
-	case f.VIMProject != "":
-		return "lease_by_vim_project"
 	}
 	return "lease_newest"
 }

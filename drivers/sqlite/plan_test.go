@@ -119,7 +119,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.LeaseFilter{}, 0, "SCAN leases USING INDEX lease_newest"}, // ends with the page
 		{broker.LeaseFilter{Page: leasePage}, 0, "lease_newest ((created_at,id)<(?,?))"},
 		{broker.LeaseFilter{DueBefore: now, Page: leasePage}, 1, "lease_due (due_at<?)"},
-		{broker.LeaseFilter{DueBefore: now, VIM: "a", States: active}, 1, "lease_due (due_at<?)"},
+		{broker.LeaseFilter{DueBefore: now, VIM: "a", States: active}, 1, "lease_due_by_vim (vim=? AND due_at<?)"},
 		{broker.LeaseFilter{Operation: "a", Page: leasePage}, 0, "lease_by_operation (operation=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{VIM: "a", Page: leasePage}, 0, "lease_by_vim (vim=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{VIM: "a", States: ended}, 0, "lease_by_vim (vim=?)"},
@@ -128,7 +128,9 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.LeaseFilter{Principal: "a", States: active}, 0, "lease_live_by_principal (principal=?)"},
 		{broker.LeaseFilter{Project: "a", Page: leasePage}, 0, "lease_by_project (project=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{Project: "a", States: active}, 0, "lease_live_by_project (project=?)"},
-		{broker.LeaseFilter{VIMProject: "a", Page: leasePage}, 0, "lease_by_vim_project (vim_project=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{Project: "a", Page: leasePage}, 0, "lease_by_lender (vim_project=? AND (created_at,id)<(?,?))"},
+		{broker.LeaseFilter{Project: "a", States: active}, 0, "lease_live_by_lender (vim_project=?)"},
+		{broker.LeaseFilter{Project: "a", Principal: "a"}, 0, "lease_by_principal (principal=?)"},
 		{broker.LeaseFilter{States: active, Page: leasePage, CreatedBefore: now}, 0, "lease_live (state=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{States: []broker.LeaseState{"active", "pending"}}, 1, "lease_live (state=?)"},
 	} {
@@ -165,6 +167,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		vimIDByKey:     "vim_idempotency_key_once_per_principal",
 		keysInUseOfVIM: "sqlite_autoindex_retired_keys_1 (vim=?)",
 		retiredKeys:    "SCAN retired_keys", // by id, ends with the limit
+		dueVIMs:        "lease_due (due_at<?)",
 		lastEntry:      "SCAN audit_entries",
 		censusOfVIMs:   "SCAN vims USING COVERING INDEX vim_by_state",
 		censusOfHealth: "SCAN vims USING COVERING INDEX vim_by_health",

@@ -25,8 +25,8 @@ var (
 		can_mint = ?, mint_message = ?, health_next = ? WHERE id = ? AND generation = ?`)
 	notReachable = prepared(`SELECT 1 FROM vims WHERE id = ? AND generation = ? AND health <> 'reachable'`)
 	deleteVIM    = prepared(`DELETE FROM vims WHERE id = ?`)
-	vimThere  = prepared(`SELECT 1 FROM vims WHERE id = ?`)
-	liveOnVIM = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
+	vimThere     = prepared(`SELECT 1 FROM vims WHERE id = ?`)
+	liveOnVIM    = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
 		WHERE vim = ? AND state <> 'revoked' LIMIT 1`)
 	revocableOnVIM = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
 		WHERE vim = ? AND state <> 'revoked' AND state <> 'irrevocable' LIMIT 1`)

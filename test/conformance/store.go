@@ -33,6 +33,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Rekey", rekeys)
 	check("Lease", leaseRows)
 	check("LeaseList", leaseLists)
+	check("Resumption", resumptions)
 	check("Quota", quotas)
 	check("Moves", moves)
 	check("Page", pages)
@@ -187,6 +188,15 @@ func (s storeTest) mustVIM(t *testing.T, id string) broker.VIM {
 		t.Fatalf("VIM(%s) = %v", id, err)
 	}
 	return v
+}
+
+func (s storeTest) mustLease(t *testing.T, id string) broker.Lease {
+	t.Helper()
+	l, err := s.Lease(s.ctx, id)
+	if err != nil {
+		t.Fatalf("Lease(%s) = %v", id, err)
+	}
+	return l
 }
 
 // entries are all entries, oldest first.

@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -168,15 +169,18 @@ func leaseLists(t *testing.T, s storeTest) {
 		want []int
 	}{
 		"all, newest first":     {broker.LeaseFilter{}, []int{6, 5, 4, 3, 2, 1, 0}},
-		"project":               {broker.LeaseFilter{Project: "south"}, []int{3}},
+		"project, or its VIMs'": {broker.LeaseFilter{Project: "south"}, []int{5, 4, 3, 2}},
+		"project with VIMs":     {broker.LeaseFilter{Project: "north"}, []int{6, 5, 4, 2, 1, 0}},
 		"VIM":                   {broker.LeaseFilter{VIM: north.ID}, []int{6, 1, 0}},
 		"live of a VIM":         {broker.LeaseFilter{VIM: south.ID, States: []broker.LeaseState{"active", "revoking"}}, []int{3, 2}},
 		"ended of a VIM":        {broker.LeaseFilter{VIM: south.ID, States: []broker.LeaseState{"revoked"}}, []int{5, 4}},
-		"VIM's project":         {broker.LeaseFilter{VIMProject: "south"}, []int{5, 4, 3, 2}},
-		"live of a VIM project": {broker.LeaseFilter{VIMProject: "south", States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
+		"live of a project":     {broker.LeaseFilter{Project: "south", States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
+		"project on a VIM":      {broker.LeaseFilter{Project: "north", VIM: south.ID}, []int{5, 4, 2}},
+		"project, of one":       {broker.LeaseFilter{Project: "south", Principal: "alice"}, []int{5, 4, 3, 2}},
+		"project, operation":    {broker.LeaseFilter{Project: "south", Operation: "op"}, []int{2}},
 		"principal":             {broker.LeaseFilter{Principal: "bob"}, []int{1}},
 		"live of a principal":   {broker.LeaseFilter{Principal: "alice", States: []broker.LeaseState{"pending"}}, []int{0}},
-		"live of a project":     {broker.LeaseFilter{Project: "north", States: []broker.LeaseState{"active", "irrevocable"}}, []int{6, 1}},
+		"live of its own":       {broker.LeaseFilter{Project: "north", States: []broker.LeaseState{"active", "irrevocable"}}, []int{6, 1}},
 		"operation":             {broker.LeaseFilter{Operation: "op"}, []int{6, 2}},
 		"operation on a VIM":    {broker.LeaseFilter{Operation: "op", VIM: south.ID}, []int{2}},
 		"state":                 {broker.LeaseFilter{States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
@@ -187,6 +191,9 @@ func leaseLists(t *testing.T, s storeTest) {
 		"due in a minute":       {at(time.Minute), []int{5, 2}},
 		"due in an hour":        {at(time.Hour), []int{5, 2, 1}},
 		"due in a day":          {at(24 * time.Hour), []int{5, 3, 2, 1}},
+		"due on a VIM":          {broker.LeaseFilter{VIM: south.ID, DueBefore: epoch.Add(time.Hour)}, []int{5, 2}},
+		"due on a VIM, of all":  {broker.LeaseFilter{VIM: south.ID, DueBefore: epoch.Add(time.Hour), States: []broker.LeaseState{"revoked"}}, []int{5}},
+		"due of a project":      {broker.LeaseFilter{Project: "south", DueBefore: epoch.Add(time.Hour)}, []int{5, 2}},
 		"nothing":               {broker.LeaseFilter{Project: "east"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,6 +221,18 @@ func leaseLists(t *testing.T, s storeTest) {
 		})
 	}
 
+	for after, want := range map[time.Duration][]string{
+		0: {south.ID}, time.Hour: {north.ID, south.ID},
+	} {
+		got, err := s.DueVIMs(s.ctx, epoch.Add(after))
+		if err != nil {
+			t.Fatalf("DueVIMs = %v", err)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		wantSame(t, fmt.Sprintf("VIMs that leases are due on after %v", after), got, want)
+	}
+
 	census, err := s.Census(s.ctx)
 	if err != nil {
 		t.Fatalf("Census = %v", err)
@@ -221,6 +240,101 @@ func leaseLists(t *testing.T, s storeTest) {
 	wantSame(t, "leases by state", census.Leases, map[broker.LeaseState]int{
 		"pending": 1, "active": 1, "revoking": 2, "revoked": 2, "irrevocable": 1,
 	})
+}
+
+// resumptions checks which leases are taken up again when a VIM is back.
+func resumptions(t *testing.T, s storeTest) {
+	now := epoch.Add(time.Minute)
+	for name, back := range map[string]struct {
+		was broker.HealthStatus
+		do  func(broker.VIM) error
+		is  bool
+	}{
+		"reachable again": {broker.Unreachable, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Reachable, CheckedAt: now})
+		}, true},
+		"authorized again": {broker.Unauthorized, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Reachable, CheckedAt: now})
+		}, true},
+		"a new generation": {broker.Reachable, func(v broker.VIM) error {
+			_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error {
+				v.Current, v.UpdatedAt = fullGeneration(v.ID, 2), now
+				return nil
+			}, entry("switch"))
+			return err
+		}, true},
+		"still reachable": {broker.Reachable, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Reachable, CheckedAt: now})
+		}, false},
+		"still down": {broker.Unauthorized, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Unreachable, CheckedAt: now})
+		}, false},
+		"another generation's health": {broker.Unreachable, func(v broker.VIM) error {
+			wantError(t, "SetHealth", s.SetHealth(s.ctx, v.ID, 2, broker.Health{Status: broker.Reachable, CheckedAt: now}), broker.ErrNotFound, "")
+			return nil
+		}, false},
+		"another change": {broker.Unreachable, func(v broker.VIM) error {
+			_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.UpdatedAt = now; return nil }, entry("change"))
+			return err
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := plainVIM("north", name)
+			v.Health.Status = back.was
+			s.mustCreateVIM(t, v)
+			other := s.mustCreateVIM(t, plainVIM("south", name))
+			waiting := func(v broker.VIM, attempts int, next time.Time, way ...broker.LeaseState) string {
+				l := plainLease(v)
+				l.Sealed, l.SealedKey = "sealed", v.Current.Key
+				s.mustCreateLease(t, l)
+				s.mustMove(t, l.ID, way...)
+				if err := s.DeferLease(s.ctx, l.ID, attempts, next, "unreachable"); err != nil {
+					t.Fatal(err)
+				}
+				return l.ID
+			}
+			late, early := now.Add(time.Hour), now.Add(-time.Second)
+			tried := map[string]time.Time{
+				waiting(v, 7, late, broker.LeaseRevoking):                      now,
+				waiting(v, 1, early, broker.LeaseRevoking):                     early,
+				waiting(v, 2, late, broker.LeaseRevoking, broker.LeaseRevoked): now,
+			}
+			untouched := map[string]broker.Lease{}
+			for _, id := range []string{
+				waiting(v, 0, late, broker.LeaseRevoking), // is being issued until then
+				waiting(v, 3, late, broker.LeaseRevoking, broker.LeaseIrrevocable),
+				waiting(v, 4, late, broker.LeaseActive),
+				waiting(other, 5, late, broker.LeaseRevoking),
+			} {
+				untouched[id] = s.mustLease(t, id)
+			}
+			for id := range tried {
+				if !back.is {
+					untouched[id] = s.mustLease(t, id)
+				}
+			}
+			revisions := map[string]int64{}
+			for id := range tried {
+				revisions[id] = s.mustLease(t, id).Revision
+			}
+			if err := back.do(v); err != nil {
+				t.Fatal(err)
+			}
+			for id, want := range untouched {
+				wantSame(t, "a lease that is left alone", s.mustLease(t, id), want)
+			}
+			for id, next := range tried {
+				l := s.mustLease(t, id)
+				if back.is && (l.Attempts != 0 || !l.NextAttemptAt.Equal(next) || l.LastError != "unreachable") {
+					t.Errorf("a lease that is %s: %d attempts, due at %v, %q; want none, %v, and the error kept",
+						l.State, l.Attempts, l.NextAttemptAt, l.LastError, next)
+				}
+				if l.Revision != revisions[id] {
+					t.Errorf("a lease that was taken up again has revision %d, want %d", l.Revision, revisions[id])
+				}
+			}
+		})
+	}
 }
 
 func quotas(t *testing.T, s storeTest) {

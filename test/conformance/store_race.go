@@ -177,6 +177,39 @@ func races(t *testing.T, s storeTest) {
 	}
 	done += max(1, int(issued.Load())) // the one deletion that wrote, or the leases
 
+	// Issuing against draining one that must be idle: no lease is issued that is not
+	// seen, and none after.
+	for range 5 {
+		idle := s.mustCreateVIM(t, plainVIM("idle", fmt.Sprint("v", done)))
+		var leases, drained atomic.Int64
+		counts := together(crowd, func(i int) error {
+			if i%10 == 0 {
+				_, err := s.UpdateIdleVIM(s.ctx, idle.ID, func(v *broker.VIM) error {
+					if v.State == broker.Draining {
+						return broker.ErrExists
+					}
+					v.State = broker.Draining
+					return nil
+				}, entry("drain"))
+				if err == nil {
+					drained.Add(1)
+				}
+				return err
+			}
+			l := plainLease(idle)
+			l.Principal = "dora"
+			err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease"))
+			if err == nil {
+				leases.Add(1)
+			}
+			return err
+		})
+		if (drained.Load() == 1) == (leases.Load() > 0) || drained.Load() > 1 {
+			t.Errorf("%d times draining, %d leases issued, answers %v", drained.Load(), leases.Load(), counts)
+		}
+		done += 1 + int(leases.Load()+drained.Load())
+	}
+
 	all := s.entries(t)
 	if err := audit.Verify(all); err != nil {
 		t.Errorf("Verify after the races = %v", err)

@@ -354,6 +354,13 @@ func generations(t *testing.T, s storeTest) {
 		s.mustCreateLease(t, stuck)
 		s.mustMove(t, stuck.ID, broker.LeaseRevoking, broker.LeaseIrrevocable)
 		replace(t, v.ID, 5)
+		_, err := s.UpdateIdleVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.Name = "b"; return nil }, entry("idle"))
+		wantError(t, "UpdateIdleVIM with a live lease", err, broker.ErrConflict, "")
+		_, err = s.UpdateIdleVIM(s.ctx, v.ID, func(*broker.VIM) error { return broker.ErrPrecondition }, entry("idle"))
+		wantError(t, "UpdateIdleVIM whose change errs", err, broker.ErrPrecondition, "")
+		if idle, err := s.UpdateIdleVIM(s.ctx, other.ID, func(v *broker.VIM) error { v.Name = "idle"; return nil }, entry("idle")); err != nil || idle.Name != "idle" {
+			t.Errorf("UpdateIdleVIM without leases = %q, %v", idle.Name, err)
+		}
 		for _, force := range []bool{false, true} {
 			wantError(t, "DeleteVIM with a live lease", s.DeleteVIM(s.ctx, v.ID, force, entry("delete")), broker.ErrConflict, "")
 		}
@@ -371,7 +378,7 @@ func generations(t *testing.T, s storeTest) {
 		if n := len(s.entries(t)) - entries; n != 1 {
 			t.Errorf("deleting left %d audit entries, want 1", n)
 		}
-		_, err := s.VIM(s.ctx, v.ID)
+		_, err = s.VIM(s.ctx, v.ID)
 		wantError(t, "VIM after DeleteVIM", err, broker.ErrNotFound, "")
 		l, err := s.Lease(s.ctx, stuck.ID)
 		if err != nil || l.State != broker.LeaseIrrevocable || l.Sealed != "" || l.VIM != v.ID || l.VIMProject != "north" {
