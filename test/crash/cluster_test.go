@@ -1,7 +1,7 @@
 package crash_test
 
 import (
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"testing"
@@ -59,17 +59,31 @@ func (c *cluster) connect(t testing.TB, token string) *cluster {
 // registration is one of the cluster under a name.
 func (c *cluster) registration(t testing.TB, name string) v1.Registration {
 	t.Helper()
-	return v1.Registration{
-		Name: name, Type: "kubernetes", Endpoint: c.endpoint, CACert: c.ca,
-		Credential: v1.Credential{Token: secret.NewText(c.newToken(t))},
-	}
+	return v1.Registration{Name: name, Type: "kubernetes", Endpoint: c.endpoint, CACert: c.ca, Credential: c.credential(t)}
+}
+
+// credential is another administrator's token.
+func (c *cluster) credential(t testing.TB) v1.Credential {
+	t.Helper()
+	return v1.Credential{Token: secret.NewText(c.newToken(t))}
+}
+
+func (*cluster) request(vim string) v1.LeaseRequest {
+	return v1.LeaseRequest{VIM: vim, Role: "view", Format: "exec-credential", Purpose: "crash kit"}
+}
+
+// secretOf is the token.
+func (*cluster) secretOf(l v1.IssuedLease) string {
+	var c struct{ Status struct{ Token string } }
+	_ = json.Unmarshal([]byte(l.ClientConfig.Text.Reveal()), &c)
+	return c.Status.Token
 }
 
 // managed selects what the broker made.
 const managed = "app.kubernetes.io/managed-by=vimbroker"
 
-// secrets are the names of the leases' Secrets, sorted.
-func (c *cluster) secrets(t testing.TB) []string {
+// objects are the names of the leases' Secrets, sorted.
+func (c *cluster) objects(t testing.TB) []string {
 	t.Helper()
 	list, err := c.clients.CoreV1().Secrets("vimbroker").List(t.Context(), metav1.ListOptions{LabelSelector: managed})
 	if err != nil {
@@ -120,16 +134,4 @@ func (c *cluster) works(t testing.TB, token string) bool {
 	}
 	t.Fatalf("trying a token: %v", err)
 	return false
-}
-
-// wantDead waits for a token to be refused; a real API server may honour it for
-// the life of its cache.
-func (c *cluster) wantDead(t testing.TB, token string) {
-	t.Helper()
-	eventually(t, "a token is refused that no lease answers for", func() error {
-		if c.works(t, token) {
-			return fmt.Errorf("it works")
-		}
-		return nil
-	})
 }

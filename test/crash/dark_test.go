@@ -32,7 +32,7 @@ func TestDeadVIMsDelayNothing(t *testing.T) {
 	for n := range darkVIMs {
 		callers.Go(func() {
 			// The answer is of no interest: the server is killed waiting for its own.
-			_, _ = s.IssueLease(t.Context(), leaseRequest(fmt.Sprintf("dark-%d", n)), "")
+			_, _ = s.IssueLease(t.Context(), s.up.request(fmt.Sprintf("dark-%d", n)), "")
 		})
 		callers.Go(func() { _, _ = s.RevokeLease(t.Context(), s.issued[n]) })
 	}

@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 			return err
 		},
 		"RotateVIM":  func() error { _, err := s.RotateVIM(t.Context(), "edge", v1.Rotation{}, 0); return err },
-		"IssueLease": func() error { _, err := s.IssueLease(t.Context(), leaseRequest("edge"), ""); return err },
+		"IssueLease": func() error { _, err := s.IssueLease(t.Context(), s.up.request("edge"), ""); return err },
 		"RenewLease": func() error { _, err := s.RenewLease(t.Context(), s.issued[0], v1.Renewal{}); return err },
 		"RevokeLease": func() error {
 			_, err := s.RevokeLease(t.Context(), s.issued[0])
@@ -86,10 +86,10 @@ func TestDiskFullBehindTheMint(t *testing.T) {
 	s := newScene(t, fakeCluster(t))
 	s.register("edge")
 	s.kube.fake.After(http.MethodPost, "/token$", s.fillDisk)
-	if _, err := s.IssueLease(t.Context(), leaseRequest("edge"), ""); client.Status(err) != http.StatusServiceUnavailable {
+	if _, err := s.IssueLease(t.Context(), s.up.request("edge"), ""); client.Status(err) != http.StatusServiceUnavailable {
 		t.Errorf("IssueLease = %v, want 503", err)
 	}
-	if left := s.kube.secrets(t); len(left) != 0 {
+	if left := s.kube.objects(t); len(left) != 0 {
 		t.Errorf("Secrets left upstream: %q", left)
 	}
 	s.kill()

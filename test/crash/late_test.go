@@ -90,7 +90,7 @@ func TestARequestOutlivesItsServer(t *testing.T) {
 	}
 	var caller sync.WaitGroup
 	caller.Go(func() {
-		if _, err := s.IssueLease(t.Context(), leaseRequest("edge"), ""); !cutOff(err) {
+		if _, err := s.IssueLease(t.Context(), s.up.request("edge"), ""); !cutOff(err) {
 			t.Errorf("IssueLease = %v, want to be cut off", err)
 		}
 	})
@@ -113,7 +113,7 @@ func TestARequestOutlivesItsServer(t *testing.T) {
 	s.stop()
 	s.restart() // which runs every pass, should the one of the server before have missed it
 	eventually(t, "the late Secret is removed", func() error {
-		if left := kube.secrets(t); len(left) > 0 {
+		if left := kube.objects(t); len(left) > 0 {
 			return fmt.Errorf("upstream there is %q", left)
 		}
 		return nil

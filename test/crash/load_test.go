@@ -78,7 +78,7 @@ func (l *load) call(dice *rand.Rand) error {
 	vim := l.vims[dice.IntN(len(l.vims))]
 	switch n := dice.IntN(20); {
 	case n < 9:
-		issued, err := l.IssueLease(l.ctx(), leaseRequest(vim), "")
+		issued, err := l.IssueLease(l.ctx(), l.up.request(vim), "")
 		if err == nil {
 			l.mu.Lock()
 			defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 )
 
 // deaths says in which flows the server is killed at which failpoint. Every
-// failpoint of the source is here, or in swept or execDeaths.
+// failpoint of the source is here, or in cloudDeaths, swept or execDeaths.
 var deaths = map[string][]scenario{
 	"register.intent":    {registering},
 	"register.checked":   {registering},
@@ -62,6 +62,22 @@ var deaths = map[string][]scenario{
 	"delete.deleted":   {draining, goingOnDraining},
 }
 
+// cloudDeaths say the same of a server whose VIM is a cloud: the failpoints of its
+// driver, and those of others between which what it does lies.
+var cloudDeaths = map[string][]scenario{
+	"openstack.check.probed":   {registering, rotating},
+	"openstack.issue.minted":   {issuing, renewing},
+	"openstack.revoke.deleted": {revoking, draining, settlingALease},
+	"openstack.revoke.token":   {revokingAToken},
+
+	"issue.intent":   {issuing},
+	"issue.minted":   {issuing},
+	"issue.active":   {issuing},
+	"renew.minted":   {renewing},
+	"revoke.gone":    {revokingAToken, draining},
+	"rekey.switched": {rekeying},
+}
+
 // swept are failpoints that every write passes: TestKilledAtEveryCommit has them.
 var swept = []string{"store.before-commit", "store.after-commit"}
 
@@ -71,20 +87,16 @@ var execDeaths = []string{"files.written", "files.closing"}
 // elsewhere are failpoints that a server on the embedded defaults never passes,
 // with the package whose own tests kill a process there.
 var elsewhere = map[string]string{
-	"openstack.check.probed":   "drivers/openstack",
-	"openstack.issue.minted":   "drivers/openstack",
-	"openstack.revoke.deleted": "drivers/openstack",
-	"openstack.revoke.token":   "drivers/openstack",
-	"barbican.put.made":        "drivers/barbican",
-	"barbican.put.closed":      "drivers/barbican",
-	"barbican.put.filled":      "drivers/barbican",
-	"vault.put.written":        "drivers/vault",
-	"vault.delete.metadata":    "drivers/vault",
-	"vault.delete.destroyed":   "drivers/vault",
+	"barbican.put.made":      "drivers/barbican",
+	"barbican.put.closed":    "drivers/barbican",
+	"barbican.put.filled":    "drivers/barbican",
+	"vault.put.written":      "drivers/vault",
+	"vault.delete.metadata":  "drivers/vault",
+	"vault.delete.destroyed": "drivers/vault",
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {
@@ -109,6 +121,17 @@ func TestKilledAtEveryFailpoint(t *testing.T) {
 			t.Run(point+"/"+sc.name, func(t *testing.T) {
 				t.Parallel()
 				sc.killedAt(t, fakeCluster(t), point)
+			})
+		}
+	}
+}
+
+func TestKilledBeforeACloud(t *testing.T) {
+	for point, scenarios := range cloudDeaths {
+		for _, sc := range scenarios {
+			t.Run(point+"/"+sc.name, func(t *testing.T) {
+				t.Parallel()
+				sc.killedAt(t, fakeCloud(t), point)
 			})
 		}
 	}
@@ -140,9 +163,9 @@ func TestKilledAtEveryCommit(t *testing.T) {
 }
 
 // killedAt plays the whole scenario, with the server killed at a failpoint.
-func (sc scenario) killedAt(t *testing.T, kube *cluster, point string) {
+func (sc scenario) killedAt(t *testing.T, up upstream, point string) {
 	t.Helper()
-	s := sc.begin(t, kube, point)
+	s := sc.begin(t, up, point)
 	if !sc.killed(s) {
 		t.Fatalf("the flow has ended, and did not come to %s", point)
 	}
@@ -150,9 +173,9 @@ func (sc scenario) killedAt(t *testing.T, kube *cluster, point string) {
 }
 
 // begin prepares, and arms the failpoint.
-func (sc scenario) begin(t *testing.T, kube *cluster, point string) *scene {
+func (sc scenario) begin(t *testing.T, up upstream, point string) *scene {
 	t.Helper()
-	s := newScene(t, kube)
+	s := newScene(t, up)
 	sc.prepare(s)
 	if sc.starts {
 		s.server = launch(t, s.dir, point)

@@ -37,7 +37,7 @@ var (
 		name:    "register",
 		prepare: func(*scene) {},
 		act: func(s *scene) error {
-			_, err := s.RegisterVIM(s.ctx(), s.kube.registration(s.t, "edge"), requestKey)
+			_, err := s.RegisterVIM(s.ctx(), s.up.registration(s.t, "edge"), requestKey)
 			return err
 		},
 		// Whether the VIM is there or not, the name can be had, by a repeat of the
@@ -48,7 +48,7 @@ var (
 					s.t.Errorf("VIM %s is %s in generation %d", v.Name, v.State, v.Generation)
 				}
 			}
-			v, err := s.RegisterVIM(s.ctx(), s.kube.registration(s.t, "edge"), requestKey)
+			v, err := s.RegisterVIM(s.ctx(), s.up.registration(s.t, "edge"), requestKey)
 			if err != nil || v.Name != "edge" {
 				s.t.Errorf("RegisterVIM again = %q, %v", v.Name, err)
 			}
@@ -59,7 +59,7 @@ var (
 		name:    "register with a wrong credential",
 		prepare: func(*scene) {},
 		act: func(s *scene) error {
-			r := s.kube.registration(s.t, "edge")
+			r := s.up.registration(s.t, "edge")
 			r.Credential.Token = secret.NewText("not-a-token")
 			_, err := s.RegisterVIM(s.ctx(), r, "")
 			return err
@@ -114,7 +114,7 @@ var (
 		name: "rekey",
 		prepare: func(s *scene) {
 			s.register("edge")
-			l, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+			l, err := s.IssueLease(s.ctx(), s.up.request("edge"), requestKey)
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -135,14 +135,14 @@ var (
 		name:    "issue",
 		prepare: func(s *scene) { s.register("edge") },
 		act: func(s *scene) error {
-			_, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+			_, err := s.IssueLease(s.ctx(), s.up.request("edge"), requestKey)
 			return err
 		},
 		// Whoever did not get the answer asks again under the same key: for the
 		// lease, if it is active, and otherwise to be told that it is not.
 		after: func(s *scene) {
 			before := s.leases()
-			again, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
+			again, err := s.IssueLease(s.ctx(), s.up.request("edge"), requestKey)
 			switch {
 			case len(before) == 1 && before[0].State == "revoked":
 				if client.Status(err) != http.StatusConflict {
@@ -167,7 +167,7 @@ var (
 			if err := s.kube.fake.Fail(fault); err != nil {
 				s.t.Fatal(err)
 			}
-			_, err := s.IssueLease(s.ctx(), leaseRequest("edge"), "")
+			_, err := s.IssueLease(s.ctx(), s.up.request("edge"), "")
 			return err
 		},
 		after: func(s *scene) { s.kube.fake.Heal() },
@@ -205,6 +205,19 @@ var (
 				s.t.Errorf("the other lease is %s (%s), want active", l.State, l.Reason)
 			}
 		},
+	}
+
+	// revokingAToken revokes a lease that is a project's token.
+	revokingAToken = scenario{
+		name: "revoke a project's token",
+		prepare: func(s *scene) {
+			s.register("edge")
+			r := s.up.request("edge")
+			r.Purpose = forHeat
+			s.take(r)
+		},
+		act:   revoking.act,
+		after: func(*scene) {},
 	}
 
 	// revokingTheLast ends the last lease of a past generation, whose key goes when
@@ -379,8 +392,8 @@ func rekeyedAgain(s *scene) {
 	s.t.Helper()
 	wantReplay := func() {
 		s.t.Helper()
-		l, err := s.IssueLease(s.ctx(), leaseRequest("edge"), requestKey)
-		if err != nil || l.VIMGeneration != 1 || !slices.Contains(s.tokens[l.ID], tokenOf(s.t, l)) {
+		l, err := s.IssueLease(s.ctx(), s.up.request("edge"), requestKey)
+		if err != nil || l.VIMGeneration != 1 || !slices.Contains(s.tokens[l.ID], s.secretOf(l)) {
 			s.t.Errorf("IssueLease again = lease %s of generation %d, %v, want that of the first call with its token", l.ID, l.VIMGeneration, err)
 		}
 	}

@@ -2,34 +2,55 @@ package crash_test
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"path/filepath"
 	"testing"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// scene is one story: a cluster, a data directory, and the processes that serve
-// it one after the other.
+// upstream is what the kit knows of the system that the VIMs of a scene are. It
+// outlives the servers that use it.
+type upstream interface {
+	// registration is one of the system under a name.
+	registration(t testing.TB, name string) v1.Registration
+	// credential is one that may stand in the place of the registered one.
+	credential(t testing.TB) v1.Credential
+	// request asks for what the kit's leases are.
+	request(vim string) v1.LeaseRequest
+	// secretOf reads the secret out of a lease's client configuration; empty if
+	// there is none.
+	secretOf(l v1.IssuedLease) string
+	// works reports whether the system takes such a secret.
+	works(t testing.TB, secret string) bool
+	// objects are the names of the leases' objects, sorted.
+	objects(t testing.TB) []string
+	// others are the other objects that the broker made.
+	others(t testing.TB) []string
+}
+
+// scene is one story: a system upstream, a data directory, and the processes that
+// serve it one after the other.
 type scene struct {
 	*server // the present one
 	servers []*server
 	t       testing.TB
-	kube    *cluster
+	up      upstream
+	kube    *cluster // up, where that is one
 	dir     string
 	// issued are the leases that s.issue took, oldest first.
 	issued []string
-	// tokens are what leases were handed out with, by the lease's id.
+	// tokens are the secrets that leases were handed out with, by the lease's id.
 	tokens map[string][]string
 	// head is the newest audit entry that was seen before a crash.
 	head v1.AuditEntry
 }
 
 // newScene begins a story: it starts a server on an empty data directory.
-func newScene(t testing.TB, kube *cluster) *scene {
+func newScene(t testing.TB, up upstream) *scene {
 	t.Helper()
-	s := &scene{t: t, kube: kube, dir: filepath.Join(t.TempDir(), "data"), tokens: map[string][]string{}}
+	kube, _ := up.(*cluster)
+	s := &scene{t: t, up: up, kube: kube, dir: filepath.Join(t.TempDir(), "data"), tokens: map[string][]string{}}
 	s.restart()
 	return s
 }
@@ -53,52 +74,63 @@ func (s *scene) remember() {
 	}
 }
 
-// register registers the cluster under a name.
+// register registers the system under a name.
 func (s *scene) register(name string) v1.VIM {
 	s.t.Helper()
-	v, err := s.RegisterVIM(s.t.Context(), s.kube.registration(s.t, name), "")
+	v, err := s.RegisterVIM(s.t.Context(), s.up.registration(s.t, name), "")
 	if err != nil {
 		s.t.Fatalf("RegisterVIM(%s): %v", name, err)
 	}
 	return v
 }
 
-// leaseRequest asks for what the kit's leases are.
-func leaseRequest(vim string) v1.LeaseRequest {
-	return v1.LeaseRequest{VIM: vim, Role: "view", Format: "exec-credential", Purpose: "crash kit"}
-}
-
-// issue takes a lease, and remembers its token.
+// issue takes a lease, and remembers its secret.
 func (s *scene) issue(vim string) v1.Lease {
 	s.t.Helper()
-	l, err := s.IssueLease(s.t.Context(), leaseRequest(vim), "")
+	return s.take(s.up.request(vim))
+}
+
+func (s *scene) take(r v1.LeaseRequest) v1.Lease {
+	s.t.Helper()
+	l, err := s.IssueLease(s.t.Context(), r, "")
 	if err != nil {
-		s.t.Fatalf("IssueLease(%s): %v", vim, err)
+		s.t.Fatalf("IssueLease(%s): %v", r.VIM, err)
 	}
 	s.issued = append(s.issued, l.ID)
 	s.handedOut(l)
 	return l.Lease
 }
 
-// handedOut remembers the token of a lease.
+// handedOut remembers the secret of a lease.
 func (s *scene) handedOut(l v1.IssuedLease) {
-	s.tokens[l.ID] = append(s.tokens[l.ID], tokenOf(s.t, l))
+	s.tokens[l.ID] = append(s.tokens[l.ID], s.secretOf(l))
 }
 
-// tokenOf reads the token out of a lease's client configuration.
-func tokenOf(t testing.TB, l v1.IssuedLease) string {
-	t.Helper()
-	var c struct{ Status struct{ Token string } }
-	if err := json.Unmarshal([]byte(l.ClientConfig.Text.Reveal()), &c); err != nil || c.Status.Token == "" {
-		t.Fatalf("lease %s came without a token: %v", l.ID, err)
+func (s *scene) secretOf(l v1.IssuedLease) string {
+	s.t.Helper()
+	secret := s.up.secretOf(l)
+	if secret == "" {
+		s.t.Fatalf("lease %s came without a credential", l.ID)
 	}
-	return c.Status.Token
+	return secret
 }
 
-// rotation replaces a VIM's credential by another of the same cluster.
+// wantDead waits for a secret to be refused; a real API server may honour it for
+// the life of its cache.
+func (s *scene) wantDead(secret string) {
+	s.t.Helper()
+	eventually(s.t, "a credential is refused that no lease answers for", func() error {
+		if s.up.works(s.t, secret) {
+			return errors.New("it works")
+		}
+		return nil
+	})
+}
+
+// rotation replaces a VIM's credential by another of the same system.
 func (s *scene) rotation() v1.Rotation {
 	s.t.Helper()
-	return v1.Rotation{Credential: v1.Credential{Token: secret.NewText(s.kube.newToken(s.t))}}
+	return v1.Rotation{Credential: s.up.credential(s.t)}
 }
 
 // vims are all that there are.
