@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
@@ -80,13 +81,18 @@ func hold(catalog, pinned []endpoint, rules *egress.Rules) error {
 	return nil
 }
 
-// literal returns the address and port of an origin whose host is an IP address.
+// literal returns the address and port of an origin whose host is an IP address, or
+// a name that is one everywhere (RFC 6761, section 6.3).
 func literal(origin string) (netip.AddrPort, bool) {
 	u, err := url.Parse(origin)
 	if err != nil {
 		return netip.AddrPort{}, false
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
+	host := u.Hostname()
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		host = "127.0.0.1"
+	}
+	ip, err := netip.ParseAddr(host)
 	if err != nil {
 		return netip.AddrPort{}, false
 	}

@@ -122,7 +122,8 @@ func TestCloudsYAMLForms(t *testing.T) {
 		"one domain, the project's": {with(t, domainLines, "      project_domain_name: Default\n"), both, password},
 		"ids": {
 			with(t, passwordLines, "      user_id: \"123\"\n      password: "+canary+"\n      project_id: 0f0f\n"),
-			broker.Scope{Region: "RegionOne", ProjectID: "0f0f"}, broker.Credential{Kind: broker.Password, UserID: "123", Password: secret.NewText(canary)},
+			broker.Scope{Region: "RegionOne", ProjectID: "0f0f"},
+			broker.Credential{Kind: broker.Password, UserID: "123", Password: secret.NewText(canary)},
 		},
 		"domain ids": {
 			with(t, domainLines, "      user_domain_id: default\n      project_domain_id: d1\n"),
@@ -132,11 +133,13 @@ func TestCloudsYAMLForms(t *testing.T) {
 		},
 		"Horizon's application credential": {
 			with(t, passwordLines, appCredLines, regionLine, "    region_name: \"RegionOne\"\n    interface: \"public\"\n    identity_api_version: 3\n    auth_type: \"v3applicationcredential\"\n"),
-			broker.Scope{Region: "RegionOne"}, appCred,
+			broker.Scope{Region: "RegionOne"},
+			appCred,
 		},
 		"an application credential that says whose": {
 			with(t, passwordLines, appCredLines+"      username: operator\n      user_domain_name: Staff\n", regionLine, "    auth_type: v3applicationcredential\n"),
-			broker.Scope{UserDomainName: "Staff"}, appCred,
+			broker.Scope{UserDomainName: "Staff"},
+			appCred,
 		},
 		"an application credential without a type": {with(t, passwordLines, appCredLines), broker.Scope{Region: "RegionOne"}, appCred},
 		"verify":      {with(t, regionLine, regionLine+"    verify: True\n"), named, password},

@@ -31,6 +31,9 @@ type session struct {
 	project tokens.Project
 	roles   []tokens.Role
 	catalog []endpoint
+	// appCred is the id of the application credential that was logged in with, as
+	// Keystone says it since Train; empty without.
+	appCred string
 }
 
 // login opens a session with the registered credential. Ids that an earlier check
@@ -108,12 +111,15 @@ func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*s
 		Roles     []tokens.Role         `json:"roles"`
 		Catalog   []tokens.CatalogEntry `json:"catalog"`
 		ExpiresAt string                `json:"expires_at"`
+		AppCred   struct {
+			ID string `json:"id"`
+		} `json:"application_credential"`
 	}
 	if err := r.ExtractInto(&body); err != nil {
 		return nil, notKeystone(0)
 	}
 	s.token = r.Header.Get("X-Subject-Token")
-	s.user, s.project, s.roles, s.expires = body.User, body.Project, body.Roles, moment(body.ExpiresAt)
+	s.user, s.project, s.roles, s.expires, s.appCred = body.User, body.Project, body.Roles, moment(body.ExpiresAt), body.AppCred.ID
 	if !isToken(s.token) || !isID(s.user.ID) || s.expires.IsZero() || len(s.roles) > maxRoles || !s.plain() {
 		return nil, notKeystone(0)
 	}
@@ -162,6 +168,10 @@ func (s *session) same(a broker.Access, known discovered) error {
 			Kind: broker.ErrConflict, Detail: "another cloud answers at the endpoint than the one that was registered: it names another project or user",
 			Remedy: "bring the cloud back, or delete the VIM and register it anew",
 		}
+	case known.ProjectID != "":
+		return nil // by id; names may change on the cloud
+	case !s.belongsTo(a.Credential, want):
+		return unreachable("Keystone answers with a token of somebody else than who logged in", "look for a proxy or a cache in front of Keystone that mixes up answers")
 	case want.ProjectID != "" && want.ProjectID != s.project.ID,
 		want.ProjectID == "" && want.ProjectName != "" && !strings.EqualFold(want.ProjectName, s.project.Name):
 		return broker.Invalid("project", "is not the one that the credential is for")
@@ -170,6 +180,21 @@ func (s *session) same(a broker.Access, known discovered) error {
 		return broker.Invalid("projectDomain", "is not that of the project")
 	}
 	return nil
+}
+
+// belongsTo reports whether the token is of whom the credential names.
+func (s *session) belongsTo(c broker.Credential, in broker.Scope) bool {
+	switch {
+	case c.Kind == broker.ApplicationCredential:
+		return s.appCred == "" || s.appCred == c.ApplicationCredentialID
+	case c.UserID != "":
+		return s.user.ID == c.UserID
+	case in.UserDomainID != "" && s.user.Domain.ID != in.UserDomainID:
+		return false
+	case in.UserDomainID == "" && !strings.EqualFold(s.user.Domain.Name, in.UserDomainName):
+		return false
+	}
+	return strings.EqualFold(s.user.Name, c.Username)
 }
 
 // identityOf names what a VIM is: one project of one cloud. Keystone makes project

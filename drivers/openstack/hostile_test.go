@@ -1,0 +1,573 @@
+package openstack_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// liar stands before a fake Keystone and lies where it is told to. It keeps every
+// secret that passes by.
+type liar struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	lie     *lie
+	secrets map[string]bool
+}
+
+// lie replaces an answer. All but one of answer, change and text are nil or empty.
+type lie struct {
+	method, path string
+	// answer replaces it whole; the request's body was read.
+	answer func(w http.ResponseWriter, r *http.Request, body string)
+	// change changes it.
+	change func(header http.Header, body map[string]any)
+	// text is put in place of its body.
+	text string
+}
+
+// secretive are the fields whose values are nobody's business.
+var secretive = regexp.MustCompile(`"(?:password|secret)": ?"([^"]+)"`)
+
+// lying puts a liar between the lab's driver and its cloud.
+func lying(l *lab) *liar {
+	l.t.Helper()
+	to, err := url.Parse(l.Endpoint)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	x := &liar{secrets: map[string]bool{}}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ModifyResponse: x.rewrite,
+	}
+	x.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		x.note(r.Header, body)
+		if lie := x.about(r); lie != nil && lie.answer != nil {
+			lie.answer(w, r, string(body))
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	l.t.Cleanup(x.Close)
+	l.access = l.to(x.URL)
+	return x
+}
+
+func (x *liar) tell(about lie) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.lie = &about
+}
+
+func (x *liar) honest() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.lie = nil
+}
+
+func (x *liar) about(r *http.Request) *lie {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.lie == nil || x.lie.method != "" && x.lie.method != r.Method || !regexp.MustCompile(x.lie.path).MatchString(r.URL.Path) {
+		return nil
+	}
+	return x.lie
+}
+
+func (x *liar) note(h http.Header, body []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, name := range []string{"X-Auth-Token", "X-Subject-Token"} {
+		if v := h.Get(name); v != "" {
+			x.secrets[v] = true
+		}
+	}
+	for _, found := range secretive.FindAllSubmatch(body, -1) {
+		x.secrets[string(found[1])] = true
+	}
+}
+
+// seen are the secrets that passed by.
+func (x *liar) seen() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Collect(maps.Keys(x.secrets))
+}
+
+func (x *liar) rewrite(r *http.Response) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	x.note(r.Header, body)
+	if lie := x.about(r.Request); lie != nil {
+		if lie.text != "" {
+			body = []byte(lie.text)
+		}
+		if lie.change != nil {
+			var document map[string]any
+			if err := json.Unmarshal(body, &document); err != nil {
+				return err
+			}
+			lie.change(r.Header, document)
+			if body, err = json.Marshal(document); err != nil {
+				return err
+			}
+		}
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return nil
+}
+
+// stages are the requests that the driver's methods are made of.
+var stages = map[string]lie{
+	"the version":               {method: "GET", path: `^/v3/$`},
+	"a login":                   {method: "POST", path: `/auth/tokens$`},
+	"the regions":               {method: "GET", path: `/regions$`},
+	"access rules":              {method: "GET", path: `/access_rules$`},
+	"trusts":                    {method: "POST", path: `/OS-TRUST/trusts$`},
+	"application credentials":   {method: "GET", path: `/application_credentials$`},
+	"a new one":                 {method: "POST", path: `/application_credentials$`},
+	"the end of one":            {method: "DELETE", path: `/application_credentials/`},
+	"everything":                {},
+	"the user's projects (401)": {method: "GET", path: `/auth/projects$`},
+}
+
+// Whatever comes instead of an answer of Keystone's, every method says so in our own
+// words, in bounded time and memory.
+func TestNoAnswerButKeystonesCounts(t *testing.T) {
+	ok := func(text string) func(http.ResponseWriter, *http.Request, string) {
+		return func(w http.ResponseWriter, _ *http.Request, _ string) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("X-Subject-Token", canary)
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	deep := strings.Repeat(`{"token":`, 20_000) + "1" + strings.Repeat("}", 20_000)
+	for name, answer := range map[string]func(http.ResponseWriter, *http.Request, string){
+		"nothing":        ok(""),
+		"a page":         ok("<html>" + canary + "</html>"),
+		"null":           ok("null"),
+		"a number":       ok("4711"),
+		"a text":         ok(`"` + canary + `"`),
+		"a list":         ok(`[{"token":{"user":{"id":"` + canary + `"}}}]`),
+		"half an object": ok(`{"token":{"user":{"id":"` + canary),
+		"deep JSON":      ok(deep),
+		"deep lists":     ok(`{"token":{"catalog":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}}"),
+		"wrong types":    ok(`{"token":7,"version":[],"regions":{"id":1},"application_credentials":"` + canary + `","application_credential":[1]}`),
+		"hollow objects": ok(`{"token":{},"version":{},"regions":[{}],"application_credentials":[{}],"application_credential":{}}`),
+		"a page with 404": func(w http.ResponseWriter, _ *http.Request, _ string) {
+			http.Error(w, canary, http.StatusNotFound)
+		},
+		"a page with 401": func(w http.ResponseWriter, _ *http.Request, _ string) {
+			http.Error(w, canary, http.StatusUnauthorized)
+		},
+		"another code inside": func(w http.ResponseWriter, _ *http.Request, _ string) {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprintf(w, `{"error":{"code":401,"title":%q,"message":%q}}`, canary, canary)
+		},
+		"a status of no meaning": func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(799) },
+		"a teapot in Keystone's words": func(w http.ResponseWriter, _ *http.Request, _ string) {
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, `{"error":{"code":418,"title":%q,"message":%q}}`, canary, canary)
+		},
+		"a broken line": func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			x := lying(l)
+			l.register()
+			g := l.grant("member")
+			m := l.issue(g)
+			for stage, about := range stages {
+				about.answer = answer
+				l.each(g, m, func(method string, call call) {
+					if method == "Revoke" || method == "Forget" {
+						return // below: they end the lease where the lie is about something else
+					}
+					x.tell(about)
+					err := call(t.Context())
+					x.honest()
+					wantHonestFault(t, fmt.Sprintf("%s with %s for %s", method, name, stage), err, x, l)
+					if stage == "everything" {
+						wantFault(t, fmt.Sprintf("%s with %s for %s", method, name, stage), err, broker.ErrUnreachable, "")
+					}
+				})
+			}
+			for _, stage := range []string{"a login", "application credentials", "the end of one"} {
+				about := stages[stage]
+				about.answer = answer
+				x.tell(about)
+				if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Credential: m.Credential}); err == nil {
+					t.Errorf("Revoke with %s for %s is success", name, stage)
+				}
+				x.honest()
+			}
+			if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
+				t.Errorf("after all that Dead = %v, %v, want the lease to live", dead, err)
+			}
+		})
+	}
+}
+
+// wantHonestFault wants no error, or one in our own words without any secret.
+func wantHonestFault(t *testing.T, what string, err error, x *liar, l *lab) {
+	t.Helper()
+	var e *broker.Error
+	if err != nil && !errors.As(err, &e) {
+		t.Errorf("%s = %v (%T), want a *broker.Error", what, err, err)
+	}
+	secrets := append(x.seen(), canary, l.user.Password)
+	wantQuiet(t, what, err, secrets...)
+	for _, s := range secrets {
+		if strings.Contains(l.log.String(), s) {
+			t.Errorf("%s: the log holds a secret", what)
+		}
+	}
+}
+
+// A Keystone that repeats what it was sent, password and token, gets none of it into
+// an error or a log.
+func TestSecretsThatAreEchoed(t *testing.T) {
+	l := newLab(t)
+	x := lying(l)
+	l.register()
+	g := l.grant("member")
+	m := l.issue(g)
+	for _, status := range []int{400, 401, 403, 404, 409, 413, 429, 500, 503} {
+		for stage, about := range stages {
+			about.answer = func(w http.ResponseWriter, r *http.Request, body string) {
+				said := fmt.Sprint(r.Header, body)
+				w.Header().Set("X-Echo", strings.ReplaceAll(said, "\n", ""))
+				w.WriteHeader(status)
+				_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": status, "title": said, "message": said}})
+			}
+			l.each(g, m, func(method string, call call) {
+				if method == "Revoke" || method == "Forget" || method == "Dead" {
+					return // 404 in Keystone's words is its word
+				}
+				x.tell(about)
+				err := call(t.Context())
+				x.honest()
+				wantHonestFault(t, fmt.Sprintf("%s with %d for %s", method, status, stage), err, x, l)
+				if stage == "everything" && err == nil {
+					t.Errorf("%s with %d for everything is success", method, status)
+				}
+			})
+		}
+	}
+	if len(x.seen()) < 10 {
+		t.Errorf("only %d secrets passed by: nothing is proven", len(x.seen()))
+	}
+}
+
+// Answers that are about someone or something else than was asked for.
+func TestAnswersOfAnother(t *testing.T) {
+	const uuid = "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"
+	token := func(change func(header http.Header, token map[string]any)) lie {
+		return lie{method: "POST", path: `/auth/tokens$`, change: func(h http.Header, body map[string]any) {
+			if t, ok := body["token"].(map[string]any); ok {
+				change(h, t)
+			}
+		}}
+	}
+	in := func(fields map[string]any, name string) map[string]any {
+		m, _ := fields[name].(map[string]any)
+		return m
+	}
+	set := func(name, field string, value any) lie {
+		return token(func(_ http.Header, t map[string]any) {
+			if name == "" {
+				t[field] = value
+			} else {
+				in(t, name)[field] = value
+			}
+		})
+	}
+	made := func(field string, value any) lie {
+		return lie{method: "POST", path: `/application_credentials$`, change: func(_ http.Header, body map[string]any) {
+			in(body, "application_credential")[field] = value
+		}}
+	}
+	listed := func(change func(body map[string]any)) lie {
+		return lie{method: "GET", path: `/application_credentials$`, change: func(_ http.Header, body map[string]any) { change(body) }}
+	}
+	role := map[string]any{"id": "r", "name": "member"}
+	const notKeystone, another, somebody = "does not answer as Keystone", "another cloud answers", "somebody else"
+	for name, c := range map[string]struct {
+		lie lie
+		// registering and issuing say what is wrong with a registration, and with an
+		// issue on a VIM that is registered; nil is success.
+		registering, issuing error
+		words                string
+	}{
+		"another user":              {set("user", "name", "mallory"), broker.ErrUnreachable, nil, somebody},
+		"another user's id":         {set("user", "id", uuid), nil, broker.ErrConflict, another},
+		"a user of another domain":  {set("user", "domain", map[string]any{"id": "evil", "name": "evil"}), broker.ErrUnreachable, nil, somebody},
+		"another project":           {set("project", "name", "theirs"), broker.ErrInvalid, nil, "project"},
+		"another project's id":      {set("project", "id", uuid), nil, broker.ErrConflict, another},
+		"a project of elsewhere":    {set("project", "domain", map[string]any{"id": "evil", "name": "evil"}), broker.ErrInvalid, broker.ErrConflict, ""},
+		"no project":                {set("", "project", nil), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"no user":                   {set("", "user", nil), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"an id that leads away":     {set("user", "id", "../../v2"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a project that leads away": {set("project", "id", "a/b?c"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a name with a line end":    {set("project", "name", "a\nb"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a name for the terminal":   {set("user", "name", "\x1b]0;x\x07"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a long name":               {set("project", "name", strings.Repeat("x", 1<<20)), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"many roles":                {set("", "roles", slices.Repeat([]any{role}, 1000)), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a role for the terminal":   {set("", "roles", []any{map[string]any{"id": "r", "name": "\x1b[2J"}}), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"no roles":                  {set("", "roles", []any{}), broker.ErrInvalid, broker.ErrInvalid, "role"},
+		"no end":                    {set("", "expires_at", ""), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"an end that is none":       {set("", "expires_at", "tomorrow"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"an end that is a number":   {set("", "expires_at", 4711), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"no token":                  {token(func(h http.Header, _ map[string]any) { h.Del("X-Subject-Token") }), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a token with a space":      {token(func(h http.Header, _ map[string]any) { h.Set("X-Subject-Token", canary+" x") }), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a token that is long":      {token(func(h http.Header, _ map[string]any) { h.Set("X-Subject-Token", canary+strings.Repeat("x", 20<<10)) }), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+
+		"another's credential":       {made("name", "another's"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one without an end":         {made("expires_at", nil), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one that ends late":         {made("expires_at", "2999-01-01T00:00:00.000000"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one whose end is none":      {made("expires_at", "soon"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one that may do everything": {made("unrestricted", true), nil, broker.ErrForbidden, "unrestricted"},
+		"one of another project":     {made("project_id", uuid), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one with rules":             {made("access_rules", []any{map[string]any{"service": "x", "method": "GET", "path": "/"}}), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one with admin":             {made("roles", []any{map[string]any{"id": "a", "name": "admin"}}), nil, broker.ErrForbidden, "admin"},
+		"one without a secret":       {made("secret", ""), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a secret with a line end":   {made("secret", canary+"\n"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"one that leads away":        {made("id", "../../../v2"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+
+		"a list that leads away": {listed(func(b map[string]any) {
+			b["application_credentials"] = []any{map[string]any{"id": "../x", "name": "y", "description": "vimbroker vim=" + uuid}}
+		}), broker.ErrUnreachable, nil, notKeystone},
+		"a list that goes on": {listed(func(b map[string]any) { b["links"] = map[string]any{"next": "http://169.254.169.254/"} }), broker.ErrUnsupported, nil, "list_limit"},
+		"half a list":         {listed(func(b map[string]any) { b["truncated"] = true }), broker.ErrUnsupported, nil, "list_limit"},
+		"no list":             {listed(func(b map[string]any) { delete(b, "application_credentials") }), broker.ErrUnreachable, nil, notKeystone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			x := lying(l)
+			anew := l.access
+			l.register()
+			x.tell(c.lie)
+			outcome := func(what string, err, want error) {
+				t.Helper()
+				if want != nil {
+					wantFault(t, what, err, want, c.words)
+				} else if err != nil {
+					t.Errorf("%s = %v, want nil", what, err)
+				}
+				wantHonestFault(t, what, err, x, l)
+			}
+			if c.registering != nil || c.issuing == nil {
+				_, err := l.driver.Check(t.Context(), anew)
+				outcome("Check", err, c.registering)
+			}
+			g := l.grant("member")
+			_, err := l.driver.Issue(t.Context(), l.access, g)
+			outcome("Issue", err, c.issuing)
+			x.honest()
+			if err != nil {
+				if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err != nil {
+					t.Errorf("Revoke = %v", err)
+				}
+				for _, left := range l.AppCreds() {
+					if strings.HasPrefix(left.Name, "lease-") {
+						t.Errorf("%s is left", left.Name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// No redirect is followed, wherever it leads: the credential would go there.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var asked atomic.Int64
+	count := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusCreated)
+	})
+	plain, secure := httptest.NewServer(count), httptest.NewTLSServer(count)
+	t.Cleanup(plain.Close)
+	t.Cleanup(secure.Close)
+	l := newLab(t)
+	x := lying(l)
+	l.register()
+	g := l.grant("member")
+	m := l.issue(g)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, to := range []string{plain.URL + "/v3/auth/tokens", secure.URL + "/v3/", "/elsewhere", "//" + strings.TrimPrefix(plain.URL, "http://"), "http://169.254.169.254/", "", canary + "://x"} {
+			l.each(g, m, func(method string, call call) {
+				x.tell(lie{answer: func(w http.ResponseWriter, r *http.Request, _ string) {
+					if r.URL.Path == "/elsewhere" {
+						asked.Add(1)
+					}
+					w.Header().Set("Location", to)
+					w.WriteHeader(status)
+					fmt.Fprintf(w, `{"error":{"code":%d,"title":"Moved"}}`, status)
+				}})
+				err := call(t.Context())
+				x.honest()
+				wantFault(t, fmt.Sprintf("%s with %d to %q", method, status, to), err, broker.ErrUnreachable, "does not answer as Keystone does (3")
+			})
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+// raw serves connections by hand; ok is the status line that the request hopes for.
+func raw(t *testing.T, serve func(c net.Conn, ok string)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open sync.WaitGroup
+	t.Cleanup(func() { listener.Close(); open.Wait() })
+	open.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() {
+				defer c.Close()
+				r, err := http.ReadRequest(bufio.NewReader(c))
+				switch {
+				case err != nil:
+				case r.Method == http.MethodPost:
+					serve(c, "HTTP/1.1 201 Created\r\n")
+				default:
+					serve(c, "HTTP/1.1 200 OK\r\n")
+				}
+			})
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+// Answers without an end are given up after a bounded part of them.
+func TestEndlessAnswers(t *testing.T) {
+	const most = 32 << 20 // what a connection's buffers hold, and the bound
+	endless := func(head, line string) func(t *testing.T) (string, *atomic.Int64) {
+		return func(t *testing.T) (string, *atomic.Int64) {
+			var sent atomic.Int64
+			chunk := []byte(strings.Repeat(line, 1+(16<<10)/len(line)))
+			return raw(t, func(c net.Conn, ok string) {
+				_, err := io.WriteString(c, strings.Replace(head, "OK\r\n", ok, 1))
+				for n := 0; err == nil && sent.Load() <= 2*most; sent.Add(int64(n)) {
+					n, err = c.Write(chunk)
+				}
+			}), &sent
+		}
+	}
+	for name, c := range map[string]struct {
+		start func(t *testing.T) (string, *atomic.Int64)
+		words string
+	}{
+		"a body":        {endless("OK\r\nX-Subject-Token: x\r\nContent-Type: application/json\r\n\r\n[", `{"a":"`+canary+`"},`), "longer than 4 MiB"},
+		"spaces":        {endless("OK\r\nX-Subject-Token: x\r\n\r\n", "          "), "longer than 4 MiB"},
+		"an error":      {endless("HTTP/1.1 401 Unauthorized\r\n\r\n", canary), "does not answer as Keystone"},
+		"headers":       {endless("OK\r\n", "X-Header: "+canary+"\r\n"), ""},
+		"one header":    {endless("OK\r\nX-Header: ", canary), ""},
+		"a status line": {endless("HTTP/1.1 200 ", canary), ""},
+		"hints":         {endless("", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"), ""},
+		"chunks":        {endless("OK\r\nX-Subject-Token: x\r\nTransfer-Encoding: chunked\r\n\r\n", "4\r\n    \r\n"), "longer than 4 MiB"},
+		"overhead":      {endless("OK\r\nX-Subject-Token: x\r\nTransfer-Encoding: chunked\r\n\r\n", "1;"+strings.Repeat(canary, 100)+"\r\n \r\n"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.register()
+			g := l.grant("member")
+			m := l.issue(g)
+			at, sent := c.start(t)
+			l.access.Target.Endpoint = at
+			l.each(g, m, func(method string, call call) {
+				sent.Store(0)
+				wantFault(t, method, call(t.Context()), broker.ErrUnreachable, c.words)
+				if n := sent.Load(); n > most {
+					t.Errorf("%s took %d bytes of an endless answer", method, n)
+				}
+			})
+		})
+	}
+}
+
+// A little that unpacks to much is given up like much.
+func TestAnswersThatUnpack(t *testing.T) {
+	l := newLab(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("X-Subject-Token", "x")
+		w.WriteHeader(http.StatusCreated)
+		z := gzip.NewWriter(w)
+		zeros := bytes.Repeat([]byte(" "), 1<<20)
+		for range 256 {
+			if _, err := z.Write(zeros); err != nil {
+				return
+			}
+		}
+		_ = z.Close()
+	}))
+	t.Cleanup(s.Close)
+	_, err := l.driver.Inventory(t.Context(), l.to(s.URL))
+	wantFault(t, "Inventory", err, broker.ErrUnreachable, "longer than 4 MiB")
+}
+
+// An answer that comes by drops ends with the caller's patience.
+func TestSlowAnswers(t *testing.T) {
+	for name, drop := range map[string]string{
+		"nothing":       "",
+		"a status line": "HTTP/1.1 20",
+		"headers":       "OK\r\nX-Header: x\r\n",
+		"a body":        "OK\r\nX-Subject-Token: x\r\nContent-Length: 1000\r\n\r\n{\"token\":",
+		"chunks":        "OK\r\nX-Subject-Token: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.register()
+			g := l.grant("member")
+			m := l.issue(g)
+			l.access.Target.Endpoint = raw(t, func(c net.Conn, ok string) {
+				_, _ = io.WriteString(c, strings.Replace(drop, "OK\r\n", ok, 1))
+				_, _ = io.Copy(io.Discard, c) // until the other side has enough
+			})
+			l.each(g, m, func(method string, call call) {
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				defer cancel()
+				wantFault(t, method, call(ctx), broker.ErrUnreachable, "does not answer in time")
+			})
+		})
+	}
+}
