@@ -321,7 +321,7 @@ func (b *Broker) config(v VIM, g Generation, l Lease) clientconfig.Config {
 	}
 	return clientconfig.Config{
 		Cloud: cloudOf(g),
-		VIM:   v.Name, Lease: l.ID, Endpoint: g.Target.Endpoint, CACert: g.Target.CACert,
+		VIM:   v.Name, VIMID: v.ID, Lease: l.ID, Endpoint: g.Target.Endpoint, CACert: g.Target.CACert,
 		InsecureSkipVerify: g.Target.InsecureSkipVerify, ServerName: g.Target.ServerName,
 		Namespace: namespace, ExpiresAt: l.ExpiresAt,
 	}

@@ -41,6 +41,8 @@ var ErrCredential = errors.New("client configuration needs exactly one kind of c
 type Config struct {
 	// VIM is the VIM's name, and becomes the context's or cloud's name.
 	VIM string
+	// VIMID is the VIM's id; empty where a configuration is for no lease.
+	VIMID string
 	// Lease is the lease's id.
 	Lease    string
 	Endpoint string

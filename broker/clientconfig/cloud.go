@@ -86,11 +86,8 @@ func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
 		entry.Verify = new(bool)
 	}
 	var out bytes.Buffer
-	if ca := c.verified(c.CACert); ca != "" && caFile == "" {
-		out.WriteString("# Keystone's certificate chains to this CA: put it into a file, and its name here as cacert.\n")
-		for line := range strings.Lines(strings.TrimSpace(ca)) {
-			out.WriteString("# " + strings.TrimSpace(line) + "\n")
-		}
+	if caFile == "" {
+		out.WriteString(c.caComment("here as cacert"))
 	}
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
@@ -103,8 +100,23 @@ func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
 	return secret.NewText(out.String()), nil
 }
 
+// caComment holds the CA, for whoever writes the file that goes where; empty
+// without one.
+func (c Config) caComment(where string) string {
+	ca := strings.TrimSpace(c.verified(c.CACert))
+	if ca == "" {
+		return ""
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Keystone's certificate chains to this CA: put it into a file, and its name %s.\n", where)
+	for line := range strings.Lines(ca) {
+		out.WriteString("# " + strings.TrimSpace(line) + "\n")
+	}
+	return out.String()
+}
+
 // cloudVariables are those that openstackclient, Terraform and gophercloud read.
-// They can be told a CA only as a file.
+// They can be told a CA only as a file: see [Config.caComment].
 func (c Config) cloudVariables() []variable {
 	vars := []variable{
 		{"OS_AUTH_TYPE", c.authType()},

@@ -14,9 +14,9 @@ import (
 // those of [Config.cloudVariables].
 func (c Config) environment() (secret.Text, error) {
 	if c.onCloud() {
-		return c.exports(c.cloudVariables())
+		return c.exports(c.caComment("into OS_CACERT"), c.cloudVariables())
 	}
-	return c.exports([]variable{
+	return c.exports("", []variable{
 		{"KUBE_HOST", c.Endpoint},
 		{"KUBE_CLUSTER_CA_CERT_DATA", c.verified(c.CACert)},
 		{"KUBE_INSECURE", c.insecure()},
@@ -38,9 +38,10 @@ func (c Config) environment() (secret.Text, error) {
 // variable holds plaintext, from filling to quoting.
 type variable struct{ name, value string }
 
-// exports writes the variables that have a value.
-func (c Config) exports(vars []variable) (secret.Text, error) {
+// exports writes the variables that have a value, below a comment.
+func (c Config) exports(comment string, vars []variable) (secret.Text, error) {
 	var out strings.Builder
+	out.WriteString(comment)
 	for _, v := range vars {
 		if v.value == "" {
 			continue

@@ -15,6 +15,7 @@ import (
 // decoding to wrapping.
 type wire struct {
 	VIM                string     `json:"vim"`
+	VIMID              string     `json:"vimId,omitempty"`
 	Lease              string     `json:"lease"`
 	Endpoint           string     `json:"endpoint"`
 	CACert             string     `json:"caCert,omitempty"`
@@ -44,7 +45,7 @@ func (c Config) json() (secret.Text, error) {
 	}
 	return encodeJSON(wire{
 		Cloud: cloud,
-		VIM:   c.VIM, Lease: c.Lease, Endpoint: c.Endpoint, CACert: c.CACert,
+		VIM:   c.VIM, VIMID: c.VIMID, Lease: c.Lease, Endpoint: c.Endpoint, CACert: c.CACert,
 		InsecureSkipVerify: c.InsecureSkipVerify, ServerName: c.ServerName, Namespace: c.Namespace,
 		Token: c.Token.Reveal(), ClientCertificate: c.ClientCertificate, ClientKey: c.ClientKey.Reveal(),
 		Username: c.Username, Password: c.Password.Reveal(), ExpiresAt: c.ExpiresAt.UTC(),
@@ -81,7 +82,7 @@ func Decode(text secret.Text) (Config, error) {
 		return Config{}, errors.New("decoding client configuration: something stands behind it")
 	}
 	c := Config{
-		VIM: w.VIM, Lease: w.Lease, Endpoint: w.Endpoint, CACert: w.CACert,
+		VIM: w.VIM, VIMID: w.VIMID, Lease: w.Lease, Endpoint: w.Endpoint, CACert: w.CACert,
 		InsecureSkipVerify: w.InsecureSkipVerify, ServerName: w.ServerName, Namespace: w.Namespace,
 		Token: secret.NewText(w.Token), ClientCertificate: w.ClientCertificate, ClientKey: secret.NewText(w.ClientKey),
 		Username: w.Username, Password: secret.NewText(w.Password), ExpiresAt: w.ExpiresAt.UTC(),

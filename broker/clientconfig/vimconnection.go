@@ -1,7 +1,9 @@
 package clientconfig
 
 import (
+	"encoding/pem"
 	"fmt"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
@@ -19,20 +21,24 @@ type vimConnection struct {
 	VIMType       string            `json:"vimType"`
 	InterfaceInfo map[string]any    `json:"interfaceInfo"`
 	AccessInfo    map[string]string `json:"accessInfo"`
-	Extra         map[string]string `json:"extra"`
+	// Extra is ours: the lease, and when it ends by itself.
+	Extra map[string]string `json:"extra"`
 }
 
 // vimConnectionInfo is the configuration as a VNFM takes it. SOL 003 has no names
 // for an application credential and for a token of Keystone's; those of clouds.yaml
-// and of Tacker stand in.
+// stand in.
 func (c Config) vimConnectionInfo() (secret.Text, error) {
 	if c.ClientCertificate != "" {
 		return secret.Text{}, fmt.Errorf("vimConnectionInfo knows no client certificate: %w", ErrFormat)
 	}
 	v := vimConnection{
-		VIMID: c.VIM, VIMType: kubernetesType,
+		VIMID: c.VIMID, VIMType: kubernetesType,
 		InterfaceInfo: map[string]any{"endpoint": c.Endpoint},
 		AccessInfo:    map[string]string{}, Extra: map[string]string{"leaseId": c.Lease},
+	}
+	if !c.ExpiresAt.IsZero() {
+		v.Extra["expiresAt"] = c.ExpiresAt.UTC().Format(time.RFC3339)
 	}
 	access := map[string]string{"username": c.Username, "password": c.Password.Reveal(), "bearer_token": c.Token.Reveal()}
 	if ca := c.verified(c.CACert); ca != "" {
@@ -42,7 +48,7 @@ func (c Config) vimConnectionInfo() (secret.Text, error) {
 		v.VIMType = keystoneType
 		v.InterfaceInfo = map[string]any{"endpoint": c.authURL(), "skipCertificateVerification": c.InsecureSkipVerify}
 		if ca := c.verified(c.CACert); ca != "" {
-			v.InterfaceInfo["trustedCertificates"] = []string{ca}
+			v.InterfaceInfo["trustedCertificates"] = each(ca)
 		}
 		access = map[string]string{
 			"region": c.Cloud.Region, "project": c.Cloud.ProjectName, "projectDomain": c.Cloud.ProjectDomain,
@@ -57,4 +63,16 @@ func (c Config) vimConnectionInfo() (secret.Text, error) {
 		}
 	}
 	return encodeJSON(v, "  ")
+}
+
+// each takes a PEM bundle apart.
+func each(bundle string) []string {
+	var all []string
+	for rest := []byte(bundle); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return all
+		}
+		all = append(all, string(pem.EncodeToMemory(block)))
+	}
 }
