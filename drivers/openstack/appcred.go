@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -80,9 +81,10 @@ func (s *session) wrong(r request, c applicationcredentials.ApplicationCredentia
 	return nil
 }
 
-// list returns all application credentials of a user. No link in the answer is
+// list returns the application credentials of a user whose names begin like that;
+// a Keystone that cannot select them returns others too. No link in the answer is
 // followed: it would take the token to where the remote side wants it.
-func (s *session) list(ctx context.Context, user string) ([]applicationcredentials.ApplicationCredential, error) {
+func (s *session) list(ctx context.Context, user, beginning string) ([]applicationcredentials.ApplicationCredential, error) {
 	var body struct {
 		Items []applicationcredentials.ApplicationCredential `json:"application_credentials"`
 		Links struct {
@@ -90,7 +92,11 @@ func (s *session) list(ctx context.Context, user string) ([]applicationcredentia
 		} `json:"links"`
 		Truncated bool `json:"truncated"`
 	}
-	if err := s.get(ctx, "users/"+user+"/application_credentials", &body); err != nil {
+	path := "users/" + user + "/application_credentials"
+	if beginning != "" {
+		path += "?name__startswith=" + url.QueryEscape(beginning)
+	}
+	if err := s.get(ctx, path, &body); err != nil {
 		return nil, fault(err, "list", "application credentials")
 	}
 	if body.Truncated || body.Links.Next != "" {
@@ -110,11 +116,14 @@ func (s *session) list(ctx context.Context, user string) ([]applicationcredentia
 	return body.Items, nil
 }
 
-// remove deletes an application credential. That it is gone is success.
+// remove deletes an application credential. That it is gone is success, said to a
+// session that is not gone itself: where it was logged in with an application
+// credential that has been deleted since, Keystone answers 404 to everything.
 func (s *session) remove(ctx context.Context, user, id string) error {
 	_, err := s.identity.Delete(ctx, s.identity.ServiceURL("users", user, "application_credentials", id), &gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
 	if said(err, http.StatusNotFound) {
-		return nil
+		_, err = s.list(ctx, user, id)
+		return err
 	}
 	return fault(err, "delete", "application credentials")
 }

@@ -27,8 +27,10 @@
 // # Limits
 //
 // Keystone refuses a revoked credential at once; a service may honour a token from
-// its cache for 300 s. Keystone deletes all application credentials of a user on
-// a project when a role of the user there is taken away: renewal and inventory
-// notice. It keeps those that expired until someone deletes them: the broker does,
-// when the lease ends.
+// its cache for 300 s. Application credentials go with their user, and some releases
+// of Keystone delete those on a project when a role there is taken away from him:
+// renewal and inventory notice. Where they stay, a lease has the roles that are left,
+// and works again when they are given back. Keystone keeps those that expired until
+// someone deletes them: the broker does, when the lease ends. For a second after a
+// password was changed it refuses the tokens that it gives.
 package openstack

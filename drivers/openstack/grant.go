@@ -71,7 +71,9 @@ func rolesOf(text string) []string {
 	return slices.Compact(names)
 }
 
-// subset returns those of the session's roles that a grant names.
+// subset returns those of the session's roles that a grant names, and those that
+// these imply: not every Keystone adds them to an application credential's token,
+// and services ask for them by name.
 func (s *session) subset(text string) ([]tokens.Role, error) {
 	var out []tokens.Role
 	names := rolesOf(text)
@@ -89,12 +91,22 @@ func (s *session) subset(text string) ([]tokens.Role, error) {
 		}
 		return out, nil
 	}
+	granted := map[string]bool{}
 	for _, name := range names {
-		i := slices.IndexFunc(s.roles, func(r tokens.Role) bool { return r.Name == name })
-		if i < 0 {
+		if !slices.ContainsFunc(s.roles, func(r tokens.Role) bool { return r.Name == name }) {
 			return nil, broker.Invalid("role", "names a role that the registered user does not have on the project")
 		}
-		out = append(out, s.roles[i])
+		granted[name] = true
+		if i := slices.Index(chain, name); i >= 0 {
+			for _, implied := range chain[i:] {
+				granted[implied] = true
+			}
+		}
+	}
+	for _, r := range s.roles {
+		if granted[r.Name] {
+			out = append(out, r)
+		}
 	}
 	return out, nil
 }
@@ -112,11 +124,6 @@ func (s *session) whole(text string) error {
 	covered := map[string]bool{}
 	for _, r := range asked {
 		covered[r.Name] = true
-		if i := slices.Index(chain, r.Name); i >= 0 {
-			for _, implied := range chain[i:] {
-				covered[implied] = true
-			}
-		}
 	}
 	for _, r := range s.roles {
 		if !covered[r.Name] {

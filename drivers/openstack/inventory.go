@@ -17,7 +17,7 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 		return nil, err
 	}
 	defer s.close()
-	_, all, err := s.owned(ctx, a)
+	_, all, err := s.owned(ctx, a, "")
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 		return err
 	}
 	defer s.close()
-	all, err := s.list(ctx, s.user.ID)
+	all, err := s.list(ctx, s.user.ID, "")
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return m, err
 	}
 	// The name is taken: by an attempt that died, whose secret is lost, or by a stranger.
-	all, err := s.list(ctx, s.user.ID)
+	all, err := s.list(ctx, s.user.ID, g.Handle)
 	if err != nil {
 		return broker.Minted{}, err
 	}
@@ -73,7 +73,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 			Remedy: "issue another lease",
 		}
 	}
-	owner, all, err := s.owned(ctx, a)
+	owner, all, err := s.owned(ctx, a, g.Handle)
 	if err != nil {
 		return broker.Minted{}, err
 	}

@@ -66,7 +66,7 @@ func trusts(ctx context.Context, a broker.Access, c broker.Credential) (bool, er
 // sweepProbes deletes what checks that died have left of themselves: Keystone
 // keeps an application credential's row when it has expired.
 func (d *Driver) sweepProbes(ctx context.Context, s *session) error {
-	all, err := s.list(ctx, s.user.ID)
+	all, err := s.list(ctx, s.user.ID, probePrefix)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	if i.Credential.Kind == broker.ProjectToken {
 		return revokeToken(ctx, a, i.Credential.Token.Reveal())
 	}
-	owner, all, err := s.owned(ctx, a)
+	owner, all, err := s.owned(ctx, a, i.Handle)
 	if err != nil {
 		return err
 	}
@@ -47,15 +47,16 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	return nil
 }
 
-// owned lists the application credentials that a call is about, and says whose they
-// are: the session's own user's, or those of the user that it stands in for.
-func (s *session) owned(ctx context.Context, a broker.Access) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
+// owned lists the application credentials that a call is about, by how their names
+// begin, and says whose they are: the session's own user's, or those of the user that
+// it stands in for.
+func (s *session) owned(ctx context.Context, a broker.Access, beginning string) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
 	before, err := parseDiscovered(a.InsteadOf)
 	if err != nil {
 		return "", nil, err
 	}
 	owner = cmp.Or(before.UserID, s.user.ID)
-	all, err = s.list(ctx, owner)
+	all, err = s.list(ctx, owner, beginning)
 	if errors.Is(err, broker.ErrForbidden) && owner != s.user.ID {
 		err = &broker.Error{
 			Kind: broker.ErrForbidden, Detail: "the application credential belongs to the user that was registered before, whom Keystone refuses by now, and the present one may not see it (403)",

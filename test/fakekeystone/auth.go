@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -51,7 +52,17 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusUnauthorized)
 			return
 		}
-		t.user, t.project, t.roles, t.appCred = c.UserID, c.ProjectID, c.Roles, c.ID
+		t.user, t.project, t.appCred = c.UserID, c.ProjectID, c.ID
+		has := with(s.assigned[[2]string{c.UserID, c.ProjectID}])
+		for _, role := range c.Roles {
+			if slices.Contains(has, role) {
+				t.roles = append(t.roles, role)
+			}
+		}
+		if len(t.roles) == 0 {
+			refuse(w, http.StatusUnauthorized)
+			return
+		}
 		if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(t.expires) {
 			t.expires = c.ExpiresAt
 		}
@@ -82,7 +93,11 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 func (s *Server) grant(w http.ResponseWriter, t token) {
 	s.tokens[t.id] = t
 	w.Header().Set("X-Subject-Token", t.id)
-	say(w, http.StatusCreated, object{"token": s.shown(t)})
+	out := s.shown(t)
+	if c := s.appCred(t.appCred); c != nil && t.expires.Equal(c.ExpiresAt) {
+		out["expires_at"] = t.expires.UTC().Format("2006-01-02T15:04:05") // only in this answer
+	}
+	say(w, http.StatusCreated, object{"token": out})
 }
 
 // shown is a token as Keystone describes it.
@@ -93,6 +108,10 @@ func (s *Server) shown(t token) object {
 		"user":       object{"id": u.ID, "name": u.Name, "domain": object{"id": u.DomainID, "name": u.DomainName}},
 		"issued_at":  zulu(t.issued),
 		"expires_at": zulu(t.expires),
+	}
+	if c := s.appCred(t.appCred); c != nil {
+		out["methods"] = []string{"application_credential"}
+		out["application_credential"] = object{"id": c.ID, "name": c.Name, "restricted": !c.Unrestricted}
 	}
 	if t.project == "" {
 		return out
@@ -123,14 +142,17 @@ func roles(names []string) []object {
 	return out
 }
 
-// alive returns a token that works. The caller holds s.mu.
-func (s *Server) alive(id string) (token, bool) {
+// alive returns a token, and the status that whoever comes with it is refused with:
+// zero if it works. The caller holds s.mu.
+func (s *Server) alive(id string) (_ token, refused int) {
 	t, ok := s.tokens[id]
-	if !ok || !s.opts.Now().Before(t.expires) {
-		return t, false
+	switch u := s.user(t.user); {
+	case !ok, !s.opts.Now().Before(t.expires), u == nil, u.Disabled:
+		return t, http.StatusUnauthorized
+	case t.appCred != "" && s.appCred(t.appCred) == nil:
+		return t, http.StatusNotFound
 	}
-	u := s.user(t.user)
-	return t, u != nil && !u.Disabled && (t.appCred == "" || s.appCred(t.appCred) != nil)
+	return t, 0
 }
 
 func (s *Server) over(c *AppCred) bool {

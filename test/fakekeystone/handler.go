@@ -42,9 +42,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.logIn(w, r)
 		return
 	}
-	as, ok := s.alive(r.Header.Get("X-Auth-Token"))
-	if !ok {
-		refuse(w, http.StatusUnauthorized)
+	as, refused := s.alive(r.Header.Get("X-Auth-Token"))
+	if refused != 0 {
+		refuse(w, refused)
 		return
 	}
 	parts := strings.Split(path, "/")
@@ -76,7 +76,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "application_credentials":
 		all := []object{}
 		for _, c := range s.appCreds {
-			if c.UserID == parts[1] {
+			if c.UserID == parts[1] && strings.HasPrefix(c.Name, r.URL.Query().Get("name__startswith")) {
 				all = append(all, describe(c))
 			}
 		}
@@ -90,9 +90,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 
 // subject validates or revokes a token: one's own.
 func (s *Server) subject(w http.ResponseWriter, r *http.Request, as token) {
-	t, ok := s.alive(r.Header.Get("X-Subject-Token"))
+	t, refused := s.alive(r.Header.Get("X-Subject-Token"))
 	switch {
-	case !ok:
+	case refused != 0:
 		refuse(w, http.StatusNotFound)
 	case t.user != as.user:
 		refuse(w, http.StatusForbidden)
@@ -153,7 +153,7 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 		}
 		c.Roles = append(c.Roles, r.Name)
 	}
-	if c.Roles = with(c.Roles); len(c.Roles) == 0 {
+	if len(c.Roles) == 0 {
 		c.Roles = as.roles
 	}
 	if in.C.ExpiresAt != "" {
@@ -172,8 +172,10 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 func (s *Server) one(w http.ResponseWriter, r *http.Request, as token, user, id string) {
 	c := s.appCred(id)
 	switch {
-	case c == nil || c.UserID != user:
+	case c == nil:
 		refuse(w, http.StatusNotFound)
+	case c.UserID != user && !slices.Contains(as.roles, "admin"):
+		refuse(w, http.StatusForbidden)
 	case r.Method == http.MethodGet:
 		say(w, http.StatusOK, object{"application_credential": describe(c)})
 	case r.Method == http.MethodDelete && s.mayMint(as):

@@ -60,7 +60,9 @@ type AppCred struct {
 	ExpiresAt                     time.Time // zero: never
 }
 
-// implies is what every Keystone is set up with.
+// implies is what every Keystone is set up with, since 2024.1: Zed has no manager.
+// Passwords' tokens have what is implied; application credentials have what they
+// were made with.
 var implies = map[string]string{"admin": "manager", "manager": "member", "member": "reader"}
 
 type token struct {
@@ -203,10 +205,14 @@ func (s *Server) ChangeIDs(project string) {
 	}
 }
 
-// AppCred makes an application credential behind the broker's back.
+// AppCred makes an application credential behind the broker's back; without roles
+// it has all of its user's.
 func (s *Server) AppCred(c AppCred) AppCred {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(c.Roles) == 0 {
+		c.Roles = with(s.assigned[[2]string{c.UserID, c.ProjectID}])
+	}
 	c.ID, c.Secret = newID(), "s3cret-"+newID()
 	s.appCreds = append(s.appCreds, &c)
 	return c
@@ -238,7 +244,7 @@ func (s *Server) Tokens() int {
 	defer s.mu.Unlock()
 	n := 0
 	for id := range s.tokens {
-		if _, ok := s.alive(id); ok {
+		if _, refused := s.alive(id); refused == 0 {
 			n++
 		}
 	}

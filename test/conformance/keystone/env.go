@@ -47,7 +47,7 @@ func Env(t *testing.T, c Cloud) conformance.DriverEnv {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	mighty := c.appCred(t, object{"name": "mighty", "unrestricted": true})
-	restricted := c.appCred(t, object{"name": "restricted", "roles": []object{{"name": "member"}}})
+	restricted := c.appCred(t, object{"name": "restricted", "roles": []object{{"name": "member"}, {"name": "reader"}}})
 	byPassword, byAppCred := c.byPassword(c.User), c.byAppCred(mighty)
 	env := conformance.DriverEnv{
 		New: func(log *slog.Logger) broker.Driver {
