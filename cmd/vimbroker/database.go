@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -76,6 +77,8 @@ func (c *databaseConfig) named() any {
 // store is where a server keeps its state, and the queue of its passes.
 type store interface {
 	broker.Store
+	// Now is the time by the clock that all who write to the store share.
+	Now() time.Time
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger) error
 	Close() error
 }

@@ -82,11 +82,12 @@ func wire(ctx context.Context, c config, log *slog.Logger) (*server, error) {
 	s.broker = &starting{Broker: broker.New(broker.Options{
 		Store:   store,
 		Keys:    stores,
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver, broker.OpenStack: openstack.New(openstack.Options{Log: log})},
+		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver, broker.OpenStack: openstack.New(openstack.Options{Log: log, Now: store.Now})},
 		Policy:  s.live,
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
 		Log:     log,
+		Now:     store.Now,
 	})}
 	var tackerAPI http.Handler
 	if c.TackerAPI.Enabled {
@@ -118,7 +119,7 @@ func (s *server) Close() error {
 // run serves until the context ends; ready is called once, when /readyz first
 // may say so.
 func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
-	began := time.Now()
+	began := s.store.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		http := api.Server{Handler: s.handler, Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}

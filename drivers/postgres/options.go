@@ -27,7 +27,7 @@ type Options struct {
 	// Migrate lets Open bring the schema up to date; otherwise it refuses a
 	// database where that is still to be done.
 	Migrate bool
-	// Now tells the time, for what the store itself dates; nil means time.Now.
+	// Now tells the time; nil means the database's clock.
 	Now func() time.Time
 	// Log is told what the store does by itself (migrations); nil is silent.
 	Log *slog.Logger
@@ -56,9 +56,6 @@ var sessionLimits = map[string]time.Duration{
 }
 
 func (o *Options) complete() {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

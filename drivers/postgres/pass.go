@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/vimbroker/vimbroker/broker"
 )
@@ -52,7 +53,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 		worker.passes[p.Name] = p
 		longest = max(longest, p.Every)
 		periodic = append(periodic, river.NewPeriodicJob(
-			interval(p.Every),
+			schedule{p.Every, s.now},
 			func() (river.JobArgs, *river.InsertOpts) {
 				return passArgs{p.Name, s.now().Add(early).Truncate(p.Every).UTC()}, nil
 			},
@@ -69,6 +70,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: max(len(passes), 1)}},
 		Workers:                     workers,
 		PeriodicJobs:                periodic,
+		Hooks:                       []rivertype.Hook{river.HookInsertBeginFunc(s.dueNow)},
 		Logger:                      warnings(log),
 		JobTimeout:                  -1, // the worker's own: see passLimit
 		RescueStuckJobsAfter:        rescueAfter,
@@ -84,7 +86,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("starting passes: %w", translate(err))
 	}
-	<-ctx.Done()
+	s.keepTime(ctx, log)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), passGrace)
 	defer cancel()
 	if client.Stop(grace) == nil {
@@ -99,12 +101,26 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 	return nil
 }
 
-// interval is a schedule whose times are the same whoever makes them.
-type interval time.Duration
+// schedule has the same times whoever follows it: multiples of an interval by the
+// database's clock.
+type schedule struct {
+	every time.Duration
+	now   func() time.Time
+}
 
-// Next implements [river.PeriodicSchedule].
-func (i interval) Next(now time.Time) time.Time {
-	return now.UTC().Truncate(time.Duration(i)).Add(time.Duration(i))
+// Next implements [river.PeriodicSchedule]. The queue waits, and asks, by this
+// machine's clock.
+func (s schedule) Next(after time.Time) time.Time {
+	apart := time.Until(s.now())
+	return after.UTC().Add(apart + early).Truncate(s.every).Add(s.every - apart)
+}
+
+// dueNow dates a job by the database's clock. By this machine's, if that is ahead, it
+// would not be due until then: no pass would run.
+func (s *Store) dueNow(_ context.Context, job *rivertype.JobInsertParams) error {
+	now := s.now()
+	job.CreatedAt, job.ScheduledAt = &now, &now
+	return nil
 }
 
 // passName is kebab case. The queue panics at a name it does not like, such as a

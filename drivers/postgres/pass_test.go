@@ -189,7 +189,8 @@ func TestGuardEndsWithItsConnection(t *testing.T) {
 		another()
 	}
 	if _, err := other.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks
-		WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()`); err != nil {
+		WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "end of the guarded context", guarded.Done(), 2*guardPulse+10*time.Second)

@@ -24,6 +24,7 @@ const oldest = 140000
 type Store struct {
 	pool   *pgxpool.Pool
 	where  string
+	clock  clock
 	now    func() time.Time
 	log    *slog.Logger
 	closed atomic.Bool
@@ -62,6 +63,9 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	s := &Store{where: where(c.ConnConfig), now: o.Now, log: o.Log}
+	if s.now == nil {
+		s.now = s.clock.now
+	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", s.where, translate(err))
 	}
@@ -72,12 +76,19 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 			Remedy: fmt.Sprintf("use PostgreSQL %d or newer", oldest/10000),
 		}
 	}
+	if err == nil {
+		err = s.readClock(ctx)
+	}
 	if err != nil {
 		_ = s.Close() // the first error says more
 		return nil, fmt.Errorf("opening store %s: %w", s.where, err)
 	}
 	return s, nil
 }
+
+// Now is the time by the database's clock, as read in the last seconds: the one that
+// all who write to the database date by.
+func (s *Store) Now() time.Time { return s.now() }
 
 // Close lets go of all connections, once what is under way has ended. After that
 // every method answers broker.ErrUnavailable. It may be called twice.

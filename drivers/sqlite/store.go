@@ -127,6 +127,9 @@ func connect(path string, n int, option string) (*sql.DB, error) {
 	return db, nil
 }
 
+// Now is the time that the store dates by.
+func (s *Store) Now() time.Time { return s.now() }
+
 // Close waits for the write under way, and lets go of the database and its
 // directory. After that every method answers broker.ErrUnavailable. It may be
 // called twice.

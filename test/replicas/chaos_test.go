@@ -1,12 +1,15 @@
 package replicas
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/policy"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -85,52 +88,107 @@ func TestDatabaseRestarted(t *testing.T) {
 	l.prove()
 }
 
-// TestRollingRestart replaces the replicas one by one, as an upgrade does. Leases
-// of before go on, and no caller is refused everywhere.
-func TestRollingRestart(t *testing.T) {
+// TestRollingUpgrade replaces the replicas one by one with the next version, whose
+// schema is a newer one. Leases of before go on, no caller is refused everywhere, and
+// a replica of the version before may die and start again meanwhile.
+func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))
 	l := f.begin()
+	l.more(enough)
+	upgraded := *f.replicas[1]
+	upgraded.program = next
+	if out, code := upgraded.run("serve", "--listen", "127.0.0.1:0"); code != 1 || !strings.Contains(out, `run "vimbroker db migrate"`) {
+		t.Errorf("the next version on the schema of before ends with %d, want 1 and the command to run:\n%s", code, out)
+	}
+	if out, code := upgraded.run("db", "status"); code != 1 || !strings.Contains(out, `run "vimbroker db migrate"`) {
+		t.Errorf("db status of the next version ends with %d, want 1 and the command to run:\n%s", code, out)
+	}
+	if out, code := upgraded.run("db", "migrate"); code != 0 {
+		t.Fatalf("db migrate of the next version: %s", out)
+	}
+	if out, code := f.replicas[1].run("db", "status"); code != 1 || !strings.Contains(out, "a newer version migrated the database; this one works on it") {
+		t.Errorf("db status of the version before ends with %d, want 1 and that it works:\n%s", code, out)
+	}
+	l.more(enough)
+	f.replicas[2].broker.Kill()
+	f.replicas[2].start()
 	for _, r := range f.replicas {
 		l.more(enough)
 		if err := r.broker.Stop(); err != nil {
 			t.Error(err)
 		}
 		l.more(enough)
+		r.program = next
 		r.start()
 	}
+	l.more(enough)
 	l.end()
 	l.prove()
 }
 
-// TestClocksApart lets two more replicas, whose clocks are a minute and a half
-// ahead and behind, serve and run the passes beside the others.
+// TestClocksApart has a replica whose clock is ten minutes ahead and one that is ten
+// behind serve beside one that is right: more than the shortest life of a lease, and
+// more than a dead process's work is left alone for.
 func TestClocksApart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))
 	l := f.begin()
-	l.more(enough)
-	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
-	for _, apart := range []time.Duration{90 * time.Second, -90 * time.Second} {
-		m := f.join(func() time.Time { return time.Now().Add(apart) })
-		issued, _, err := m.IssueLease(t.Context(), admin, broker.LeaseRequest{VIM: "edge", Role: "view", TTL: time.Hour})
-		if err != nil {
-			t.Fatalf("IssueLease with a clock %v apart: %v", apart, err)
+	for i, ahead := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
+		r := f.replicas[i]
+		if err := r.broker.Stop(); err != nil {
+			t.Error(err)
 		}
-		for _, pass := range m.Passes() {
-			if err := pass.Run(t.Context()); err != nil {
-				t.Errorf("pass %s with a clock %v apart: %v", pass.Name, apart, err)
-			}
-		}
-		if now, err := f.any().Lease(t.Context(), issued.ID); err != nil || now.State != "active" {
-			t.Errorf("a lease of a replica whose clock is %v apart is %s, %v", apart, now.State, err)
-		}
-		after, err := f.any().RevokeLease(t.Context(), issued.ID)
-		if err != nil || after.State != "revoked" {
-			t.Errorf("revoking a lease of a replica whose clock is %v apart: %s, %v", apart, after.State, err)
+		r.begin = startApart(t, ahead)
+		r.start()
+		if text, err := os.ReadFile(r.broker.Log); err != nil || !strings.Contains(string(text), "this machine's clock is not the database's") {
+			t.Errorf("the log of a replica whose clock is %v ahead does not say so: %v", ahead, err)
 		}
 		l.more(enough)
 	}
+	// A lease of the shortest life, from each.
+	var short []string
+	for i, r := range f.replicas {
+		asked, key := time.Now(), fmt.Sprintf("short-%d", i)
+		issued, err := r.IssueLease(t.Context(), v1.LeaseRequest{VIM: "edge", Role: "view", TTL: "10m", Purpose: key}, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := issued.IssuedAt; at.Before(asked.Add(-patience)) || at.After(time.Now().Add(patience)) {
+			t.Errorf("a lease that replica %d issued at %v is dated %v", i, asked, at)
+		}
+		short = append(short, issued.ID)
+		l.ids[key] = issued.ID
+	}
+	l.more(enough)
 	l.end()
+	// Each of the two runs the passes alone, and ends what is due, and only that.
+	for i, r := range f.replicas[:2] {
+		var others []*replica
+		for _, other := range f.replicas {
+			if other != r {
+				others = append(others, other)
+				if err := other.broker.Stop(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		f.makeDue(short[i])
+		eventually(t, "a lease that is due has ended", func(ctx context.Context) error {
+			got, err := r.Lease(ctx, short[i])
+			if err == nil && got.State != "revoked" {
+				err = fmt.Errorf("it is %s", got.State)
+			}
+			return err
+		})
+		for _, id := range short[i+1:] {
+			if got, err := r.Lease(t.Context(), id); err != nil || got.State != "active" {
+				t.Errorf("a lease that has minutes to live is %s, %v", got.State, err)
+			}
+		}
+		for _, other := range others {
+			other.start()
+		}
+	}
 	l.prove()
 }

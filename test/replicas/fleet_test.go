@@ -7,10 +7,13 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -42,6 +45,9 @@ type replica struct {
 	fleet  *fleet
 	dir    string
 	broker *story.Broker
+	// program and begin are what its next process runs, and how it is started.
+	program string
+	begin   func(*exec.Cmd) error
 }
 
 // demand skips a test unless real systems are demanded: together the tests take
@@ -74,7 +80,7 @@ func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
 	}
 	f.cut = real.NewCut(t, u.Host)
 	for i := range 3 {
-		r := &replica{fleet: f, dir: t.TempDir()}
+		r := &replica{fleet: f, dir: t.TempDir(), program: present, begin: (*exec.Cmd).Start}
 		f.replicas = append(f.replicas, r)
 		dsn := *u
 		if i == 0 {
@@ -82,18 +88,23 @@ func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
 		}
 		listen := freeAddress(t)
 		f.write(filepath.Join(r.dir, "dsn"), dsn.String()+"\n")
-		f.write(filepath.Join(r.dir, "config.yaml"), fmt.Sprintf(`
+		f.write(r.config(), fmt.Sprintf(`
 listen: %s
 dataDir: %s
 tokensFile: %s
 egress: {allowLoopback: true}
-database: {postgres: {dsnFile: %s, migrate: true}}
+database: {postgres: {dsnFile: %s}}
 keyStores: [keydir: {dir: %s}]
 checkInterval: 10s
 shutdownGrace: 10s
 `, listen, r.dir, tokens, filepath.Join(r.dir, "dsn"), f.keys))
 		if r.Client, err = client.New(client.Options{Addr: "http://" + listen, Token: secret.NewText(token)}); err != nil {
 			t.Fatal(err)
+		}
+		if i == 0 {
+			if out, code := r.run("db", "migrate"); code != 0 {
+				t.Fatalf("db migrate: %s", out)
+			}
 		}
 		r.start()
 	}
@@ -127,10 +138,25 @@ func (f *fleet) write(name, text string) {
 func (r *replica) start() {
 	r.fleet.t.Helper()
 	var err error
-	r.broker, err = story.Serve(binary, r.dir, []string{"HOME=" + r.dir}, "--config", filepath.Join(r.dir, "config.yaml"))
+	r.broker, err = story.ServeBy(r.begin, r.program, r.dir, []string{"HOME=" + r.dir}, "--config", r.config())
 	if err != nil {
 		r.fleet.t.Fatal(err)
 	}
+}
+
+func (r *replica) config() string { return filepath.Join(r.dir, "config.yaml") }
+
+// run runs a command with the replica's configuration, and returns all that it said
+// and its exit code.
+func (r *replica) run(args ...string) (string, int) {
+	r.fleet.t.Helper()
+	c := exec.Command(r.program, append(args, "--config", r.config())...)
+	c.Env = []string{"HOME=" + r.dir}
+	out, err := c.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		r.fleet.t.Fatal(err)
+	}
+	return string(out), c.ProcessState.ExitCode()
 }
 
 func (r *replica) signal(s syscall.Signal) {
@@ -144,6 +170,19 @@ func (r *replica) signal(s syscall.Signal) {
 func (r *replica) ready() {
 	r.fleet.t.Helper()
 	eventually(r.fleet.t, "a replica is ready", func(ctx context.Context) error { return r.Ready(ctx) })
+}
+
+// makeDue ends a lease's life now, by the database's clock.
+func (f *fleet) makeDue(lease string) {
+	f.t.Helper()
+	conn, err := pgx.Connect(f.t.Context(), f.dsn)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(f.t.Context()))
+	if _, err := conn.Exec(f.t.Context(), `UPDATE leases SET expires_at = now() WHERE id = $1`, lease); err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // freeAddress is an address on loopback that was free a moment ago.

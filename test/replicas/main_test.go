@@ -1,6 +1,7 @@
 package replicas
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -11,8 +12,9 @@ import (
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
-// binary is the path of the vimbroker that all replicas run.
-var binary string
+// present is the path of the vimbroker that replicas run, next that of the version
+// after it: the same with one more migration.
+var present, next string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -29,15 +31,49 @@ func TestMain(m *testing.M) {
 	real.Main(m)
 }
 
-// build builds the binary, where the next run finds it again and replaces it.
+// build builds both, where the next run finds them again and replaces them.
 func build() error {
 	dir, err := filepath.Abs(filepath.Join("..", "..", "bin", "test"))
 	if err != nil {
 		return fmt.Errorf("building vimbroker: %w", err)
 	}
-	binary = filepath.Join(dir, "replica")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/vimbroker").CombinedOutput(); err != nil {
-		return fmt.Errorf("building vimbroker: %w\n%s", err, out)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("building vimbroker: %w", err)
+	}
+	overlay, err := oneMoreMigration(dir)
+	if err != nil {
+		return fmt.Errorf("building the next vimbroker: %w", err)
+	}
+	present, next = filepath.Join(dir, "replica"), filepath.Join(dir, "replica-next")
+	for _, args := range [][]string{{"-o", present}, {"-o", next, "-overlay", overlay}} {
+		args = append(append([]string{"build"}, args...), "../../cmd/vimbroker")
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("building vimbroker: %w\n%s", err, out)
+		}
 	}
 	return nil
+}
+
+// oneMoreMigration writes into dir what lets the build find testdata/next.sql among
+// the migrations of PostgreSQL, after all others.
+func oneMoreMigration(dir string) (string, error) {
+	migrations, err := filepath.Abs(filepath.Join("..", "..", "drivers", "postgres", "migrations"))
+	if err != nil {
+		return "", err
+	}
+	released, err := os.ReadDir(migrations)
+	if err != nil {
+		return "", err
+	}
+	text, err := filepath.Abs(filepath.Join("testdata", "next.sql"))
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(migrations, fmt.Sprintf("%04d_next.sql", len(released)+1))
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{name: text}})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "next.json")
+	return file, os.WriteFile(file, overlay, 0o600)
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -23,16 +22,16 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// member is one more replica, in this process, whose clock is the test's.
+// member is one more replica, in this process.
 type member struct {
 	*broker.Broker
 	store *postgres.Store
 }
 
 // join makes a member, which runs no passes by itself.
-func (f *fleet) join(now func() time.Time) *member {
+func (f *fleet) join() *member {
 	f.t.Helper()
-	store, err := postgres.Open(f.t.Context(), postgres.Options{DSN: secret.NewText(f.dsn), Now: now})
+	store, err := postgres.Open(f.t.Context(), postgres.Options{DSN: secret.NewText(f.dsn)})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -49,20 +48,21 @@ func (f *fleet) join(now func() time.Time) *member {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	log := slog.New(slog.DiscardHandler)
-	driver := kubernetes.New(kubernetes.Options{Log: log, Now: now})
+	driver := kubernetes.New(kubernetes.Options{Log: log})
 	f.t.Cleanup(driver.Close)
 	return &member{store: store, Broker: broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys},
 		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver},
 		Policy:  policies, Egress: func(string) *egress.Rules { return rules },
-		Terms: broker.DefaultTerms(), Log: log, Now: now,
+		Terms: broker.DefaultTerms(), Log: log, Now: store.Now,
 	})}
 }
 
 // settle does what the settle pass does a few minutes after now.
 func (f *fleet) settle() {
 	f.t.Helper()
-	if err := f.join(time.Now).Settle(f.t.Context(), time.Now()); err != nil {
+	m := f.join()
+	if err := m.Settle(f.t.Context(), m.store.Now()); err != nil {
 		f.t.Errorf("settling what died: %v", err)
 	}
 }
@@ -172,7 +172,7 @@ func (l *load) proveUpstream(leases map[string]v1.Lease) {
 // proveAudit verifies the chain from its first entry on.
 func (f *fleet) proveAudit() {
 	f.t.Helper()
-	store := f.join(time.Now).store
+	store := f.join().store
 	var entries []audit.Entry
 	for q := (audit.Query{Limit: 1000}); ; q.Before = entries[len(entries)-1].Seq {
 		page, err := store.Entries(f.t.Context(), q)
@@ -230,7 +230,7 @@ func (f *fleet) proveKeys() {
 			f.t.Errorf("the credential of %s: %+v, %v", k.VIMName, k, err)
 		}
 	}
-	m := f.join(time.Now)
+	m := f.join()
 	used, err := m.store.KeysInUse(f.t.Context(), "")
 	if err != nil {
 		f.t.Fatal(err)

@@ -31,6 +31,11 @@ var readyLine = regexp.MustCompile(`msg"?[=:]"?ready"?[, ]"?url"?[=:]"?(https?:/
 // it says that it is ready. Its log is added to serve.log in dir, which may
 // hold that of an earlier one. It fails with the log if the server ends before.
 func Serve(bin, dir string, env []string, args ...string) (*Broker, error) {
+	return ServeBy((*exec.Cmd).Start, bin, dir, env, args...)
+}
+
+// ServeBy is Serve where the process is started by start.
+func ServeBy(start func(*exec.Cmd) error, bin, dir string, env []string, args ...string) (*Broker, error) {
 	b := &Broker{Log: filepath.Join(dir, "serve.log"), done: make(chan struct{})}
 	b.cmd = exec.Command(bin, append([]string{"serve"}, args...)...)
 	b.cmd.Dir, b.cmd.Env = dir, env
@@ -42,7 +47,7 @@ func Serve(bin, dir string, env []string, args ...string) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the server's log: %w", err)
 	}
-	if err := b.cmd.Start(); err != nil {
+	if err := start(b.cmd); err != nil {
 		log.Close()
 		return nil, fmt.Errorf("starting the server: %w", err)
 	}

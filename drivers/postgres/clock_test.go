@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// near reports whether the store's time is the database's, give or take what a slow
+// machine loses between two questions.
+func near(t *testing.T, s *Store) bool {
+	t.Helper()
+	database, err := readOne(t.Context(), s, scalar[time.Time], `SELECT clock_timestamp()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Now().Sub(database).Abs() < 10*time.Second
+}
+
+// A store's time is the database's from the start, and Run puts right what has gone
+// wrong, as after a machine was asleep.
+func TestTimeIsTheDatabases(t *testing.T) {
+	s := mustOpen(t, real.Postgres(t).DSN(t))
+	if !near(t, s) {
+		t.Errorf("a new store says that it is %v", s.Now())
+	}
+	r := s.clock.last.Load()
+	s.clock.last.Store(&reading{r.database.Add(-time.Hour), r.here})
+	if near(t, s) {
+		t.Fatal("a reading of an hour ago makes no difference: the test proves nothing")
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, nil, slog.New(slog.DiscardHandler)) }()
+	for !near(t, s) {
+		if ctx.Err() != nil {
+			t.Fatal("Run does not read the clock")
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+// A schedule's times are round by the database's clock, and told by this machine's.
+func TestScheduleIsTheDatabases(t *testing.T) {
+	for _, apart := range []time.Duration{0, 90 * time.Second, -(time.Hour + 17300*time.Millisecond)} {
+		s := schedule{time.Minute, func() time.Time { return time.Now().Add(apart) }}
+		first := s.Next(time.Now())
+		for i, next := range []time.Time{first, s.Next(first)} {
+			// Next and this line each ask the clock: moments apart.
+			database := next.Add(apart).Round(time.Second)
+			if !database.Equal(database.Truncate(time.Minute)) {
+				t.Errorf("time %d of a clock %v apart is %v by the database's", i, apart, database)
+			}
+			if i > 0 && next.Sub(first).Round(time.Second) != time.Minute {
+				t.Errorf("with a clock %v apart the second time is %v after the first", apart, next.Sub(first))
+			}
+		}
+	}
+}
