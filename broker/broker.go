@@ -48,7 +48,8 @@ type Terms struct {
 	// AbandonedAfter is when unfinished work is taken for a dead process's. It is
 	// far longer than any request can take.
 	AbandonedAfter time.Duration
-	// GiveUpAfter is how many failed revocations make a lease irrevocable.
+	// GiveUpAfter is how many failed revocations make a lease irrevocable. On a VIM
+	// that is down, where not every lease is tried, five minutes count as one.
 	GiveUpAfter int
 }
 

@@ -53,14 +53,16 @@ func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
-	if err := b.store.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil && !errors.Is(err, ErrNotFound) {
-		return Health{}, err
-	}
 	if h.Status != v.Health.Status {
 		b.log.InfoContext(ctx, "VIM health changed", "vim", v.ID, "name", v.Name, "from", v.Health.Status, "to", h.Status)
-		if h.Status == Reachable {
-			return h, b.retryIrrevocable(ctx, v)
+		if h.Status == Reachable { // before that is stored: a check after this one would see no change
+			if err := b.retryIrrevocable(ctx, v); err != nil {
+				return Health{}, err
+			}
 		}
+	}
+	if err := b.store.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil && !errors.Is(err, ErrNotFound) {
+		return Health{}, err
 	}
 	return h, nil
 }

@@ -2,7 +2,6 @@ package broker_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -273,18 +272,19 @@ func TestRevocationWaitsForAVIMThatIsDown(t *testing.T) {
 	if err != nil || after.State != broker.LeaseRevoking || after.LastError == "" {
 		t.Fatalf("RevokeLease() = %+v, %v, want revoking with the reason", after, err)
 	}
-	for range 3 {
+	for minutes := range 4 {
+		if got := b.row(l.ID); got.State != broker.LeaseRevoking {
+			t.Fatalf("after %d minutes and %d tries it is %s, want revoking", 10*minutes, got.Attempts, got.State)
+		}
 		b.clock.Add(10 * time.Minute)
 		b.mustReap()
 	}
-	if got := b.row(l.ID).State; got != broker.LeaseIrrevocable {
-		t.Fatalf("after 4 tries it is %s, want irrevocable", got)
+	if got := b.row(l.ID); got.State != broker.LeaseIrrevocable || got.LastError == "" {
+		t.Fatalf("after 40 minutes it is %s, %q, want irrevocable with the reason", got.State, got.LastError)
 	}
 	b.kube.Heal()
 	// It comes back, and what was given up is taken up again.
-	b.store.Store.(interface {
-		SetHealth(context.Context, string, int64, broker.Health) error
-	}).SetHealth(t.Context(), l.VIM, 1, broker.Health{Status: broker.Unreachable, CanMint: true})
+	b.clock.Add(10 * time.Minute)
 	if err := b.CheckDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}

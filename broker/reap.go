@@ -3,6 +3,8 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
@@ -21,44 +23,165 @@ const (
 // Reap is the pass that ends leases: those whose time is up, those whose
 // revocation is due again, and those whose death is yet to be confirmed. It also
 // takes draining VIMs further.
+//
+// No VIM waits for another that does not answer: while there is work under way,
+// Reap begins every Terms.ReapEvery what has become due on the others. A VIM that
+// was found down costs one check of it, and is left alone until the next pass.
 func (b *Broker) Reap(ctx context.Context) error {
+	var (
+		slots  = make(chan struct{}, batchVIMs)
+		ended  = make(chan reaped)
+		begun  = map[string]bool{} // VIMs under way, and those that are left alone
+		busy   int
+		failed []error
+	)
+	for {
+		vims, err := b.reapable(ctx)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		for _, id := range vims {
+			if !begun[id] && ctx.Err() == nil {
+				begun[id] = true
+				busy++
+				go func() { ended <- b.reapVIM(ctx, id, slots) }()
+			}
+		}
+		for next := time.After(b.terms.ReapEvery); busy > 0 && next != nil; {
+			select {
+			case r := <-ended:
+				busy--
+				begun[r.vim] = r.down || r.err != nil
+				if r.err != nil {
+					failed = append(failed, r.err)
+				}
+			case <-next:
+				next = nil
+			}
+		}
+		if busy > 0 {
+			continue
+		}
+		b.retire(ctx)
+		if len(failed) > 0 {
+			return fmt.Errorf("%d of the reaper's tasks failed, the first with: %w", len(failed), failed[0])
+		}
+		return nil
+	}
+}
+
+// reapable lists the VIMs that leases are due on, and those that are draining.
+func (b *Broker) reapable(ctx context.Context) ([]string, error) {
+	vims, err := b.store.DueVIMs(ctx, b.now())
+	if err != nil {
+		return nil, err
+	}
+	err = b.eachVIM(ctx, VIMFilter{State: Draining}, func(v VIM) { vims = append(vims, v.ID) })
+	return vims, err
+}
+
+// reaped is how the work on one VIM ended.
+type reaped struct {
+	vim  string
+	down bool
+	err  error
+}
+
+// reapVIM waits for a slot, and does what is due on a VIM. A VIM that keeps its
+// slot for long gives it away, for it may be silent, and goes on.
+func (b *Broker) reapVIM(ctx context.Context, id string, slots chan struct{}) reaped {
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return reaped{vim: id}
+	}
+	free := sync.OnceFunc(func() { <-slots })
+	defer free()
+	defer time.AfterFunc(b.terms.ReapEvery, free).Stop()
+	down, err := b.endDue(ctx, id)
+	if err != nil {
+		err = fmt.Errorf("VIM %s: %w", id, err)
+	}
+	return reaped{id, down, err}
+}
+
+// endDue does what is due on a VIM, and reports whether the VIM was found down.
+// Of one that its last check found down, leases are tried once another finds it up.
+func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
+	src := b.newSource(id)
+	defer src.close()
+	v, err := src.vim(ctx)
+	if err != nil && !errors.Is(err, ErrNotFound) { // where it is gone, its leases are given up
+		return false, err
+	}
+	f := LeaseFilter{VIM: id}
+	if v.Health.Status == Unreachable {
+		if v.Health, err = b.check(ctx, v); err != nil {
+			return false, err
+		}
+		if down = v.Health.Status == Unreachable; down {
+			f.States = []LeaseState{LeaseActive} // their time is up all the same
+		}
+	}
+	f.DueBefore = b.now()
+	work, err := b.dueWork(ctx, f)
+	err = errors.Join(err, work.beginFresh(b))
+	if down {
+		return true, errors.Join(err, b.giveUpLost(ctx, v))
+	}
+	if _, silent := b.workOn(ctx, src, work.items[id]); silent {
+		h, checkErr := b.check(ctx, v)
+		return h.Status == Unreachable, errors.Join(err, checkErr)
+	}
+	if v.State == Draining {
+		b.drainFurther(ctx, v)
+	}
+	return false, err
+}
+
+// dueWork queues what there is to do for the leases that f selects.
+func (b *Broker) dueWork(ctx context.Context, f LeaseFilter) (*batch, error) {
 	p := system("reaper")
-	batch := b.newBatch(ctx)
-	err := b.eachLease(ctx, LeaseFilter{DueBefore: b.now()}, func(l Lease) error {
+	work := b.newBatch(ctx)
+	return work, b.eachLease(ctx, f, func(l Lease) error {
 		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {
 			return err
 		}
 		switch l.State {
 		case LeaseActive:
-			batch.begin(l, Expired, act)
+			work.begin(l, Expired, act)
 		case LeaseRevoking:
-			batch.add(l, act)
+			work.add(l, act)
 		case LeaseRevoked:
-			batch.items[l.VIM] = append(batch.items[l.VIM], batchItem{lease: l, act: act, do: b.confirm})
+			work.items[l.VIM] = append(work.items[l.VIM], batchItem{lease: l, act: act, do: b.confirm})
 		}
 		return nil
 	})
-	_, begun := batch.run(b)
-	return errors.Join(err, begun, b.drainAll(ctx))
 }
 
-// drainAll takes every draining VIM as far as it goes.
-func (b *Broker) drainAll(ctx context.Context) error {
-	var draining []VIM
-	if err := b.eachVIM(ctx, VIMFilter{State: Draining}, func(v VIM) { draining = append(draining, v) }); err != nil {
-		return err
-	}
-	for _, v := range draining {
-		act, err := b.enter(ctx, system("drain"), policy.VIMDelete, vimResource(v), policy.Wish{})
+// giveUpLost gives up the leases on a VIM that is down which would have been tried
+// Terms.GiveUpAfter times by now, were each tried by itself.
+func (b *Broker) giveUpLost(ctx context.Context, v VIM) error {
+	lost := b.now().Add(-time.Duration(b.terms.GiveUpAfter) * maxBackoff)
+	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}, DueBefore: lost}, func(l Lease) error {
+		act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {
 			return err
 		}
-		if _, err := b.drain(ctx, v, false, act); err != nil {
-			b.log.InfoContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
-		}
+		return b.giveUp(ctx, l, v.Health.Message, act)
+	})
+}
+
+// drainFurther takes a draining VIM as far as it goes.
+func (b *Broker) drainFurther(ctx context.Context, v VIM) {
+	act, err := b.enter(ctx, system("drain"), policy.VIMDelete, vimResource(v), policy.Wish{})
+	if err == nil {
+		_, err = b.drain(ctx, v, false, act)
 	}
-	return nil
+	if err != nil {
+		b.log.InfoContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
+	}
 }
 
 // confirm tries the credential of a revoked lease, and records that it is dead,
@@ -73,11 +196,14 @@ func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 		return b.bury(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
 	}
 	attempts := l.Attempts + 1
+	if errors.Is(err, ErrUnavailable) {
+		attempts = l.Attempts // it was not tried
+	}
 	if err == nil && now.After(l.RevokedAt.Add(l.MaxRevocationLag+confirmEvery)) {
 		b.log.ErrorContext(ctx, "a revoked credential still works after its published lag", "lease", l.ID, "vim", l.VIM)
 	}
 	wait := confirmEvery
-	if err != nil {
+	if attempts > l.Attempts && err != nil {
 		wait = backoff(attempts)
 	}
 	l.Attempts, l.NextAttemptAt = attempts, now.Add(wait)

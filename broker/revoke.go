@@ -126,12 +126,14 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 	case errors.Is(err, errVIMGone):
 		return l, b.giveUp(ctx, l, "its VIM was deleted by force", act)
 	}
-	attempts := l.Attempts + 1
-	if attempts >= b.terms.GiveUpAfter {
-		return l, errors.Join(err, b.giveUp(ctx, l, message(err), act))
+	l.LastError, l.NextAttemptAt = message(err), b.now()
+	if !errors.Is(err, ErrUnavailable) { // then our own parts failed, and the VIM was not asked
+		l.Attempts++
+		if l.Attempts >= b.terms.GiveUpAfter {
+			return l, errors.Join(err, b.giveUp(ctx, l, l.LastError, act))
+		}
+		l.NextAttemptAt = l.NextAttemptAt.Add(backoff(l.Attempts))
 	}
-	l.Attempts, l.LastError = attempts, message(err)
-	l.NextAttemptAt = b.now().Add(backoff(attempts))
 	return l, errors.Join(err, b.store.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, l.LastError))
 }
 
@@ -210,9 +212,12 @@ func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act
 	return err
 }
 
-// backoff is how long to wait after the nth failure: 1 s doubling to 5 min, with
-// up to a quarter of jitter.
+// maxBackoff is the longest that a lease waits for its next try, but for jitter.
+const maxBackoff = 5 * time.Minute
+
+// backoff is how long to wait after the nth failure: 1 s doubling to maxBackoff,
+// with up to a quarter of jitter.
 func backoff(n int) time.Duration {
-	d := min(time.Second<<min(n-1, 10), 5*time.Minute)
+	d := min(time.Second<<min(n-1, 10), maxBackoff)
 	return d + time.Duration(rand.Int64N(int64(d)/4+1)) //nolint:gosec // no secret hangs on this jitter
 }

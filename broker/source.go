@@ -177,42 +177,11 @@ func (t *batch) run(b *Broker) ([]Lease, error) {
 		vims.Go(func() error {
 			src := b.newSource(id)
 			defer src.close()
-			var (
-				leases   errgroup.Group
-				answered bool
-				failures int
-			)
-			leases.SetLimit(batchLeases)
-			for _, item := range items {
-				leases.Go(func() error {
-					mu.Lock()
-					down := failures >= batchGiveUp || failures > 0 && !answered
-					skip := down || t.ctx.Err() != nil || item.lease.NextAttemptAt.After(b.now())
-					mu.Unlock()
-					l, err := item.lease, error(nil)
-					if !skip {
-						do := item.do
-						if do == nil {
-							do = b.takeBack
-						}
-						if l, err = do(t.ctx, src, item.lease, item.act); err != nil {
-							b.log.WarnContext(t.ctx, "a lease is left for the next pass", "lease", l.ID, "vim", id, "error", err)
-						}
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					done = append(done, l)
-					switch {
-					case skip:
-					case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnavailable):
-						failures++
-					default:
-						answered, failures = true, 0
-					}
-					return nil
-				})
-			}
-			return leases.Wait()
+			after, _ := b.workOn(t.ctx, src, items)
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, after...)
+			return nil
 		})
 	}
 	_ = vims.Wait() // the work's errors are in the rows and in the log
@@ -220,4 +189,47 @@ func (t *batch) run(b *Broker) ([]Lease, error) {
 		b.retire(t.ctx)
 	}
 	return done, err
+}
+
+// workOn does the work on one VIM, and answers with its leases as they are then,
+// and with whether the VIM was asked and never answered.
+func (b *Broker) workOn(ctx context.Context, src *source, items []batchItem) (done []Lease, silent bool) {
+	var (
+		mu       sync.Mutex
+		leases   errgroup.Group
+		answered bool
+		failures int
+	)
+	leases.SetLimit(batchLeases)
+	for _, item := range items {
+		leases.Go(func() error {
+			mu.Lock()
+			down := failures >= batchGiveUp || failures > 0 && !answered
+			skip := down || ctx.Err() != nil || item.lease.NextAttemptAt.After(b.now())
+			mu.Unlock()
+			l, err := item.lease, error(nil)
+			if !skip {
+				do := item.do
+				if do == nil {
+					do = b.takeBack
+				}
+				if l, err = do(ctx, src, item.lease, item.act); err != nil {
+					b.log.WarnContext(ctx, "a lease is left for the next pass", "lease", l.ID, "vim", src.id, "error", err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, l)
+			switch {
+			case skip:
+			case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnavailable):
+				failures++
+			default:
+				answered, failures = true, 0
+			}
+			return nil
+		})
+	}
+	_ = leases.Wait() // as above
+	return done, failures > 0 && !answered
 }

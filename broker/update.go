@@ -174,6 +174,9 @@ func (b *Broker) writeGeneration(ctx context.Context, v VIM, c Change, act *audi
 		return VIM{}, err
 	}
 	failpoint.At("update.switched")
+	if err := b.retryIrrevocable(ctx, stored); err != nil {
+		b.log.WarnContext(ctx, "leases that were given up are not taken up again", "vim", v.ID, "error", err)
+	}
 	b.retire(ctx)
 	return stored, nil
 }
