@@ -52,7 +52,7 @@ func (c *clock) Add(d time.Duration) {
 }
 
 // faultyStore is the SQLite store with queued errors: the next call of a method
-// by that name fails.
+// by that name fails, or takes effect and its answer is lost.
 type faultyStore struct {
 	broker.Store
 	mu   sync.Mutex
@@ -89,7 +89,11 @@ func (s *faultyStore) UpdateLease(ctx context.Context, id string, change func(*b
 	if s.due("UpdateLease") {
 		return broker.Lease{}, errQueued
 	}
-	return s.Store.UpdateLease(ctx, id, change, e)
+	l, err := s.Store.UpdateLease(ctx, id, change, e)
+	if s.due("UpdateLease answer") {
+		return broker.Lease{}, errQueued
+	}
+	return l, err
 }
 
 func (s *faultyStore) Rekey(ctx context.Context, id string, change func(*broker.VIM, []broker.Lease) error, e audit.Entry) (broker.VIM, error) {

@@ -181,7 +181,7 @@ func (b *Broker) issued(ctx context.Context, v VIM, l Lease, act *audit.Act) (Le
 	case old.RequestDigest != l.RequestDigest || old.Project != l.Project:
 		return fail(otherRequest())
 	case old.State == LeasePending:
-		return fail(stillRunning())
+		return fail(b.notEnded(old.CreatedAt))
 	case old.State != LeaseActive || !b.now().Before(old.ExpiresAt):
 		return fail(&Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the lease that was issued for it has ended", Remedy: "use a new key"})
 	}
@@ -220,14 +220,15 @@ func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Gra
 	return m, err
 }
 
-// record makes a lease active, with its credential sealed and its true expiry.
+// record makes a lease active, with its credential sealed and its true expiry. A
+// write that took effect, and whose answer was lost, is seen by what it sealed.
 func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
 	sealed, err := o.seal(l, m.Credential)
 	if err != nil {
 		return Lease{}, err
 	}
 	expires := m.ExpiresAt.UTC().Truncate(time.Second)
-	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeasePending {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
 		}
@@ -236,6 +237,14 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 		now.ExpiresAt, now.MaxRevocationLag, now.Sealed, now.SealedKey = expires, m.MaxRevocationLag, sealed, o.ref
 		return nil
 	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339)))
+	if err != nil {
+		asking, cancel := b.cleanup(ctx)
+		defer cancel()
+		if now, lost := b.store.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == sealed {
+			return now, nil
+		}
+	}
+	return stored, err
 }
 
 // abort takes back what may have been minted for a lease that is not handed out.

@@ -18,6 +18,18 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
+// A replica that was stopped between its write and the answer to it must not take
+// back what another has answered meanwhile, to a repeat.
+func TestALeaseThatWasRecordedIsHandedOutWhenTheAnswerIsLost(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(alice, "edge1")
+	b.store.fail("UpdateLease answer", 1)
+	l, token := b.mustIssue(alice, "edge1")
+	if row := b.row(l.ID); row.State != broker.LeaseActive || l.ExpiresAt.IsZero() || token.Reveal() == "" || b.secrets() != 1 {
+		t.Errorf("the lease is %s with %d objects upstream, want active with its own", row.State, b.secrets())
+	}
+}
+
 func TestALeaseLivesAndDies(t *testing.T) {
 	b := newBench(t, benchOptions{lag: 10 * time.Second})
 	b.mustRegister(alice, "edge1")
@@ -190,6 +202,51 @@ func TestIdempotencyKeyOfALease(t *testing.T) {
 	}
 	_, _, err = b.IssueLease(t.Context(), alice, r)
 	wantKind(t, "a repeat after the end", err, broker.ErrConflict)
+}
+
+// A repeat is told when the first request with its key will have ended, one way or
+// the other.
+func TestARepeatIsToldWhenToTryAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		path  string
+		first func(*bench) error
+	}{
+		"lease": {"/token$", func(b *bench) error {
+			_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", IdempotencyKey: "k"})
+			return err
+		}},
+		"registration": {"/version$", func(b *bench) error {
+			r := b.registration("edge2")
+			r.IdempotencyKey = "k"
+			_, err := b.RegisterVIM(t.Context(), alice, r)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, benchOptions{})
+			b.mustRegister(alice, "edge1")
+			wantWait := func(what string, want time.Duration) {
+				t.Helper()
+				var e *broker.Error
+				err := c.first(b)
+				wantKind(t, what, err, broker.ErrConflict)
+				wantField(t, what, err, "Idempotency-Key")
+				if errors.As(err, &e) && e.RetryAfter != want {
+					t.Errorf("%s is to be tried again in %v, want %v: %v", what, e.RetryAfter, want, err)
+				}
+			}
+			b.kube.After("", c.path, func() {
+				wantWait("a repeat at the same time", time.Second)
+				b.clock.Add(2 * time.Minute)
+				wantWait("a repeat when the first has surely died", 4*time.Minute)
+				b.clock.Add(10 * time.Minute)
+				wantWait("a repeat when it should be settled", time.Second)
+			})
+			if err := c.first(b); err != nil {
+				t.Errorf("the first request = %v", err)
+			}
+		})
+	}
 }
 
 func TestNothingStaysWhenIssuingFails(t *testing.T) {
