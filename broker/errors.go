@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Sentinels: what callers branch on, and what the API's table of problems is
@@ -51,6 +52,8 @@ type Error struct {
 	Detail string
 	// Remedy says what to do about it; may be empty.
 	Remedy string
+	// RetryAfter is when the same call may succeed; zero where that is not known.
+	RetryAfter time.Duration
 	// Cause is the underlying error, if any. It must not hold a credential.
 	Cause error
 }

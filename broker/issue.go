@@ -25,7 +25,8 @@ import (
 //
 // A repeat under the same IdempotencyKey answers with the same lease and
 // credential while that lease is active; it is [ErrConflict] with another request,
-// while the first is running, and after the lease has ended.
+// while the first is running or has died and is not settled (RetryAfter says when
+// that will be over), and after the lease has ended.
 func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	v, err := b.findVIM(ctx, p, r.VIM)

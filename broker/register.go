@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/google/uuid"
@@ -113,7 +115,7 @@ func (b *Broker) registered(ctx context.Context, v VIM, createErr error) (VIM, e
 	case old.RequestDigest != v.RequestDigest || old.Project != v.Project:
 		return VIM{}, otherRequest()
 	case old.State == Registering:
-		return VIM{}, stillRunning()
+		return VIM{}, b.notEnded(old.CreatedAt)
 	}
 	return old, nil
 }
@@ -178,8 +180,21 @@ func otherRequest() error {
 	return &Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "was used for another request", Remedy: "use a new key for a new request"}
 }
 
-func stillRunning() error {
-	return &Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the first request with it is still running", Remedy: "try again in a moment"}
+// notEnded is the answer to a repeat of a request that began at since: it is still
+// running, or its process died and the settle pass is to clear away what it left.
+func (b *Broker) notEnded(since time.Time) error {
+	now := b.now()
+	if now.Before(since.Add(3 * b.terms.CallTimeout)) {
+		return &Error{
+			Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the first request with it is still running",
+			Remedy: "try again in a moment", RetryAfter: time.Second,
+		}
+	}
+	wait := max(since.Add(b.terms.AbandonedAfter+b.terms.SettleEvery).Sub(now), time.Second)
+	return &Error{
+		Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the first request with it has not ended, and may have died half way",
+		Remedy: fmt.Sprintf("try again in %s, when what it left is cleared away, or use a new key", wait.Round(time.Second)), RetryAfter: wait,
+	}
 }
 
 // denied gives a refusal a field, where an act needs a second permission.

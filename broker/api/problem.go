@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
@@ -101,6 +103,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		} else {
 			p.Detail = known.Detail
 		}
+		if known.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))
+		}
 	}
 	if k.status >= http.StatusInternalServerError {
 		level := slog.LevelWarn // a VIM's or the store's trouble, which may pass
@@ -163,7 +168,7 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, k kind, p v1.Pr
 	}
 	h := w.Header()
 	h.Set("Content-Type", v1.ProblemType)
-	if k.status == http.StatusServiceUnavailable {
+	if k.status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", "5")
 	}
 	w.WriteHeader(k.status)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -61,12 +62,15 @@ func TestEverySentinelHasItsAnswer(t *testing.T) {
 		}
 		// As the domain tells it: kind, field, words and remedy are the caller's, the cause is not.
 		b.broker.check = func(context.Context) error {
-			return &broker.Error{Kind: err, Field: "endpoint", Detail: "what is wrong", Remedy: "what to do", Cause: fmt.Errorf("a-private-cause: %w", broker.ErrNotFound)}
+			return &broker.Error{Kind: err, Field: "endpoint", Detail: "what is wrong", Remedy: "what to do", RetryAfter: 1500 * time.Millisecond, Cause: fmt.Errorf("a-private-cause: %w", broker.ErrNotFound)}
 		}
 		answer, body = b.raw("alice", "POST", "/v1/vims/"+v.ID+"/check", "")
 		p := problemOf(t, err.Error(), answer, body)
 		if p.Status != status || p.Remedy != "what to do" || len(p.Errors) != 1 || p.Errors[0].Field != "endpoint" || strings.Contains(body, "private") {
 			t.Errorf("%v as broker.Error = %d: %s", err, p.Status, body)
+		}
+		if after := answer.Header.Get("Retry-After"); after != "2" {
+			t.Errorf("%v that may pass in 1.5 s: Retry-After is %q, want 2", err, after)
 		}
 	}
 	if log := b.log.String(); !strings.Contains(log, "unheard of") || !strings.Contains(log, "a-private-cause") {
