@@ -193,7 +193,7 @@ func (c *Cluster) Restart(t testing.TB) {
 // kernel, and nothing answers. The test's end resumes it.
 func (c *Cluster) Pause(t testing.TB) {
 	t.Helper()
-	if err := c.api.signal(syscall.SIGSTOP); err != nil {
+	if err := c.api.pause(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Resume(t) })

@@ -206,7 +206,7 @@ func (o *Cloud) awaitPort(t testing.TB, service Service) {
 // nothing answers. The test's end resumes it.
 func (o *Cloud) Pause(t testing.TB, service Service) {
 	t.Helper()
-	if err := o.process(service).signal(syscall.SIGSTOP); err != nil {
+	if err := o.process(service).pause(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Resume(t, service) })

@@ -66,6 +66,17 @@ func (p *process) signal(s syscall.Signal) error {
 	return nil
 }
 
+// pause stops the program in its tracks, and returns when it does nothing more.
+func (p *process) pause() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	if err := awaitStop(p.cmd.Process.Pid); err != nil {
+		return fmt.Errorf("waiting for %s to stop: %w", p.name, err)
+	}
+	return nil
+}
+
 // kill ends the program at once. It may be called twice.
 func (p *process) kill() {
 	select {

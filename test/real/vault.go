@@ -199,7 +199,7 @@ func (v *VaultServer) Unseal(t testing.TB) {
 // nothing answers. The test's end resumes it.
 func (v *VaultServer) Pause(t testing.TB) {
 	t.Helper()
-	if err := v.server.signal(syscall.SIGSTOP); err != nil {
+	if err := v.server.pause(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { v.Resume(t) })
