@@ -220,6 +220,27 @@ func TestCredentialFiles(t *testing.T) {
 	}
 }
 
+// A pod's token is replaced in its file every hour: each login is by the newest.
+func TestPodTokenIsReadAtEachLogin(t *testing.T) {
+	f, _, o := timed(t)
+	file := filepath.Join(t.TempDir(), "token")
+	o.Auth = vault.Auth{JWT: &vault.JWT{Role: "vimbroker", TokenFile: file, MountPath: "kubernetes"}}
+	f.AdmitPod("first")
+	writeFile(t, file, "first")
+	s := mustOpen(t, o)
+	ref, key := mustPut(t, s)
+	f.AdmitPod("second")
+	f.RevokeTokens()
+	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrForbidden) || !strings.Contains(err.Error(), "Vault refuses the login") {
+		t.Errorf("Get with a token of before = %v, want ErrForbidden", err)
+	}
+	writeFile(t, file, "second\n")
+	wantKey(t, s, ref, key)
+	if n := f.Count("PUT", "auth/kubernetes/login"); n != 3 {
+		t.Errorf("logged in %d times, want 3", n)
+	}
+}
+
 func TestTokenFile(t *testing.T) {
 	f, c, o := timed(t)
 	file := filepath.Join(t.TempDir(), "token")

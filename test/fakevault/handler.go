@@ -86,6 +86,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, path string) {
 		refuse(w, http.StatusPreconditionFailed, "missing X-Vault-Request")
 	case path == "auth/approle/login":
 		s.login(w, body)
+	case path == "auth/kubernetes/login":
+		s.loginPod(w, body)
 	case known == nil:
 		refuse(w, http.StatusForbidden, "permission denied", "invalid token")
 	case path == "auth/token/lookup-self":
@@ -105,6 +107,14 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, path string) {
 func (s *Server) login(w http.ResponseWriter, body object) {
 	if body["role_id"] != s.RoleID || body["secret_id"] != s.secretID {
 		refuse(w, http.StatusBadRequest, "invalid role or secret ID")
+		return
+	}
+	s.grant(w, s.newToken(), s.ttl)
+}
+
+func (s *Server) loginPod(w http.ResponseWriter, body object) {
+	if body["role"] != "vimbroker" || s.podToken == "" || body["jwt"] != s.podToken {
+		refuse(w, http.StatusForbidden, "permission denied")
 		return
 	}
 	s.grant(w, s.newToken(), s.ttl)

@@ -1,6 +1,6 @@
 // Package fakevault is a Vault at the network for hermetic tests: a KV version 2
-// engine at "secret", login by AppRole, tokens that expire and are renewed, and
-// faults of every kind that a network and a server can have. It answers as Vault
+// engine at "secret", login by AppRole and by Kubernetes, tokens that expire and are
+// renewed, and faults of every kind that a network and a server can have. It answers as Vault
 // 1.19 was seen to, under the policy of deploy/vault-policy.hcl.
 //
 // What it does not do: other engines and login methods, namespaces, leases, and
@@ -34,6 +34,7 @@ type Server struct {
 	mu       sync.Mutex
 	sealed   bool
 	secretID string
+	podToken string        // what a cluster's TokenReview would find good
 	ttl, max time.Duration // of coming tokens
 	// renewable is what all tokens are.
 	renewable bool
@@ -121,6 +122,10 @@ func (s *Server) SecretID() (id string) {
 	s.set(func() { id = s.secretID })
 	return id
 }
+
+// AdmitPod lets one token of a pod's service account log in as the role "vimbroker"
+// of the Kubernetes method, and no other any more.
+func (s *Server) AdmitPod(token string) { s.set(func() { s.podToken = token }) }
 
 // SetTTL sets the life of tokens of coming logins, and how old they can get by
 // renewal.
