@@ -14,7 +14,11 @@ import (
 // those of [Config.cloudVariables].
 func (c Config) environment() (secret.Text, error) {
 	if c.onCloud() {
-		return c.exports(c.caComment("into OS_CACERT"), c.cloudVariables())
+		comment := c.caComment("into OS_CACERT")
+		if c.InsecureSkipVerify {
+			comment = "# The server is not verified. The openstack command heeds no variable for that: give it --insecure.\n"
+		}
+		return c.exports(comment, c.cloudVariables())
 	}
 	return c.exports("", []variable{
 		{"KUBE_HOST", c.Endpoint},
