@@ -1,0 +1,79 @@
+package real_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+// TestCloudStories tells the stories in testdata/openstack: the real binary, a real
+// Keystone behind TLS, OpenStack's own client.
+func TestCloudStories(t *testing.T) {
+	bin := story.Build(t, t.TempDir())
+	o := real.OpenStack(t)
+	who := o.Project(t)
+	id, secret := o.ApplicationCredential(t, who, "bound", false)
+	behind := o.TLS(t)
+	files := cloudFiles(behind, who)
+	files["bound"] = secret + "\n"
+	story.Run(t, "testdata/openstack", bin, nil, map[string]story.Command{
+		"cloud": func(ts *testscript.TestScript, _ bool, _ []string) {
+			for name, text := range files {
+				ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
+			}
+			for name, value := range map[string]string{
+				"KEYSTONE": behind.AuthURL, "PROJECT": who.Project, "PROJECT_ID": who.ProjectID, "BOUND": id, "HOME": ts.MkAbs("home"),
+			} {
+				ts.Setenv(name, value)
+			}
+		},
+		"newpassword": func(ts *testscript.TestScript, _ bool, _ []string) {
+			const password = "an0ther-password"
+			o.Do(t, "PATCH", o.AuthURL+"/users/"+who.UserID, map[string]any{"user": map[string]any{"password": password}}, nil)
+			ts.Check(os.WriteFile(ts.MkAbs("password"), []byte(password+"\n"), 0o600))
+		},
+		// minted asserts how many application credentials of leases Keystone holds.
+		"minted": func(ts *testscript.TestScript, _ bool, args []string) {
+			if held := minted(t, o, who); len(args) != 1 || strconv.Itoa(len(held)) != args[0] {
+				ts.Fatalf("Keystone holds %q, want %s application credentials of leases", held, args)
+			}
+		},
+	})
+}
+
+// cloudFiles are what people register a cloud with: a password, Tacker's VIM file, with
+// spaces where the CA's line breaks were, and a clouds.yaml.
+func cloudFiles(behind *real.SecureCloud, who real.Tenant) map[string]string {
+	return map[string]string{
+		"ca.pem":   behind.CAPEM,
+		"password": who.Password + "\n",
+		"tacker.yaml": fmt.Sprintf("auth_url: %q\nusername: %q\npassword: %q\nproject_name: %q\nproject_domain_name: %q\nuser_domain_name: %q\nssl_ca_cert: %q\ntype: openstack\n",
+			behind.AuthURL, who.Username, who.Password, who.Project, who.Domain, who.Domain, strings.Join(strings.Fields(behind.CAPEM), " ")),
+		"clouds.yaml": fmt.Sprintf("clouds:\n  nfv:\n    region_name: RegionOne\n    auth: {auth_url: %q, username: %q, password: %q, project_id: %q, user_domain_id: %q}\n",
+			behind.AuthURL, who.Username, who.Password, who.ProjectID, who.DomainID),
+	}
+}
+
+// minted are the names of the application credentials that a tenant's user has for
+// leases, and of those that a check has left.
+func minted(t testing.TB, o *real.Cloud, who real.Tenant) []string {
+	t.Helper()
+	var all struct {
+		Items []struct{ Name string } `json:"application_credentials"`
+	}
+	o.Do(t, "GET", o.AuthURL+"/users/"+who.UserID+"/application_credentials", nil, &all)
+	names := []string{}
+	for _, c := range all.Items {
+		if strings.HasPrefix(c.Name, "lease-") || strings.HasPrefix(c.Name, "vimbroker-") {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
