@@ -12,12 +12,12 @@
 //  3. the row that is changed (FOR UPDATE)
 //  4. what is counted (advisory): the live leases of a principal, a VIM and a
 //     project against their quotas; the leases that need a generation
-//  5. the end of the audit chain (advisory), directly before the commit
+//  5. the end of the audit chain (advisory), together with the commit
 //
 // Advisory locks queue in the order of arrival, so a change of a VIM is not kept
 // waiting by a stream of leases. Only the last lock is one that every write takes:
-// it puts them in the order of the chain, and is held for two round trips and one
-// wait for the disk.
+// it puts them in the order of the chain, and is held while the database adds the
+// entry and waits for the disk, but for no round trip.
 //
 // The database ends what does not end by itself (see sessionLimits): a broker that
 // is stopped in the middle of a write holds the others up for seconds.

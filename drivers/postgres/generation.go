@@ -19,9 +19,8 @@ const (
 	deleteGeneration = `DELETE FROM vim_generations WHERE vim = $1 AND number = $2`
 )
 
-func (t txn) addGeneration(vim string, g broker.Generation) error {
-	_, err := t.exec(insertGeneration, generationValues(vim, g)...)
-	return err
+func (t txn) addGeneration(vim string, g broker.Generation) {
+	t.queue(insertGeneration, generationValues(vim, g)...)
 }
 
 // generationValues are a new row's.
@@ -47,15 +46,11 @@ func (t txn) replaceGeneration(old broker.VIM, g broker.Generation, now time.Tim
 	case g.Number < old.Current.Number:
 		return conflict("the number of a generation only grows")
 	}
-	if err := t.addGeneration(old.ID, g); err != nil {
-		return err
-	}
+	t.addGeneration(old.ID, g)
 	if old.Current.Number == 0 {
 		return nil
 	}
-	if err := t.resume(old.ID, now); err != nil {
-		return err
-	}
+	t.resume(old.ID, now)
 	return t.dropUnneeded(old.ID, old.Current.Number)
 }
 
@@ -69,11 +64,9 @@ func (t txn) dropUnneeded(vim string, number int64) error {
 	if needed, err := t.any(neededGeneration, vim, number); err != nil || needed {
 		return err
 	}
-	if _, err := t.exec(retireKeyOfGeneration, stamp(t.s.now()), vim, number); err != nil {
-		return err
-	}
-	_, err := t.exec(deleteGeneration, vim, number)
-	return err
+	t.queue(retireKeyOfGeneration, stamp(t.s.now()), vim, number)
+	t.queue(deleteGeneration, vim, number)
+	return nil
 }
 
 // sameGeneration compares as the store does: times in microseconds.

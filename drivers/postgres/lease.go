@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +14,6 @@ import (
 
 const (
 	leaseForUpdate = leaseByID + ` FOR UPDATE`
-	vimOfLease     = `SELECT vim FROM leases WHERE id = $1`
 	leaseKeyTaken  = `SELECT FROM leases WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
 	vimForLease    = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2`
 
@@ -36,7 +36,7 @@ const (
 		unlisted = $13, derived = $14, revocable = $15, max_revocation_lag = $16, revoked_at = $17, confirmed_dead_at = $18, handle = $19,
 		sealed = $20, sealed_key = $21, attempts = $22, next_attempt_at = $23, last_error = $24, revision = $25,
 		idempotency_key = $26, request_digest = $27 WHERE id = $28 RETURNING ` + leaseColumns
-	presentKey = `SELECT FROM vim_generations WHERE vim = $1 AND number = $2 AND key_ref = $3`
+	presentKey = `SELECT g.key_ref FROM leases l JOIN vim_generations g ON g.vim = l.vim AND g.number = l.vim_generation WHERE l.id = $1`
 	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
 	resume     = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
 		WHERE vim = $2 AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`
@@ -51,19 +51,24 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 		if err := t.first(leaseKeyRule, leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil {
 			return err
 		}
-		if err := t.share(lockVIM, l.VIM); err != nil {
-			return err
+		t.share(lockVIM, l.VIM)
+		var live counts
+		if q != (broker.Quota{}) {
+			t.countLive(l, &live)
 		}
-		vimProject, err := t.leasable(l.VIM, l.VIMGeneration)
+		projects, err := rows(t, scalar[string], vimForLease, l.VIM, l.VIMGeneration)
 		if err != nil {
 			return err
 		}
-		if err := t.withinQuota(l, q); err != nil {
+		if len(projects) == 0 {
+			return conflict("the VIM is gone, is not registered, or was changed in the meantime")
+		}
+		if err := live.within(q, l); err != nil {
 			return err
 		}
-		l.VIMProject = vimProject
-		_, err = t.exec(insertLease, leaseValues(l)...)
-		return err
+		l.VIMProject = projects[0]
+		t.queue(insertLease, leaseValues(l)...)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("creating lease %s: %w", l.ID, err)
@@ -77,9 +82,7 @@ func (t txn) first(rule, query, principal, key string) error {
 	if key == "" {
 		return nil
 	}
-	if err := t.lock(lockRequest, rule, principal, key); err != nil {
-		return err
-	}
+	t.lock(lockRequest, rule, principal, key)
 	found, err := t.any(query, principal, key)
 	if err == nil && found {
 		return errTaken(rule)
@@ -87,42 +90,29 @@ func (t txn) first(rule, query, principal, key string) error {
 	return err
 }
 
-// leasable returns the project of a VIM that is registered with this generation.
-func (t txn) leasable(vim string, generation int64) (string, error) {
-	projects, err := rows(t, scalar[string], vimForLease, vim, generation)
-	if err == nil && len(projects) == 0 {
-		err = conflict("the VIM is gone, is not registered, or was changed in the meantime")
-	}
-	if err != nil {
-		return "", err
-	}
-	return projects[0], nil
+// counts are how many live leases a principal, a VIM and a project have.
+type counts struct{ ofPrincipal, ofVIM, ofProject int }
+
+// countLive queues to count, and to lock what is counted until the lease is
+// committed, always in the same order. What is counted is what was committed.
+func (t txn) countLive(l broker.Lease, c *counts) {
+	t.lock(lockPrincipal, l.Principal)
+	t.lock(lockVIMQuota, l.VIM)
+	t.lock(lockProject, l.Project)
+	t.queue(liveCounts, l.Principal, l.VIM, l.Project).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&c.ofPrincipal, &c.ofVIM, &c.ofProject)
+	})
 }
 
-// withinQuota locks what it counts until the lease is committed, all in one round
-// trip and always in the same order. What is counted is what was committed.
-func (t txn) withinQuota(l broker.Lease, q broker.Quota) error {
-	if q == (broker.Quota{}) {
-		return nil
-	}
-	var ofPrincipal, ofVIM, ofProject int
-	var batch pgx.Batch
-	batch.Queue(takeLock, lockKey(lockPrincipal, l.Principal))
-	batch.Queue(takeLock, lockKey(lockVIMQuota, l.VIM))
-	batch.Queue(takeLock, lockKey(lockProject, l.Project))
-	batch.Queue(liveCounts, l.Principal, l.VIM, l.Project).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&ofPrincipal, &ofVIM, &ofProject)
-	})
-	if err := t.tx.SendBatch(t.ctx, &batch).Close(); err != nil {
-		return translate(err)
-	}
+// within refuses one lease more than a quota.
+func (c counts) within(q broker.Quota, l broker.Lease) error {
 	for _, bound := range []struct {
 		name, of   string
 		live, most int
 	}{
-		{"perPrincipal", l.Principal, ofPrincipal, q.PerPrincipal},
-		{"perVIM", l.VIM, ofVIM, q.PerVIM},
-		{"perProject", l.Project, ofProject, q.PerProject},
+		{"perPrincipal", l.Principal, c.ofPrincipal, q.PerPrincipal},
+		{"perVIM", l.VIM, c.ofVIM, q.PerVIM},
+		{"perProject", l.Project, c.ofProject, q.PerProject},
 	} {
 		if bound.most > 0 && bound.live >= bound.most {
 			return &broker.Error{
@@ -138,19 +128,12 @@ func (t txn) withinQuota(l broker.Lease, q broker.Quota) error {
 // UpdateLease changes a lease by a function. What the function does to ID, VIM,
 // VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, CreatedAt and Revision is ignored.
 func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
-	var stored broker.Lease
+	var stored []broker.Lease
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {
-		vims, err := rows(t, scalar[string], vimOfLease, id) // which never changes
-		if err != nil {
-			return err
-		}
-		if len(vims) == 0 {
-			return notFound("lease")
-		}
-		if err := t.share(lockVIM, vims[0]); err != nil {
-			return err
-		}
+		var keys []string // of the lease's generation
+		t.queue(shareVIMOfLease, id)
+		queueRows(t, scalar[string], &keys, presentKey, id)
 		l, err := oneLease(rows(t, scanLease, leaseForUpdate, id))
 		if err != nil {
 			return err
@@ -162,22 +145,16 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		if l.State != old.State && !old.State.CanMove(l.State) {
 			return conflict(fmt.Sprintf("a lease that is %s cannot become %s", old.State, l.State))
 		}
-		if l.Sealed != "" && l.Sealed != old.Sealed {
-			if present, err := t.any(presentKey, old.VIM, old.VIMGeneration, string(l.SealedKey)); err != nil {
-				return err
-			} else if !present {
-				return conflict("the VIM was sealed under another key in the meantime")
-			}
+		if l.Sealed != "" && l.Sealed != old.Sealed && !slices.Contains(keys, string(l.SealedKey)) {
+			return conflict("the VIM was sealed under another key in the meantime")
 		}
 		l.Revision = old.Revision + 1
-		stored, err = oneLease(rows(t, scanLease, updateLease, append(changingColumns(l), id)...))
-		if err != nil || !needsGeneration(old) || needsGeneration(stored) {
-			return err
+		queueRows(t, scanLease, &stored, updateLease, append(changingColumns(l), id)...)
+		if !needsGeneration(old) || needsGeneration(l) {
+			return nil
 		}
 		// The last two that need it may end at the same time.
-		if err := t.lock(lockGeneration, old.VIM); err != nil {
-			return err
-		}
+		t.lock(lockGeneration, old.VIM)
 		return t.dropUnneeded(old.VIM, old.VIMGeneration)
 	})
 	if refusal != nil {
@@ -186,7 +163,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("updating lease %s: %w", id, err)
 	}
-	return stored, nil
+	return stored[0], nil // its row was locked
 }
 
 // needsGeneration reports whether the lease's credential may have to be taken
@@ -214,10 +191,7 @@ func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]string, error) {
 }
 
 // resume takes the leases of a VIM up again that wait after failed tries.
-func (t txn) resume(vim string, now time.Time) error {
-	_, err := t.exec(resume, stamp(now), vim)
-	return err
-}
+func (t txn) resume(vim string, now time.Time) { t.queue(resume, stamp(now), vim) }
 
 // leaseValues are a new row's.
 func leaseValues(l broker.Lease) []any {

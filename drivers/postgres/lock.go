@@ -24,6 +24,10 @@ const (
 const (
 	takeLock       = `SELECT pg_advisory_xact_lock($1)`
 	takeLockShared = `SELECT pg_advisory_xact_lock_shared($1)`
+	// shareVIMOfLease takes lockVIM of a lease's VIM, which never changes. Its key is lockKey's.
+	shareVIMOfLease = `SELECT pg_advisory_xact_lock_shared(` + vimLockKey + `) FROM leases WHERE id = $1`
+	vimLockKey      = `('x' || left(encode(sha256('vimbroker lock vim'::bytea ||
+		int8send(octet_length(vim)) || convert_to(vim, 'UTF8')), 'hex'), 16))::bit(64)::bigint`
 )
 
 // lockKey is the number of an advisory lock, the same in every process. Two that
@@ -38,14 +42,8 @@ func lockKey(kind lockKind, names ...string) int64 {
 	return int64(binary.BigEndian.Uint64(h.Sum(nil)))
 }
 
-// lock takes an advisory lock until the transaction ends.
-func (t txn) lock(kind lockKind, names ...string) error {
-	_, err := t.exec(takeLock, lockKey(kind, names...))
-	return err
-}
+// lock queues to take an advisory lock until the transaction ends.
+func (t txn) lock(kind lockKind, names ...string) { t.queue(takeLock, lockKey(kind, names...)) }
 
-// share takes one that others may share.
-func (t txn) share(kind lockKind, names ...string) error {
-	_, err := t.exec(takeLockShared, lockKey(kind, names...))
-	return err
-}
+// share queues to take one that others may share.
+func (t txn) share(kind lockKind, names ...string) { t.queue(takeLockShared, lockKey(kind, names...)) }

@@ -179,11 +179,13 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 		})
 		writers.Go(func() {
 			err := s.write(t.Context(), entryOf(order[0]), func(x txn) error {
-				if err := x.lock(lockVIM, order[0]); err != nil {
+				x.lock(lockVIM, order[0])
+				if err := x.send(); err != nil {
 					return err
 				}
 				first()
-				return x.lock(lockVIM, order[1])
+				x.lock(lockVIM, order[1])
+				return nil
 			})
 			if err != nil {
 				t.Errorf("write = %v", err)
@@ -210,6 +212,9 @@ func TestStoppedWriterIsCutOff(t *testing.T) {
 			default:
 			}
 			if err := x.append(entryOf("stopped")); err != nil {
+				return err
+			}
+			if err := x.send(); err != nil {
 				return err
 			}
 			close(held)

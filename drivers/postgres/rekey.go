@@ -37,22 +37,14 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			return refusal
 		}
 		for _, g := range append(v.Past, v.Current) {
-			if _, err := t.exec(retireReplacedKey, stamp(s.now()), id, g.Number, string(g.Key)); err != nil {
-				return err
-			}
-			if _, err := t.exec(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number); err != nil {
-				return err
-			}
+			t.queue(retireReplacedKey, stamp(s.now()), id, g.Number, string(g.Key))
+			t.queue(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number)
 		}
 		for _, l := range leases {
-			if _, err := t.exec(resealed, l.Sealed, string(l.SealedKey), l.ID); err != nil {
-				return err
-			}
+			t.queue(resealed, l.Sealed, string(l.SealedKey), l.ID)
 		}
 		pending := pendingAndHealth(v)[:2]
-		if _, err := t.exec(rekeyVIM, append(pending, stamp(v.UpdatedAt), revision, id)...); err != nil {
-			return err
-		}
+		t.queue(rekeyVIM, append(pending, stamp(v.UpdatedAt), revision, id)...)
 		stored, err = t.vim(id)
 		return err
 	})

@@ -45,16 +45,12 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) erro
 		if err := t.first(vimKeyRule, vimKeyTaken, v.CreatedBy, v.IdempotencyKey); err != nil {
 			return err
 		}
-		if _, err := t.exec(insertVIM, vimValues(v)...); err != nil {
-			return err
+		t.queue(insertVIM, vimValues(v)...)
+		t.setLabels(v.ID, v.Labels)
+		if v.Current.Number != 0 {
+			t.addGeneration(v.ID, v.Current)
 		}
-		if err := t.setLabels(v.ID, v.Labels); err != nil {
-			return err
-		}
-		if v.Current.Number == 0 {
-			return nil
-		}
-		return t.addGeneration(v.ID, v.Current)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("creating VIM %s: %w", v.ID, err)
@@ -73,9 +69,7 @@ func vimValues(v broker.VIM) []any {
 
 // hold locks a VIM against everyone else, and reports whether it is there.
 func (t txn) hold(id string) (bool, error) {
-	if err := t.lock(lockVIM, id); err != nil {
-		return false, err
-	}
+	t.lock(lockVIM, id)
 	return t.any(lockVIMRow, id)
 }
 
@@ -117,14 +111,13 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		args := append([]any{
 			v.Name, v.Type, v.State, v.Shared, v.Default, stamp(v.UpdatedAt), old.Revision + 1, v.Current.Number,
 		}, pendingAndHealth(v)...)
-		if _, err := t.exec(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...); err != nil {
-			return err
-		}
+		t.queue(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...)
 		if err := t.replaceGeneration(old, v.Current, v.UpdatedAt); err != nil {
 			return err
 		}
-		if err := t.changeLabels(id, old.Labels, v.Labels); err != nil {
-			return err
+		if !maps.Equal(old.Labels, v.Labels) {
+			t.queue(deleteLabels, id)
+			t.setLabels(id, v.Labels)
 		}
 		stored, err = t.vim(id)
 		return err
@@ -154,14 +147,10 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		if live, err := t.any(held, id); err != nil || live {
 			return orLive(err)
 		}
-		if _, err := t.exec(unsealLeases, id); err != nil {
-			return err
-		}
-		if _, err := t.exec(retireKeysOfVIM, stamp(s.now()), id); err != nil {
-			return err
-		}
-		_, err := t.exec(deleteVIM, id)
-		return err
+		t.queue(unsealLeases, id)
+		t.queue(retireKeysOfVIM, stamp(s.now()), id)
+		t.queue(deleteVIM, id)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("deleting VIM %s: %w", id, err)
@@ -182,7 +171,8 @@ func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h br
 		if err := t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...); err != nil || !back {
 			return err
 		}
-		return t.resume(id, h.CheckedAt)
+		t.resume(id, h.CheckedAt)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("recording health of VIM %s: %w", id, err)
@@ -210,21 +200,8 @@ func orLive(err error) error {
 	return broker.LeasesLive()
 }
 
-func (t txn) changeLabels(vim string, old, now map[string]string) error {
-	if maps.Equal(old, now) {
-		return nil
-	}
-	if _, err := t.exec(deleteLabels, vim); err != nil {
-		return err
-	}
-	return t.setLabels(vim, now)
-}
-
-func (t txn) setLabels(vim string, labels map[string]string) error {
+func (t txn) setLabels(vim string, labels map[string]string) {
 	for k, v := range labels {
-		if _, err := t.exec(insertLabel, vim, k, v); err != nil {
-			return err
-		}
+		t.queue(insertLabel, vim, k, v)
 	}
-	return nil
 }

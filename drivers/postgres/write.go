@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -55,6 +56,8 @@ func (s *Store) change(ctx context.Context, apply func(txn) error) error {
 	return s.outcome(ctx, bounded, err)
 }
 
+const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
+
 // attempt runs one transaction. Once committing is said, a transaction whose
 // outcome was lost may have been committed.
 func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing bool, err error) {
@@ -63,41 +66,93 @@ func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing 
 		return false, err
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
-	if err != nil {
-		return false, translate(err)
-	}
+	t := txn{ctx, conn, s, &pgx.Batch{}}
 	// Also when apply panics. Where this fails the connection is broken, and with it
 	// the transaction ends.
 	defer func() {
-		if !committing {
+		if t.begun() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit)
 			defer cancel()
-			_ = tx.Rollback(ctx)
+			_, _ = conn.Exec(ctx, `ROLLBACK`)
 		}
 	}()
-	if err := apply(txn{ctx, tx, s}); err != nil {
+	t.queue(begin)
+	if err := apply(t); err != nil {
 		return false, err
 	}
 	failpoint.At("store.before-commit")
-	// Not the caller's context: its end would leave open what became of the write.
-	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
-	defer cancel()
-	err = translate(tx.Commit(done))
+	committing, err = t.commit()
 	failpoint.At("store.after-commit")
-	return true, err
+	return committing, err
 }
 
-// txn is one write's view of the transaction.
+// txn is one write's view of the transaction. A statement whose answer nobody
+// waits for is queued, and sent with the next one that has to be waited for: a
+// round trip less, most of them while others wait for a lock.
 type txn struct {
-	ctx context.Context
-	tx  pgx.Tx
-	s   *Store
+	ctx    context.Context
+	conn   *pgxpool.Conn
+	s      *Store
+	queued *pgx.Batch
+}
+
+// queue leaves a statement to be sent by the next send, at the latest with the
+// commit; what it errs with is told there.
+func (t txn) queue(text string, args ...any) *pgx.QueuedQuery { return t.queued.Queue(text, args...) }
+
+// send runs what is queued, in order, in one round trip. What follows an error is not run.
+func (t txn) send() error {
+	batch := *t.queued
+	*t.queued = pgx.Batch{}
+	return translate(t.conn.SendBatch(t.ctx, &batch).Close())
+}
+
+// begun reports whether the transaction is open in the database.
+func (t txn) begun() bool { return t.conn.Conn().PgConn().TxStatus() != 'I' }
+
+// reach sends what is queued if nothing was yet: that a connection has died while
+// it was idle is found while nothing can have been committed.
+func (t txn) reach() error {
+	if t.begun() {
+		return nil
+	}
+	return t.send()
+}
+
+// commit sends the rest and ends the transaction. Where committing is false the
+// database has said that it did not commit.
+func (t txn) commit() (committing bool, err error) {
+	if err := t.reach(); err != nil {
+		return false, err
+	}
+	// Not the caller's context: its end would leave open what became of the write.
+	done, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), callLimit)
+	defer cancel()
+	t.ctx = done
+	var said string
+	t.queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
+		said = tag.String()
+		return nil
+	})
+	err = t.send()
+	if said == "COMMIT" {
+		return true, nil
+	}
+	if err == nil {
+		err = unavailable(pgx.ErrTxCommitRollback)
+	}
+	var a *answer
+	return !errors.As(err, &a), err
 }
 
 func (t txn) exec(text string, args ...any) (pgconn.CommandTag, error) {
-	tag, err := t.tx.Exec(t.ctx, text, args...)
-	return tag, translate(err)
+	var tag pgconn.CommandTag
+	t.queue(text, args...).Exec(func(got pgconn.CommandTag) error {
+		tag = got
+		return nil
+	})
+	err := t.send()
+	return tag, err
 }
 
 // any reports whether a query finds a row.
@@ -115,12 +170,17 @@ func (t txn) one(what, text string, args ...any) error {
 	return err
 }
 
+// queueRows queues a query whose rows are scanned into all when it is sent.
+func queueRows[T any](t txn, scan func(pgx.CollectableRow) (T, error), all *[]T, text string, args ...any) {
+	t.queue(text, args...).Query(func(found pgx.Rows) (err error) {
+		*all, err = pgx.CollectRows(found, scan)
+		return err
+	})
+}
+
 // rows runs a query in the transaction and scans its rows.
 func rows[T any](t txn, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
-	found, err := t.tx.Query(t.ctx, text, args...)
-	if err != nil {
-		return nil, translate(err)
-	}
-	all, err := pgx.CollectRows(found, scan)
-	return all, translate(err)
+	var all []T
+	queueRows(t, scan, &all, text, args...)
+	return all, t.send()
 }

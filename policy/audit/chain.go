@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"maps"
 	"slices"
 	"strings"
@@ -18,9 +17,8 @@ const chainDomain = "vimbroker audit entry 1"
 
 // Seal completes an entry that has its Seq: it sets Previous to the hash of the
 // entry before it (empty for Seq 1) and Hash to the hex SHA-256 over all other
-// fields. It first brings the entry into the form that every store and encoding
-// keeps: time in UTC with whole microseconds, text as valid UTF-8. The sink
-// stores what Seal returns.
+// fields. It first brings the entry into the form that is [Kept]. The sink stores
+// what Seal returns.
 //
 // What is hashed is a sequence of values, each with its length in front, so no
 // two different entries encode alike:
@@ -29,6 +27,15 @@ const chainDomain = "vimbroker audit entry 1"
 //	Action, Kind, Resource, Outcome, len(Detail), key and value of each detail
 //	in the order of the keys, Previous
 func Seal(previous string, e Entry) Entry {
+	e = Kept(e)
+	e.Previous = previous
+	e.Hash = digest(e)
+	return e
+}
+
+// Kept returns an entry in the form that every store and encoding keeps: time in
+// UTC with whole microseconds, text as valid UTF-8.
+func Kept(e Entry) Entry {
 	e.Time = e.Time.UTC().Truncate(time.Microsecond)
 	e.Request = valid(e.Request)
 	e.Principal = valid(e.Principal)
@@ -44,45 +51,44 @@ func Seal(previous string, e Entry) Entry {
 		}
 		e.Detail = detail
 	}
-	e.Previous = previous
-	e.Hash = digest(e)
 	return e
+}
+
+// Hashed is what the hash of an entry covers, in two parts: what comes before Seq,
+// and what stands between Seq and Previous. It is for a sink that learns both only
+// where it cannot call [Seal]; such a sink keeps what [Kept] returns, with
+//
+//	Hash = hex of SHA-256 over before, Seq, between, the length of Previous, Previous
+//
+// where Seq and the length are 8 bytes, the most significant first.
+func Hashed(e Entry) (before, between []byte) {
+	before = appendText(nil, chainDomain)
+	between = appendNumber(nil, e.Time.UnixMicro())
+	for _, s := range []string{
+		e.Request, e.Principal, e.Project, string(e.Action), string(e.Kind), e.Resource, string(e.Outcome),
+	} {
+		between = appendText(between, s)
+	}
+	between = appendNumber(between, int64(len(e.Detail)))
+	for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
+		between = appendText(appendText(between, key), e.Detail[key])
+	}
+	return before, between
 }
 
 func valid[T ~string](s T) T { return T(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
 // digest is the Hash that e should have.
 func digest(e Entry) string {
-	h := sha256.New()
-	writeText(h, chainDomain)
-	writeNumber(h, e.Seq)
-	writeNumber(h, e.Time.UnixMicro())
-	for _, s := range []string{
-		e.Request, e.Principal, e.Project, string(e.Action), string(e.Kind), e.Resource, string(e.Outcome),
-	} {
-		writeText(h, s)
-	}
-	writeNumber(h, int64(len(e.Detail)))
-	for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
-		writeText(h, key)
-		writeText(h, e.Detail[key])
-	}
-	writeText(h, e.Previous)
-	return hex.EncodeToString(h.Sum(nil))
+	b, between := Hashed(e)
+	b = append(appendNumber(b, e.Seq), between...)
+	sum := sha256.Sum256(appendText(b, e.Previous))
+	return hex.EncodeToString(sum[:])
 }
 
-// Writing to a hash never errs (see [hash.Hash]).
+func appendNumber(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
 
-func writeNumber(h hash.Hash, n int64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	h.Write(b[:])
-}
-
-func writeText(h hash.Hash, s string) {
-	writeNumber(h, int64(len(s)))
-	h.Write([]byte(s))
-}
+func appendText(b []byte, s string) []byte { return append(appendNumber(b, int64(len(s))), s...) }
 
 // ChainError says where a chain of entries is broken.
 type ChainError struct {

@@ -1,6 +1,9 @@
 package audit_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -148,6 +151,19 @@ func TestSealGivesTheFormThatStoresKeep(t *testing.T) {
 	}
 	if empty, none := audit.Seal("", audit.Entry{Detail: map[string]string{}}), audit.Seal("", audit.Entry{}); empty.Hash != none.Hash {
 		t.Errorf("an empty Detail and none have different hashes")
+	}
+}
+
+// TestHashedIsWhatIsHashed puts a hash together as a sink does that does not call Seal.
+func TestHashedIsWhatIsHashed(t *testing.T) {
+	for _, want := range chain(t, 3) {
+		before, between := audit.Hashed(audit.Kept(want))
+		all := binary.BigEndian.AppendUint64(before, uint64(want.Seq))
+		all = binary.BigEndian.AppendUint64(append(all, between...), uint64(len(want.Previous)))
+		sum := sha256.Sum256(append(all, want.Previous...))
+		if got := hex.EncodeToString(sum[:]); got != want.Hash {
+			t.Errorf("entry %d: hash %s, want %s", want.Seq, got, want.Hash)
+		}
 	}
 }
 
