@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -52,8 +53,10 @@ func newBench(t testing.TB, compat bool) *bench {
 	rules.AllowLoopback = true
 	registry := broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: log,
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: kubernetes.New(kubernetes.Options{Log: log})},
-		Egress:  func(string) *egress.Rules { return rules },
+		Drivers: map[broker.VIMType]broker.Driver{
+			broker.Kubernetes: kubernetes.New(kubernetes.Options{Log: log}), broker.OpenStack: openstack.New(openstack.Options{Log: log}),
+		},
+		Egress: func(string) *egress.Rules { return rules },
 	})
 	var all []policy.Token
 	for name, p := range map[string]policy.Principal{

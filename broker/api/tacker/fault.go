@@ -105,11 +105,6 @@ func (s *server) word(f *fault, o operation, known *broker.Error) {
 			name = o.id + " "
 		}
 		f.message = "Specified VIM id " + name + "is invalid. Please verify and pass a valid VIM id"
-	case errors.Is(known.Kind, broker.ErrExists) && known.Field == "default":
-		f.kind, f.message = "VimDefaultDuplicateException", "Default VIM already exists."
-		if s.Compat {
-			f.status = http.StatusInternalServerError
-		}
 	case errors.Is(known.Kind, broker.ErrExists):
 		f.message = "vim already exist with given ['tenant_id', 'name', 'deleted_at']"
 		if s.Compat && o.verb == "PUT" {
@@ -125,6 +120,36 @@ func (s *server) word(f *fault, o operation, known *broker.Error) {
 		f.kind = "VimInUseException"
 		f.message = "VIM " + o.id + " is still in use by VNF: " + known.Error()
 	}
+}
+
+// secondDefault names the VIM that is the project's default already, where that is why
+// another cannot be; any other error it returns as it is. The project is that of the
+// VIM the call is for, if it is for one.
+func (s *server) secondDefault(c call, project string, err error) error {
+	var known *broker.Error
+	if !errors.As(err, &known) || !errors.Is(known.Kind, broker.ErrExists) || known.Field != "default" {
+		return err
+	}
+	visible, err := s.find(c, nil)
+	if err != nil {
+		return err
+	}
+	for _, v := range visible {
+		if v.ID == c.id {
+			project = v.Project
+		}
+	}
+	id := ""
+	for _, v := range visible {
+		if v.Default && v.Project == project {
+			id = " " + v.ID
+		}
+	}
+	status := http.StatusConflict
+	if s.Compat {
+		status = http.StatusInternalServerError
+	}
+	return &fault{status, "VimDefaultDuplicateException", "Default VIM already exists" + id + "."}
 }
 
 // attributeOf calls a field of the domain by Tacker's name.

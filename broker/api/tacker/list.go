@@ -56,7 +56,7 @@ func (s *server) list(c call) (any, error) {
 	return map[string]any{"vims": vims}, nil
 }
 
-// find asks the domain as narrowly as the filters allow.
+// find asks the domain as narrowly as the filters allow; without any, for all VIMs.
 func (s *server) find(c call, query url.Values) ([]broker.VIM, error) {
 	ctx := c.r.Context()
 	if ids := query["id"]; len(ids) == 1 {

@@ -2,12 +2,15 @@ package tacker_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
 const (
@@ -59,6 +62,9 @@ func TestAVIMHasTackersShape(t *testing.T) {
 	if got := encode(changed["extra"]); changed["name"] != "k2" || got != `{"a":{"b":1,"c":2}}` {
 		t.Errorf("after PUT: name %v, extra %s", changed["name"], got)
 	}
+	if changed = b.vim("alice", "PUT", "/v1.0/vims/"+id, `{"vim":{"extra":{"a":{"b":null}}}}`, http.StatusOK); encode(changed["extra"]) != `{"a":{"c":2}}` {
+		t.Errorf("extra after a null: %s", encode(changed["extra"]))
+	}
 	matches(t, "updated_at when shown", b.vim("alice", "GET", "/v1.0/vims/"+id, "", http.StatusOK)["updated_at"], later)
 
 	if answer, text := b.call("alice", "DELETE", "/v1.0/vims/"+id+".json", ""); answer.StatusCode != http.StatusNoContent || text != "" {
@@ -105,6 +111,70 @@ func TestOnlyOneThingIsUpdated(t *testing.T) {
 	b.vim("alice", "PUT", path, `{"vim":{"auth_cred":{`+basic+`}}}`, http.StatusOK)
 	if v = b.vim("alice", "PUT", path, `{"vim":{"vim_project":{"name":"cnf"},"is_default":"True"}}`, http.StatusOK); encode(v["vim_project"]) != `{"name":"cnf"}` || v["is_default"] != true {
 		t.Errorf("vim_project %v, is_default %v", v["vim_project"], v["is_default"])
+	}
+}
+
+func TestACloudHasTackersShape(t *testing.T) {
+	b, cloud := newBench(t, false), fakekeystone.New(t, fakekeystone.Options{Plain: true})
+	project := cloud.Project("demo")
+	user := cloud.User("operator", project, "member")
+	body := `{"vim":{"type":"openstack","name":"os1","description":"d1","auth_url":"` + cloud.Endpoint + `",
+			"auth_cred":{"username":"operator","password":"` + user.Password + `","user_domain_name":"Default","cert_verify":"True"},
+			"vim_project":{"name":"demo","project_domain_name":"Default"}}}`
+	made := b.vim("alice", "POST", "/v1.0/vims", body, http.StatusCreated)
+	id := made["id"].(string)
+	delete(made, "created_at")
+	cred := map[string]any{
+		"username": "operator", "user_domain_name": "Default", "cert_verify": "True", "project_id": nil, "project_name": "demo",
+		"project_domain_name": "Default", "auth_url": cloud.Endpoint + "/v3", "key_type": "fernet_key", "password": "***",
+	}
+	if diff := cmp.Diff(map[string]any{
+		"id": id, "type": "openstack", "tenant_id": "demo", "name": "os1", "description": "d1", "is_default": false, "status": "ACTIVE",
+		"placement_attr": map[string]any{"regions": []any{"RegionOne", "RegionTwo"}}, "updated_at": nil, "extra": map[string]any{},
+		"auth_url": cloud.Endpoint + "/v3", "vim_project": map[string]any{"name": "demo", "project_domain_name": "Default"}, "auth_cred": cred,
+	}, made); diff != "" {
+		t.Errorf("answer to POST (-want +got):\n%s", diff)
+	}
+
+	// A new password alone, by the user's name or without it.
+	cloud.SetPassword(user.ID, "n3w")
+	path := "/v1.0/vims/" + id
+	for _, name := range []string{`"username":"operator",`, ""} {
+		v := b.vim("alice", "PUT", path, `{"vim":{"auth_cred":{`+name+`"password":"n3w"}}}`, http.StatusOK)
+		if diff := cmp.Diff(cred, v["auth_cred"]); diff != "" {
+			t.Errorf("auth_cred after a new password (-want +got):\n%s", diff)
+		}
+	}
+	// What is said again is no change, and what would lead elsewhere wants the credential.
+	b.vim("alice", "PUT", path, `{"vim":{"auth_cred":{"username":"operator","cert_verify":"True"},"vim_project":{"name":"demo"}}}`, http.StatusOK)
+	answer, text := b.call("alice", "PUT", path, `{"vim":{"vim_project":{"name":"other"}}}`)
+	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(text, "must be given again") {
+		t.Errorf("another project without the credential = %d %s", answer.StatusCode, text)
+	}
+	for fault, more := range map[string]string{
+		"auth_cred":               `"auth_cred":{"bearer_token":"s3cret"}`,
+		"auth_cred.cert_verify":   `"auth_cred":{"cert_verify":"perhaps"}`,
+		"vim_project":             `"vim_project":{"namespace":"s3cret"}`,
+		"auth_cred.client_secret": `"auth_cred":{"client_secret":"s3cret"}`,
+	} {
+		full := map[string]any{}
+		for _, part := range []string{body, `{"vim":{"name":"x",` + more + `}}`} {
+			var one struct{ VIM map[string]any }
+			if err := json.Unmarshal([]byte(part), &one); err != nil {
+				t.Fatal(err)
+			}
+			maps.Copy(full, one.VIM)
+		}
+		answer, text := b.call("alice", "POST", "/v1.0/vims", encode(map[string]any{"vim": full}))
+		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(text, "Invalid input for "+fault+". ") {
+			t.Errorf("POST %s = %d %s, want a fault of %s", more, answer.StatusCode, text, fault)
+		}
+	}
+	if wire := b.wire.String(); strings.Contains(wire, user.Password) || strings.Contains(wire, "n3w") || strings.Contains(wire, "s3cret") {
+		t.Error("an answer holds a credential")
+	}
+	if answer, _ := b.call("alice", "DELETE", path, ""); answer.StatusCode != http.StatusNoContent {
+		t.Errorf("DELETE = %d", answer.StatusCode)
 	}
 }
 
@@ -170,7 +240,8 @@ func TestFaultsAreTackers(t *testing.T) {
 			return documented
 		}
 		id := b.vim("alice", "POST", "/v1.0/vims", b.body("k1", "is_default", "true"), http.StatusCreated)["id"].(string)
-		b.vim("alice", "POST", "/v1.0/vims", b.body("k2"), http.StatusCreated)
+		second := b.vim("alice", "POST", "/v1.0/vims", b.body("k2"), http.StatusCreated)["id"].(string)
+		b.vim("mallet", "POST", "/v1.0/vims", b.body("k1", "is_default", "true"), http.StatusCreated) // another project's
 		none := "11111111-1111-4111-8111-111111111111"
 		for _, c := range []struct {
 			method, path, body string
@@ -192,7 +263,8 @@ func TestFaultsAreTackers(t *testing.T) {
 			{"POST", "", b.body("x", "auth_cred", `{"zog":"s3cret"}`), 400, "HTTPBadRequest", "Invalid input for auth_cred. Reason: holds a key that a VIM of type kubernetes does not have."},
 			{"POST", "", b.body("x", "tenant_id", `"zzz"`), 400, "HTTPBadRequest", "Specifying 'tenant_id' other than authenticated tenant in request requires admin privileges"},
 			{"POST", "", b.body("k1"), 409, "DuplicateEntity", "vim already exist with given ['tenant_id', 'name', 'deleted_at']"},
-			{"POST", "", b.body("x", "is_default", "true"), pick(409, 500), "VimDefaultDuplicateException", "Default VIM already exists."},
+			{"POST", "", b.body("x", "is_default", "true"), pick(409, 500), "VimDefaultDuplicateException", "Default VIM already exists " + id + "."},
+			{"PUT", "/" + second, `{"vim":{"is_default":true}}`, pick(409, 500), "VimDefaultDuplicateException", "Default VIM already exists " + id + "."},
 			{"GET", "/" + none, "", pick(404, 500), "VimNotFoundException", "Specified VIM id " + none + " is invalid. Please verify and pass a valid VIM id"},
 			{"DELETE", "/" + none, "", pick(404, 500), "VimNotFoundException", "Specified VIM id " + none + " is invalid. Please verify and pass a valid VIM id"},
 			{"POST", "", b.body("x", "auth_cred", `{"bearer_token":"s3cret","ssl_ca_cert":"None"}`), pick(400, 500), "VimUnauthorizedException", ""},

@@ -1,6 +1,7 @@
 package tacker
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -28,7 +29,7 @@ func (s *server) create(c call) (any, error) {
 		return nil, bad("Specifying 'tenant_id' other than authenticated tenant in request requires admin privileges")
 	}
 	if err != nil {
-		return nil, err
+		return nil, s.secondDefault(c, cmp.Or(r.Project, c.p.Project), err)
 	}
 	return one(v, created), nil
 }
@@ -121,7 +122,7 @@ func (s *server) update(c call) (any, error) {
 	}
 	v, err := s.Registry.UpdateVIM(c.r.Context(), c.p, c.id, change)
 	if err != nil {
-		return nil, err
+		return nil, s.secondDefault(c, "", err)
 	}
 	return one(v, updated), nil
 }
