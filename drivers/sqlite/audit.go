@@ -28,16 +28,21 @@ func (s *Store) Append(ctx context.Context, e audit.Entry) error {
 
 // append adds an entry at the end of the chain, in the transaction of what it records.
 func (t txn) append(e audit.Entry) error {
-	var seq int64
-	var previous string
-	err := t.queryRow(lastEntry).Scan(&seq, &previous)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return translate(err)
+	if t.s.end == nil {
+		var last audit.Entry
+		err := t.queryRow(lastEntry).Scan(&last.Seq, &last.Hash)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return translate(err)
+		}
+		t.s.end = &last
 	}
-	e.Seq = seq + 1
-	e = audit.Seal(previous, e)
-	_, err = t.exec(insertEntry, e.Seq, e.Time.UnixMicro(), e.Request, e.Principal, e.Project, string(e.Action),
+	e.Seq = t.s.end.Seq + 1
+	e = audit.Seal(t.s.end.Hash, e)
+	_, err := t.exec(insertEntry, e.Seq, e.Time.UnixMicro(), e.Request, e.Principal, e.Project, string(e.Action),
 		string(e.Kind), e.Resource, string(e.Outcome), encode(e.Detail), e.Previous, e.Hash)
+	if err == nil {
+		t.s.end = &e
+	}
 	return err
 }
 

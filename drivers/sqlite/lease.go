@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,12 +14,12 @@ import (
 var (
 	leaseForUpdate = prepared(leaseByID)
 	leaseKeyTaken  = prepared(`SELECT 1 FROM leases WHERE principal = ? AND idempotency_key = ? AND idempotency_key <> ''`)
-	vimForLease    = prepared(`SELECT project FROM vims WHERE id = ? AND state = 'registered' AND generation = ?`)
-
-	liveCounts = prepared(`SELECT
+	// vimForLease counts live leases too, for quotas.
+	vimForLease = prepared(`SELECT project,
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = ?), 0),
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'vim' AND name = ?), 0),
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = ?), 0)`)
+		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'vim' AND name = id), 0),
+		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = ?), 0)
+		FROM vims WHERE id = ? AND state = 'registered' AND generation = ?`)
 
 	insertLease = prepared(`INSERT INTO leases (id, vim, vim_name, vim_type, vim_project, vim_generation, project,
 		principal, created_at, operation, state, reason, role, namespaces, format, purpose, issued_at, expires_at,
@@ -30,7 +31,7 @@ var (
 		format = ?, purpose = ?, issued_at = ?, expires_at = ?, max_expires_at = ?, renewed_at = ?, credential_kind = ?, unlisted = ?, derived = ?,
 		revocable = ?, max_revocation_lag = ?, revoked_at = ?, confirmed_dead_at = ?, handle = ?, sealed = ?, sealed_key = ?,
 		attempts = ?, next_attempt_at = ?, last_error = ?, revision = ?, idempotency_key = ?, request_digest = ?
-		WHERE id = ?`)
+		WHERE id = ? RETURNING ` + leaseColumns)
 	presentKey = prepared(`SELECT 1 FROM vim_generations WHERE vim = ? AND number = ? AND key_ref = ?`)
 	deferLease = prepared(`UPDATE leases SET attempts = ?, next_attempt_at = ?, last_error = ? WHERE id = ?`)
 	resume     = prepared(`UPDATE leases INDEXED BY lease_due_by_vim SET attempts = 0, next_attempt_at = min(next_attempt_at, ?)
@@ -44,14 +45,13 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 	l.State, l.Revision = broker.LeasePending, 1
 	err := s.write(ctx, func(t txn) error {
 		// First: a request that is repeated may have used up the quota itself.
-		if found, err := t.any(leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil || found {
-			return orTaken(err, "leases.principal, leases.idempotency_key")
+		if l.IdempotencyKey != "" {
+			if found, err := t.any(leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil || found {
+				return orTaken(err, "leases.principal, leases.idempotency_key")
+			}
 		}
-		vimProject, err := t.leasable(l.VIM, l.VIMGeneration)
+		vimProject, err := t.leasable(l, q)
 		if err != nil {
-			return err
-		}
-		if err := t.withinQuota(l, q); err != nil {
 			return err
 		}
 		args := append([]any{
@@ -69,29 +69,16 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 	return nil
 }
 
-// leasable returns the project of a VIM that is registered with this generation.
-func (t txn) leasable(vim string, generation int64) (project string, err error) {
-	rows, err := t.query(vimForLease, vim, generation)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return "", translate(err)
-		}
-		return "", conflict("the VIM is gone, is not registered, or was changed in the meantime")
-	}
-	return project, translate(rows.Scan(&project))
-}
-
-func (t txn) withinQuota(l broker.Lease, q broker.Quota) error {
-	if q == (broker.Quota{}) {
-		return nil
-	}
+// leasable returns the project of the lease's VIM, if that is registered with the
+// lease's generation and no quota is used up.
+func (t txn) leasable(l broker.Lease, q broker.Quota) (project string, err error) {
 	var ofPrincipal, ofVIM, ofProject int
-	if err := t.queryRow(liveCounts, l.Principal, l.VIM, l.Project).Scan(&ofPrincipal, &ofVIM, &ofProject); err != nil {
-		return translate(err)
+	err = t.queryRow(vimForLease, l.Principal, l.Project, l.VIM, l.VIMGeneration).Scan(&project, &ofPrincipal, &ofVIM, &ofProject)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", conflict("the VIM is gone, is not registered, or was changed in the meantime")
+	case err != nil:
+		return "", translate(err)
 	}
 	for _, bound := range []struct {
 		name, of   string
@@ -102,14 +89,14 @@ func (t txn) withinQuota(l broker.Lease, q broker.Quota) error {
 		{"perProject", l.Project, ofProject, q.PerProject},
 	} {
 		if bound.most > 0 && bound.live >= bound.most {
-			return &broker.Error{
+			return "", &broker.Error{
 				Kind:   broker.ErrQuota,
 				Detail: fmt.Sprintf("quota %s is used up: %d live leases of %s", bound.name, bound.most, bound.of),
 				Remedy: "revoke leases that are no longer needed",
 			}
 		}
 	}
-	return nil
+	return project, nil
 }
 
 // UpdateLease changes a lease by a function. What the function does to ID, VIM,
@@ -137,7 +124,8 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 			}
 		}
 		l.Revision = old.Revision + 1
-		if _, err := t.exec(updateLease, append(changingColumns(l), id)...); err != nil {
+		rows, err := t.query(updateLease, append(changingColumns(l), id)...)
+		if stored, err = oneLease(rows, err); err != nil {
 			return err
 		}
 		if needsGeneration(old) && !needsGeneration(l) {
@@ -145,11 +133,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 				return err
 			}
 		}
-		if err := t.append(e); err != nil {
-			return err
-		}
-		stored, err = t.lease(id)
-		return err
+		return t.append(e)
 	})
 	if refusal != nil {
 		return broker.Lease{}, refusal

@@ -162,7 +162,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 
 	for text, want := range map[string]string{
-		liveCounts:     "SEARCH lease_live_counts USING PRIMARY KEY (whose=? AND name=?)",
+		vimForLease:    "SEARCH lease_live_counts USING PRIMARY KEY (whose=? AND name=?)",
 		leaseByKey:     "lease_idempotency_key_once_per_principal",
 		vimIDByKey:     "vim_idempotency_key_once_per_principal",
 		keysInUseOfVIM: "sqlite_autoindex_retired_keys_1 (vim=?)",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
 
@@ -51,6 +52,7 @@ type Store struct {
 	turn    sync.Mutex   // held by who writes
 	waiting atomic.Int64 // how many want turn
 	open    *batch       // the transaction that waits for its commit; under turn
+	end     *audit.Entry // the last of the audit chain, nil where it is to be read; under turn
 	closed  atomic.Bool
 }
 

@@ -64,7 +64,8 @@ func (s *Store) join(ctx context.Context, apply func(txn) error) (*batch, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.open == nil {
+	first := s.open == nil
+	if first {
 		// Not ctx: it would take the others' writes back when it ends.
 		tx, err := s.writer.BeginTx(context.WithoutCancel(ctx), nil)
 		if err != nil {
@@ -72,7 +73,27 @@ func (s *Store) join(ctx context.Context, apply func(txn) error) (*batch, error)
 		}
 		s.open = &batch{txn: txn{tx, s}, done: make(chan struct{})}
 	}
-	return s.open, s.open.run(apply)
+	b, end, kept := s.open, s.end, false
+	b.writes++
+	defer func() { // also when apply panics
+		if kept {
+			return
+		}
+		s.end = end
+		if first {
+			_ = b.tx.Rollback() // SQLite may have rolled back by itself
+			s.open = nil
+		}
+	}()
+	if first { // and alone: what fails takes the transaction back as a whole
+		if err := apply(b.txn); err != nil {
+			return nil, err
+		}
+	} else if err := b.behindSavepoint(apply); err != nil {
+		return b, err
+	}
+	kept = true
+	return b, nil
 }
 
 // pass commits the open batch unless someone waits who will.
@@ -91,11 +112,14 @@ func (s *Store) pass() {
 func (s *Store) finish(b *batch) {
 	s.open = nil
 	if b.broken != nil {
+		s.end = nil
 		_ = b.tx.Rollback() // SQLite may have rolled back by itself
 		b.err = b.broken
 	} else {
 		failpoint.At("store.before-commit")
-		b.err = translate(b.tx.Commit())
+		if b.err = translate(b.tx.Commit()); b.err != nil {
+			s.end = nil
+		}
 		failpoint.At("store.after-commit")
 	}
 	close(b.done)
@@ -107,11 +131,10 @@ var (
 	rollbackTo = prepared(`ROLLBACK TO one_write`)
 )
 
-// run lets apply write behind a savepoint. Where the savepoint cannot be
+// behindSavepoint lets apply write behind a savepoint. Where the savepoint cannot be
 // handled, SQLite has ended the transaction by itself (disk full, I/O error),
 // and everyone's writes with it.
-func (b *batch) run(apply func(txn) error) (err error) {
-	b.writes++
+func (b *batch) behindSavepoint(apply func(txn) error) (err error) {
 	if _, err := b.exec(savepoint); err != nil {
 		return b.breakWith(err)
 	}

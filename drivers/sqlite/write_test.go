@@ -106,6 +106,61 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 	}
 }
 
+// TestWhatIsTakenBackLeavesTheChain refuses writes, and lets one panic, after they
+// have added their entries: alone in the transaction, and behind another's write.
+func TestWhatIsTakenBackLeavesTheChain(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	refusal := errors.New("no")
+	refused := func() error {
+		return s.write(t.Context(), func(x txn) error {
+			if err := x.append(entryOf("refused")); err != nil {
+				return err
+			}
+			return refusal
+		})
+	}
+	panics := func() {
+		defer func() { _ = recover() }()
+		_ = s.write(t.Context(), func(x txn) error {
+			if err := x.append(entryOf("panics")); err != nil {
+				return err
+			}
+			panic("no")
+		})
+	}
+	for range 2 {
+		if err := refused(); !errors.Is(err, refusal) {
+			t.Errorf("write = %v, want what apply returned", err)
+		}
+		panics()
+		if err := s.Append(t.Context(), entryOf("kept")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var behind sync.WaitGroup
+	err := s.write(t.Context(), func(x txn) error {
+		behind.Go(func() {
+			if err := refused(); !errors.Is(err, refusal) {
+				t.Errorf("write behind another = %v, want what apply returned", err)
+			}
+		})
+		behind.Go(panics)
+		for s.waiting.Load() < 2 { // nothing signals that they stand at the lock
+		}
+		return x.append(entryOf("before"))
+	})
+	if err != nil {
+		t.Errorf("write before a refused one = %v", err)
+	}
+	behind.Wait()
+	if err := s.Append(t.Context(), entryOf("last")); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(allEntries(t, s)); got != 4 {
+		t.Errorf("%d entries, want the 4 of writes that were kept", got)
+	}
+}
+
 // TestDiskFull lets SQLite find no more pages: it takes the whole transaction
 // back by itself, and everyone in it must hear of it.
 func TestDiskFull(t *testing.T) {
