@@ -10,11 +10,15 @@ import (
 )
 
 // TestRevocationOutlivesAnOutage revokes while the API server answers nothing,
-// and expects the reaper to finish when it does again.
+// and expects the reaper to finish when it does again, and to serve another
+// cluster meanwhile.
 func TestRevocationOutlivesAnOutage(t *testing.T) {
 	c := real.OwnKubernetes(t)
 	b := sitDown(t, c)
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
+	b.Must(t, "vimbroker vim register --kubeconfig "+real.Kubernetes(t).Kubeconfig+" edge2")
+	b.Must(t, "vimbroker lease issue --vim edge2 --out other")
+	other := b.leases(t)[0].ID
 	vim := b.id(t, "edge1")
 	b.Must(t, "vimbroker lease issue --vim edge1 --out kubeconfig")
 	b.Must(t, "kubectl --kubeconfig kubeconfig get ns")
@@ -33,6 +37,12 @@ func TestRevocationOutlivesAnOutage(t *testing.T) {
 	}
 	if r := b.Try(t, "vimbroker lease issue --vim edge1"); r.Code != 1 || r.Stdout != "" {
 		t.Errorf("a lease without an API server: %+v, want refusal", r)
+	}
+	b.Must(t, "vimbroker lease revoke "+other)
+	if !poll(t, time.Minute, func() bool {
+		return slices.ContainsFunc(b.leases(t), func(l lease) bool { return l.ID == other && !l.ConfirmedDeadAt.IsZero() })
+	}) {
+		t.Error("a lease on another cluster is not confirmed dead while one answers nothing")
 	}
 	c.Resume(t)
 	// Nobody asks again: the reaper's next attempt must do.
@@ -57,6 +67,7 @@ func TestRevocationOutlivesAnOutage(t *testing.T) {
 	b.Must(t, "vimbroker vim check edge1")
 	b.Must(t, "vimbroker exec edge1 -- kubectl get ns")
 	b.Must(t, "vimbroker vim inventory edge1")
+	b.Must(t, "vimbroker vim delete edge2 --wait")
 	b.Must(t, "vimbroker vim delete edge1 --drain --wait")
 	b.nothingLeft(t, vim)
 }
