@@ -20,7 +20,7 @@ import (
 // Unanswered translates a call that ended without an HTTP answer, or with one that
 // could not be read, into [broker.ErrUnreachable] (a client certificate that was
 // refused into [broker.ErrUnauthorized]) in our words. server says what was
-// called, as "API server". It returns nil for an error that is not the network's.
+// called, as "the API server". It returns nil for an error that is not the network's.
 func Unanswered(err error, server string) error {
 	var (
 		refused   *egress.RefusedError
@@ -47,7 +47,7 @@ func Unanswered(err error, server string) error {
 	case errors.As(err, &verify), errors.As(err, &invalid):
 		return because(err, "the server's certificate does not verify", "see that the CA certificate and the server's certificate are sound")
 	case errors.As(err, &noTLS), errors.Is(err, http.ErrSchemeMismatch):
-		return because(nil, "the endpoint does not speak TLS", "use the port of the "+server+" that serves https")
+		return because(nil, "the endpoint does not speak TLS", "use the port of "+server+" that serves https")
 	case errors.As(err, &op) && op.Op == "remote error" && refusesCertificate(op.Err):
 		return &broker.Error{
 			Kind: broker.ErrUnauthorized, Detail: "the server refuses the client certificate in the TLS handshake, or wants one",
@@ -60,13 +60,13 @@ func Unanswered(err error, server string) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return because(context.DeadlineExceeded, "the endpoint does not answer in time", "check the endpoint, and that the broker's network leads there")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return because(err, "the endpoint refuses connections", "check the endpoint's port, and that the "+server+" runs")
+		return because(err, "the endpoint refuses connections", "check the endpoint's port, and that "+server+" runs")
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return because(err, "no route leads to the endpoint", "check the endpoint, and that the broker's network leads there")
 	case errors.As(err, &large):
 		return because(nil, fmt.Sprintf("the answer is longer than %d MiB", int(large)>>20), "check the endpoint")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op), errors.As(err, &transport):
-		return because(nil, "the connection broke before the answer was complete", "try again")
+		return because(nil, "the connection broke before the answer was complete", "try again; if it breaks each time, see whether "+server+" serves https there")
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func answered(s *apierrors.StatusError, verb, what string) error {
 // unanswered translates a call that ended without an HTTP answer, or with one that
 // could not be read.
 func unanswered(err error) error {
-	if err := remote.Unanswered(err, "API server"); err != nil {
+	if err := remote.Unanswered(err, "the API server"); err != nil {
 		return err
 	}
 	return notKubernetes(0)

@@ -49,7 +49,7 @@ func (d *Driver) login(ctx context.Context, a broker.Access) (*session, error) {
 	}
 	s, err := c.login(ctx, options(a.Target.Scope, a.Credential, known))
 	if said(err, http.StatusUnauthorized) || said(err, http.StatusNotFound) {
-		err = c.whyNot(ctx, a, known)
+		err = c.whyNot(ctx, a, known, err)
 	}
 	if err == nil {
 		err = s.same(a, known)
@@ -206,15 +206,16 @@ func (s *session) identityOf() string {
 	return "project " + s.project.ID + " of domain " + s.project.Domain.ID
 }
 
-// whyNot finds out why the credential does not lead into the project. Keystone
-// answers 401 to everything; without a project, the same credential tells
-// whether it is the user or the project that is wrong.
-func (c *connection) whyNot(ctx context.Context, a broker.Access, known discovered) error {
+// whyNot finds out why the credential does not lead into the project, for which
+// Keystone refused it. It answers 401 to everything; without a project, the same
+// credential tells whether it is the user or the project that is wrong.
+func (c *connection) whyNot(ctx context.Context, a broker.Access, known discovered, refusal error) error {
 	if a.Credential.Kind == broker.ApplicationCredential {
-		return &broker.Error{
-			Kind: broker.ErrUnauthorized, Detail: "Keystone does not know the application credential, or its user is disabled (401, 404)",
-			Remedy: "replace the VIM's credential; an application credential also ends when it expires, and when a role of its user is removed",
+		why := "Keystone refuses the application credential (401): its secret is another, it has expired, or its user or project is disabled"
+		if said(refusal, http.StatusNotFound) {
+			why = "Keystone has no such application credential (404): it was deleted, by hand or because a role of its user on the project was removed"
 		}
+		return &broker.Error{Kind: broker.ErrUnauthorized, Detail: why, Remedy: "make another on the cloud, and replace the VIM's credential with it"}
 	}
 	o := options(a.Target.Scope, a.Credential, known)
 	o.Scope = tokens.Scope{}
@@ -240,20 +241,20 @@ func (c *connection) whyNot(ctx context.Context, a broker.Access, known discover
 	}
 	if len(body.Projects) == 0 {
 		return &broker.Error{
-			Kind: broker.ErrForbidden, Field: "project", Detail: "the user has no role on any project",
+			Kind: broker.ErrForbidden, Field: "project", Detail: "user and password are right, but the user has no role on any project",
 			Remedy: "give it a role on the project, as with: openstack role add --user USER --project PROJECT member",
 		}
 	}
 	for _, p := range body.Projects {
 		if strings.EqualFold(p.Name, a.Target.Scope.ProjectName) {
 			return &broker.Error{
-				Kind: broker.ErrForbidden, Field: "projectDomain", Detail: "the user's project of that name is in another domain",
-				Remedy: "give the domain of the project",
+				Kind: broker.ErrForbidden, Field: "projectDomain", Detail: "the user has a role on a project of that name in another domain, and none in this one",
+				Remedy: "give the domain that the project is in; it may be another than the user's",
 			}
 		}
 	}
 	return &broker.Error{
-		Kind: broker.ErrForbidden, Field: "project", Detail: "the user has no role on that project, or there is no such project; Keystone does not say which",
+		Kind: broker.ErrForbidden, Field: "project", Detail: "user and password are right, but the user has no role on that project, or the project is disabled or does not exist; Keystone does not say which",
 		Remedy: "check the project's name, or give the user a role on it",
 	}
 }
