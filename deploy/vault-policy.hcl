@@ -2,6 +2,8 @@
 # file. Copy it, and put your own names where the KV version 2 mount is not
 # "secret" or the path not "vimbroker":
 #
+#   vault secrets enable -path=secret -version=2 kv
+#   vault auth enable approle
 #   vault policy write vimbroker vault-policy.hcl
 #   vault write auth/approle/role/vimbroker token_policies=vimbroker \
 #       token_no_default_policy=true token_ttl=1h token_max_ttl=24h

@@ -176,10 +176,35 @@ func (e *egressConfig) fields(d *document) fields {
 // loadConfig reads a file over the defaults, and lets override have the last word.
 // Every fault of the file, and of what it names, is in the one error.
 func loadConfig(name string, env environment, override func(*config, *document)) (config, error) {
+	c, d, err := parseConfig(name, env)
+	if err != nil {
+		return c, err
+	}
+	override(&c, d)
+	c.validate(d)
+	c.load(d)
+	return c, d.err()
+}
+
+// loadDatabase is loadConfig of a configuration of which only the database is used:
+// of the files that it names it reads no other. They may be there for the server
+// alone, and while it runs.
+func loadDatabase(name string, env environment) (config, error) {
+	c, d, err := parseConfig(name, env)
+	if err != nil {
+		return c, err
+	}
+	c.validate(d)
+	c.Database.load(d)
+	return c, d.err()
+}
+
+// parseConfig reads a file over the defaults, and none that it names.
+func parseConfig(name string, env environment) (config, *document, error) {
 	c := defaults(env)
 	text, err := readFile(name, nil)
 	if err != nil {
-		return c, fmt.Errorf("reading the configuration: %w", err)
+		return c, nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	d := &document{name: name}
 	if root := d.parse(text); root != nil {
@@ -188,10 +213,7 @@ func loadConfig(name string, env environment, override func(*config, *document))
 	if fault := writableByOthers(name); fault != "" {
 		d.fault(nil, orWhole(""), "%s", fault)
 	}
-	override(&c, d)
-	c.validate(d)
-	c.load(d)
-	return c, d.err()
+	return c, d, nil
 }
 
 // validate notes every fault that can be told without opening the data directory.

@@ -17,7 +17,8 @@ import (
 func (p *program) dbCommand() *cobra.Command {
 	return group("db", "Prepare the database that several servers share",
 		`These commands do not talk to a server: they read its configuration file, and use
-the database that database.postgres names there.`,
+the database that database.postgres names there. Of the other files that are named
+there they read none.`,
 		`  vimbroker db status --config /etc/vimbroker/vimbroker.yaml
   vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml
   vimbroker db copy --config /etc/vimbroker/vimbroker.yaml`,
@@ -35,7 +36,7 @@ func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) e
 		if file == "" {
 			return usagef(c, "--config is required: the server's configuration file")
 		}
-		made, err := loadConfig(file, p.env, func(*config, *document) {})
+		made, err := loadDatabase(file, p.env)
 		if err != nil {
 			return err
 		}

@@ -127,6 +127,33 @@ func TestDatabaseConfigurationFaults(t *testing.T) {
 	}
 }
 
+// Credentials that systemd hands to the server are not there while it is stopped.
+func TestDBCommandsNeedNoMoreThanTheDatabase(t *testing.T) {
+	dsnFile := write(t, "dsn", real.Postgres(t).DSN(t), 0o600)
+	text := `
+tls: {certFile: /nowhere/tls.crt, keyFile: /nowhere/tls.key}
+tokensFile: /nowhere/tokens.yaml
+policyDir: /nowhere/policies
+database: {postgres: {dsnFile: ` + dsnFile + `}}
+keyStores:
+- vault:
+    address: https://vault.example:8200
+    auth: {appRole: {roleIDFile: /nowhere/vault-role-id, secretIDFile: /nowhere/vault-secret-id}}
+`
+	file := write(t, "c.yaml", text, 0o600)
+	for _, command := range []string{"migrate", "status"} {
+		var stderr strings.Builder
+		if code := run(t.Context(), []string{"db", command, "--config", file}, nil, io.Discard, &stderr, []string{"HOME=/h"}); code != 0 {
+			t.Errorf("db %s = %d, %q", command, code, stderr.String())
+		}
+	}
+	// What is written in the file itself must be right all the same.
+	file = write(t, "wrong.yaml", text+"lease: {maxTTL: 1m}\n", 0o600)
+	if code := run(t.Context(), []string{"db", "status", "--config", file}, nil, io.Discard, io.Discard, []string{"HOME=/h"}); code != exitFailed {
+		t.Errorf("db status with a fault in the configuration = %d, want %d", code, exitFailed)
+	}
+}
+
 func TestDBCommandsNeedAConfiguration(t *testing.T) {
 	for _, command := range []string{"status", "migrate", "copy"} {
 		var stderr strings.Builder

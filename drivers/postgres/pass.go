@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -34,7 +35,8 @@ const (
 // Run works passes as jobs until ctx ends, together with every other process that
 // does: one of them makes a job of each pass at its interval, counted from midnight
 // UTC, and any one works it. No pass runs twice at once, nor for the same interval.
-// A pass whose process died runs again within two minutes, or at its next time.
+// A pass whose process died runs again within two minutes, or at its next time. Where
+// the database cannot be used when Run begins, it waits.
 //
 // Run returns nil after the passes under way have ended; those that take longer
 // than passGrace have their context ended, and it errs if they still run after as
@@ -66,7 +68,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 	}
 	// What is done stays for as long as it keeps a second of the same interval out.
 	kept := 2 * longest
-	client, err := river.NewClient[pgx.Tx](riverpgxv5.New(s.pool), &river.Config{
+	config := &river.Config{
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: max(len(passes), 1)}},
 		Workers:                     workers,
 		PeriodicJobs:                periodic,
@@ -78,13 +80,27 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 		CompletedJobRetentionPeriod: kept,
 		CancelledJobRetentionPeriod: kept,
 		DiscardedJobRetentionPeriod: kept,
-	})
-	if err != nil {
-		return fmt.Errorf("starting passes: %w", err)
 	}
-	// Not ctx: its end would cut passes off in the middle.
-	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("starting passes: %w", translate(err))
+	var client *river.Client[pgx.Tx]
+	for {
+		// One that failed to start cannot be started again.
+		var err error
+		if client, err = river.NewClient[pgx.Tx](riverpgxv5.New(s.pool), config); err != nil {
+			return fmt.Errorf("starting passes: %w", err)
+		}
+		// Not ctx: its end would cut passes off in the middle.
+		if err = translate(client.Start(context.WithoutCancel(ctx))); err == nil {
+			break
+		}
+		if !errors.Is(err, broker.ErrUnavailable) {
+			return fmt.Errorf("starting passes: %w", err)
+		}
+		log.Warn("passes wait for the database", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pollEvery):
+		}
 	}
 	s.keepTime(ctx, log)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), passGrace)

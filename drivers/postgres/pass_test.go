@@ -213,6 +213,27 @@ func TestGuardEndsWithItsConnection(t *testing.T) {
 	}
 }
 
+// TestPassesWaitForTheDatabase has the database fall between opening the store and
+// starting its passes.
+func TestPassesWaitForTheDatabase(t *testing.T) {
+	t.Parallel()
+	server := real.OwnPostgres(t)
+	s := mustOpen(t, server.DSN(t))
+	server.Crash()
+	log := &signalLog{want: "passes wait for the database", seen: make(chan struct{})}
+	ran := make(chan struct{}, 1)
+	stop := run(t, s, log.logger(), broker.Pass{Name: "good", Every: time.Hour, Run: func(context.Context) error {
+		ran <- struct{}{}
+		return nil
+	}})
+	wait(t, "that the passes wait", log.seen, time.Minute)
+	server.Start(t)
+	wait(t, "the pass", ran, time.Minute)
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+}
+
 // TestPassGoesOnAfterAnOutage restarts the database under the passes.
 func TestPassGoesOnAfterAnOutage(t *testing.T) {
 	t.Parallel()
