@@ -23,6 +23,9 @@ func TestCloudStories(t *testing.T) {
 	behind := o.TLS(t)
 	files := cloudFiles(behind, who)
 	files["bound"] = secret + "\n"
+	// As Tacker's documentation has it.
+	files["tacker-http.yaml"] = fmt.Sprintf("auth_url: '%s'\nusername: '%s'\npassword: '%s'\nproject_name: '%s'\nproject_domain_name: 'Default'\nuser_domain_name: 'Default'\ntype: 'openstack'\n",
+		o.AuthURL, who.Username, who.Password, who.Project)
 	story.Run(t, "testdata/openstack", bin, nil, map[string]story.Command{
 		"cloud": func(ts *testscript.TestScript, _ bool, _ []string) {
 			for name, text := range files {

@@ -24,16 +24,21 @@ type mover struct {
 	leases []string
 }
 
+// freeAddress is one on loopback that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
 func newMover(t *testing.T) *mover {
 	t.Helper()
 	o, v, kube := real.OpenStack(t), real.Vault(t), fakekube.New(t, fakekube.Options{})
 	keeper, tenant := o.Project(t), o.Project(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // to learn a free port
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := l.Addr().String()
-	l.Close()
 	settings := fmt.Sprintf(`keyStores:
 - barbican:
     authURL: %q
@@ -45,7 +50,7 @@ func newMover(t *testing.T) *mover {
     auth: {appRole: {roleIDFile: %q, secretIDFile: %q}}
 - keydir: {}
 `, o.AuthURL, o.KeyManager, keeper.UserID, keeper.ProjectID, private(t, keeper.Password), v.Address, v.CAFile, private(t, v.RoleID), v.SecretIDFile)
-	m := &mover{Site: story.NewSite(t, story.Build(t, t.TempDir()), listen, settings)}
+	m := &mover{Site: story.NewSite(t, story.Build(t, t.TempDir()), freeAddress(t), settings)}
 	dir, err := keydir.Open(m.File("var/lib/vimbroker/keys"))
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func uncommented(t *testing.T, text string) string {
 func TestOpenStackFormatsAreUsed(t *testing.T) {
 	o := real.OpenStack(t)
 	behind, who := o.TLS(t), o.Project(t)
-	url, token := tackerAPI(t, nil)
+	url, token := serve(t, "")
 	api, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func usesConnection(t *testing.T, o *real.Cloud, l v1.IssuedLease, vim string, w
 func TestOpenStackFormatsWithoutVerification(t *testing.T) {
 	o := real.OpenStack(t)
 	behind, who := o.TLS(t), o.Project(t)
-	url, token := tackerAPI(t, nil)
+	url, token := serve(t, "")
 	api, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
 	if err != nil {
 		t.Fatal(err)
