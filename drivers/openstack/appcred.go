@@ -59,7 +59,7 @@ func (s *session) wrong(r request, c applicationcredentials.ApplicationCredentia
 	c.ExpiresAt = c.ExpiresAt.UTC()
 	switch {
 	case c.Name != r.name, c.Secret == "", !isToken(c.Secret), c.ProjectID != s.project.ID,
-		c.ExpiresAt.IsZero(), c.ExpiresAt.After(r.expires.Add(time.Second)), len(c.AccessRules) != len(r.rules):
+		c.ExpiresAt.IsZero(), c.ExpiresAt.After(r.expires.Add(time.Second)), !sameRules(r.rules, c.AccessRules):
 		return notKeystone(0)
 	case c.Unrestricted:
 		return &broker.Error{

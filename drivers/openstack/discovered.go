@@ -32,7 +32,8 @@ type discovered struct {
 	// Leases says what a lease is: applicationCredential, or projectToken where
 	// the registered credential may not make any.
 	Leases string `json:"leases"`
-	// AccessRules: Keystone knows them. Whether a service obeys them is its own.
+	// AccessRules: Keystone knows them, and leases for purpose "read" are held to
+	// them. Whether a service obeys or refuses such a lease is its own.
 	AccessRules bool `json:"accessRules"`
 	// Trusts says whether application credentials may make trusts, which Heat
 	// needs: where not, a lease whose purpose is Heat is a project token.

@@ -15,6 +15,10 @@
 // cloud's tokens do, has all roles of the registered user, and is given only to who
 // asked for all of them. The first check finds out which kind of cloud it is.
 //
+// A lease for purpose "read" has access rules besides: see [session.rules]. Keystone
+// keeps a rule that was once used when its credential is deleted, for the user's next
+// one: two for each service of the catalog, and no more.
+//
 // # What is trusted
 //
 // The driver keeps nothing between calls, neither the credential nor the token

@@ -20,6 +20,8 @@ const (
 	admin = "admin"
 	// Heat is the purpose of a lease that makes Heat stacks.
 	Heat = "heat"
+	// Read is the purpose of a lease that changes nothing: see [session.rules].
+	Read = "read"
 )
 
 var roleName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9 ._:-]{0,253}[A-Za-z0-9_])?$`)

@@ -31,7 +31,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 	if found.token(g) {
 		return s.handOut(a, found, g)
 	}
-	m, err := d.mint(ctx, a, s, g, 1)
+	m, err := d.mint(ctx, a, s, found, g, 1)
 	if !errors.Is(err, broker.ErrConflict) {
 		return m, err
 	}
@@ -49,7 +49,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 			return broker.Minted{}, err
 		}
 	}
-	return d.mint(ctx, a, s, g, 1)
+	return d.mint(ctx, a, s, found, g, 1)
 }
 
 // Renew implements [broker.Driver]. An application credential cannot be made to
@@ -97,7 +97,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 		_, n := number(c.Name)
 		last = max(last, n)
 	}
-	return d.mint(ctx, a, s, g, last+1)
+	return d.mint(ctx, a, s, found, g, last+1)
 }
 
 // mintingSession logs in, and holds the cloud's catalog to what was pinned.
@@ -131,6 +131,9 @@ func (s *session) handOut(a broker.Access, found discovered, g broker.Grant) (br
 			Remedy: "register the VIM with user name and password",
 		}
 	}
+	if g.Purpose == Read {
+		return broker.Minted{}, noRules("a lease is a project token here, which no access rules go with")
+	}
 	if err := s.whole(g.Role); err != nil {
 		return broker.Minted{}, err
 	}
@@ -141,14 +144,18 @@ func (s *session) handOut(a broker.Access, found discovered, g broker.Grant) (br
 }
 
 // mint makes a lease's nth application credential.
-func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, g broker.Grant, n int) (broker.Minted, error) {
+func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, found discovered, g broker.Grant, n int) (broker.Minted, error) {
 	roles, err := s.subset(g.Role)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	rules, err := s.rules(found, g.Purpose, roles)
 	if err != nil {
 		return broker.Minted{}, err
 	}
 	c, err := s.create(ctx, request{
 		name: numbered(g.Handle, n), mark: mark{vim: a.VIM, lease: g.Lease, issued: d.now()},
-		roles: roles, expires: d.now().Add(g.TTL),
+		roles: roles, rules: rules, expires: d.now().Add(g.TTL),
 	})
 	if err != nil {
 		return broker.Minted{}, err

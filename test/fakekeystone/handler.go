@@ -118,6 +118,7 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 			Unrestricted      bool
 			Roles             []struct{ ID, Name string }
 			ExpiresAt         string `json:"expires_at"`
+			Rules             []Rule `json:"access_rules"`
 		} `json:"application_credential"`
 	}
 	if json.NewDecoder(r.Body).Decode(&in) != nil || in.C.Name == "" {
@@ -125,7 +126,7 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 		return
 	}
 	c := &AppCred{
-		ID: newID(), Secret: "s3cret-" + newID(), Name: in.C.Name, Description: in.C.Description,
+		ID: newID(), Secret: "s3cret-" + newID(), Name: in.C.Name, Description: in.C.Description, Rules: in.C.Rules,
 		UserID: user, ProjectID: as.project, Unrestricted: in.C.Unrestricted,
 	}
 	had := 0
@@ -193,6 +194,9 @@ func describe(c *AppCred) object {
 	}
 	if !c.ExpiresAt.IsZero() {
 		out["expires_at"] = c.ExpiresAt.UTC().Format(noZone)
+	}
+	if c.Rules != nil {
+		out["access_rules"] = c.Rules
 	}
 	return out
 }

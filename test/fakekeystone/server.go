@@ -56,8 +56,16 @@ type AppCred struct {
 	ID, Name, Description, Secret string
 	UserID, ProjectID             string
 	Roles                         []string
+	Rules                         []Rule // nil: everything
 	Unrestricted                  bool
 	ExpiresAt                     time.Time // zero: never
+}
+
+// Rule is an access rule of an application credential.
+type Rule struct {
+	Service string `json:"service"`
+	Method  string `json:"method"`
+	Path    string `json:"path"`
 }
 
 // implies is what every Keystone is set up with, since 2024.1: Zed has no manager.
