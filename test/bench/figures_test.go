@@ -23,9 +23,11 @@ func BenchmarkFigures(b *testing.B) {
 		name    string
 		measure func(*testing.B) *figure
 	}{
-		{"issue-1", func(b *testing.B) *figure { return issue(b, 1, 300, 1) }},
-		{"issue-8", func(b *testing.B) *figure { return issue(b, 8, 20, 4) }},
-		{"issue-64", func(b *testing.B) *figure { return issue(b, 64, 6, 4) }},
+		{"issue-1", func(b *testing.B) *figure { return issue(b, false, 1, 300, 1) }},
+		{"issue-8", func(b *testing.B) *figure { return issue(b, false, 8, 20, 4) }},
+		{"issue-64", func(b *testing.B) *figure { return issue(b, false, 64, 6, 4) }},
+		{"issue-durable-1", func(b *testing.B) *figure { return issue(b, true, 1, 300, 1) }},
+		{"issue-durable-8", func(b *testing.B) *figure { return issue(b, true, 8, 20, 4) }},
 		{"open", open},
 		{"vims", vims},
 		{"start", func(b *testing.B) *figure { return start(b, p) }},

@@ -9,18 +9,25 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/test/real"
 )
 
 // issueGoal is what issuing a lease may cost, the bare calls being one.
 const issueGoal = 1.25
 
 // issue measures how much more a lease costs than the two calls to the API
-// server that it rests on. Each has as many clients at once, and so many turns of
+// server that it rests on. The shared cluster's etcd does not wait for the disk, so
+// that the bare calls make no durable write and a lease makes two; that of a durable
+// cluster does, as in production. Each has as many clients at once, and so many turns of
 // so many calls for each client. What the disk takes for one of the two writes
 // that a lease waits for, which the bare calls do not make, is shown beside it.
-func issue(b *testing.B, clients, rounds, each int) *figure {
+func issue(b *testing.B, durable bool, clients, rounds, each int) *figure {
 	b.Helper()
-	s := newStack(b)
+	cluster, title := real.Kubernetes, "Issuing a lease, clients at once: %d"
+	if durable {
+		cluster, title = real.DurableKubernetes, "Issuing a lease where etcd waits for the disk too, clients at once: %d"
+	}
+	s := newStackOn(b, cluster(b))
 	v := s.mustRegister(b, "cluster")
 	underneath, over := newBare(b, s), s.serve(b)
 	ctx := b.Context()
@@ -60,5 +67,5 @@ func issue(b *testing.B, clients, rounds, each int) *figure {
 	}
 	b.ReportMetric(domain.Ratio, "x-domain")
 	b.ReportMetric(http.Ratio, "x-http")
-	return &figure{Title: fmt.Sprintf("Issuing a lease, clients at once: %d", clients), Rows: []row{base, domain, http, timed(disk, out[3].sample)}}
+	return &figure{Title: fmt.Sprintf(title, clients), Rows: []row{base, domain, http, timed(disk, out[3].sample)}}
 }

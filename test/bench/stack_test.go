@@ -53,9 +53,12 @@ type stack struct {
 }
 
 // newStack opens one in a new directory.
-func newStack(b *testing.B) *stack {
+func newStack(b *testing.B) *stack { return newStackOn(b, real.Kubernetes(b)) }
+
+// newStackOn opens one whose VIMs are a cluster.
+func newStackOn(b *testing.B, cluster *real.Cluster) *stack {
 	b.Helper()
-	s := &stack{dir: b.TempDir(), cluster: real.Kubernetes(b)}
+	s := &stack{dir: b.TempDir(), cluster: cluster}
 	var err error
 	if s.token, err = s.cluster.NewAdminToken(b.Context(), real.MaxTokenTTL); err != nil {
 		b.Fatal(err)

@@ -58,8 +58,12 @@ type Cluster struct {
 
 // StartKubernetes starts a cluster of one's own that keeps everything in dir,
 // which must exist. The caller stops it. It fails with the end of the log of
-// whichever program did not start.
+// whichever program did not start. Its etcd does not wait for the disk.
 func StartKubernetes(ctx context.Context, dir string) (*Cluster, error) {
+	return startKubernetes(ctx, dir, "--unsafe-no-fsync")
+}
+
+func startKubernetes(ctx context.Context, dir string, etcdArgs ...string) (*Cluster, error) {
 	programs, err := kubeDir()
 	if err != nil {
 		return nil, err
@@ -72,7 +76,7 @@ func StartKubernetes(ctx context.Context, dir string) (*Cluster, error) {
 			return nil, fmt.Errorf("making cluster directory: %w", err)
 		}
 		c := &Cluster{programs: programs, Dir: home, Kubectl: filepath.Join(programs, "kubectl")}
-		if err = c.start(ctx); err == nil {
+		if err = c.start(ctx, etcdArgs); err == nil {
 			return c, nil
 		}
 		c.Stop()
@@ -82,7 +86,7 @@ func StartKubernetes(ctx context.Context, dir string) (*Cluster, error) {
 	}
 }
 
-func (c *Cluster) start(ctx context.Context) error {
+func (c *Cluster) start(ctx context.Context, etcdArgs []string) error {
 	ports, err := freePorts(4)
 	if err != nil {
 		return err
@@ -91,10 +95,10 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	client, peer := "http://127.0.0.1:"+strconv.Itoa(ports[1]), "http://127.0.0.1:"+strconv.Itoa(ports[2])
-	c.etcd, err = start(c.Dir, filepath.Join(c.programs, "etcd"), "--name=test", "--data-dir="+c.file("etcd"),
+	c.etcd, err = start(c.Dir, filepath.Join(c.programs, "etcd"), append(etcdArgs,
+		"--name=test", "--data-dir="+c.file("etcd"), "--log-level=warn",
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
-		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer,
-		"--unsafe-no-fsync", "--log-level=warn")
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer)...)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,19 @@ func OwnKubernetes(t testing.TB) *Cluster {
 	return c
 }
 
+// DurableKubernetes is OwnKubernetes with an etcd that waits for the disk, as in
+// production.
+func DurableKubernetes(t testing.TB) *Cluster {
+	t.Helper()
+	require(t)
+	c, err := startKubernetes(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatalf("starting Kubernetes: %v", err)
+	}
+	t.Cleanup(c.Stop)
+	return c
+}
+
 // OpenStack returns the cloud that all tests of this process share, and starts it
 // for the first, as its zero options say. Tests keep apart by [Cloud.Project].
 // Where it is not installed, the test is skipped or fails: see [Demand]. The
