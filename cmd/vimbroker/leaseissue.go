@@ -60,7 +60,7 @@ func (f *leaseFlags) add(c *cobra.Command) {
 	flags.Var((*lifetime)(&f.ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
 	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the user's roles, with commas (default: all but admin)")
 	flags.StringArrayVarP(&f.namespaces, "namespace", "n", nil, "namespace to limit the lease to; can be repeated")
-	flags.StringVar(&f.purpose, "purpose", "", "what it is for; kept with the lease and in the audit log")
+	flags.StringVar(&f.purpose, "purpose", "", "what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
 	mustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
