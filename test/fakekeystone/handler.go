@@ -125,6 +125,10 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 		refuse(w, http.StatusBadRequest)
 		return
 	}
+	if !s.mayMint(as) || user != as.user {
+		refuse(w, http.StatusForbidden)
+		return
+	}
 	c := &AppCred{
 		ID: newID(), Secret: "s3cret-" + newID(), Name: in.C.Name, Description: in.C.Description, Rules: in.C.Rules,
 		UserID: user, ProjectID: as.project, Unrestricted: in.C.Unrestricted,
@@ -140,7 +144,7 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 			return
 		}
 	}
-	if !s.mayMint(as) || user != as.user || s.opts.UserLimit > 0 && had >= s.opts.UserLimit {
+	if s.opts.UserLimit > 0 && had >= s.opts.UserLimit {
 		refuse(w, http.StatusForbidden)
 		return
 	}

@@ -48,7 +48,11 @@ func TestOpenStackTrusts(t *testing.T) {
 	for insecure, o := range clouds {
 		who := o.Project(t)
 		id, secret := o.ApplicationCredential(t, who, "for-heat", false)
-		if made := o.StackWith(t, who, id, secret); made != insecure {
+		token, err := o.LogInWith(t.Context(), id, secret, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made := o.Stack(t, token, who.ProjectID); made != insecure {
 			t.Errorf("an application credential makes a stack: %t, want %t", made, insecure)
 		}
 	}

@@ -112,25 +112,67 @@ func send(ctx context.Context, token, method, url string, in, out any) (http.Hea
 	return response.Header, nil
 }
 
-// StackWith asks Heat for a small stack with a tenant's application credential, and
-// says whether it may have one.
-func (o *Cloud) StackWith(t testing.TB, who Tenant, id, secret string) bool {
-	t.Helper()
-	header, err := send(t.Context(), "", "POST", o.AuthURL+"/auth/tokens", object{"auth": object{"identity": object{
+// LogInWith gets a token for an application credential; the answer's body goes into
+// out, which may be nil.
+func (o *Cloud) LogInWith(ctx context.Context, id, secret string, out any) (token string, err error) {
+	body := object{"auth": object{"identity": object{
 		"methods": []string{"application_credential"}, "application_credential": object{"id": id, "secret": secret},
-	}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"
-	_, err = send(t.Context(), header.Get("X-Subject-Token"), "POST", o.Orchestration+"/v1/"+who.ProjectID+"/stacks",
-		object{"stack_name": "with-" + id, "template": template}, nil)
+	}}}
+	header, err := send(ctx, "", "POST", o.AuthURL+"/auth/tokens", body, out)
+	return header.Get("X-Subject-Token"), err
+}
+
+// As asks with a token, and returns the status of the answer. in and out are JSON,
+// out that of a success; either may be nil.
+func (o *Cloud) As(t testing.TB, token, method, url string, in, out any) (status int) {
+	t.Helper()
+	_, err := send(context.WithoutCancel(t.Context()), token, method, url, in, out)
 	var answered *statusError
-	if errors.As(err, &answered) && answered.status == http.StatusForbidden {
-		return false
+	if errors.As(err, &answered) {
+		return answered.status
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return true
+	return http.StatusOK
+}
+
+// Stack has Heat make a small stack in a project, and waits until it is complete.
+// It says whether the token's owner may have one.
+func (o *Cloud) Stack(t testing.TB, token, projectID string) bool {
+	t.Helper()
+	var made struct{ Stack struct{ ID string } }
+	stacks := o.Orchestration + "/v1/" + projectID + "/stacks"
+	switch status := o.As(t, token, "POST", stacks, object{
+		"stack_name": o.newName(), "template": "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n",
+	}, &made); status {
+	case http.StatusOK:
+	case http.StatusForbidden:
+		return false
+	default:
+		t.Fatalf("Heat answers %d to the request for a stack", status)
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(readyTimeout); ; {
+		var now struct {
+			Stack struct {
+				Status string `json:"stack_status"`
+				Reason string `json:"stack_status_reason"`
+			}
+		}
+		// By the administrator: the token may have ended.
+		o.Do(t, "GET", stacks+"/"+made.Stack.ID, nil, &now)
+		switch now.Stack.Status {
+		case "CREATE_COMPLETE":
+			return true
+		case "CREATE_FAILED":
+			t.Fatalf("a stack failed: %s", now.Stack.Reason)
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("a stack is still %s", now.Stack.Status)
+		}
+	}
 }

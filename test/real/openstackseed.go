@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -202,14 +203,19 @@ func (o *Cloud) Domain(t testing.TB, name string) string {
 	return id
 }
 
+// SetPassword gives a user another password, which ends his tokens.
+func (o *Cloud) SetPassword(t testing.TB, who Tenant, password string) {
+	t.Helper()
+	o.Do(t, "PATCH", o.AuthURL+"/users/"+who.UserID, object{"user": object{"password": password}}, nil)
+}
+
 // SetEnabled enables or disables a user.
 func (o *Cloud) SetEnabled(t testing.TB, who Tenant, enabled bool) {
 	t.Helper()
 	o.Do(t, "PATCH", o.AuthURL+"/users/"+who.UserID, object{"user": object{"enabled": enabled}}, nil)
 }
 
-// TakeRole takes a role from a tenant's user; Keystone deletes his application
-// credentials for that project along with it.
+// TakeRole takes a role from a tenant's user.
 func (o *Cloud) TakeRole(t testing.TB, who Tenant, role string) {
 	t.Helper()
 	o.Do(t, "DELETE", o.AuthURL+"/projects/"+who.ProjectID+"/users/"+who.UserID+"/roles/"+o.roles[role], nil, nil)
@@ -219,6 +225,17 @@ func (o *Cloud) TakeRole(t testing.TB, who Tenant, role string) {
 // an end, and returns its id and secret.
 func (o *Cloud) ApplicationCredential(t testing.TB, who Tenant, name string, unrestricted bool) (id, secret string) {
 	t.Helper()
+	return o.applicationCredential(t, who, object{"name": name, "unrestricted": unrestricted})
+}
+
+// ExpiringApplicationCredential makes a restricted one that ends, to the second.
+func (o *Cloud) ExpiringApplicationCredential(t testing.TB, who Tenant, end time.Time) (id, secret string) {
+	t.Helper()
+	return o.applicationCredential(t, who, object{"name": o.newName(), "expires_at": end.UTC().Format("2006-01-02T15:04:05")})
+}
+
+func (o *Cloud) applicationCredential(t testing.TB, who Tenant, fields object) (id, secret string) {
+	t.Helper()
 	token, err := o.LogIn(t.Context(), who, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +244,7 @@ func (o *Cloud) ApplicationCredential(t testing.TB, who Tenant, name string, unr
 		Credential struct{ ID, Secret string } `json:"application_credential"`
 	}
 	_, err = send(t.Context(), token, "POST", o.AuthURL+"/users/"+url.PathEscape(who.UserID)+"/application_credentials",
-		object{"application_credential": object{"name": name, "unrestricted": unrestricted}}, &made)
+		object{"application_credential": fields}, &made)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ type object = map[string]any
 // AppCred is an application credential; its Secret is known only of those just made.
 type AppCred struct {
 	ID, Name, Description, Secret string
+	ExpiresAt                     string `json:"expires_at"`
 }
 
 // auth is how a login says who it is.
@@ -39,7 +40,8 @@ func (u User) auth() object {
 type login struct {
 	token string
 	Token struct {
-		Roles []struct{ Name string }
+		Roles     []struct{ Name string }
+		ExpiresAt string `json:"expires_at"`
 	}
 }
 
@@ -106,14 +108,18 @@ func (c Cloud) delete(t *testing.T, u User, id string) {
 // ask sends one request to Keystone; an answer that is no success is not read.
 func (c Cloud) ask(t *testing.T, token, method, path string, in, out any) (http.Header, int) {
 	t.Helper()
-	text, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
+	var body io.Reader // none for nil: Keystone refuses JSON's null
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = bytes.NewReader(text)
 	}
 	// Also in a Cleanup, when the test's context is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, c.Endpoint+"/v3"+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, c.Endpoint+"/v3"+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
