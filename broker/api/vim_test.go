@@ -98,6 +98,26 @@ func TestVIMInUseIsRefusedOrDrained(t *testing.T) {
 	}
 }
 
+// A credential of few rights registers, with what it lacks in the report; only that the
+// cluster cannot be told from others refuses it.
+func TestACredentialOfFewRightsIsReported(t *testing.T) {
+	b := newBench(t)
+	b.kube.Deny(fakekube.Denial{Verb: "list", Resource: "namespaces"})
+	v := b.mustRegister("without-namespaces")
+	if regions, _ := v.Discovered["regions"].([]any); v.Status != "reachable" || !v.CanMint || len(regions) != 0 {
+		t.Errorf("without list on namespaces: %s, can mint %v, namespaces %v", v.Status, v.CanMint, regions)
+	}
+	b.kube.Deny(fakekube.Denial{Verb: "create", Resource: "serviceaccounts/token"})
+	if v = b.mustRegister("without-tokens"); v.Status != "reachable" || v.CanMint || !strings.Contains(v.MintMessage, "serviceaccounts/token") {
+		t.Errorf("without create on serviceaccounts/token: %s, can mint %v: %s", v.Status, v.CanMint, v.MintMessage)
+	}
+	b.kube.Deny(fakekube.Denial{Verb: "get", Resource: "namespaces"})
+	_, err := b.as("alice").RegisterVIM(t.Context(), b.registration("without-identity"), "")
+	if p := wantProblem(t, "without get on namespaces", err, http.StatusUnprocessableEntity); !strings.Contains(p.Detail+p.Remedy, "get on namespaces") {
+		t.Errorf("without get on namespaces: %+v", p)
+	}
+}
+
 func TestRepeatedRegistrationIsOne(t *testing.T) {
 	b := newBench(t)
 	r := b.registration("core-1")
