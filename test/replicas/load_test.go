@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 const (
@@ -30,6 +31,8 @@ type load struct {
 	group sync.WaitGroup
 	stop  atomic.Bool
 	done  atomic.Int64 // calls that were answered
+	// rotated counts the credentials and keys that were exchanged.
+	rotated atomic.Int64
 
 	mu      sync.Mutex
 	made    int
@@ -109,48 +112,71 @@ func (f *fleet) any() *replica { return f.replicas[rand.IntN(len(f.replicas))] }
 // call does one thing of those that callers do: at one replica, and if that
 // fails at another.
 func (l *load) call(dice *rand.Rand) {
-	n := dice.IntN(10)
-	id, ok := l.take(dice)
-	try := func(do func(context.Context, *replica) error) bool {
-		first := dice.IntN(len(l.replicas))
-		for i := range len(l.replicas) - 1 {
-			ctx, cancel := context.WithTimeout(l.t.Context(), callLimit)
-			err := do(ctx, l.replicas[(first+i)%len(l.replicas)])
-			cancel()
-			if err == nil {
-				l.done.Add(1)
-				return true
-			}
-		}
-		select { // nobody answers: a client backs off
-		case <-time.After(backOff):
-		case <-l.t.Context().Done():
-		}
-		return false
+	n := dice.IntN(20)
+	if n == 0 {
+		l.try(dice, l.rotate)
+		return
 	}
+	id, ok := l.take(dice)
 	switch {
-	case n < 5 || !ok:
+	case n < 10 || !ok:
 		l.put(id, ok)
 		key := l.key()
-		if !try(func(ctx context.Context, r *replica) error { return l.issue(ctx, r, key) }) {
+		if !l.try(dice, func(ctx context.Context, r *replica) error { return l.issue(ctx, r, key) }) {
 			l.mu.Lock()
 			l.open = append(l.open, key)
 			l.mu.Unlock()
 		}
-	case n < 8:
-		if !try(func(ctx context.Context, r *replica) error { return l.revoke(ctx, r, id) }) {
+	case n < 16:
+		if !l.try(dice, func(ctx context.Context, r *replica) error { return l.revoke(ctx, r, id) }) {
 			l.mu.Lock()
 			l.ending = append(l.ending, id)
 			l.mu.Unlock()
 		}
 	default:
-		try(func(ctx context.Context, r *replica) error {
+		l.try(dice, func(ctx context.Context, r *replica) error {
 			renewed, err := r.RenewLease(ctx, id, v1.Renewal{TTL: "2h"})
 			l.remember(renewed, err)
 			return err
 		})
 		l.put(id, true)
 	}
+}
+
+// try asks one replica, and if that fails another one.
+func (l *load) try(dice *rand.Rand, do func(context.Context, *replica) error) bool {
+	first := dice.IntN(len(l.replicas))
+	for i := range len(l.replicas) - 1 {
+		ctx, cancel := context.WithTimeout(l.t.Context(), callLimit)
+		err := do(ctx, l.replicas[(first+i)%len(l.replicas)])
+		cancel()
+		if err == nil {
+			l.done.Add(1)
+			return true
+		}
+	}
+	select { // nobody answers: a client backs off
+	case <-time.After(backOff):
+	case <-l.t.Context().Done():
+	}
+	return false
+}
+
+// rotate seals a VIM's credential anew, or gives another: one in two. That somebody
+// else is at it, or was when he died, is an answer too.
+func (l *load) rotate(ctx context.Context, r *replica) error {
+	var change v1.Rotation
+	if rand.IntN(2) == 0 {
+		change.Credential.Token = secret.NewText(l.kube.AdminTokenFor(0))
+	}
+	_, err := r.RotateVIM(ctx, "core", change, 0)
+	switch {
+	case client.Status(err) == http.StatusConflict:
+		return nil
+	case err == nil:
+		l.rotated.Add(1)
+	}
+	return err
 }
 
 func (l *load) key() string {

@@ -81,10 +81,10 @@ func (l *load) prove() {
 	l.proveAudit()
 	l.provePasses()
 	l.proveKeys()
-	if len(l.ids) < 10 || len(l.revoked) == 0 {
-		l.t.Errorf("the load took %d leases and revoked %d: too little to prove anything", len(l.ids), len(l.revoked))
+	if len(l.ids) < 10 || len(l.revoked) == 0 || l.rotated.Load() == 0 {
+		l.t.Errorf("the load took %d leases, revoked %d and rotated %d times: too little to prove anything", len(l.ids), len(l.revoked), l.rotated.Load())
 	}
-	l.t.Logf("%d answers, %d leases, %d revoked", l.done.Load(), len(l.ids), len(l.revoked))
+	l.t.Logf("%d answers, %d leases, %d revoked, %d times rotated", l.done.Load(), len(l.ids), len(l.revoked), l.rotated.Load())
 }
 
 // quiet waits until nothing is half done, and returns all leases by their id.
