@@ -10,6 +10,7 @@ version=v1.36.3
 mkdir -p "$out"
 v=k8s.io/component-base/version
 ldflags="-s -w -X $v.gitVersion=$version -X $v.gitMajor=1 -X $v.gitMinor=36"
+echo "building etcd, kube-apiserver, kube-controller-manager and kubectl $version into $out"
 build() { go build -trimpath -ldflags "$ldflags" -o "$out/$1" "$2"; }
 build etcd go.etcd.io/etcd/server/v3
 build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver

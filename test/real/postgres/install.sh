@@ -18,6 +18,7 @@ echo "installing postgresql (apt-get), without a cluster of its own" >&2
 mkdir -p /etc/postgresql-common/createcluster.d
 echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.d/vimbroker-tests.conf
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -q
-apt-get install -q -y --no-install-recommends postgresql
-have
+apt=(apt-get -q -y -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0)
+"${apt[@]}" update
+"${apt[@]}" install --no-install-recommends postgresql
+have || { echo "PostgreSQL is installed, and there is no initdb in /usr/lib/postgresql." >&2; exit 1; }

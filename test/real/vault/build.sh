@@ -5,4 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 out=${1:?usage: build.sh DIR}
 mkdir -p "$out"
+echo "building Vault into $out"
 go build -trimpath -tags minimal -ldflags "-s -w" -o "$out/vault" github.com/hashicorp/vault
