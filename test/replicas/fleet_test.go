@@ -118,6 +118,9 @@ shutdownGrace: 10s
 	}
 	t.Cleanup(func() {
 		for i, r := range f.replicas {
+			if r.broker == nil {
+				continue // it never began
+			}
 			r.broker.Kill()
 			if text, err := os.ReadFile(r.broker.Log); err == nil && t.Failed() {
 				t.Logf("log of replica %d:\n%s", i, text)
@@ -137,11 +140,11 @@ func (f *fleet) write(name, text string) {
 // start starts the replica's next process, and returns when it is ready.
 func (r *replica) start() {
 	r.fleet.t.Helper()
-	var err error
-	r.broker, err = story.ServeBy(r.begin, r.program, r.dir, []string{"HOME=" + r.dir}, "--config", r.config())
+	b, err := story.ServeBy(r.begin, r.program, r.dir, []string{"HOME=" + r.dir}, "--config", r.config())
 	if err != nil {
 		r.fleet.t.Fatal(err)
 	}
+	r.broker = b
 }
 
 func (r *replica) config() string { return filepath.Join(r.dir, "config.yaml") }
