@@ -351,6 +351,7 @@ func cloudOf(g Generation) clientconfig.Cloud {
 	return clientconfig.Cloud{
 		Region: g.Target.Scope.Region, ProjectID: found.ProjectID,
 		ProjectName: found.ProjectName, ProjectDomain: found.ProjectDomainName,
+		Delegated: g.CredentialKind == ApplicationCredential,
 	}
 }
 
@@ -358,6 +359,7 @@ func cloudOf(g Generation) clientconfig.Cloud {
 func withCredential(c clientconfig.Config, cred Credential) clientconfig.Config {
 	c.Token, c.ClientCertificate, c.ClientKey = cred.Token, cred.ClientCertificate, cred.ClientKey
 	c.Username, c.Password = cred.Username, cred.Password
+	c.Cloud.Delegated = c.Cloud.Delegated && cred.Kind == ProjectToken
 	c.Cloud.ApplicationCredentialID, c.Cloud.ApplicationCredentialSecret = cred.ApplicationCredentialID, cred.ApplicationCredentialSecret
 	return c
 }

@@ -22,6 +22,9 @@ type Cloud struct {
 	// ProjectDomain is the project's domain by name.
 	ProjectDomain           string `json:"projectDomain,omitempty"`
 	ApplicationCredentialID string `json:"applicationCredentialId,omitempty"`
+	// Delegated says that the token was made with an application credential. Keystone
+	// exchanges it for no other, so that it is of use to clients that take it as it is.
+	Delegated bool `json:"delegated,omitempty"`
 	// ApplicationCredentialSecret goes with its id.
 	ApplicationCredentialSecret secret.Text `json:"-"`
 }
@@ -80,7 +83,7 @@ func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
 		Auth: cloudAuth{URL: c.authURL(), AppCredID: c.Cloud.ApplicationCredentialID, AppCredSecret: c.Cloud.ApplicationCredentialSecret.Reveal()},
 	}
 	if token := c.Token.Reveal(); token != "" {
-		entry.Auth.Token, entry.Auth.ProjectID = token, c.Cloud.ProjectID
+		entry.Auth.Token, entry.Auth.ProjectID = token, c.askedProject()
 	}
 	if c.InsecureSkipVerify {
 		entry.Verify = new(bool)
@@ -89,6 +92,7 @@ func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
 	if caFile == "" {
 		out.WriteString(c.caComment("here as cacert"))
 	}
+	out.WriteString(c.tokenComment())
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	if err := enc.Encode(cloudsFile{Clouds: map[string]cloudEntry{c.name(): entry}}); err != nil {
@@ -98,6 +102,24 @@ func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
 		return secret.Text{}, fmt.Errorf("encoding clouds.yaml of VIM %q: %w", c.VIM, err)
 	}
 	return secret.NewText(out.String()), nil
+}
+
+// askedProject is the project that a client is to ask a token for with the lease's:
+// for none, where it would be refused. gophercloud then takes the lease's as it is.
+func (c Config) askedProject() string {
+	if c.Cloud.Delegated {
+		return ""
+	}
+	return c.Cloud.ProjectID
+}
+
+// tokenComment says who can use a token that Keystone exchanges for no other.
+func (c Config) tokenComment() string {
+	if !c.Cloud.Delegated {
+		return ""
+	}
+	return "# Keystone exchanges this token for no other: it is for clients that take it as it is, as\n" +
+		"# gophercloud does. The openstack command exchanges tokens, and is refused.\n"
 }
 
 // caComment holds the CA, for whoever writes the file that goes where; empty
@@ -129,7 +151,7 @@ func (c Config) cloudVariables() []variable {
 		{"OS_INSECURE", c.insecure()},
 	}
 	if !c.Token.Empty() {
-		vars = append(vars, variable{"OS_PROJECT_ID", c.Cloud.ProjectID})
+		vars = append(vars, variable{"OS_PROJECT_ID", c.askedProject()})
 	}
 	return vars
 }

@@ -46,6 +46,13 @@ func tokenCloud() clientconfig.Config {
 	return c
 }
 
+// delegatedCloud is a project token that was made with an application credential.
+func delegatedCloud() clientconfig.Config {
+	c := tokenCloud()
+	c.CACert, c.Cloud.Delegated = "", true
+	return c
+}
+
 // insecureCloud is a lease on a cloud whose server is not verified, and without a region.
 func insecureCloud() clientconfig.Config {
 	c := cloudConfig()
@@ -58,7 +65,7 @@ func TestFormatsOfACloud(t *testing.T) {
 	cluster := tokenConfig(t)
 	cluster.VIMID, cluster.CACert = "5a1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f", twoCAs
 	for name, c := range map[string]clientconfig.Config{
-		"appcred": cloudConfig(), "token": tokenCloud(), "insecure": insecureCloud(), "cluster": cluster,
+		"appcred": cloudConfig(), "token": tokenCloud(), "delegated": delegatedCloud(), "insecure": insecureCloud(), "cluster": cluster,
 	} {
 		for _, format := range []clientconfig.Format{
 			clientconfig.CloudsYAML, clientconfig.Environment, clientconfig.JSON, clientconfig.VIMConnection,
@@ -89,7 +96,9 @@ func TestFormatsOfACloud(t *testing.T) {
 }
 
 func TestACloudsJSONIsDecoded(t *testing.T) {
-	for name, c := range map[string]clientconfig.Config{"appcred": cloudConfig(), "token": tokenCloud(), "insecure": insecureCloud()} {
+	for name, c := range map[string]clientconfig.Config{
+		"appcred": cloudConfig(), "token": tokenCloud(), "delegated": delegatedCloud(), "insecure": insecureCloud(),
+	} {
 		text, err := c.Render(clientconfig.JSON)
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ func (c Config) environment() (secret.Text, error) {
 		if c.InsecureSkipVerify {
 			comment = "# The server is not verified. The openstack command heeds no variable for that: give it --insecure.\n"
 		}
-		return c.exports(comment, c.cloudVariables())
+		return c.exports(comment+c.tokenComment(), c.cloudVariables())
 	}
 	return c.exports("", []variable{
 		{"KUBE_HOST", c.Endpoint},

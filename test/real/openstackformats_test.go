@@ -11,6 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gophercloud/gophercloud/v2"
+	gopheropenstack "github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/keymanager/v1/secrets"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -186,6 +191,73 @@ func usesConnection(t *testing.T, o *real.Cloud, l v1.IssuedLease, vim string, w
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusCreated {
 		t.Errorf("Keystone answers %s to the vimConnectionInfo's credential", answer.Status)
+	}
+}
+
+// A project token that was made with an application credential is used as it is:
+// gophercloud does so, the openstack command is refused, and both forms say so.
+func TestOpenStackFormatsOfADelegatedToken(t *testing.T) {
+	o := real.OpenStack(t)
+	behind, who := o.TLS(t), o.Project(t)
+	id, text := o.ApplicationCredential(t, who, "restricted", false)
+	url, token := serve(t, "")
+	api, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.RegisterVIM(t.Context(), v1.Registration{
+		Name: "core", Type: "openstack", Endpoint: behind.AuthURL, CACert: behind.CAPEM, Region: o.Region,
+		Credential: v1.Credential{ApplicationCredentialID: id, ApplicationCredentialSecret: secret.NewText(text)},
+	}, ""); err != nil {
+		t.Fatal(err)
+	}
+	l, err := api.IssueLease(t.Context(), v1.LeaseRequest{VIM: "core", TTL: "10m", Role: strings.Join(real.TenantRoles, ","), Format: string(clientconfig.CloudsYAML)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := l.ClientConfig.Text.Reveal()
+	var file struct {
+		Clouds map[string]struct {
+			Auth struct {
+				URL       string `yaml:"auth_url"`
+				Token     string `yaml:"token"`
+				ProjectID string `yaml:"project_id"`
+			} `yaml:"auth"`
+			Region string `yaml:"region_name"`
+		} `yaml:"clouds"`
+	}
+	if err := yaml.Unmarshal([]byte(document), &file); err != nil {
+		t.Fatal(err)
+	}
+	core := file.Clouds["core"]
+	// As gophercloud's own reader of a clouds.yaml fills them.
+	options := gophercloud.AuthOptions{IdentityEndpoint: core.Auth.URL, TokenID: core.Auth.Token}
+	if core.Auth.ProjectID != "" {
+		options.Scope = &gophercloud.AuthScope{ProjectID: core.Auth.ProjectID}
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(behind.CAPEM))
+	provider, err := gopheropenstack.NewClient(options.IdentityEndpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider.HTTPClient = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	if err := gopheropenstack.Authenticate(t.Context(), provider, options); err != nil {
+		t.Fatalf("gophercloud: %v", err)
+	}
+	keys, err := gopheropenstack.NewKeyManagerV1(provider, gophercloud.EndpointOpts{Region: core.Region})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := secrets.List(keys, nil).AllPages(t.Context()); err != nil {
+		t.Errorf("gophercloud lists secrets: %v", err)
+	}
+	out, err := openstackClient(t, []string{"OS_CLIENT_CONFIG_FILE=" + private(t, document), "OS_CLOUD=core", "OS_CACERT=" + private(t, behind.CAPEM)}, "openstack secret list")
+	if err == nil || !strings.Contains(err.Error(), "HTTP 403") {
+		t.Errorf("the openstack command: %q, %v, want that it is refused", out, err)
+	}
+	if !strings.Contains(document, "# gophercloud does. The openstack command exchanges tokens, and is refused.\n") {
+		t.Error("the clouds.yaml does not say who can use it")
 	}
 }
 
