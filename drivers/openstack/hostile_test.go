@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
 // liar stands before a fake Keystone and lies where it is told to. It keeps every
@@ -406,6 +408,29 @@ func TestAnswersOfAnother(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A login with an application credential that is answered with another's token.
+func TestTokenOfAnotherApplicationCredential(t *testing.T) {
+	l := newLab(t)
+	x := lying(l)
+	c := l.AppCred(fakekeystone.AppCred{Name: "mine", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
+	l.access.Target.Scope = broker.Scope{}
+	l.access.Credential = broker.Credential{
+		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+	}
+	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
+		x.tell(lie{method: "POST", path: `/auth/tokens$`, change: func(_ http.Header, body map[string]any) {
+			token, _ := body["token"].(map[string]any)
+			token["application_credential"] = map[string]any{"id": id, "restricted": false}
+		}})
+		_, err := l.driver.Inventory(t.Context(), l.access)
+		if want != nil {
+			wantFault(t, id, err, want, "somebody else")
+		} else if err != nil {
+			t.Errorf("its own token: %v", err)
+		}
 	}
 }
 

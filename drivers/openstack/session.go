@@ -171,7 +171,7 @@ func (s *session) same(a broker.Access, known discovered) error {
 	case known.ProjectID != "":
 		return nil // by id; names may change on the cloud
 	case !s.belongsTo(a.Credential, want):
-		return unreachable("Keystone answers with a token of somebody else than who logged in", "look for a proxy or a cache in front of Keystone that mixes up answers")
+		return unreachable("Keystone answers with a token of somebody else than who logged in", "give user and domain as Keystone spells them; if they are, look for a proxy or a cache in front of it that mixes up answers")
 	case want.ProjectID != "" && want.ProjectID != s.project.ID,
 		want.ProjectID == "" && want.ProjectName != "" && !strings.EqualFold(want.ProjectName, s.project.Name):
 		return broker.Invalid("project", "is not the one that the credential is for")
