@@ -24,7 +24,7 @@ const (
 
 // Lease returns one by its id.
 func (s *Store) Lease(ctx context.Context, id string) (broker.Lease, error) {
-	l, err := oneLease(read(ctx, s, scanLease, leaseByID, id))
+	l, err := oneLease(lookUp(ctx, s, scanLease, leaseByID, id))
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading lease %s: %w", id, err)
 	}
@@ -33,7 +33,7 @@ func (s *Store) Lease(ctx context.Context, id string) (broker.Lease, error) {
 
 // LeaseByKey returns the lease that a principal was issued under an idempotency key.
 func (s *Store) LeaseByKey(ctx context.Context, principal, key string) (broker.Lease, error) {
-	l, err := oneLease(read(ctx, s, scanLease, leaseByKey, principal, key))
+	l, err := oneLease(lookUp(ctx, s, scanLease, leaseByKey, principal, key))
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading the lease of an idempotency key: %w", err)
 	}

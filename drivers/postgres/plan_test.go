@@ -54,6 +54,33 @@ func (s *Store) plan(t *testing.T, text string, args ...any) string {
 	return strings.Join(lines, "\n")
 }
 
+// keptPlan is the plan of a look-up, made once for all values.
+func (s *Store) keptPlan(t *testing.T, text string, args int) string {
+	t.Helper()
+	values := strings.TrimSuffix(strings.Repeat("NULL, ", args), ", ")
+	var lines []string
+	err := pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		for _, text := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `PREPARE kept AS ` + text} {
+			if _, err := tx.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+		}
+		found, err := tx.Query(t.Context(), `EXPLAIN (COSTS OFF) EXECUTE kept(`+values+`)`, pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			return err
+		}
+		if lines, err = pgx.CollectRows(found, pgx.RowTo[string]); err != nil {
+			return err
+		}
+		_, err = tx.Exec(t.Context(), `DEALLOCATE kept`)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("explaining %s: %v", text, err)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // TestQueriesUseIndexes holds the plan of every query at 100 000 leases, where one
 // that reads a whole table is slow, and at a million an outage.
 func TestQueriesUseIndexes(t *testing.T) {
@@ -207,6 +234,34 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{"lease_census", censusOfLeases, nil},
 	} {
 		want(c.text, c.index, c.text, c.args...)
+	}
+	byName, nameArgs, _, err := listVIMs(broker.VIMFilter{Name: "name-7", Project: "project-7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID, idArgs, _, err := listVIMs(broker.VIMFilter{ID: "vim-7", Project: "project-7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text  string
+		args  int
+		index string
+	}{
+		{vimByID, 1, "vims_pkey"},
+		{vimByKey, 2, "vim_idempotency_key_once_per_principal"},
+		{leaseByID, 1, "leases_pkey"},
+		{leaseByKey, 2, "lease_idempotency_key_once_per_principal"},
+		{byName, len(nameArgs), "vim_shared_by_name"},
+		{byID, len(idArgs), "vims_pkey"},
+	} {
+		plan := s.keptPlan(t, c.text, c.args)
+		if strings.Contains(plan, "Seq Scan on ") {
+			t.Errorf("%s reads all of a table with the plan that is kept:\n%s", c.text, plan)
+		}
+		if !strings.Contains(plan, c.index) {
+			t.Errorf("%s does not use %s with the plan that is kept:\n%s", c.text, c.index, plan)
+		}
 	}
 	if plan := s.plan(t, liveCounts, "a", "b", "c"); strings.Count(plan, "lease_live_counts") < 3 {
 		t.Errorf("quotas are not read from the counts:\n%s", plan)

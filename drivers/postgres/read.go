@@ -13,7 +13,12 @@ import (
 // (pgx.QueryExecModeCacheDescribe): what is due, or live, is little, and a plan
 // that does not know that reads a table from end to end.
 func read[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
-	args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+	return lookUp(ctx, s, scan, text, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+}
+
+// lookUp is read for what finds few rows by an index, whatever it is asked with. Its
+// plan is kept: to make one takes several times as long as to use it.
+func lookUp[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
 	var all []T
 	err := s.call(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, text, args...)

@@ -13,7 +13,11 @@ func (s *Store) VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, str
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VIMs: %w", err)
 	}
-	found, err := read(ctx, s, scanVIM, text, args...)
+	query := read[vimRow]
+	if f.ID != "" || f.Name != "" {
+		query = lookUp[vimRow]
+	}
+	found, err := query(ctx, s, scanVIM, text, args...)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VIMs: %w", err)
 	}

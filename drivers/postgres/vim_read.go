@@ -31,7 +31,7 @@ const (
 
 // VIM returns one by its id.
 func (s *Store) VIM(ctx context.Context, id string) (broker.VIM, error) {
-	v, err := oneVIM(read(ctx, s, scanVIM, vimByID, id))
+	v, err := oneVIM(lookUp(ctx, s, scanVIM, vimByID, id))
 	if err != nil {
 		return broker.VIM{}, fmt.Errorf("reading VIM %s: %w", id, err)
 	}
@@ -40,7 +40,7 @@ func (s *Store) VIM(ctx context.Context, id string) (broker.VIM, error) {
 
 // VIMByKey returns the VIM that a principal registered under an idempotency key.
 func (s *Store) VIMByKey(ctx context.Context, principal, key string) (broker.VIM, error) {
-	v, err := oneVIM(read(ctx, s, scanVIM, vimByKey, principal, key))
+	v, err := oneVIM(lookUp(ctx, s, scanVIM, vimByKey, principal, key))
 	if err != nil {
 		return broker.VIM{}, fmt.Errorf("reading the VIM of an idempotency key: %w", err)
 	}

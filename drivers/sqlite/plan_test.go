@@ -91,6 +91,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{ID: "a"}, 1, "(id=?)"},
 		{broker.VIMFilter{ID: "a", Project: "b"}, 1, "(id=?)"},
 		{broker.VIMFilter{Name: "a"}, 1, "vim_by_name (name=?)"},
+		{broker.VIMFilter{Name: "a", Project: "a"}, 1, "vim_shared_by_name (name=?)"},
 		{broker.VIMFilter{Name: "a", Project: "b"}, 1, "(project=? AND name=?)"},
 		{broker.VIMFilter{State: "a"}, 1, "vim_by_state (state=?)"},
 		{broker.VIMFilter{State: "a", Project: "b"}, 1, "vim_by_state (state=? AND project=?)"},
