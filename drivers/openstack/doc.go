@@ -30,12 +30,13 @@
 //
 // # Limits
 //
-// Keystone refuses a revoked credential at once; a service may honour a token from
-// its cache for 300 s. A project token's holder may have exchanged it for another,
-// which revoking does not reach (seen on Zed), and which ends when the first would. Application credentials go with their user, and some releases
-// of Keystone delete those on a project when a role there is taken away from him:
-// renewal and inventory notice. Where they stay, a lease has the roles that are left,
-// and works again when they are given back. Keystone keeps those that expired until
-// someone deletes them: the broker does, when the lease ends. For a second after a
-// password was changed it refuses the tokens that it gives.
+// Keystone refuses a revoked credential at once; a service may honour a token from its
+// cache for 300 s. A project token's holder may have exchanged it for another, which
+// revoking does not reach (seen on Zed), and which ends when the first would.
+// Application credentials go with their user, and some releases of Keystone delete
+// those on a project when a role there is taken away from him: renewal and inventory
+// notice. Where they stay, a lease has the roles that are left, and works again when
+// they are given back. Keystone keeps those that expired until someone deletes them:
+// the broker does, when the lease ends. For a second after a password was changed it
+// refuses the tokens that it gives.
 package openstack
