@@ -93,6 +93,7 @@ func Driver(t *testing.T, env DriverEnv) {
 	for _, text := range env.Remote {
 		seen.add("remote answer", text)
 	}
+	discovered := ""
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *subject)
@@ -135,7 +136,8 @@ func Driver(t *testing.T, env DriverEnv) {
 			log := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			s := &subject{DriverEnv: env, log: log, leaks: seen}
 			s.d = s.restarted(t)
-			s.a = s.access(t, env.Registration)
+			s.a = s.another(t, discovered)
+			discovered = s.a.Discovered
 			test.run(t, s)
 		})
 	}
@@ -162,15 +164,33 @@ func (s *subject) restarted(t *testing.T) broker.Driver {
 // the test ends.
 func (s *subject) access(t *testing.T, r broker.Registration) broker.Access {
 	t.Helper()
+	a := s.unchecked(t, r)
+	// What it discovers is handed back, as the broker does; one that is refused discovers nothing.
+	if report, err := s.New(s.log).Check(t.Context(), a); err == nil {
+		a.Discovered = report.Discovered
+	}
+	return a
+}
+
+// another is the VIM under one more id. A check is spared where one has discovered
+// what it is.
+func (s *subject) another(t *testing.T, discovered string) broker.Access {
+	t.Helper()
+	if discovered == "" {
+		return s.access(t, s.Registration)
+	}
+	a := s.unchecked(t, s.Registration)
+	a.Discovered = discovered
+	return a
+}
+
+func (s *subject) unchecked(t *testing.T, r broker.Registration) broker.Access {
+	t.Helper()
 	target, credential, err := s.d.Normalize(r)
 	if err != nil {
 		t.Fatalf("Normalize of a good registration: %v", err)
 	}
 	a := broker.Access{VIM: uuid.NewString(), Generation: 1, Target: target, Credential: credential, Egress: s.Egress}
-	// What it discovers is handed back, as the broker does; one that is refused discovers nothing.
-	if report, err := s.New(s.log).Check(t.Context(), a); err == nil {
-		a.Discovered = report.Discovered
-	}
 	t.Cleanup(func() { s.sweep(t, a.VIM) })
 	return a
 }

@@ -181,7 +181,7 @@ func inventoryEachOnce(t *testing.T, s *subject) {
 	if found := list(s.a); len(found) > 0 {
 		t.Errorf("Inventory of a VIM without leases = %v", found)
 	}
-	other := s.access(t, s.Registration)
+	other := s.another(t, s.a.Discovered)
 	theirs := s.grant(t, s.Reader, s.MinTTL)
 	if _, err := s.d.Issue(t.Context(), other, theirs); err != nil {
 		t.Fatal(err)
@@ -268,7 +268,7 @@ func endInstead(t *testing.T, s *subject) {
 }
 
 func forgetLeavesNothing(t *testing.T, s *subject) {
-	other := s.access(t, s.Registration)
+	other := s.another(t, s.a.Discovered)
 	bystander, err := s.d.Issue(t.Context(), other, s.grant(t, s.Reader, s.MinTTL))
 	if err != nil {
 		t.Fatal(err)

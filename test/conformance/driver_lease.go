@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -162,7 +163,7 @@ func issueForeign(t *testing.T, s *subject) {
 	// Another VIM's lease is as foreign.
 	ours := s.grant(t, s.Reader, s.MinTTL)
 	m := s.issue(t, ours)
-	other := s.access(t, s.Registration)
+	other := s.another(t, s.a.Discovered)
 	if _, err := s.d.Issue(t.Context(), other, ours); !isConflict(err) {
 		t.Errorf("Issue over another VIM's lease: %v, want %v", err, broker.ErrConflict)
 	}
@@ -185,10 +186,13 @@ func issueConcurrently(t *testing.T, s *subject) {
 	drivers := []broker.Driver{s.restarted(t), s.restarted(t)} // two replicas
 	grants, minted := make([]broker.Grant, n), make([]broker.Minted, n)
 	var all errgroup.Group
+	// So many may take a slow VIM longer than a driver waits unasked.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
 	for i := range n {
 		grants[i] = s.grant(t, s.Reader, s.MinTTL, s.Namespaces[0])
 		all.Go(func() (err error) {
-			minted[i], err = drivers[i%2].Issue(t.Context(), s.a, grants[i])
+			minted[i], err = drivers[i%2].Issue(ctx, s.a, grants[i])
 			return err
 		})
 	}
