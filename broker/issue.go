@@ -215,7 +215,7 @@ func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Gra
 	if err == nil && (m.Credential.Empty() || !m.ExpiresAt.After(b.now())) {
 		err = &Error{
 			Kind: ErrUnreachable, Detail: "the VIM issued a credential that is empty or has expired already",
-			Remedy: "compare the VIM's clock with this machine's",
+			Remedy: "compare the VIM's clock with the broker's",
 		}
 	}
 	return m, err
