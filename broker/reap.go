@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,19 +37,22 @@ func (b *Broker) Reap(ctx context.Context) error {
 		failed []error
 	)
 	for {
-		vims, err := b.reapable(ctx)
+		waiting, err := b.reapable(ctx)
 		if err != nil {
 			failed = append(failed, err)
 		}
-		for _, id := range vims {
-			if !begun[id] && ctx.Err() == nil {
-				begun[id] = true
+		waiting = slices.DeleteFunc(waiting, func(id string) bool { return begun[id] })
+		for next := time.After(b.terms.ReapEvery); next != nil && busy+len(waiting) > 0; {
+			var slot chan struct{} // nobody waits for one
+			if len(waiting) > 0 {
+				slot = slots
+			}
+			select {
+			case slot <- struct{}{}:
+				id := waiting[0]
+				waiting, begun[id] = waiting[1:], true
 				busy++
 				go func() { ended <- b.reapVIM(ctx, id, slots) }()
-			}
-		}
-		for next := time.After(b.terms.ReapEvery); busy > 0 && next != nil; {
-			select {
 			case r := <-ended:
 				busy--
 				begun[r.vim] = r.down || r.err != nil
@@ -58,11 +62,16 @@ func (b *Broker) Reap(ctx context.Context) error {
 			case <-next:
 				next = nil
 			}
+			if ctx.Err() != nil {
+				waiting = nil
+			}
 		}
-		if busy > 0 {
+		if busy+len(waiting) > 0 {
 			continue
 		}
-		b.retire(ctx)
+		if len(begun) > 0 {
+			b.retire(ctx)
+		}
 		if len(failed) > 0 {
 			return fmt.Errorf("%d of the reaper's tasks failed, the first with: %w", len(failed), failed[0])
 		}
@@ -77,7 +86,8 @@ func (b *Broker) reapable(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	err = b.eachVIM(ctx, VIMFilter{State: Draining}, func(v VIM) { vims = append(vims, v.ID) })
-	return vims, err
+	slices.Sort(vims)
+	return slices.Compact(vims), err
 }
 
 // reaped is how the work on one VIM ended.
@@ -87,14 +97,9 @@ type reaped struct {
 	err  error
 }
 
-// reapVIM waits for a slot, and does what is due on a VIM. A VIM that keeps its
+// reapVIM does what is due on a VIM, for which it has a slot. A VIM that keeps its
 // slot for long gives it away, for it may be silent, and goes on.
 func (b *Broker) reapVIM(ctx context.Context, id string, slots chan struct{}) reaped {
-	select {
-	case slots <- struct{}{}:
-	case <-ctx.Done():
-		return reaped{vim: id}
-	}
 	free := sync.OnceFunc(func() { <-slots })
 	defer free()
 	defer time.AfterFunc(b.terms.ReapEvery, free).Stop()
