@@ -59,6 +59,8 @@ type dbStatus struct {
 	Queue       int  `json:"queue"`
 	QueueKnown  int  `json:"queueKnown"`
 	Current     bool `json:"current"`
+	// Serves: a server of this version works on the database.
+	Serves bool `json:"serves"`
 }
 
 func (p *program) dbStatusCommand() *cobra.Command {
@@ -74,7 +76,7 @@ database all the same, or if the database cannot be asked.`,
 		if err != nil {
 			return err
 		}
-		s := dbStatus{found.Have, found.Known, found.Queue, found.QueueKnown, found.Current()}
+		s := dbStatus{found.Have, found.Known, found.Queue, found.QueueKnown, found.Current(), found.Serves()}
 		if err := p.print(s, func(w io.Writer) {
 			row(w, "PART", "HAS", "NEEDS")
 			row(w, "schema", fmt.Sprint(s.Schema), fmt.Sprint(s.SchemaKnown))

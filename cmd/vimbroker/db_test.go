@@ -56,7 +56,7 @@ func TestTrialBecomesProduction(t *testing.T) {
 		t.Errorf("db migrate after db copy says %q", out)
 	}
 	var status dbStatus
-	if err := json.Unmarshal([]byte(must("db", "status", "--config", i.file, "-o", "json")), &status); err != nil || !status.Current || status.Schema < 1 || status.Schema != status.SchemaKnown {
+	if err := json.Unmarshal([]byte(must("db", "status", "--config", i.file, "-o", "json")), &status); err != nil || !status.Current || !status.Serves || status.Schema < 1 || status.Schema != status.SchemaKnown {
 		t.Errorf("db status = %+v, %v", status, err)
 	}
 
