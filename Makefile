@@ -66,7 +66,7 @@ openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, 
 	$(GO) run ./test/real/cmd/openstack
 
 .PHONY: bench
-bench: build kube-tools vault-tools postgres-tools ## figures, as ratios to the bare calls underneath, in one run; ONLY=GROUP measures one, FIGURES=FILE writes JSON too
+bench: build kube-tools vault-tools postgres-tools openstack-tools ## figures, as ratios to the bare calls underneath, in one run; ONLY=GROUP measures one, FIGURES=FILE writes JSON too
 	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 15m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
 
 .PHONY: fuzz

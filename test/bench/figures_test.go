@@ -36,6 +36,8 @@ func BenchmarkFigures(b *testing.B) {
 		{"vault-1", func(b *testing.B) *figure { return vaultOpen(b, 1, 40, 50) }},
 		{"vault-8", func(b *testing.B) *figure { return vaultOpen(b, 8, 20, 25) }},
 		{"vault-64", func(b *testing.B) *figure { return vaultOpen(b, 64, 12, 8) }},
+		{"openstack-1", func(b *testing.B) *figure { return onOpenStack(b, 1, 40, 2) }},
+		{"openstack-8", func(b *testing.B) *figure { return onOpenStack(b, 8, 6, 2) }},
 		{"barbican-1", func(b *testing.B) *figure { return barbicanOpen(b, 1, 20, 10) }},
 		{"barbican-8", func(b *testing.B) *figure { return barbicanOpen(b, 8, 10, 5) }},
 		{"tacker", func(b *testing.B) *figure { return tackerAPI(b, p) }},

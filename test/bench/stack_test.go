@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
@@ -95,9 +96,11 @@ func (s *stack) open(b *testing.B) {
 	b.Cleanup(driver.Close)
 	s.Broker = broker.New(broker.Options{
 		Store: s.store, Keys: []secret.KeyStore{s.keys}, Policy: policies, Terms: terms, Log: log,
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: sparing{driver, &s.unasked}},
-		Egress:  func(string) *egress.Rules { return rules },
-		Now:     s.now,
+		Drivers: map[broker.VIMType]broker.Driver{
+			broker.Kubernetes: sparing{driver, &s.unasked}, broker.OpenStack: openstack.New(openstack.Options{Log: log}),
+		},
+		Egress: func(string) *egress.Rules { return rules },
+		Now:    s.now,
 	})
 }
 
