@@ -253,7 +253,8 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 				row(w, "ghost on "+i.VIMName, "lease "+g.ID, g.State, g.Principal)
 			}
 			if i.Unseen > 0 {
-				fmt.Fprintf(w, "\n%d leases on %s belong to an earlier credential that the VIM refuses by now: whether their objects are there cannot be seen\n", i.Unseen, i.VIMName)
+				fmt.Fprintln(w)
+				row(w, "unseen on "+i.VIMName, strconv.Itoa(i.Unseen), "of an earlier credential that the VIM refuses by now")
 			}
 		}
 	})
