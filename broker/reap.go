@@ -19,6 +19,9 @@ const (
 	// own expiry is too early: an API server allows the clocks a minute (go-jose's
 	// leeway), and takes from its cache for ten seconds what it has just seen.
 	pastExpiry = 2 * time.Minute
+	// restDown is how long a pass leaves a VIM alone that it found down. A pass is
+	// over when nothing is under way, which may take longer.
+	restDown = 30 * time.Second
 )
 
 // Reap is the pass that ends leases: those whose time is up, those whose
@@ -27,22 +30,23 @@ const (
 //
 // No VIM waits for another that does not answer: while there is work under way,
 // Reap begins every Terms.ReapEvery what has become due on the others. A VIM that
-// was found down costs one check of it, and is left alone until the next pass.
+// was found down, or failed, costs one check of it and is left alone for restDown.
 func (b *Broker) Reap(ctx context.Context) error {
 	var (
-		slots  = make(chan struct{}, batchVIMs)
-		ended  = make(chan reaped)
-		begun  = map[string]bool{} // VIMs under way, and those that are left alone
-		busy   int
-		failed []error
+		slots    = make(chan struct{}, batchVIMs)
+		ended    = make(chan reaped)
+		underWay = map[string]bool{}
+		resting  = map[string]time.Time{} // until when
+		begun    bool
+		failed   []error
 	)
 	for {
 		waiting, err := b.reapable(ctx)
 		if err != nil {
 			failed = append(failed, err)
 		}
-		waiting = slices.DeleteFunc(waiting, func(id string) bool { return begun[id] })
-		for next := time.After(b.terms.ReapEvery); next != nil && busy+len(waiting) > 0; {
+		waiting = slices.DeleteFunc(waiting, func(id string) bool { return underWay[id] || time.Now().Before(resting[id]) })
+		for next := time.After(b.terms.ReapEvery); next != nil && len(underWay)+len(waiting) > 0; {
 			var slot chan struct{} // nobody waits for one
 			if len(waiting) > 0 {
 				slot = slots
@@ -50,12 +54,13 @@ func (b *Broker) Reap(ctx context.Context) error {
 			select {
 			case slot <- struct{}{}:
 				id := waiting[0]
-				waiting, begun[id] = waiting[1:], true
-				busy++
+				waiting, underWay[id], begun = waiting[1:], true, true
 				go func() { ended <- b.reapVIM(ctx, id, slots) }()
 			case r := <-ended:
-				busy--
-				begun[r.vim] = r.down || r.err != nil
+				delete(underWay, r.vim)
+				if r.down || r.err != nil {
+					resting[r.vim] = time.Now().Add(restDown)
+				}
 				if r.err != nil {
 					failed = append(failed, r.err)
 				}
@@ -66,10 +71,10 @@ func (b *Broker) Reap(ctx context.Context) error {
 				waiting = nil
 			}
 		}
-		if busy+len(waiting) > 0 {
+		if len(underWay)+len(waiting) > 0 {
 			continue
 		}
-		if len(begun) > 0 {
+		if begun {
 			b.retire(ctx)
 		}
 		if len(failed) > 0 {
