@@ -172,6 +172,27 @@ func TestCloudsAreReadByTheirDriver(t *testing.T) {
 	}
 }
 
+// What belongs to clouds is refused for a cluster, and not dropped without a word.
+func TestClustersHaveNothingOfClouds(t *testing.T) {
+	b := newBench(t)
+	b.mustRegister("core-1")
+	for field, r := range map[string]v1.Registration{
+		"region":     {Region: "RegionOne"},
+		"project":    {UserDomain: "Default"},
+		"cloudsYaml": {CloudsYAML: secret.NewText("clouds: {}"), Cloud: "one"},
+	} {
+		spoilt := b.registration("core-2")
+		spoilt.Region, spoilt.UserDomain, spoilt.CloudsYAML, spoilt.Cloud = r.Region, r.UserDomain, r.CloudsYAML, r.Cloud
+		_, err := b.as("alice").RegisterVIM(t.Context(), spoilt, "")
+		if p := wantProblem(t, field, err, http.StatusUnprocessableEntity); len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("%s: faults %+v", field, p.Errors)
+		}
+	}
+	credential := b.registration("core-1").Credential
+	_, err := b.as("alice").UpdateVIM(t.Context(), "core-1", v1.Change{Scope: &v1.Scope{Region: "RegionOne"}, Credential: credential}, 0)
+	wantProblem(t, "a region for a cluster", err, http.StatusUnprocessableEntity)
+}
+
 func TestCredentialIsOneWholeKind(t *testing.T) {
 	b := newBench(t)
 	text := secret.NewText("s3cret")

@@ -20,8 +20,15 @@ func (d *Driver) Normalize(r broker.Registration) (broker.Target, broker.Credent
 }
 
 func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err error) {
-	if r.Type != "" && r.Type != broker.Kubernetes {
+	switch {
+	case r.Type != "" && r.Type != broker.Kubernetes:
 		return t, c, broker.Invalid("type", "is not kubernetes")
+	case !r.CloudsYAML.Empty(), r.Cloud != "":
+		return t, c, broker.Invalid("cloudsYaml", "is OpenStack's; give a kubeconfig")
+	case r.Scope.Region != "":
+		return t, c, broker.Invalid("region", "is OpenStack's")
+	case r.Scope != broker.Scope{}:
+		return t, c, broker.Invalid("project", "and domains are OpenStack's; what clients start in is the namespace")
 	}
 	if r.Kubeconfig.Empty() {
 		t, c, err = fromFields(r)
