@@ -5,7 +5,7 @@
 //
 // An application credential, named after the lease's handle, of the registered
 // user on the registered project: it always expires, has the roles that were asked
-// for and never unrestricted rights. A renewal makes another beside it
+// for with those that they imply, and never unrestricted rights. A renewal makes another beside it
 // ("<handle>.2"); all end together when the lease is revoked. Its description
 // carries the ids of VIM and lease: see [mark].
 //
