@@ -5,9 +5,9 @@
 //
 // An application credential, named after the lease's handle, of the registered
 // user on the registered project: it always expires, has the roles that were asked
-// for with those that they imply, and never unrestricted rights. A renewal makes another beside it
-// ("<handle>.2"); all end together when the lease is revoked. Its description
-// carries the ids of VIM and lease: see [mark].
+// for with those that they imply, and never unrestricted rights. A renewal makes
+// another beside it ("<handle>.2"); all end together when the lease is revoked. Its
+// description carries the ids of VIM and lease: see [mark].
 //
 // Where the registered credential may not make application credentials (it is a
 // restricted one itself), and for purpose "heat" on clouds that let no application
