@@ -47,7 +47,16 @@ func (s *Store) claim(dir string) (io.Closer, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("writing %s: %w", path, err)
 	}
-	return f, nil
+	return lock{f}, nil
+}
+
+// lock is a file that is locked until it is closed.
+type lock struct{ file *os.File }
+
+// Close unlocks by itself: closing alone leaves the lock to a child that another
+// goroutine is starting at this moment, until that has become its own program.
+func (l lock) Close() error {
+	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }
 
 func writeAt(f *os.File, s string) error {
