@@ -107,7 +107,7 @@ has kubectl ask "vimbroker credential" for one whenever it needs one.`,
 				return p.takeBack(c.Context(), broker, l.ID, err)
 			}
 			if p.output == "table" {
-				p.warn("lease %s on %s: role %s%s; expires %s%s%s", l.ID, l.VIMName, l.Role, within(l.Namespaces), p.moment(l.ExpiresAt), p.shorter(l.Lease, f.ttl), passedThrough(l.Lease))
+				p.warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces), p.moment(l.ExpiresAt), p.shorter(l.Lease, f.ttl), passedThrough(l.Lease))
 			}
 			return nil
 		}),
@@ -224,6 +224,14 @@ func (p *program) shorter(l v1.Lease, wished time.Duration) string {
 		return ""
 	}
 	return ", sooner than the " + wished.String() + " wished: no more is granted"
+}
+
+// roleOf says what a lease may do, as far as it was asked for less than all.
+func roleOf(l v1.Lease) string {
+	if l.Role == "" {
+		return "every role of the VIM's credential"
+	}
+	return "role " + l.Role
 }
 
 // within tells the namespaces of a lease.

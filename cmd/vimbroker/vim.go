@@ -278,7 +278,7 @@ func (p *program) awaitGone(ctx context.Context, broker *client.Client, name, id
 		return false, err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until %s is gone: %w; see: vimbroker lease list --vim %s", name, err, id)
+		return fmt.Errorf("waiting until %s is gone: %w; see: vimbroker lease list --vim %[3]s; where the VIM cannot be asked any more: vimbroker vim delete %[3]s --drain --force", name, err, id)
 	}
 	p.warn("%s is deleted", name)
 	return nil
