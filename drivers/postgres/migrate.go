@@ -239,7 +239,7 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !errors.As(err, &a) || a.code != lockNotAvailable || try == migrationTries {
+		if !errors.As(err, &a) || a.code != lockNotAvailable && a.code != deadlockDetected || try == migrationTries {
 			return err
 		}
 		s.log.Warn("a migration waits for others to let go of a table", "migration", name, "try", try)
