@@ -3,7 +3,6 @@ package real_test
 import (
 	"os"
 	"testing"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -17,7 +16,7 @@ func TestKubernetesDriver(t *testing.T) {
 	c := real.Kubernetes(t)
 	proxy := c.BasicAuthProxy(t)
 	env := kube.Env(t, c.Config())
-	env.MaxTTL, env.Await = real.MaxTokenTTL, poll
+	env.MaxTTL, env.Await = real.MaxTokenTTL, real.Poll
 	register := func(cred broker.Credential) broker.Registration {
 		return broker.Registration{Name: "real", Type: broker.Kubernetes, Endpoint: c.Endpoint, CACert: c.CAPEM, Credential: cred}
 	}
@@ -45,21 +44,4 @@ func TestKubernetesDriver(t *testing.T) {
 		"a wrong password": password("wrong-" + proxy.Password),
 	}
 	conformance.Driver(t, env)
-}
-
-// poll asks until done, for that long and five seconds: nothing signals that a
-// real server has forgotten a token.
-func poll(t *testing.T, most time.Duration, done func() bool) bool {
-	t.Helper()
-	deadline := time.After(most + 5*time.Second)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			return false
-		}
-	}
-	return true
 }

@@ -176,7 +176,7 @@ func TestRevokedCredentialIsRefusedWithinThePublishedLag(t *testing.T) {
 		t.Fatalf("the revoked lease says %+v, %v", l, err)
 	}
 	var asked time.Time // when it was taken last
-	if !poll(t, lag, func() bool {
+	if !real.Poll(t, lag, func() bool {
 		at := time.Now()
 		r := b.Try(t, use)
 		if r.Code == 0 {

@@ -317,7 +317,7 @@ func TestVaultRunKeepsTheSessionAlive(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
-	if !poll(t, 15*time.Second, func() bool { return logged.count("logged in to Vault") >= 3 }) {
+	if !real.Poll(t, 15*time.Second, func() bool { return logged.count("logged in to Vault") >= 3 }) {
 		t.Error("Run did not replace the session twice")
 	}
 	if logged.count("cannot be kept alive") > 0 {
@@ -326,11 +326,11 @@ func TestVaultRunKeepsTheSessionAlive(t *testing.T) {
 	// The secret id goes: the session lives on renewal as long as it may, and then
 	// calls are refused until there is another.
 	v.NewSecretID(t, false)
-	if !poll(t, 15*time.Second, func() bool { return errors.Is(s.Check(t.Context()), secret.ErrForbidden) }) {
+	if !real.Poll(t, 15*time.Second, func() bool { return errors.Is(s.Check(t.Context()), secret.ErrForbidden) }) {
 		t.Error("the session outlived its end")
 	}
 	renewSecretID(t, v)
-	if !poll(t, 15*time.Second, func() bool { return s.Check(t.Context()) == nil }) {
+	if !real.Poll(t, 15*time.Second, func() bool { return s.Check(t.Context()) == nil }) {
 		t.Error("the store did not recover")
 	}
 	cancel()

@@ -176,7 +176,7 @@ keyStores: [vault: {address: %s, caFile: %s, auth: {jwt: {role: cluster, tokenFi
 		t.Errorf("readiness with a token that Vault refuses: %v", err)
 	}
 	p.project("third")
-	if !poll(t, time.Minute, func() bool { return broker.Ready(t.Context()) == nil }) {
+	if !real.Poll(t, time.Minute, func() bool { return broker.Ready(t.Context()) == nil }) {
 		t.Error("the server did not recover")
 	}
 	opens("with the third token")

@@ -1,4 +1,4 @@
-package real_test
+package cloud_test
 
 import (
 	"context"
@@ -200,7 +200,7 @@ func TestBarbicanTokensExpire(t *testing.T) {
 	s := openBarbican(t, barbican.Options{AuthURL: o.AuthURL, Endpoint: o.KeyManager, Auth: byPassword(t, o.Project(t))})
 	ref, _ := putKey(t, s)
 	gets := 0
-	poll(t, 2*time.Second, func() bool {
+	real.Poll(t, 2*time.Second, func() bool {
 		if _, err := s.Get(t.Context(), ref); err != nil {
 			t.Errorf("Get = %v after %d times", err, gets)
 			return true

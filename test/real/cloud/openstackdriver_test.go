@@ -1,4 +1,4 @@
-package real_test
+package cloud_test
 
 import (
 	"errors"
@@ -52,7 +52,7 @@ func TestOpenStackDriver(t *testing.T) {
 			at := keystone.Cloud{
 				Endpoint: strings.TrimSuffix(behind.AuthURL, "/v3"), CAPEM: behind.CAPEM,
 				User: user(who), Colleague: user(o.Colleague(t, who)),
-				Trusts: c.trusts, ByAppCred: c.byAppCred, Now: time.Now, Await: poll,
+				Trusts: c.trusts, ByAppCred: c.byAppCred, Now: time.Now, Await: real.Poll,
 			}
 			env := keystone.Env(t, at)
 			env.Refused["a disabled user"] = registration(behind, disabled)

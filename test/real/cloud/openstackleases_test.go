@@ -1,4 +1,4 @@
-package real_test
+package cloud_test
 
 import (
 	"errors"
@@ -241,7 +241,7 @@ func TestOpenStackRotatesToAnotherUser(t *testing.T) {
 	}
 	o.SetPassword(t, anna, anna.Password)
 	// For a second Keystone refuses the tokens that it gives her.
-	if !poll(t, 5*time.Second, func() bool {
+	if !real.Poll(t, 5*time.Second, func() bool {
 		inv, err := b.Inventory(t.Context(), admin, "core", false)
 		return err == nil && inv.Unseen == 0
 	}) {

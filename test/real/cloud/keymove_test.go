@@ -1,6 +1,7 @@
-package real_test
+package cloud_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
+	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -56,9 +58,17 @@ func newMover(t *testing.T) *mover {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = dir.Close() })
+	keys, err := vault.Open(t.Context(), vault.Options{
+		Address: v.Address, CAFile: v.CAFile,
+		Auth: vault.Auth{AppRole: &vault.AppRole{RoleID: v.RoleID, SecretIDFile: v.SecretIDFile}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = keys.Close(context.WithoutCancel(t.Context())) })
 	m.stores = map[string]secret.KeyStore{
 		"barbican": openBarbican(t, barbican.Options{AuthURL: o.AuthURL, Endpoint: o.KeyManager, Auth: byPassword(t, keeper)}),
-		"vault":    openVault(t, byAppRole(v)),
+		"vault":    keys,
 		"keydir":   dir,
 	}
 	for name, text := range map[string]string{"kubeconfig": kube.Kubeconfig(), "clouds.yaml": fmt.Sprintf(

@@ -1,4 +1,4 @@
-package real_test
+package cloud_test
 
 import (
 	"errors"
@@ -96,7 +96,7 @@ func TestKeystoneCallersOutage(t *testing.T) {
 		t.Errorf("Authenticate without Keystone = %+v, %v, want that it cannot be told", p, err)
 	}
 	o.Restart(t, real.Keystone)
-	if !poll(t, 2*time.Second, func() bool { _, err := c.Authenticate(t.Context(), token); return err == nil }) {
+	if !real.Poll(t, 2*time.Second, func() bool { _, err := c.Authenticate(t.Context(), token); return err == nil }) {
 		t.Error("callers are not authenticated with Keystone back")
 	}
 	wantCaller(t, c, token, who, "member", "reader")

@@ -1,4 +1,4 @@
-package real_test
+package cloud_test
 
 import (
 	"net/http"
