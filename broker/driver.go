@@ -63,9 +63,10 @@ type Driver interface {
 	Renew(ctx context.Context, a Access, g Grant) (Minted, error)
 
 	// Revoke takes the upstream object back, and with it every credential of the
-	// lease. "Already gone" is success; only a parsed "not found" of the object
-	// itself, from the system that a.Identity names, is that: another system
-	// answering there is ErrConflict.
+	// lease, also those that i does not name, but where i says that there are none.
+	// "Already gone" is success; only a parsed "not found" of the object itself, from
+	// the system that a.Identity names, is that: another system answering there is
+	// ErrConflict.
 	Revoke(ctx context.Context, a Access, i Issued) error
 
 	// Dead tries a credential that was minted, and reports whether the VIM refuses
@@ -129,6 +130,9 @@ type Issued struct {
 	Handle string
 	// Credential is the newest that was minted; empty where it is not known.
 	Credential Credential
+	// Renewed: a renewal was begun, whatever became of it. Where it is false, a
+	// Credential that is known is the only one.
+	Renewed bool
 }
 
 // Upstream is one object of ours that a VIM holds.

@@ -83,6 +83,9 @@ type Lease struct {
 	// MaxExpiresAt bounds every renewal.
 	MaxExpiresAt time.Time
 	RenewedAt    time.Time
+	// RenewalBegun: a renewal was begun, whatever became of it, so that more than
+	// the newest credential may be upstream.
+	RenewalBegun bool
 
 	// CredentialKind is the kind of credential that was minted.
 	CredentialKind CredentialKind

@@ -662,7 +662,7 @@ func TestNoAuditNoEffect(t *testing.T) {
 	b.store.fail("UpdateLease", 1)
 	_, err = b.RevokeLease(t.Context(), alice, l.ID)
 	wantKind(t, "a revocation", err, broker.ErrUnavailable)
-	b.store.fail("Append", 1)
+	b.store.fail("UpdateLease", 1)
 	_, _, err = b.RenewLease(t.Context(), alice, l.ID, 0)
 	wantKind(t, "a renewal", err, broker.ErrUnavailable)
 	if got := b.kube.Requests(); len(got) != 0 {

@@ -46,8 +46,8 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if err := issuable(v); err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
-	if err := b.store.Append(ctx, act.With(audit.DetailTTL, grant.TTL.String()).Intent()); err != nil {
-		return fail(err)
+	if l, err = b.beginRenewal(ctx, l, act.With(audit.DetailTTL, grant.TTL.String())); err != nil {
+		return fail(b.refuse(ctx, act, err))
 	}
 	failpoint.At("renew.intent")
 
@@ -102,6 +102,18 @@ func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 		}
 	}
 	return d, grant, err
+}
+
+// beginRenewal stores the intent: from here on a revocation looks for more than the
+// credential that the row holds.
+func (b *Broker) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
+	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeaseActive {
+			return &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+		}
+		now.RenewalBegun = true
+		return nil
+	}, act.Intent())
 }
 
 func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease, m Minted, act *audit.Act) (Lease, error) {

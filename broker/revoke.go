@@ -161,7 +161,8 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	if err != nil {
 		return err
 	}
-	issued := Issued{Handle: l.Handle}
+	// Versions that knew no RenewalBegun stored only that a renewal had ended.
+	issued := Issued{Handle: l.Handle, Renewed: l.RenewalBegun || !l.RenewedAt.IsZero()}
 	if g, ok := v.generation(l.VIMGeneration); ok && l.Sealed != "" {
 		if o, err := src.opened(ctx, g); err == nil {
 			// Where it does not open the handle must do.

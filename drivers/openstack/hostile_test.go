@@ -229,7 +229,8 @@ func TestNoAnswerButKeystonesCounts(t *testing.T) {
 				about := stages[stage]
 				about.answer = answer
 				x.tell(about)
-				if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Credential: m.Credential}); err == nil {
+				issued := broker.Issued{Handle: g.Handle, Credential: m.Credential, Renewed: stage == "application credentials"}
+				if err := l.driver.Revoke(t.Context(), l.access, issued); err == nil {
 					t.Errorf("Revoke with %s for %s is success", name, stage)
 				}
 				x.honest()

@@ -14,11 +14,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// Revoke implements [broker.Driver]. Every application credential of the lease is
-// deleted, found by its name among those of the user that made it, so also one of
-// which nobody has the id. Another VIM's of that name is left alone. A project
-// token is revoked at Keystone; one that was lost before it was recorded has no
-// name, and ends at its own expiry.
+// Revoke implements [broker.Driver]. The application credential of a lease that was
+// never renewed is deleted by its id. Where nobody has that, or there may be more, all
+// of the lease are deleted, found by its name among those of the user that made them;
+// another VIM's of that name is left alone. A project token is revoked at Keystone; one
+// that was lost before it was recorded has no name, and ends at its own expiry.
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	ctx, cancel := bound(ctx)
 	defer cancel()
@@ -29,6 +29,13 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	defer s.close()
 	if i.Credential.Kind == broker.ProjectToken {
 		return revokeToken(ctx, a, i.Credential.Token.Reveal())
+	}
+	if id := i.Credential.ApplicationCredentialID; id != "" && !i.Renewed && a.InsteadOf == "" {
+		if err := s.remove(ctx, s.user.ID, id); err != nil {
+			return err
+		}
+		failpoint.At("openstack.revoke.deleted")
+		return nil
 	}
 	owner, all, err := s.owned(ctx, a, i.Handle)
 	if err != nil {

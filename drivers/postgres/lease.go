@@ -24,18 +24,18 @@ const (
 
 	// leaseValueColumns are those of leaseValues.
 	leaseValueColumns = `operation, state, reason, role, namespaces,
-		format, purpose, issued_at, expires_at, max_expires_at, renewed_at, credential_kind, unlisted, derived,
+		format, purpose, issued_at, expires_at, max_expires_at, renewed_at, renewal_begun, credential_kind, unlisted, derived,
 		revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key,
 		attempts, next_attempt_at, last_error, revision, idempotency_key, request_digest,
 		id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, created_at`
 	insertLease = `INSERT INTO leases (` + leaseValueColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27,
-		$28, $29, $30, $31, $32, $33, $34, $35, $36)`
+		$28, $29, $30, $31, $32, $33, $34, $35, $36, $37)`
 	updateLease = `UPDATE leases SET operation = $1, state = $2, reason = $3, role = $4, namespaces = $5,
-		format = $6, purpose = $7, issued_at = $8, expires_at = $9, max_expires_at = $10, renewed_at = $11, credential_kind = $12,
-		unlisted = $13, derived = $14, revocable = $15, max_revocation_lag = $16, revoked_at = $17, confirmed_dead_at = $18, handle = $19,
-		sealed = $20, sealed_key = $21, attempts = $22, next_attempt_at = $23, last_error = $24, revision = $25,
-		idempotency_key = $26, request_digest = $27 WHERE id = $28 RETURNING ` + leaseColumns
+		format = $6, purpose = $7, issued_at = $8, expires_at = $9, max_expires_at = $10, renewed_at = $11, renewal_begun = $12,
+		credential_kind = $13, unlisted = $14, derived = $15, revocable = $16, max_revocation_lag = $17, revoked_at = $18,
+		confirmed_dead_at = $19, handle = $20, sealed = $21, sealed_key = $22, attempts = $23, next_attempt_at = $24, last_error = $25,
+		revision = $26, idempotency_key = $27, request_digest = $28 WHERE id = $29 RETURNING ` + leaseColumns
 	presentKey = `SELECT g.key_ref FROM leases l JOIN vim_generations g ON g.vim = l.vim AND g.number = l.vim_generation WHERE l.id = $1`
 	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
 	resume     = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
@@ -204,7 +204,7 @@ func leaseValues(l broker.Lease) []any {
 func changingColumns(l broker.Lease) []any {
 	return []any{
 		l.Operation, l.State, l.Reason, l.Role, list(l.Namespaces), l.Format, l.Purpose,
-		stamp(l.IssuedAt), stamp(l.ExpiresAt), stamp(l.MaxExpiresAt), stamp(l.RenewedAt), l.CredentialKind, l.Unlisted, l.Derived, l.Revocable,
+		stamp(l.IssuedAt), stamp(l.ExpiresAt), stamp(l.MaxExpiresAt), stamp(l.RenewedAt), l.RenewalBegun, l.CredentialKind, l.Unlisted, l.Derived, l.Revocable,
 		l.MaxRevocationLag.Microseconds(), stamp(l.RevokedAt), stamp(l.ConfirmedDeadAt), l.Handle, l.Sealed,
 		string(l.SealedKey), l.Attempts, stamp(l.NextAttemptAt), l.LastError, l.Revision, l.IdempotencyKey, l.RequestDigest,
 	}

@@ -31,7 +31,7 @@ var crowd = []string{
 	`INSERT INTO leases (` + leaseValueColumns + `)
 		SELECT CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
-			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', 'bearerToken', false, true,
+			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, '',
 			'lease-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', 'project-' || i % 100, 1, 'project-' || i % 100,
 			'principal-' || i % 500, at

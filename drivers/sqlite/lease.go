@@ -23,12 +23,12 @@ var (
 
 	insertLease = prepared(`INSERT INTO leases (id, vim, vim_name, vim_type, vim_project, vim_generation, project,
 		principal, created_at, operation, state, reason, role, namespaces, format, purpose, issued_at, expires_at,
-		max_expires_at, renewed_at, credential_kind, unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle,
+		max_expires_at, renewed_at, renewal_begun, credential_kind, unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle,
 		sealed, sealed_key, attempts, next_attempt_at, last_error, revision, idempotency_key, request_digest)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	// updateLease leaves the indexes by state alone when the state stays: renewals and retries touch few of them.
 	updateLease = prepared(`UPDATE leases SET operation = ?, state = ?, reason = ?, role = ?, namespaces = ?,
-		format = ?, purpose = ?, issued_at = ?, expires_at = ?, max_expires_at = ?, renewed_at = ?, credential_kind = ?, unlisted = ?, derived = ?,
+		format = ?, purpose = ?, issued_at = ?, expires_at = ?, max_expires_at = ?, renewed_at = ?, renewal_begun = ?, credential_kind = ?, unlisted = ?, derived = ?,
 		revocable = ?, max_revocation_lag = ?, revoked_at = ?, confirmed_dead_at = ?, handle = ?, sealed = ?, sealed_key = ?,
 		attempts = ?, next_attempt_at = ?, last_error = ?, revision = ?, idempotency_key = ?, request_digest = ?
 		WHERE id = ? RETURNING ` + leaseColumns)
@@ -180,7 +180,7 @@ func (t txn) resume(vim string, now time.Time) error {
 func changingColumns(l broker.Lease) []any {
 	return []any{
 		l.Operation, l.State, l.Reason, l.Role, encode(l.Namespaces), l.Format, l.Purpose,
-		micro(l.IssuedAt), micro(l.ExpiresAt), micro(l.MaxExpiresAt), micro(l.RenewedAt), l.CredentialKind, l.Unlisted, l.Derived, l.Revocable,
+		micro(l.IssuedAt), micro(l.ExpiresAt), micro(l.MaxExpiresAt), micro(l.RenewedAt), l.RenewalBegun, l.CredentialKind, l.Unlisted, l.Derived, l.Revocable,
 		l.MaxRevocationLag.Microseconds(), micro(l.RevokedAt), micro(l.ConfirmedDeadAt), l.Handle, l.Sealed,
 		string(l.SealedKey), l.Attempts, micro(l.NextAttemptAt), l.LastError, l.Revision, l.IdempotencyKey, l.RequestDigest,
 	}

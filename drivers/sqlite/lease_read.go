@@ -12,7 +12,7 @@ import (
 )
 
 const leaseColumns = `id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason, role,
-	namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind, unlisted, derived, revocable,
+	namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, renewal_begun, credential_kind, unlisted, derived, revocable,
 	max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts, next_attempt_at, last_error, revision,
 	idempotency_key, request_digest`
 
@@ -63,7 +63,7 @@ func scanLease(rows *sql.Rows) (broker.Lease, error) {
 	var lag int64
 	err := rows.Scan(&l.ID, &l.VIM, &l.VIMName, &l.VIMType, &l.VIMProject, &l.VIMGeneration, &l.Project, &l.Principal, &l.Operation,
 		&l.State, &l.Reason, &l.Role, document[[]string]{&l.Namespaces}, &l.Format, &l.Purpose,
-		moment{&l.CreatedAt}, moment{&l.IssuedAt}, moment{&l.ExpiresAt}, moment{&l.MaxExpiresAt}, moment{&l.RenewedAt},
+		moment{&l.CreatedAt}, moment{&l.IssuedAt}, moment{&l.ExpiresAt}, moment{&l.MaxExpiresAt}, moment{&l.RenewedAt}, &l.RenewalBegun,
 		&l.CredentialKind, &l.Unlisted, &l.Derived, &l.Revocable, &lag, moment{&l.RevokedAt}, moment{&l.ConfirmedDeadAt}, &l.Handle, &l.Sealed, &l.SealedKey,
 		&l.Attempts, moment{&l.NextAttemptAt}, &l.LastError, &l.Revision, &l.IdempotencyKey, &l.RequestDigest)
 	l.MaxRevocationLag = time.Duration(lag) * time.Microsecond

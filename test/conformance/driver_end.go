@@ -62,7 +62,7 @@ func revokeKills(t *testing.T, s *subject) {
 		}
 	}
 	// As the broker has it: the newest is known, and those before it are not.
-	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Credential: minted[2].Credential}); err != nil {
+	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Credential: minted[2].Credential, Renewed: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range minted {
@@ -77,22 +77,31 @@ func revokeKills(t *testing.T, s *subject) {
 }
 
 func revokeIdempotent(t *testing.T, s *subject) {
-	g := s.grant(t, s.Reader, s.MinTTL)
-	revoke := func(what string) {
+	revoke := func(what string, i broker.Issued) {
 		t.Helper()
-		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle}); err != nil {
-			t.Errorf("Revoke of %s: %v", what, err)
+		if err := s.d.Revoke(t.Context(), s.a, i); err != nil {
+			t.Errorf("Revoke of %s, with a credential of kind %q: %v", what, i.Credential.Kind, err)
 		}
+		wantSet(t, "handles after Revoke of "+what, s.Handles(t, s.a.VIM), nil)
 	}
-	revoke("what never was, on a VIM that has seen no lease")
-	s.issue(t, g)
-	revoke("a lease")
-	revoke("a lease that was revoked")
+	revoke("what never was, on a VIM that has seen no lease", broker.Issued{Handle: s.grant(t, s.Reader, s.MinTTL).Handle})
+	for _, known := range []bool{false, true} {
+		issue := func() broker.Issued {
+			g := s.grant(t, s.Reader, s.MinTTL)
+			i := broker.Issued{Handle: g.Handle}
+			if m := s.issue(t, g); known {
+				i.Credential = m.Credential
+			}
+			return i
+		}
+		i := issue()
+		revoke("a lease", i)
+		revoke("a lease that was revoked", i)
 
-	g = s.grant(t, s.Reader, s.MinTTL)
-	s.issue(t, g)
-	s.Remove(t, g.Handle)
-	revoke("what was removed by hand")
+		i = issue()
+		s.Remove(t, i.Handle)
+		revoke("what was removed by hand", i)
+	}
 }
 
 func revokeWrongCredential(t *testing.T, s *subject) {

@@ -108,7 +108,7 @@ func fullLease(v broker.VIM) broker.Lease {
 		Project: "north", Principal: "alice", Operation: "op-1", State: broker.LeasePending, Reason: broker.IssueFailed,
 		Role: "edit", Namespaces: []string{"a", "b"}, Format: clientconfig.Kubeconfig, Purpose: "upgrade",
 		CreatedAt: epoch, IssuedAt: epoch.Add(time.Second), ExpiresAt: epoch.Add(time.Hour),
-		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), CredentialKind: broker.BearerToken, Unlisted: true, Derived: true, Revocable: true,
+		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), RenewalBegun: true, CredentialKind: broker.BearerToken, Unlisted: true, Derived: true, Revocable: true,
 		MaxRevocationLag: 10 * time.Second, RevokedAt: epoch.Add(3 * time.Second), ConfirmedDeadAt: epoch.Add(4 * time.Second),
 		Handle: "handle-" + id, Sealed: "sealed-" + id, SealedKey: v.Current.Key, Attempts: 3, NextAttemptAt: epoch.Add(5 * time.Second),
 		LastError: "unreachable", Revision: 1, IdempotencyKey: "key-" + id, RequestDigest: "digest",

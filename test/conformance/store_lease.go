@@ -29,6 +29,8 @@ func leaseRows(t *testing.T, s storeTest) {
 		t.Fatalf("LeaseByKey = %v", err)
 	}
 	wantSame(t, "LeaseByKey", got, want)
+	plain := s.mustCreateLease(t, plainLease(v))
+	wantSame(t, "Lease that little is known of", s.mustLease(t, plain.ID), plain)
 
 	t.Run("missing", func(t *testing.T) {
 		_, err := s.Lease(s.ctx, "none")
@@ -79,7 +81,7 @@ func leaseRows(t *testing.T, s storeTest) {
 	t.Run("update", func(t *testing.T) {
 		next := want
 		next.State, next.Namespaces, next.Revision = broker.LeaseActive, nil, 2
-		next.Derived, next.Sealed, next.IssuedAt = false, "", epoch.Add(time.Minute)
+		next.Derived, next.RenewalBegun, next.Sealed, next.IssuedAt = false, false, "", epoch.Add(time.Minute)
 		got, err := s.UpdateLease(s.ctx, want.ID, func(now *broker.Lease) error {
 			wantSame(t, "lease given to change", *now, want)
 			*now = next

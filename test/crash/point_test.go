@@ -48,7 +48,7 @@ var deaths = map[string][]scenario{
 	"issue.aborting":            {issuingInVain},
 
 	"renew.intent": {renewing},
-	"renew.minted": {renewing},
+	"renew.minted": {renewing, renewingInVain},
 	"renew.done":   {renewing},
 
 	"revoke.intent":      {revoking, draining, settlingALease},
@@ -66,14 +66,14 @@ var deaths = map[string][]scenario{
 // driver, and those of others between which what it does lies.
 var cloudDeaths = map[string][]scenario{
 	"openstack.check.probed":   {registering, rotating},
-	"openstack.issue.minted":   {issuing, renewing},
+	"openstack.issue.minted":   {issuing, renewing, renewingInVain},
 	"openstack.revoke.deleted": {revoking, draining, settlingALease},
 	"openstack.revoke.token":   {revokingAToken},
 
 	"issue.intent":   {issuing},
 	"issue.minted":   {issuing},
 	"issue.active":   {issuing},
-	"renew.minted":   {renewing},
+	"renew.minted":   {renewing, renewingInVain},
 	"revoke.gone":    {revokingAToken, draining},
 	"rekey.switched": {rekeying},
 }

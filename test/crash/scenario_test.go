@@ -193,6 +193,21 @@ var (
 		},
 	}
 
+	// renewingInVain ends a lease whose renewal nobody saw end.
+	renewingInVain = scenario{
+		name:    "renew, then revoke",
+		prepare: renewing.prepare,
+		act:     renewing.act,
+		after: func(s *scene) {
+			if l, err := s.RevokeLease(s.ctx(), s.issued[0]); err != nil || l.State != "revoked" {
+				s.t.Errorf("RevokeLease = %s, %v, want it revoked", l.State, err)
+			}
+			if left := s.up.objects(s.t); len(left) > 0 {
+				s.t.Errorf("revoked, and upstream are %q", left)
+			}
+		},
+	}
+
 	revoking = scenario{
 		name:    "revoke",
 		prepare: func(s *scene) { s.register("edge"); s.issue("edge"); s.issue("edge") },
