@@ -67,7 +67,7 @@ openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, 
 
 .PHONY: bench
 bench: build kube-tools vault-tools postgres-tools openstack-tools ## figures, as ratios to the bare calls underneath, in one run; ONLY=GROUP measures one, FIGURES=FILE writes JSON too
-	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 15m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
+	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 30m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME each (30s)
