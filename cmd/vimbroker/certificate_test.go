@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // copyOver replaces a file's content, and makes sure that its time says so.
@@ -60,12 +60,7 @@ func TestServeWithTLS(t *testing.T) {
 	cert, key := serverCertificate(t)
 	token, digest := policy.NewToken()
 	tokens := write(t, "tokens.yaml", "tokens: [{name: alice, project: acme, roles: [admin], sha256: "+digest+"}]\n", 0o600)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // to learn a free port
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := story.FreeAddress(t)
 	config := write(t, "config.yaml", "listen: "+addr+"\ndataDir: "+filepath.Join(t.TempDir(), "data")+
 		"\ntls: {certFile: "+cert+", keyFile: "+key+"}\ntokensFile: "+tokens+"\n", 0o600)
 

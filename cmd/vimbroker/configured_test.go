@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // configured is a server that runs by a configuration file, with one caller,
@@ -34,7 +34,7 @@ func serveConfig(t *testing.T, more string) *configured {
 	t.Helper()
 	token, digest := policy.NewToken()
 	i := &configured{
-		t: t, addr: freeAddr(t), data: filepath.Join(t.TempDir(), "data"), token: token,
+		t: t, addr: story.FreeAddress(t), data: filepath.Join(t.TempDir(), "data"), token: token,
 		tokens: write(t, "tokens.yaml", "tokens:\n  - {name: alice, project: acme, roles: [admin], sha256: "+digest+"}\n", 0o600),
 	}
 	i.file = write(t, "config.yaml", i.text(more), 0o600)
@@ -109,17 +109,6 @@ func (i *configured) get(t *testing.T, path string) (int, string) {
 		t.Fatal(err)
 	}
 	return answer.StatusCode, string(body)
-}
-
-// freeAddr is an address on loopback that was free a moment ago.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // lineLog gathers a server's log, line by line.

@@ -116,22 +116,21 @@ func TestEveryFailpointHasAScenario(t *testing.T) {
 }
 
 func TestKilledAtEveryFailpoint(t *testing.T) {
-	for point, scenarios := range deaths {
-		for _, sc := range scenarios {
-			t.Run(point+"/"+sc.name, func(t *testing.T) {
-				t.Parallel()
-				sc.killedAt(t, fakeCluster(t), point)
-			})
-		}
-	}
+	eachDeath(t, deaths, func(t *testing.T) upstream { return fakeCluster(t) })
 }
 
 func TestKilledBeforeACloud(t *testing.T) {
-	for point, scenarios := range cloudDeaths {
+	eachDeath(t, cloudDeaths, func(t *testing.T) upstream { return fakeCloud(t) })
+}
+
+// eachDeath plays every scenario of a table, each before a system of its own.
+func eachDeath(t *testing.T, table map[string][]scenario, before func(*testing.T) upstream) {
+	t.Helper()
+	for point, scenarios := range table {
 		for _, sc := range scenarios {
 			t.Run(point+"/"+sc.name, func(t *testing.T) {
 				t.Parallel()
-				sc.killedAt(t, fakeCloud(t), point)
+				sc.killedAt(t, before(t), point)
 			})
 		}
 	}

@@ -3,7 +3,6 @@ package real_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -37,17 +36,11 @@ func install(t *testing.T) *production {
 	for _, s := range sections {
 		p.sections[s.Title] = s.Steps
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // to learn a free port
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := l.Addr().String()
-	l.Close()
 	tools, err := filepath.Abs("../../bin/vault")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Site = story.NewSite(t, story.Build(t, t.TempDir()), listen, "", tools, filepath.Dir(p.cluster.Kubectl))
+	p.Site = story.NewSite(t, story.Build(t, t.TempDir()), story.FreeAddress(t), "", tools, filepath.Dir(p.cluster.Kubectl))
 	p.Replace = []string{"https://vault.example:8200", p.vault.Address}
 	for name, file := range map[string]string{"vault-ca.pem": p.vault.CAFile, "vault-secret-id": p.vault.SecretIDFile} {
 		text, err := os.ReadFile(file)

@@ -43,21 +43,20 @@ func Kubernetes(t testing.TB) *Cluster {
 // it when the test ends.
 func OwnKubernetes(t testing.TB) *Cluster {
 	t.Helper()
-	require(t)
-	c, err := StartKubernetes(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatalf("starting Kubernetes: %v", err)
-	}
-	t.Cleanup(c.Stop)
-	return c
+	return ownKubernetes(t, StartKubernetes)
 }
 
 // DurableKubernetes is OwnKubernetes with an etcd that waits for the disk, as in
 // production.
 func DurableKubernetes(t testing.TB) *Cluster {
 	t.Helper()
+	return ownKubernetes(t, func(ctx context.Context, dir string) (*Cluster, error) { return startKubernetes(ctx, dir) })
+}
+
+func ownKubernetes(t testing.TB, start func(ctx context.Context, dir string) (*Cluster, error)) *Cluster {
+	t.Helper()
 	require(t)
-	c, err := startKubernetes(t.Context(), t.TempDir())
+	c, err := start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatalf("starting Kubernetes: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -86,7 +85,7 @@ func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
 		if i == 0 {
 			dsn.Host = f.cut.Addr()
 		}
-		listen := freeAddress(t)
+		listen := story.FreeAddress(t)
 		f.write(filepath.Join(r.dir, "dsn"), dsn.String()+"\n")
 		f.write(r.config(), fmt.Sprintf(`
 listen: %s
@@ -186,17 +185,6 @@ func (f *fleet) makeDue(lease string) {
 	if _, err := conn.Exec(f.t.Context(), `UPDATE leases SET expires_at = now() WHERE id = $1`, lease); err != nil {
 		f.t.Fatal(err)
 	}
-}
-
-// freeAddress is an address on loopback that was free a moment ago.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // eventually tries check, first often and then less so, until it returns nil.

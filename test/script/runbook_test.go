@@ -1,7 +1,6 @@
 package script
 
 import (
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +63,7 @@ func TestRunbook(t *testing.T) {
 		followed++
 		t.Run(section.Title, func(t *testing.T) {
 			t.Parallel()
-			r := &reader{Site: story.NewSite(t, bin, freeAddress(t), ""), kube: fakekube.New(t, fakekube.Options{}), sections: sections}
+			r := &reader{Site: story.NewSite(t, bin, story.FreeAddress(t), ""), kube: fakekube.New(t, fakekube.Options{}), sections: sections}
 			r.Write(t, "root/kubeconfig", r.kube.Kubeconfig())
 			r.Write(t, "root/edge1.token", r.kube.AdminToken+"\n")
 			r.Must(t, "vimbroker vim register --kubeconfig kubeconfig edge1")
@@ -176,15 +175,4 @@ func (r *reader) keyFiles(t *testing.T) []string {
 		t.Fatalf("the key directory holds %q, %v", found, err)
 	}
 	return found
-}
-
-// freeAddress is an address on loopback that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

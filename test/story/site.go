@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,6 +32,17 @@ type Site struct {
 
 	bin    string
 	listen string
+}
+
+// FreeAddress is an address on loopback that was free a moment ago.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // NewSite makes a machine with a server that serves on listen, and starts it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,17 +25,6 @@ type mover struct {
 	leases []string
 }
 
-// freeAddress is one on loopback that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 func newMover(t *testing.T) *mover {
 	t.Helper()
 	o, v, kube := real.OpenStack(t), real.Vault(t), fakekube.New(t, fakekube.Options{})
@@ -52,7 +40,7 @@ func newMover(t *testing.T) *mover {
     auth: {appRole: {roleIDFile: %q, secretIDFile: %q}}
 - keydir: {}
 `, o.AuthURL, o.KeyManager, keeper.UserID, keeper.ProjectID, private(t, keeper.Password), v.Address, v.CAFile, private(t, v.RoleID), v.SecretIDFile)
-	m := &mover{Site: story.NewSite(t, story.Build(t, t.TempDir()), freeAddress(t), settings)}
+	m := &mover{Site: story.NewSite(t, story.Build(t, t.TempDir()), story.FreeAddress(t), settings)}
 	dir, err := keydir.Open(m.File("var/lib/vimbroker/keys"))
 	if err != nil {
 		t.Fatal(err)

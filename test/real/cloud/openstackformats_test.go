@@ -54,16 +54,23 @@ func uncommented(t *testing.T, text string) string {
 	return private(t, ca.String())
 }
 
-// Every form of a lease is what OpenStack's own client logs in with, through TLS
-// whose CA it knows from the lease alone, for both kinds of lease, until it is revoked.
-func TestOpenStackFormatsAreUsed(t *testing.T) {
-	o := real.OpenStack(t)
-	behind, who := o.TLS(t), o.Project(t)
+// serveAPI runs the binary, and returns a client with an administrator's token.
+func serveAPI(t *testing.T) *client.Client {
+	t.Helper()
 	url, token := serve(t, "")
 	api, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return api
+}
+
+// Every form of a lease is what OpenStack's own client logs in with, through TLS
+// whose CA it knows from the lease alone, for both kinds of lease, until it is revoked.
+func TestOpenStackFormatsAreUsed(t *testing.T) {
+	o := real.OpenStack(t)
+	behind, who := o.TLS(t), o.Project(t)
+	api := serveAPI(t)
 	registered, err := api.RegisterVIM(t.Context(), v1.Registration{
 		Name: "core", Type: "openstack", Endpoint: behind.AuthURL, CACert: behind.CAPEM, Region: o.Region,
 		Project: who.Project, Domain: who.Domain, Credential: v1.Credential{Username: who.Username, Password: secret.NewText(who.Password)},
@@ -200,11 +207,7 @@ func TestOpenStackFormatsOfADelegatedToken(t *testing.T) {
 	o := real.OpenStack(t)
 	behind, who := o.TLS(t), o.Project(t)
 	id, text := o.ApplicationCredential(t, who, "restricted", false)
-	url, token := serve(t, "")
-	api, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := serveAPI(t)
 	if _, err := api.RegisterVIM(t.Context(), v1.Registration{
 		Name: "core", Type: "openstack", Endpoint: behind.AuthURL, CACert: behind.CAPEM, Region: o.Region,
 		Credential: v1.Credential{ApplicationCredentialID: id, ApplicationCredentialSecret: secret.NewText(text)},
@@ -266,11 +269,7 @@ func TestOpenStackFormatsOfADelegatedToken(t *testing.T) {
 func TestOpenStackFormatsWithoutVerification(t *testing.T) {
 	o := real.OpenStack(t)
 	behind, who := o.TLS(t), o.Project(t)
-	url, token := serve(t, "")
-	api, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := serveAPI(t)
 	if _, err := api.RegisterVIM(t.Context(), v1.Registration{
 		Name: "core", Type: "openstack", Endpoint: behind.AuthURL, InsecureSkipVerify: true, Project: who.Project, Domain: who.Domain,
 		Credential: v1.Credential{Username: who.Username, Password: secret.NewText(who.Password)},
