@@ -7,18 +7,20 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Page sizes: what an unset size means, and the most that is given.
 const (
-	defaultPage = 100
-	maxPage     = 1000
+	// DefaultPage is the size of a page when none is asked for.
+	DefaultPage = 100
+	// MaxPage is the size of the largest page.
+	MaxPage = 1000
 )
 
-func (p Page) valid() (Page, error) {
+// Valid sets the default size, and refuses one out of bounds.
+func (p Page) Valid() (Page, error) {
 	switch {
 	case p.Size == 0:
-		p.Size = defaultPage
-	case p.Size < 0 || p.Size > maxPage:
-		return p, Invalid("pageSize", "must be between 1 and %d", maxPage)
+		p.Size = DefaultPage
+	case p.Size < 0 || p.Size > MaxPage:
+		return p, Invalid("pageSize", "must be between 1 and %d", MaxPage)
 	}
 	return p, nil
 }
@@ -35,7 +37,7 @@ func (b *Broker) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, 
 // VIMs returns a page of the VIMs that p may see, and the next page's token. A page may
 // hold fewer than was asked for, and even none, while there is a next one.
 func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VIM, string, error) {
-	page, err := q.Page.valid()
+	page, err := q.Page.Valid()
 	if err != nil {
 		return nil, "", err
 	}
@@ -70,7 +72,7 @@ func (b *Broker) Lease(ctx context.Context, p policy.Principal, id string) (Leas
 
 // Leases returns a page of the leases that p may see, newest first, as VIMs does.
 func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) ([]Lease, string, error) {
-	page, err := q.Page.valid()
+	page, err := q.Page.Valid()
 	if err != nil {
 		return nil, "", err
 	}
@@ -117,7 +119,7 @@ func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
 
 // Entries returns what q selects of the audit log, newest first.
 func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
-	page, err := Page{Size: q.Limit}.valid()
+	page, err := Page{Size: q.Limit}.Valid()
 	if err != nil {
 		return nil, err
 	}

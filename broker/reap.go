@@ -275,7 +275,7 @@ func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
 
 // eachLease walks every page of what f selects.
 func (b *Broker) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
-	f.Size = 1000
+	f.Size = MaxPage
 	for {
 		leases, next, err := b.store.Leases(ctx, f)
 		if err != nil {

@@ -276,7 +276,7 @@ type VIMQuery struct {
 
 // Page asks for a part of a list.
 type Page struct {
-	// Size is at most how many items; zero means 100; above 1000 is invalid.
+	// Size is at most how many items; zero means DefaultPage; above MaxPage is invalid.
 	Size int
 	// Token is the nextPageToken of the page before; empty starts at the beginning.
 	Token string

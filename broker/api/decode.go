@@ -21,10 +21,6 @@ const (
 	// maxBody bounds every request body: a kubeconfig with its certificates is a
 	// few kilobytes, a clouds.yaml less.
 	maxBody = 1 << 20
-	// maxPage is the largest page that can be asked for; defaultPage what is
-	// answered to those who ask for none.
-	maxPage     = 1000
-	defaultPage = 100
 	// longestKey bounds an idempotency key.
 	longestKey = 128
 )
@@ -122,11 +118,11 @@ func names(known []parameter) string {
 
 // page reads where in a list to go on.
 func (c *call) page() (broker.Page, error) {
-	p := broker.Page{Size: defaultPage, Token: c.query.Get("pageToken")}
+	p := broker.Page{Size: broker.DefaultPage, Token: c.query.Get("pageToken")}
 	if given := c.query.Get("pageSize"); given != "" {
 		n, err := strconv.Atoi(given)
-		if err != nil || n < 1 || n > maxPage {
-			return p, fault(invalid, "query", "pageSize", "must be a whole number from 1 to "+strconv.Itoa(maxPage))
+		if err != nil || n < 1 || n > broker.MaxPage {
+			return p, fault(invalid, "query", "pageSize", "must be a whole number from 1 to "+strconv.Itoa(broker.MaxPage))
 		}
 		p.Size = n
 	}

@@ -6,13 +6,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-const entryColumns = `seq, time, request, principal, project, action, kind, resource, outcome, detail, previous, hash`
+const readHead = `SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE`
 
-const (
-	readHead = `SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE`
+var (
+	entryColumns = rows.EntryColumns.Names()
 	// appendEntry numbers and hashes an entry as audit.Seal does.
 	appendEntry = `WITH head AS (` + readHead + `), entry AS (
 			INSERT INTO audit_entries (` + entryColumns + `)
@@ -44,20 +45,13 @@ func (t txn) append(e audit.Entry) error {
 	before, between := audit.Hashed(e)
 	t.lock(lockChain)
 	t.queue(appendEntry, stamp(e.Time), e.Request, e.Principal, e.Project, string(e.Action),
-		string(e.Kind), e.Resource, string(e.Outcome), encode(e.Detail), before, between)
+		string(e.Kind), e.Resource, string(e.Outcome), rows.JSON(e.Detail), before, between)
 	return nil
 }
 
 type head struct {
 	seq  int64
 	hash string
-}
-
-func entryValues(e audit.Entry) []any {
-	return []any{
-		e.Seq, stamp(e.Time), e.Request, e.Principal, e.Project, string(e.Action),
-		string(e.Kind), e.Resource, string(e.Outcome), encode(e.Detail), e.Previous, e.Hash,
-	}
 }
 
 // Entries returns what q selects, newest first.
@@ -71,21 +65,20 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, erro
 }
 
 func listEntries(q audit.Query) (string, []any) {
-	var c conditions
-	c.addIf(q.Resource != "", `resource = ?`, q.Resource)
-	c.addIf(q.Principal != "", `principal = ?`, q.Principal)
-	c.addIf(q.Action != "", `action = ?`, string(q.Action))
-	c.addIf(q.Project != "", `project = ?`, q.Project)
-	c.addIf(q.Before > 0, `seq < ?`, q.Before)
-	c.addIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
-	text, args := c.selectFrom(`SELECT ` + entryColumns + ` FROM audit_entries`)
+	var c rows.Conditions
+	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
+	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
+	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
+	c.AddIf(q.Project != "", `project = ?`, q.Project)
+	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
+	c.AddIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
+	text, args := c.SelectFrom(`SELECT ` + entryColumns + ` FROM audit_entries`)
 	return numbered(text + ` ORDER BY seq DESC LIMIT ?`), append(args, q.Limit)
 }
 
 func scanEntry(row pgx.CollectableRow) (audit.Entry, error) {
 	var e audit.Entry
-	err := row.Scan(&e.Seq, into(&e.Time), &e.Request, &e.Principal, &e.Project, &e.Action, &e.Kind, &e.Resource,
-		&e.Outcome, &e.Detail, &e.Previous, &e.Hash)
+	err := scan(row, rows.EntryColumns.Fields(&e))
 	if len(e.Detail) == 0 {
 		e.Detail = nil
 	}

@@ -1,12 +1,15 @@
 package postgres
 
 import (
-	"encoding/json"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // stamp is how a time is stored: in microseconds, and the zero time as '-infinity'.
@@ -29,18 +32,74 @@ func (m *moment) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
-func into(t *time.Time) *moment { return &moment{t} }
-
-// encode is how a map or scope of strings is stored. Encoding those never fails.
-func encode[T map[string]string | broker.Scope](v T) string {
-	b, _ := json.Marshal(v)
-	return string(b)
+// values returns what the fields hold, as the database keeps it.
+func values(fields []any) []any {
+	stored := make([]any, len(fields))
+	for i, field := range fields {
+		switch f := field.(type) {
+		case *time.Time:
+			stored[i] = stamp(*f)
+		case *time.Duration:
+			stored[i] = f.Microseconds()
+		case *[]string:
+			stored[i] = append([]string{}, *f...) // pgx stores nil as NULL
+		case *map[string]string:
+			stored[i] = rows.JSON(*f)
+		case *broker.Scope:
+			stored[i] = rows.JSON(*f)
+		default:
+			stored[i] = rows.Value(f)
+		}
+	}
+	return stored
 }
 
-// list is how a slice is stored: pgx would make NULL of nil.
-func list(v []string) []string {
-	if v == nil {
-		return []string{}
+// scan reads a row into the fields.
+func scan(row pgx.CollectableRow, fields []any) error {
+	targets := make([]any, len(fields))
+	for i, field := range fields {
+		switch f := field.(type) {
+		case *time.Time:
+			targets[i] = &moment{f}
+		case *time.Duration:
+			targets[i] = rows.Span{To: f}
+		case *broker.Scope:
+			targets[i] = rows.Document[broker.Scope]{To: f}
+		default:
+			targets[i] = f
+		}
 	}
-	return v
+	return row.Scan(targets...)
+}
+
+// joined lists the columns of a table that a LEFT JOIN may have no row of.
+func joined[T any](alias string, columns rows.Columns[T]) string {
+	var zero T
+	texts := make([]string, len(columns))
+	for i, field := range columns.Fields(&zero) {
+		text := `''`
+		switch field.(type) {
+		case *time.Time:
+			text = `'-infinity'`
+		case *bool:
+			text = `false`
+		case *int64:
+			text = `0`
+		}
+		texts[i] = `coalesce(` + alias + `.` + columns[i].Name + `, ` + text + `)`
+	}
+	return strings.Join(texts, `, `)
+}
+
+// numbered writes $1, $2 and so on for each "?".
+func numbered(text string) string {
+	var b strings.Builder
+	parts := strings.Split(text, "?")
+	for i, part := range parts {
+		b.WriteString(part)
+		if i < len(parts)-1 {
+			b.WriteString("$" + strconv.Itoa(i+1))
+		}
+	}
+	return b.String()
 }

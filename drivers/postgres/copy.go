@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -26,7 +27,7 @@ type Source interface {
 type Copied struct{ VIMs, Generations, Labels, Leases, RetiredKeys, Entries int64 }
 
 // copyPage is how many rows are read and written at a time.
-const copyPage = 1000
+const copyPage = broker.MaxPage
 
 // Copy brings everything that a store holds into an empty database, whose schema
 // it makes: all of it or, where it errs, nothing. It has counted what arrived, and
@@ -154,12 +155,12 @@ func (c *copying) vims() error {
 		if err != nil {
 			return err
 		}
-		var rows, generations, labels [][]any
+		var stored, generations, labels [][]any
 		for _, v := range vims {
-			rows = append(rows, vimValues(v))
+			stored = append(stored, values(rows.VIMColumns.Fields(rows.OfVIM(v))))
 			for _, g := range append(slices.Clone(v.Past), v.Current) {
 				if g.Number != 0 {
-					generations = append(generations, generationValues(v.ID, g))
+					generations = append(generations, values(rows.GenerationColumns.Fields(&rows.Generation{VIM: v.ID, Generation: g})))
 				}
 			}
 			for key, value := range v.Labels {
@@ -167,8 +168,8 @@ func (c *copying) vims() error {
 			}
 		}
 		if err := errors.Join(
-			c.into("vims", vimValueColumns, rows, &c.VIMs),
-			c.into("vim_generations", generationColumns, generations, &c.Generations),
+			c.into("vims", rows.VIMColumns.Names(), stored, &c.VIMs),
+			c.into("vim_generations", rows.GenerationColumns.Names(), generations, &c.Generations),
 			c.into("vim_labels", "vim, key, value", labels, &c.Labels),
 		); err != nil || next == "" {
 			return err
@@ -184,11 +185,11 @@ func (c *copying) leases() error {
 		if err != nil {
 			return err
 		}
-		var rows [][]any
+		var stored [][]any
 		for _, l := range leases {
-			rows = append(rows, leaseValues(l))
+			stored = append(stored, values(rows.LeaseColumns.Fields(&l)))
 		}
-		if err := c.into("leases", leaseValueColumns, rows, &c.Leases); err != nil || next == "" {
+		if err := c.into("leases", leaseColumns, stored, &c.Leases); err != nil || next == "" {
 			return err
 		}
 		f.Token = next
@@ -228,11 +229,11 @@ func (c *copying) entries() error {
 				return translate(err)
 			}
 		}
-		var rows [][]any
+		var stored [][]any
 		for _, e := range entries {
-			rows = append(rows, entryValues(e))
+			stored = append(stored, values(rows.EntryColumns.Fields(&e)))
 		}
-		if err := c.into("audit_entries", entryColumns, rows, &c.Entries); err != nil {
+		if err := c.into("audit_entries", entryColumns, stored, &c.Entries); err != nil {
 			return err
 		}
 		before = entries[len(entries)-1].Seq

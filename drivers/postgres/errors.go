@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // Codes of PostgreSQL (its manual, appendix A).
@@ -29,20 +30,15 @@ const (
 	insufficientRight    = "42501"
 )
 
-// taken says which field a broken uniqueness is about.
-var taken = map[string]struct{ field, detail string }{
-	"vims_pkey":                    {"id", "a VIM with this id is there already"},
-	"vim_name_once_per_project":    {"name", "the project has a VIM of this name"},
-	"vim_default_once_per_project": {"default", "the project has a default VIM already"},
-	vimKeyRule:                     {"Idempotency-Key", "the principal used this key for another registration"},
-	"leases_pkey":                  {"id", "a lease with this id is there already"},
-	leaseKeyRule:                   {"Idempotency-Key", "the principal used this key for another lease"},
+// unique names the rules of uniqueness as the schema does.
+var unique = map[string]rows.Unique{
+	"vims_pkey":                                rows.VIMID,
+	"vim_name_once_per_project":                rows.VIMName,
+	"vim_default_once_per_project":             rows.VIMDefault,
+	"leases_pkey":                              rows.LeaseID,
+	"vim_idempotency_key_once_per_principal":   rows.VIMKey,
+	"lease_idempotency_key_once_per_principal": rows.LeaseKey,
 }
-
-const (
-	vimKeyRule   = "vim_idempotency_key_once_per_principal"
-	leaseKeyRule = "lease_idempotency_key_once_per_principal"
-)
 
 // answer is what the database answered, without the values in it: those stand in
 // the detail of its errors, and in the text of those about data and constraints.
@@ -80,18 +76,18 @@ func translate(err error) error {
 		return translateAnswer(answered(e))
 	}
 	if isLost(err) {
-		return unavailable(&lost{err})
+		return rows.Unavailable(&lost{err})
 	}
 	return err
 }
 
 func translateAnswer(a *answer) error {
-	if t, ok := taken[a.rule]; ok && a.code == uniqueViolation {
-		return &broker.Error{Kind: broker.ErrExists, Field: t.field, Detail: t.detail, Cause: a}
+	if rule, ok := unique[a.rule]; ok && a.code == uniqueViolation {
+		return rule.Taken(a)
 	}
 	switch class := a.code[:min(2, len(a.code))]; {
 	case class == integrityViolation:
-		return &broker.Error{Kind: broker.ErrInvalid, Detail: "the store's rule " + a.rule + " forbids it", Cause: a}
+		return rows.Forbidden(a.rule, a)
 	case class == dataException || class == limitExceeded:
 		return &broker.Error{Kind: broker.ErrInvalid, Detail: "the store cannot keep such a text or time", Cause: a}
 	case a.code == undefinedTable:
@@ -100,13 +96,13 @@ func translateAnswer(a *answer) error {
 			Remedy: remedyMigrate, Cause: a,
 		}
 	case a.code == insufficientRight:
-		return unavailable(a)
+		return rows.Unavailable(a)
 	}
 	switch a.code[:min(2, len(a.code))] {
 	// connection, transaction state (read-only), authorization, database missing,
 	// rollback, resources, not in a fit state, operator, system, internal.
 	case "08", "25", "28", "3D", "40", "53", "55", "57", "58", "XX":
-		return unavailable(a)
+		return rows.Unavailable(a)
 	}
 	return a
 }
@@ -147,25 +143,4 @@ func (s *Store) again(err error) bool {
 		s.pool.Reset()
 	}
 	return ended
-}
-
-func unavailable(cause error) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: cause}
-}
-
-func errClosed() error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store is closed"}
-}
-
-func notFound(what string) error {
-	return &broker.Error{Kind: broker.ErrNotFound, Detail: what + " not found"}
-}
-
-func conflict(detail string) error {
-	return &broker.Error{Kind: broker.ErrConflict, Detail: detail}
-}
-
-// errTaken says that a row holds what must be unique.
-func errTaken(rule string) error {
-	return &broker.Error{Kind: broker.ErrExists, Field: taken[rule].field, Detail: taken[rule].detail}
 }

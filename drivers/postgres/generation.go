@@ -4,14 +4,10 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 const (
-	// generationColumns are those of generationValues.
-	generationColumns = `vim, number, endpoint, ca_cert, insecure_skip_verify,
-		server_name, namespace, scope, discovered, identity, credential_kind, username, credential_expires_at, sealed, key_ref, key_store`
-	insertGeneration = `INSERT INTO vim_generations (` + generationColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 	neededGeneration = `SELECT FROM leases
 		WHERE vim = $1 AND vim_generation = $2 AND (state <> 'revoked' OR sealed <> '') LIMIT 1`
 	pastGeneration = `SELECT FROM vim_generations g JOIN vims v ON v.id = g.vim
@@ -19,17 +15,10 @@ const (
 	deleteGeneration = `DELETE FROM vim_generations WHERE vim = $1 AND number = $2`
 )
 
-func (t txn) addGeneration(vim string, g broker.Generation) {
-	t.queue(insertGeneration, generationValues(vim, g)...)
-}
+var insertGeneration = numbered(rows.GenerationColumns.Insert(`vim_generations`))
 
-// generationValues are a new row's.
-func generationValues(vim string, g broker.Generation) []any {
-	return []any{
-		vim, g.Number, g.Target.Endpoint, g.Target.CACert, g.Target.InsecureSkipVerify,
-		g.Target.ServerName, g.Target.Namespace, encode(g.Target.Scope), g.Discovered, g.Identity, g.CredentialKind, g.Username,
-		stamp(g.CredentialExpiresAt), g.Sealed, string(g.Key), g.KeyStore,
-	}
+func (t txn) addGeneration(vim string, g broker.Generation) {
+	t.queue(insertGeneration, values(rows.GenerationColumns.Fields(&rows.Generation{VIM: vim, Generation: g}))...)
 }
 
 // replaceGeneration makes g the current generation of old, if it is another one.
@@ -37,14 +26,8 @@ func generationValues(vim string, g broker.Generation) []any {
 // tries are taken up again now. The row of the VIM must name g already, and the VIM
 // be held.
 func (t txn) replaceGeneration(old broker.VIM, g broker.Generation, now time.Time) error {
-	switch {
-	case g.Number == old.Current.Number:
-		if !sameGeneration(g, old.Current) {
-			return conflict("a generation never changes; a new one has a new number")
-		}
-		return nil
-	case g.Number < old.Current.Number:
-		return conflict("the number of a generation only grows")
+	if replaces, err := rows.Replaces(old.Current, g); err != nil || !replaces {
+		return err
 	}
 	t.addGeneration(old.ID, g)
 	if old.Current.Number == 0 {
@@ -67,11 +50,4 @@ func (t txn) dropUnneeded(vim string, number int64) error {
 	t.queue(retireKeyOfGeneration, stamp(t.s.now()), vim, number)
 	t.queue(deleteGeneration, vim, number)
 	return nil
-}
-
-// sameGeneration compares as the store does: times in microseconds.
-func sameGeneration(a, b broker.Generation) bool {
-	same := stamp(a.CredentialExpiresAt) == stamp(b.CredentialExpiresAt)
-	a.CredentialExpiresAt = b.CredentialExpiresAt
-	return same && a == b
 }

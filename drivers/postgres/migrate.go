@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // migrations are numbered from 0001 without a gap, like those of the other store,
@@ -252,5 +253,5 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 }
 
 func (s *Store) queueMigrator() (*rivermigrate.Migrator[pgx.Tx], error) {
-	return rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Logger: warnings(s.log)})
+	return rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Logger: rows.Warnings(s.log)})
 }

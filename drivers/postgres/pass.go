@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 const (
@@ -43,7 +44,7 @@ const (
 // long again. A pass that errs or panics is logged and runs again at its next time.
 func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger) error {
 	if s.closed.Load() {
-		return fmt.Errorf("starting passes: %w", errClosed())
+		return fmt.Errorf("starting passes: %w", rows.Closed())
 	}
 	worker := &passWorker{store: s, passes: make(map[string]broker.Pass, len(passes)), log: log}
 	longest := time.Minute
@@ -73,7 +74,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 		Workers:                     workers,
 		PeriodicJobs:                periodic,
 		Hooks:                       []rivertype.Hook{river.HookInsertBeginFunc(s.dueNow)},
-		Logger:                      warnings(log),
+		Logger:                      rows.Warnings(log),
 		JobTimeout:                  -1, // the worker's own: see passLimit
 		RescueStuckJobsAfter:        rescueAfter,
 		FetchPollInterval:           pollEvery,

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -19,22 +20,21 @@ import (
 // crowd fills a database with what a year leaves: 20 000 VIMs of 100 projects, and
 // 100 000 leases on them, of which 2 000 are live and 300 due.
 var crowd = []string{
-	`INSERT INTO vims (` + vimValueColumns + `)
+	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'vim-' || i, 'project-' || i % 100, 'name-' || i, 'kubernetes', 'registered', i % 200 = 0, i <= 100, 'alice',
 			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', CASE WHEN i % 50 = 0 THEN 'unreachable' ELSE 'reachable' END,
 			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', ''
 		FROM generate_series(1, 20000) AS i`,
-	`INSERT INTO vim_generations (` + generationColumns + `)
+	`INSERT INTO vim_generations (` + rows.GenerationColumns.Names() + `)
 		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir'
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
-	`INSERT INTO leases (` + leaseValueColumns + `)
-		SELECT CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
+	`INSERT INTO leases (` + leaseColumns + `)
+		SELECT 'lease-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', 'project-' || i % 100, 1, 'project-' || i % 100,
+			'principal-' || i % 500, at, CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
-			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, '',
-			'lease-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', 'project-' || i % 100, 1, 'project-' || i % 100,
-			'principal-' || i % 500, at
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		SELECT 'keydir', 'old-' || i, 'vim-' || i, 1, '2030-01-01' FROM generate_series(1, 20000) AS i`,
@@ -119,7 +119,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 
 	day := time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC)
-	vimPage := broker.Page{Token: pageToken(vimPosition{"project-50", "name-50"})}
+	vimPage := broker.Page{Token: rows.Token(rows.VIMPosition{Project: "project-50", Name: "name-50"})}
 	label := map[string]string{"site": "s7"}
 	for _, c := range []struct {
 		f     broker.VIMFilter
@@ -149,7 +149,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		want(fmt.Sprintf("VIMs(%+v)", c.f), c.index, text, args...)
 	}
 
-	leasePage := broker.Page{Token: pageToken(leasePosition{day.Add(-2000 * time.Hour).UnixMicro(), "lease-5"})}
+	leasePage := broker.Page{Token: rows.Token(rows.LeasePosition{CreatedAt: day.Add(-2000 * time.Hour).UnixMicro(), ID: "lease-5"})}
 	active, ended := []broker.LeaseState{broker.LeaseActive}, []broker.LeaseState{broker.LeaseRevoked}
 	early := time.Date(2030, 1, 15, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // read runs a query and scans its rows. One that fails because its connection was
@@ -21,11 +23,11 @@ func read[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T
 func lookUp[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
 	var all []T
 	err := s.call(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		rows, err := conn.Query(ctx, text, args...)
+		found, err := conn.Query(ctx, text, args...)
 		if err != nil {
 			return err
 		}
-		all, err = pgx.CollectRows(rows, scan)
+		all, err = pgx.CollectRows(found, scan)
 		return err
 	})
 	if err != nil {
@@ -36,15 +38,8 @@ func lookUp[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) 
 
 // readOne is read for a query that answers one row.
 func readOne[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) (T, error) {
-	var zero T
-	rows, err := read(ctx, s, scan, text, args...)
-	switch {
-	case err != nil:
-		return zero, err
-	case len(rows) == 0:
-		return zero, notFound("row")
-	}
-	return rows[0], nil
+	found, err := read(ctx, s, scan, text, args...)
+	return rows.First("row", found, err)
 }
 
 // scalar scans a row of one column.
@@ -71,13 +66,13 @@ func (s *Store) call(ctx context.Context, do func(context.Context, *pgxpool.Conn
 // acquire waits for a connection, but not for long.
 func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if s.closed.Load() {
-		return nil, errClosed()
+		return nil, rows.Closed()
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil, unavailable(errNoConn)
+		return nil, rows.Unavailable(errNoConn)
 	}
 	return conn, translate(err)
 }
@@ -93,9 +88,9 @@ func (s *Store) outcome(ctx, bounded context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case s.closed.Load():
-		return errClosed()
+		return rows.Closed()
 	case bounded.Err() != nil:
-		return unavailable(err)
+		return rows.Unavailable(err)
 	}
 	return err
 }

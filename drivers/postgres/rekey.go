@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-const (
+var (
 	sealedLeases = `SELECT ` + leaseColumns + ` FROM leases
 		WHERE vim = $1 AND (state <> 'revoked' OR sealed <> '') AND sealed <> '' FOR UPDATE`
-	rekeyVIM = `UPDATE vims SET pending = $1, pending_since = $2, updated_at = $3, revision = $4 WHERE id = $5`
+	rekeyVIM = numbered(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
 	rekeyOne = `UPDATE vim_generations SET sealed = $1, key_ref = $2, key_store = $3 WHERE vim = $4 AND number = $5`
 	resealed = `UPDATE leases SET sealed = $1, sealed_key = $2 WHERE id = $3`
 )
@@ -28,7 +29,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 		if err != nil {
 			return err
 		}
-		leases, err := rows(t, scanLease, sealedLeases, id)
+		leases, err := query(t, scanLease, sealedLeases, id)
 		if err != nil {
 			return err
 		}
@@ -43,8 +44,8 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 		for _, l := range leases {
 			t.queue(resealed, l.Sealed, string(l.SealedKey), l.ID)
 		}
-		pending := pendingAndHealth(v)[:2]
-		t.queue(rekeyVIM, append(pending, stamp(v.UpdatedAt), revision, id)...)
+		v.Revision = revision
+		t.queue(rekeyVIM, append(values(rows.RekeyColumns.Fields(rows.OfVIM(v))), id)...)
 		stored, err = t.vim(id)
 		return err
 	})

@@ -6,23 +6,12 @@ import (
 	"maps"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 const (
-	vimKeyTaken = `SELECT FROM vims WHERE created_by = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
-	// vimValueColumns are those of vimValues.
-	vimValueColumns = `id, project, name, type, state, shared, is_default, created_by, created_at,
-		updated_at, revision, generation, pending, pending_since, health, health_checked, health_message,
-		health_version, can_mint, mint_message, health_next, idempotency_key, request_digest, description, extra`
-	insertVIM = `INSERT INTO vims (` + vimValueColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`
-	updateVIM = `UPDATE vims SET name = $1, type = $2, state = $3, shared = $4, is_default = $5,
-		updated_at = $6, revision = $7, generation = $8, pending = $9, pending_since = $10, health = $11, health_checked = $12,
-		health_message = $13, health_version = $14, can_mint = $15, mint_message = $16, health_next = $17,
-		idempotency_key = $18, request_digest = $19, description = $20, extra = $21 WHERE id = $22`
-	updateHealth = `UPDATE vims SET health = $1, health_checked = $2, health_message = $3, health_version = $4,
-		can_mint = $5, mint_message = $6, health_next = $7 WHERE id = $8 AND generation = $9`
+	vimKeyTaken  = `SELECT FROM vims WHERE created_by = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
 	notReachable = `SELECT FROM vims WHERE id = $1 AND generation = $2 AND health <> 'reachable' FOR UPDATE`
 	deleteVIM    = `DELETE FROM vims WHERE id = $1`
 	// lockVIMRow is against SetHealth, which takes no other lock.
@@ -37,15 +26,22 @@ const (
 	deleteLabels = `DELETE FROM vim_labels WHERE vim = $1`
 )
 
+var (
+	changingVIM  = rows.VIMColumns.Changing()
+	insertVIM    = numbered(rows.VIMColumns.Insert(`vims`))
+	updateVIM    = numbered(`UPDATE vims SET ` + changingVIM.Set() + ` WHERE id = ?`)
+	updateHealth = numbered(`UPDATE vims SET ` + rows.HealthColumns.Set() + ` WHERE id = ? AND generation = ?`)
+)
+
 // CreateVIM stores a new VIM.
 func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) error {
 	v.Revision = 1
 	err := s.write(ctx, e, func(t txn) error {
 		// First: a request that is repeated breaks the other rules too.
-		if err := t.first(vimKeyRule, vimKeyTaken, v.CreatedBy, v.IdempotencyKey); err != nil {
+		if err := t.first(rows.VIMKey, vimKeyTaken, v.CreatedBy, v.IdempotencyKey); err != nil {
 			return err
 		}
-		t.queue(insertVIM, vimValues(v)...)
+		t.queue(insertVIM, values(rows.VIMColumns.Fields(rows.OfVIM(v)))...)
 		t.setLabels(v.ID, v.Labels)
 		if v.Current.Number != 0 {
 			t.addGeneration(v.ID, v.Current)
@@ -56,15 +52,6 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) erro
 		return fmt.Errorf("creating VIM %s: %w", v.ID, err)
 	}
 	return nil
-}
-
-// vimValues are a new row's.
-func vimValues(v broker.VIM) []any {
-	args := append([]any{
-		v.ID, v.Project, v.Name, v.Type, v.State, v.Shared, v.Default, v.CreatedBy,
-		stamp(v.CreatedAt), stamp(v.UpdatedAt), v.Revision, v.Current.Number,
-	}, pendingAndHealth(v)...)
-	return append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra)
 }
 
 // hold locks a VIM against everyone else, and reports whether it is there.
@@ -100,18 +87,16 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		if refusal = change(&v); refusal != nil {
 			return refusal
 		}
-		if v.State != old.State && !old.State.CanMove(v.State) {
-			return conflict(fmt.Sprintf("a VIM that is %s cannot become %s", old.State, v.State))
+		if err := rows.MoveVIM(old.State, v.State); err != nil {
+			return err
 		}
 		if idle {
 			if live, err := t.any(liveOnVIM, id); err != nil || live {
 				return orLive(err)
 			}
 		}
-		args := append([]any{
-			v.Name, v.Type, v.State, v.Shared, v.Default, stamp(v.UpdatedAt), old.Revision + 1, v.Current.Number,
-		}, pendingAndHealth(v)...)
-		t.queue(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...)
+		v.Revision = old.Revision + 1
+		t.queue(updateVIM, append(values(changingVIM.Fields(rows.OfVIM(v))), id)...)
 		if err := t.replaceGeneration(old, v.Current, v.UpdatedAt); err != nil {
 			return err
 		}
@@ -168,7 +153,8 @@ func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h br
 				return err
 			}
 		}
-		if err := t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...); err != nil || !back {
+		found := values(rows.HealthColumns.Fields(rows.OfVIM(broker.VIM{Health: h})))
+		if err := t.one("VIM", updateHealth, append(found, id, generation)...); err != nil || !back {
 			return err
 		}
 		t.resume(id, h.CheckedAt)
@@ -178,18 +164,6 @@ func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h br
 		return fmt.Errorf("recording health of VIM %s: %w", id, err)
 	}
 	return nil
-}
-
-func pendingAndHealth(v broker.VIM) []any {
-	var p broker.Pending
-	if v.Pending != nil {
-		p = *v.Pending
-	}
-	return append([]any{p.Generation, stamp(p.Since)}, healthColumns(v.Health)...)
-}
-
-func healthColumns(h broker.Health) []any {
-	return []any{h.Status, stamp(h.CheckedAt), h.Message, h.Version, h.CanMint, h.MintMessage, stamp(h.Next)}
 }
 
 // orLive is err, or else says that leases live.

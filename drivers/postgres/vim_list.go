@@ -3,8 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // VIMs lists by project and name.
@@ -13,55 +15,46 @@ func (s *Store) VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, str
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VIMs: %w", err)
 	}
-	query := read[vimRow]
+	query := read[rows.VIM]
 	if f.ID != "" || f.Name != "" {
-		query = lookUp[vimRow]
+		query = lookUp[rows.VIM]
 	}
 	found, err := query(ctx, s, scanVIM, text, args...)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VIMs: %w", err)
 	}
-	vims := gather(found)
-	if len(vims) <= size {
-		return vims, "", nil
-	}
-	vims = vims[:size]
-	last := vims[size-1]
-	return vims, pageToken(vimPosition{last.Project, last.Name}), nil
+	vims, next := rows.CutVIMs(rows.Gather(found), size)
+	return vims, next, nil
 }
 
-const positions = `SELECT id, project, name FROM vims`
+const (
+	positions = `SELECT id, project, name FROM vims`
+	byName    = ` ORDER BY project, name LIMIT ?`
+)
 
 // listVIMs writes the query. Only rows of the page, found through an index, are
 // joined with their generations and labels. One row more than the page says
 // whether there is a next.
 func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error) {
-	if size, err = pageSize(f.Page); err != nil {
+	size, after, err := rows.ReadPage[rows.VIMPosition](f.Page)
+	if err != nil {
 		return "", nil, 0, err
 	}
-	var after *vimPosition
-	if f.Token != "" {
-		p, err := readToken[vimPosition](f.Token)
-		if err != nil {
-			return "", nil, 0, err
-		}
-		after = &p
-	}
-	var c conditions
-	c.addIf(f.ID != "", `id = ?`, f.ID)
-	c.addIf(f.Name != "", `name = ?`, f.Name)
-	c.addIf(f.Type != "", `type = ?`, f.Type)
-	c.addIf(f.State != "", `state = ?`, f.State)
-	c.addIf(f.Status != "", `health = ?`, f.Status)
-	c.addIf(f.Default, `is_default`)
-	c.addIf(!f.CheckDue.IsZero(), `health_next <= ?`, stamp(f.CheckDue))
-	c.addIf(!f.PendingBefore.IsZero(), `unsettled_since < ?`, stamp(f.PendingBefore))
+	var c rows.Conditions
+	c.AddIf(f.ID != "", `id = ?`, f.ID)
+	c.AddIf(f.Name != "", `name = ?`, f.Name)
+	c.AddIf(f.Type != "", `type = ?`, f.Type)
+	c.AddIf(f.State != "", `state = ?`, f.State)
+	c.AddIf(f.Status != "", `health = ?`, f.Status)
+	c.AddIf(f.Default, `is_default`)
+	c.AddIf(!f.CheckDue.IsZero(), `health_next <= ?`, stamp(f.CheckDue))
+	c.AddIf(!f.PendingBefore.IsZero(), `unsettled_since < ?`, stamp(f.PendingBefore))
 	if len(f.Labels) > 0 {
 		keys, values := []string{}, []string{}
 		for k, v := range f.Labels {
 			keys, values = append(keys, k), append(values, v)
 		}
-		c.add(`id IN (SELECT l.vim FROM unnest(?::text[], ?::text[]) AS wanted (key, value)
+		c.Add(`id IN (SELECT l.vim FROM unnest(?::text[], ?::text[]) AS wanted (key, value)
 			JOIN vim_labels l ON l.key = wanted.key AND l.value = wanted.value
 			GROUP BY l.vim HAVING count(*) = ?)`, keys, values, len(keys))
 	}
@@ -71,27 +64,28 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 	var page string
 	if f.Project == "" {
 		if after != nil {
-			c.add(`(project, name) > (?, ?)`, after.Project, after.Name)
+			c.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
 		}
-		page, args = c.selectFrom(positions)
+		page, args = c.SelectFrom(positions)
 	} else {
-		own, shared := c.clone(), c.clone()
-		own.add(`project = ?`, f.Project)
-		shared.add(`shared AND project <> ?`, f.Project)
+		own, shared := c.Clone(), c.Clone()
+		own.Add(`project = ?`, f.Project)
+		shared.Add(`shared AND project <> ?`, f.Project)
 		if after != nil {
 			// With the project given, the index is only searched for a bound of the name alone.
-			own.addIf(after.Project == f.Project, `name > ?`, after.Name)
-			own.addIf(after.Project > f.Project, `FALSE`)
-			shared.add(`(project, name) > (?, ?)`, after.Project, after.Name)
+			own.AddIf(after.Project == f.Project, `name > ?`, after.Name)
+			own.AddIf(after.Project > f.Project, `FALSE`)
+			shared.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
 		}
-		first, firstArgs := own.selectFrom(positions)
-		second, secondArgs := shared.selectFrom(positions)
-		page, args = first+` UNION ALL `+second, append(firstArgs, secondArgs...)
+		first, firstArgs := own.SelectFrom(positions)
+		second, secondArgs := shared.SelectFrom(positions)
+		page = `(` + first + byName + `) UNION ALL (` + second + byName + `)`
+		args = slices.Concat(firstArgs, []any{size + 1}, secondArgs, []any{size + 1})
 	}
 	if few {
 		page = apart(page)
 	}
-	text = `WITH page AS MATERIALIZED (` + page + ` ORDER BY project, name LIMIT ?)
+	text = `WITH page AS MATERIALIZED (` + page + byName + `)
 		SELECT ` + vimColumns + ` FROM page JOIN vims v ON v.id = page.id
 		LEFT JOIN vim_generations g ON g.vim = v.id ORDER BY v.project, v.name, g.number`
 	return numbered(text), append(args, size+1), size, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -139,7 +140,7 @@ func (t txn) commit() (committing bool, err error) {
 		return true, nil
 	}
 	if err == nil {
-		err = unavailable(pgx.ErrTxCommitRollback)
+		err = rows.Unavailable(pgx.ErrTxCommitRollback)
 	}
 	var a *answer
 	return !errors.As(err, &a), err
@@ -165,7 +166,7 @@ func (t txn) any(text string, args ...any) (bool, error) {
 func (t txn) one(what, text string, args ...any) error {
 	found, err := t.any(text, args...)
 	if err == nil && !found {
-		return notFound(what)
+		return rows.NotFound(what)
 	}
 	return err
 }
@@ -178,8 +179,8 @@ func queueRows[T any](t txn, scan func(pgx.CollectableRow) (T, error), all *[]T,
 	})
 }
 
-// rows runs a query in the transaction and scans its rows.
-func rows[T any](t txn, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
+// query runs a query in the transaction and scans its rows.
+func query[T any](t txn, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
 	var all []T
 	queueRows(t, scan, &all, text, args...)
 	return all, t.send()

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 var (
 	lastEntry   = prepared(`SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1`)
-	insertEntry = prepared(`INSERT INTO audit_entries (seq, time, request, principal, project, action, kind, resource,
-		outcome, detail, previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	insertEntry = prepared(rows.EntryColumns.Insert(`audit_entries`))
 )
 
-const entryColumns = `seq, time, request, principal, project, action, kind, resource, outcome, detail, previous, hash`
+var entryColumns = rows.EntryColumns.Names()
 
 // Append adds an entry that records no change of this store.
 func (s *Store) Append(ctx context.Context, e audit.Entry) error {
@@ -38,8 +38,7 @@ func (t txn) append(e audit.Entry) error {
 	}
 	e.Seq = t.s.end.Seq + 1
 	e = audit.Seal(t.s.end.Hash, e)
-	_, err := t.exec(insertEntry, e.Seq, e.Time.UnixMicro(), e.Request, e.Principal, e.Project, string(e.Action),
-		string(e.Kind), e.Resource, string(e.Outcome), encode(e.Detail), e.Previous, e.Hash)
+	_, err := t.exec(insertEntry, values(rows.EntryColumns.Fields(&e))...)
 	if err == nil {
 		t.s.end = &e
 	}
@@ -52,8 +51,8 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, erro
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
-	rows, err := s.query(ctx, text, args...)
-	entries, err := collect(rows, err, scanEntry)
+	found, err := s.query(ctx, text, args...)
+	entries, err := collect(found, err, scanEntry)
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
@@ -61,16 +60,16 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, erro
 }
 
 func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any, error) {
-	var c conditions
-	c.addIf(q.Resource != "", `resource = ?`, q.Resource)
-	c.addIf(q.Principal != "", `principal = ?`, q.Principal)
-	c.addIf(q.Action != "", `action = ?`, string(q.Action))
-	c.addIf(q.Project != "", `project = ?`, q.Project)
-	c.addIf(q.Before > 0, `seq < ?`, q.Before)
+	var c rows.Conditions
+	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
+	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
+	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
+	c.AddIf(q.Project != "", `project = ?`, q.Project)
+	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
 
 	from := `audit_entries`
 	if !q.Since.IsZero() {
-		c.add(`time >= ?`, q.Since.UnixMicro())
+		c.Add(`time >= ?`, q.Since.UnixMicro())
 		few, err := s.fewSince(ctx, q.Since, 10*q.Limit)
 		if err != nil {
 			return "", nil, err
@@ -79,27 +78,24 @@ func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any,
 			from = `audit_entries INDEXED BY audit_by_time`
 		}
 	}
-	text, args := c.selectFrom(`SELECT ` + entryColumns + ` FROM ` + from)
+	text, args := c.SelectFrom(`SELECT ` + entryColumns + ` FROM ` + from)
 	return text + ` ORDER BY seq DESC LIMIT ?+0`, append(args, q.Limit), nil
 }
 
 // fewSince says how to look for young entries: where they are few, through the
 // index by time; where they are many, from the newest down, which ends soon.
 func (s *Store) fewSince(ctx context.Context, since time.Time, limit int) (bool, error) {
-	rows, err := s.query(ctx, `SELECT count(*) FROM (SELECT 1 FROM audit_entries WHERE time >= ? LIMIT ?+0)`,
+	found, err := s.query(ctx, `SELECT count(*) FROM (SELECT 1 FROM audit_entries WHERE time >= ? LIMIT ?+0)`,
 		since.UnixMicro(), limit)
-	counts, err := collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
+	counts, err := collect(found, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return false, err
 	}
 	return counts[0] < limit, nil
 }
 
-func scanEntry(rows *sql.Rows) (audit.Entry, error) {
+func scanEntry(row *sql.Rows) (audit.Entry, error) {
 	var e audit.Entry
-	var at int64
-	err := rows.Scan(&e.Seq, &at, &e.Request, &e.Principal, &e.Project, &e.Action, &e.Kind, &e.Resource,
-		&e.Outcome, document[map[string]string]{&e.Detail}, &e.Previous, &e.Hash)
-	e.Time = time.UnixMicro(at).UTC()
+	err := scan(row, rows.EntryColumns.Fields(&e))
 	return e, err
 }

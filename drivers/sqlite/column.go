@@ -2,72 +2,99 @@ package sqlite
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
-// micro is how a time is stored.
-func micro(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-// moment scans a time.
+// moment scans a time, which is stored as rows.Micro makes it.
 type moment struct{ t *time.Time }
 
+// Scan implements [sql.Scanner].
 func (m moment) Scan(v any) error {
 	n, ok := v.(int64)
-	switch {
-	case !ok:
+	if !ok {
 		return fmt.Errorf("a time is stored as %T", v)
-	case n == 0:
-		*m.t = time.Time{}
-	default:
-		*m.t = time.UnixMicro(n).UTC()
 	}
+	*m.t = rows.Time(n)
 	return nil
 }
 
-// document scans JSON into a slice, map or scope, and leaves an empty one zero.
-type document[T []string | map[string]string | broker.Scope] struct{ v *T }
-
-func (d document[T]) Scan(v any) error {
-	var zero T
-	*d.v = zero
-	text, ok := v.(string)
-	switch {
-	case !ok:
-		return fmt.Errorf("a document is stored as %T", v)
-	case len(text) <= len("{}"):
-		return nil
+// values returns what the fields hold, as the database keeps it.
+func values(fields []any) []any {
+	stored := make([]any, len(fields))
+	for i, field := range fields {
+		switch f := field.(type) {
+		case *time.Time:
+			stored[i] = rows.Micro(*f)
+		case *time.Duration:
+			stored[i] = f.Microseconds()
+		case *[]string:
+			stored[i] = rows.JSON(*f)
+		case *map[string]string:
+			stored[i] = rows.JSON(*f)
+		case *broker.Scope:
+			stored[i] = rows.JSON(*f)
+		default:
+			stored[i] = rows.Value(f)
+		}
 	}
-	return json.Unmarshal([]byte(text), d.v)
+	return stored
 }
 
-// encode is how a slice, map or scope of strings is stored. Encoding those never fails.
-func encode[T []string | map[string]string | broker.Scope](v T) string {
-	b, _ := json.Marshal(v)
-	return string(b)
+// scan reads a row into the fields.
+func scan(row interface{ Scan(...any) error }, fields []any) error {
+	targets := make([]any, len(fields))
+	for i, field := range fields {
+		switch f := field.(type) {
+		case *time.Time:
+			targets[i] = moment{f}
+		case *time.Duration:
+			targets[i] = rows.Span{To: f}
+		case *[]string:
+			targets[i] = rows.Document[[]string]{To: f}
+		case *map[string]string:
+			targets[i] = rows.Document[map[string]string]{To: f}
+		case *broker.Scope:
+			targets[i] = rows.Document[broker.Scope]{To: f}
+		default:
+			targets[i] = f
+		}
+	}
+	return row.Scan(targets...)
+}
+
+// joined lists the columns of a table that a LEFT JOIN may have no row of.
+func joined[T any](alias string, columns rows.Columns[T]) string {
+	var zero T
+	texts := make([]string, len(columns))
+	for i, field := range columns.Fields(&zero) {
+		text := `''`
+		switch field.(type) {
+		case *time.Time, *bool, *int64:
+			text = `0`
+		}
+		texts[i] = `coalesce(` + alias + `.` + columns[i].Name + `, ` + text + `)`
+	}
+	return strings.Join(texts, `, `)
 }
 
 // collect reads all rows with scan.
-func collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
+func collect[T any](found *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
+	for found.Next() {
+		v, err := scan(found)
 		if err != nil {
 			return nil, translate(err)
 		}
 		all = append(all, v)
 	}
-	return all, translate(rows.Err())
+	return all, translate(found.Err())
 }

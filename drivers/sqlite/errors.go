@@ -6,23 +6,19 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// taken says which field a broken uniqueness is about. SQLite names the columns.
-var taken = map[string]struct{ field, detail string }{
-	"vims.id":                 {"id", "a VIM with this id is there already"},
-	"vims.project, vims.name": {"name", "the project has a VIM of this name"},
-	"vims.project":            {"default", "the project has a default VIM already"},
-	"vims.created_by, vims.idempotency_key": {
-		"Idempotency-Key", "the principal used this key for another registration",
-	},
-	"leases.id": {"id", "a lease with this id is there already"},
-	"leases.principal, leases.idempotency_key": {
-		"Idempotency-Key", "the principal used this key for another lease",
-	},
+// unique names the rules of uniqueness as SQLite does: by their columns.
+var unique = map[string]rows.Unique{
+	"vims.id":                                  rows.VIMID,
+	"vims.project, vims.name":                  rows.VIMName,
+	"vims.project":                             rows.VIMDefault,
+	"vims.created_by, vims.idempotency_key":    rows.VIMKey,
+	"leases.id":                                rows.LeaseID,
+	"leases.principal, leases.idempotency_key": rows.LeaseKey,
 }
 
 // translate turns what the database answers into the broker's sentinels. SQLite
@@ -33,10 +29,10 @@ func translate(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, sql.ErrConnDone):
-		return errClosed()
+		return rows.Closed()
 	case !errors.As(err, &e):
 		if strings.Contains(err.Error(), "database is closed") { // database/sql has no sentinel for it
-			return errClosed()
+			return rows.Closed()
 		}
 		return err
 	}
@@ -47,7 +43,7 @@ func translate(err error) error {
 		return context.Canceled
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
 		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
-		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: err}
+		return rows.Unavailable(err)
 	}
 	return err
 }
@@ -56,28 +52,16 @@ func translate(err error) error {
 func broken(e *sqlite.Error) error {
 	_, rule, _ := strings.Cut(e.Error(), " constraint failed: ")
 	rule, _, _ = strings.Cut(rule, " (")
-	if t, ok := taken[rule]; ok {
-		return &broker.Error{Kind: broker.ErrExists, Field: t.field, Detail: t.detail, Cause: e}
+	if u, ok := unique[rule]; ok {
+		return u.Taken(e)
 	}
-	return &broker.Error{Kind: broker.ErrInvalid, Detail: "the store's rule " + rule + " forbids it", Cause: e}
+	return rows.Forbidden(rule, e)
 }
 
-func errClosed() error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store is closed"}
-}
-
-func notFound(what string) error {
-	return &broker.Error{Kind: broker.ErrNotFound, Detail: what + " not found"}
-}
-
-func conflict(detail string) error {
-	return &broker.Error{Kind: broker.ErrConflict, Detail: detail}
-}
-
-// orTaken is err, or else says that the row found holds what must be unique.
-func orTaken(err error, rule string) error {
+// orTaken is err, or else says that another row has the value.
+func orTaken(err error, rule rows.Unique) error {
 	if err != nil {
 		return err
 	}
-	return &broker.Error{Kind: broker.ErrExists, Field: taken[rule].field, Detail: taken[rule].detail}
+	return rule.Taken(nil)
 }

@@ -4,12 +4,11 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 var (
-	insertGeneration = prepared(`INSERT INTO vim_generations (vim, number, endpoint, ca_cert, insecure_skip_verify,
-		server_name, namespace, scope, discovered, identity, credential_kind, username, credential_expires_at, sealed, key_ref, key_store)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	insertGeneration = prepared(rows.GenerationColumns.Insert(`vim_generations`))
 	neededGeneration = prepared(`SELECT 1 FROM leases INDEXED BY lease_needs_generation
 		WHERE vim = ? AND vim_generation = ? AND (state <> 'revoked' OR sealed <> '') LIMIT 1`)
 	pastGeneration = prepared(`SELECT 1 FROM vim_generations g JOIN vims v ON v.id = g.vim
@@ -18,9 +17,7 @@ var (
 )
 
 func (t txn) addGeneration(vim string, g broker.Generation) error {
-	_, err := t.exec(insertGeneration, vim, g.Number, g.Target.Endpoint, g.Target.CACert, g.Target.InsecureSkipVerify,
-		g.Target.ServerName, g.Target.Namespace, encode(g.Target.Scope), g.Discovered, g.Identity, g.CredentialKind, g.Username, micro(g.CredentialExpiresAt),
-		g.Sealed, string(g.Key), g.KeyStore)
+	_, err := t.exec(insertGeneration, values(rows.GenerationColumns.Fields(&rows.Generation{VIM: vim, Generation: g}))...)
 	return err
 }
 
@@ -28,14 +25,8 @@ func (t txn) addGeneration(vim string, g broker.Generation) error {
 // The one before stays while a lease needs it, and leases that wait after failed
 // tries are taken up again now. The row of the VIM must name g already.
 func (t txn) replaceGeneration(old broker.VIM, g broker.Generation, now time.Time) error {
-	switch {
-	case g.Number == old.Current.Number:
-		if !sameGeneration(g, old.Current) {
-			return conflict("a generation never changes; a new one has a new number")
-		}
-		return nil
-	case g.Number < old.Current.Number:
-		return conflict("the number of a generation only grows")
+	if replaces, err := rows.Replaces(old.Current, g); err != nil || !replaces {
+		return err
 	}
 	if err := t.addGeneration(old.ID, g); err != nil {
 		return err
@@ -58,16 +49,9 @@ func (t txn) dropUnneeded(vim string, number int64) error {
 	if needed, err := t.any(neededGeneration, vim, number); err != nil || needed {
 		return err
 	}
-	if _, err := t.exec(retireKeyOfGeneration, micro(t.s.now()), vim, number); err != nil {
+	if _, err := t.exec(retireKeyOfGeneration, rows.Micro(t.s.now()), vim, number); err != nil {
 		return err
 	}
 	_, err := t.exec(deleteGeneration, vim, number)
 	return err
-}
-
-// sameGeneration compares as the store does: times in microseconds.
-func sameGeneration(a, b broker.Generation) bool {
-	same := micro(a.CredentialExpiresAt) == micro(b.CredentialExpiresAt)
-	a.CredentialExpiresAt = b.CredentialExpiresAt
-	return same && a == b
 }

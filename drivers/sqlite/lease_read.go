@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
-const leaseColumns = `id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason, role,
-	namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, renewal_begun, credential_kind, unlisted, derived, revocable,
-	max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts, next_attempt_at, last_error, revision,
-	idempotency_key, request_digest`
+var leaseColumns = rows.LeaseColumns.Names()
 
-const (
+var (
 	leaseByID  = `SELECT ` + leaseColumns + ` FROM leases WHERE id = ?`
 	leaseByKey = `SELECT ` + leaseColumns + ` FROM leases
 		WHERE principal = ? AND idempotency_key = ? AND idempotency_key <> ''`
@@ -24,8 +21,8 @@ const (
 
 // Lease returns one by its id.
 func (s *Store) Lease(ctx context.Context, id string) (broker.Lease, error) {
-	rows, err := s.query(ctx, leaseByID, id)
-	l, err := oneLease(rows, err)
+	found, err := s.query(ctx, leaseByID, id)
+	l, err := oneLease(found, err)
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading lease %s: %w", id, err)
 	}
@@ -34,8 +31,8 @@ func (s *Store) Lease(ctx context.Context, id string) (broker.Lease, error) {
 
 // LeaseByKey returns the lease that a principal was issued under an idempotency key.
 func (s *Store) LeaseByKey(ctx context.Context, principal, key string) (broker.Lease, error) {
-	rows, err := s.query(ctx, leaseByKey, principal, key)
-	l, err := oneLease(rows, err)
+	found, err := s.query(ctx, leaseByKey, principal, key)
+	l, err := oneLease(found, err)
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading the lease of an idempotency key: %w", err)
 	}
@@ -43,30 +40,18 @@ func (s *Store) LeaseByKey(ctx context.Context, principal, key string) (broker.L
 }
 
 func (t txn) lease(id string) (broker.Lease, error) {
-	rows, err := t.query(leaseForUpdate, id)
-	return oneLease(rows, err)
+	found, err := t.query(leaseForUpdate, id)
+	return oneLease(found, err)
 }
 
-func oneLease(rows *sql.Rows, err error) (broker.Lease, error) {
-	leases, err := collect(rows, err, scanLease)
-	switch {
-	case err != nil:
-		return broker.Lease{}, err
-	case len(leases) == 0:
-		return broker.Lease{}, notFound("lease")
-	}
-	return leases[0], nil
+func oneLease(found *sql.Rows, err error) (broker.Lease, error) {
+	leases, err := collect(found, err, scanLease)
+	return rows.First("lease", leases, err)
 }
 
-func scanLease(rows *sql.Rows) (broker.Lease, error) {
+func scanLease(row *sql.Rows) (broker.Lease, error) {
 	var l broker.Lease
-	var lag int64
-	err := rows.Scan(&l.ID, &l.VIM, &l.VIMName, &l.VIMType, &l.VIMProject, &l.VIMGeneration, &l.Project, &l.Principal, &l.Operation,
-		&l.State, &l.Reason, &l.Role, document[[]string]{&l.Namespaces}, &l.Format, &l.Purpose,
-		moment{&l.CreatedAt}, moment{&l.IssuedAt}, moment{&l.ExpiresAt}, moment{&l.MaxExpiresAt}, moment{&l.RenewedAt}, &l.RenewalBegun,
-		&l.CredentialKind, &l.Unlisted, &l.Derived, &l.Revocable, &lag, moment{&l.RevokedAt}, moment{&l.ConfirmedDeadAt}, &l.Handle, &l.Sealed, &l.SealedKey,
-		&l.Attempts, moment{&l.NextAttemptAt}, &l.LastError, &l.Revision, &l.IdempotencyKey, &l.RequestDigest)
-	l.MaxRevocationLag = time.Duration(lag) * time.Microsecond
+	err := scan(row, rows.LeaseColumns.Fields(&l))
 	return l, err
 }
 
@@ -76,36 +61,29 @@ func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Leas
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
-	rows, err := s.query(ctx, text, args...)
-	leases, err := collect(rows, err, scanLease)
+	found, err := s.query(ctx, text, args...)
+	leases, err := collect(found, err, scanLease)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
-	if len(leases) <= size {
-		return leases, "", nil
-	}
-	leases = leases[:size]
-	last := leases[size-1]
-	return leases, pageToken(leasePosition{micro(last.CreatedAt), last.ID}), nil
+	leases, next := rows.CutLeases(leases, size)
+	return leases, next, nil
 }
 
 func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err error) {
-	if size, err = pageSize(f.Page); err != nil {
+	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
+	if err != nil {
 		return "", nil, 0, err
 	}
-	var c conditions
-	if f.Token != "" {
-		p, err := readToken[leasePosition](f.Token)
-		if err != nil {
-			return "", nil, 0, err
-		}
-		c.add(`(created_at, id) < (?, ?)`, p.CreatedAt, p.ID)
+	var c rows.Conditions
+	if after != nil {
+		c.Add(`(created_at, id) < (?, ?)`, after.CreatedAt, after.ID)
 	}
-	c.addIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
-	c.addIf(f.VIM != "", `vim = ?`, f.VIM)
-	c.addIf(f.Principal != "", `principal = ?`, f.Principal)
-	c.addIf(!f.DueBefore.IsZero(), `due_at <= ?`, micro(f.DueBefore))
-	c.addIf(!f.CreatedBefore.IsZero(), `created_at < ?`, micro(f.CreatedBefore))
+	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
+	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
+	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
+	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, rows.Micro(f.DueBefore))
+	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, rows.Micro(f.CreatedBefore))
 
 	// Sorted and without doubles, so that few different texts are prepared.
 	states := slices.Clone(f.States)
@@ -114,33 +92,33 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	live := len(states) > 0 && !slices.Contains(states, broker.LeaseRevoked)
 	if len(states) > 0 {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(states)), ", ")
-		c.add(`state IN (`+marks+`)`, anys(states)...)
+		c.Add(`state IN (`+marks+`)`, anys(states)...)
 	}
-	c.addIf(live, `state <> 'revoked'`)
+	c.AddIf(live, `state <> 'revoked'`)
 
 	index := leaseIndex(f, live)
 	switch {
 	case f.Project == "":
-		text, args = c.selectFrom(leasesBy + index)
+		text, args = c.SelectFrom(leasesBy + index)
 	case index != "":
-		c.add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
-		text, args = c.selectFrom(leasesBy + index)
+		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
+		text, args = c.SelectFrom(leasesBy + index)
 	default:
 		of := "lease_by_"
 		if live {
 			of = "lease_live_by_"
 		}
-		own, lent := c.clone(), c.clone()
-		own.add(`project = ?`, f.Project)
-		lent.add(`vim_project = ? AND project <> vim_project`, f.Project)
-		first, firstArgs := own.selectFrom(leasesBy + of + "project")
-		second, secondArgs := lent.selectFrom(leasesBy + of + "lender")
+		own, lent := c.Clone(), c.Clone()
+		own.Add(`project = ?`, f.Project)
+		lent.Add(`vim_project = ? AND project <> vim_project`, f.Project)
+		first, firstArgs := own.SelectFrom(leasesBy + of + "project")
+		second, secondArgs := lent.SelectFrom(leasesBy + of + "lender")
 		text, args = first+` UNION ALL `+second, append(firstArgs, secondArgs...)
 	}
 	return text + ` ORDER BY created_at DESC, id DESC LIMIT ?+0`, append(args, size+1), size, nil
 }
 
-const leasesBy = `SELECT ` + leaseColumns + ` FROM leases INDEXED BY `
+var leasesBy = `SELECT ` + leaseColumns + ` FROM leases INDEXED BY `
 
 // leaseIndex names the index that leaves the fewest leases to look at, and none
 // where those are of a project's. SQLite would guess; what is live, and what is due, is

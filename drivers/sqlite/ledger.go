@@ -30,8 +30,8 @@ const (
 
 // RetiredKeys lists keys to destroy, oldest first.
 func (s *Store) RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error) {
-	rows, err := s.query(ctx, retiredKeys, limit)
-	keys, err := collect(rows, err, scanKey)
+	found, err := s.query(ctx, retiredKeys, limit)
+	keys, err := collect(found, err, scanKey)
 	if err != nil {
 		return nil, fmt.Errorf("reading retired keys: %w", err)
 	}
@@ -56,18 +56,18 @@ func (s *Store) KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey,
 	if vim != "" {
 		text, args = keysInUseOfVIM, []any{vim, vim}
 	}
-	rows, err := s.query(ctx, text, args...)
-	keys, err := collect(rows, err, scanKey)
+	found, err := s.query(ctx, text, args...)
+	keys, err := collect(found, err, scanKey)
 	if err != nil {
 		return nil, fmt.Errorf("reading keys in use: %w", err)
 	}
 	return keys, nil
 }
 
-func scanKey(rows *sql.Rows) (broker.RetiredKey, error) {
+func scanKey(row *sql.Rows) (broker.RetiredKey, error) {
 	var k broker.RetiredKey
 	var ref string
-	err := rows.Scan(&k.KeyStore, &ref, &k.Owner.ID, &k.Owner.Generation)
+	err := row.Scan(&k.KeyStore, &ref, &k.Owner.ID, &k.Owner.Generation)
 	k.Ref = secret.Ref(ref)
 	return k, err
 }

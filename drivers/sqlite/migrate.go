@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // migrations are numbered from 0001 without a gap, only go up, and are never
@@ -72,7 +73,7 @@ func (s *Store) apply(ctx context.Context, version int, name string) error {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)`,
-		version, name, micro(s.now()))
+		version, name, rows.Micro(s.now()))
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (s *Store) apply(ctx context.Context, version int, name string) error {
 }
 
 func (s *Store) migrateQueue(ctx context.Context) error {
-	m, err := rivermigrate.New[*sql.Tx](riversqlite.New(s.writer), &rivermigrate.Config{Logger: warnings(s.log)})
+	m, err := rivermigrate.New[*sql.Tx](riversqlite.New(s.writer), &rivermigrate.Config{Logger: rows.Warnings(s.log)})
 	if err != nil {
 		return err
 	}

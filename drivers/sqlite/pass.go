@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 const (
@@ -63,7 +64,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: max(len(passes), 1)}},
 		Workers:                     workers,
 		PeriodicJobs:                periodic,
-		Logger:                      warnings(log),
+		Logger:                      rows.Warnings(log),
 		JobTimeout:                  passLimit,
 		RescueStuckJobsAfter:        2 * passLimit,
 		FetchPollInterval:           pollEvery,
@@ -98,7 +99,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger)
 // its leadership. The directory's lock says that there is no other process.
 func (s *Store) forgetRunning(ctx context.Context) error {
 	if s.closed.Load() {
-		return errClosed()
+		return rows.Closed()
 	}
 	_, err := s.writer.ExecContext(ctx, `DELETE FROM river_job WHERE kind = '`+passKind+`'; DELETE FROM river_leader`)
 	return translate(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -16,16 +17,16 @@ import (
 // plan is how SQLite will run a query, line by line.
 func (s *Store) plan(t *testing.T, text string) []string {
 	t.Helper()
-	rows, err := s.reader.Query("EXPLAIN QUERY PLAN "+text, make([]any, strings.Count(text, "?"))...)
+	found, err := s.reader.Query("EXPLAIN QUERY PLAN "+text, make([]any, strings.Count(text, "?"))...)
 	if err != nil {
 		t.Fatalf("explaining %s: %v", text, err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	var lines []string
-	for rows.Next() {
+	for found.Next() {
 		var id, parent, unused int
 		var line string
-		if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
+		if err := found.Scan(&id, &parent, &unused, &line); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, line)
@@ -73,8 +74,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 	defer s.Close()
 	now := time.Now()
-	vimPage := broker.Page{Token: pageToken(vimPosition{"a", "b"})}
-	leasePage := broker.Page{Token: pageToken(leasePosition{1, "b"})}
+	vimPage := broker.Page{Token: rows.Token(rows.VIMPosition{Project: "a", Name: "b"})}
+	leasePage := broker.Page{Token: rows.Token(rows.LeasePosition{CreatedAt: 1, ID: "b"})}
 	label := map[string]string{"a": "b"}
 
 	// The rows of a page are always sorted once more, with their generations.

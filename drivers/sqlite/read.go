@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // query runs a read. Its text must come from a bounded set: the statement is
@@ -12,7 +14,7 @@ import (
 // and so prepares the statement anew each time it is run.
 func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if s.closed.Load() {
-		return nil, errClosed()
+		return nil, rows.Closed()
 	}
 	stmt, ok := s.queries.Load(text)
 	if !ok {
@@ -24,11 +26,11 @@ func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows,
 			_ = made.Close() // another goroutine was first
 		}
 	}
-	rows, err := stmt.(*sql.Stmt).QueryContext(ctx, args...)
+	found, err := stmt.(*sql.Stmt).QueryContext(ctx, args...)
 	if err != nil {
 		return nil, unlessDone(ctx, err)
 	}
-	return rows, nil
+	return found, nil
 }
 
 // unlessDone prefers the context's error: SQLite calls that an interrupt.

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 var (
 	sealedLeases = prepared(`SELECT ` + leaseColumns + ` FROM leases INDEXED BY lease_needs_generation
 		WHERE vim = ? AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`)
-	rekeyVIM = prepared(`UPDATE vims SET pending = ?, pending_since = ?, updated_at = ?, revision = ? WHERE id = ?`)
+	rekeyVIM = prepared(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
 	rekeyOne = prepared(`UPDATE vim_generations SET sealed = ?, key_ref = ?, key_store = ? WHERE vim = ? AND number = ?`)
 	resealed = prepared(`UPDATE leases SET sealed = ?, sealed_key = ? WHERE id = ?`)
 )
@@ -25,8 +26,8 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 		if err != nil {
 			return err
 		}
-		rows, err := t.query(sealedLeases, id)
-		leases, err := collect(rows, err, scanLease)
+		found, err := t.query(sealedLeases, id)
+		leases, err := collect(found, err, scanLease)
 		if err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			return refusal
 		}
 		for _, g := range append(v.Past, v.Current) {
-			if _, err := t.exec(retireReplacedKey, micro(t.s.now()), id, g.Number, string(g.Key)); err != nil {
+			if _, err := t.exec(retireReplacedKey, rows.Micro(t.s.now()), id, g.Number, string(g.Key)); err != nil {
 				return err
 			}
 			if _, err := t.exec(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number); err != nil {
@@ -47,8 +48,8 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 				return err
 			}
 		}
-		pending := pendingAndHealth(v)[:2]
-		if _, err := t.exec(rekeyVIM, append(pending, micro(v.UpdatedAt), revision, id)...); err != nil {
+		v.Revision = revision
+		if _, err := t.exec(rekeyVIM, append(values(rows.RekeyColumns.Fields(rows.OfVIM(v))), id)...); err != nil {
 			return err
 		}
 		if err := t.append(e); err != nil {

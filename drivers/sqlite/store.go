@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
@@ -168,7 +169,7 @@ var touchProbe = prepared(`UPDATE probe SET probed_at = ? WHERE id = 1`)
 // Check writes a row, and so finds a full or read-only disk too.
 func (s *Store) Check(ctx context.Context) error {
 	err := s.write(ctx, func(t txn) error {
-		_, err := t.exec(touchProbe, micro(s.now()))
+		_, err := t.exec(touchProbe, rows.Micro(s.now()))
 		return err
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -13,16 +14,10 @@ var (
 	vimIDByKey = `SELECT id FROM vims WHERE created_by = ? AND idempotency_key = ? AND idempotency_key <> ''`
 	vimByKey   = prepared(vimIDByKey)
 
-	insertVIM = prepared(`INSERT INTO vims (id, project, name, type, state, shared, is_default, created_by, created_at,
-		updated_at, revision, generation, pending, pending_since, health, health_checked, health_message,
-		health_version, can_mint, mint_message, health_next, idempotency_key, request_digest, description, extra)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	updateVIM = prepared(`UPDATE vims SET name = ?, type = ?, state = ?, shared = ?, is_default = ?,
-		updated_at = ?, revision = ?, generation = ?, pending = ?, pending_since = ?, health = ?, health_checked = ?,
-		health_message = ?, health_version = ?, can_mint = ?, mint_message = ?, health_next = ?,
-		idempotency_key = ?, request_digest = ?, description = ?, extra = ? WHERE id = ?`)
-	updateHealth = prepared(`UPDATE vims SET health = ?, health_checked = ?, health_message = ?, health_version = ?,
-		can_mint = ?, mint_message = ?, health_next = ? WHERE id = ? AND generation = ?`)
+	changingVIM  = rows.VIMColumns.Changing()
+	insertVIM    = prepared(rows.VIMColumns.Insert(`vims`))
+	updateVIM    = prepared(`UPDATE vims SET ` + changingVIM.Set() + ` WHERE id = ?`)
+	updateHealth = prepared(`UPDATE vims SET ` + rows.HealthColumns.Set() + ` WHERE id = ? AND generation = ?`)
 	notReachable = prepared(`SELECT 1 FROM vims WHERE id = ? AND generation = ? AND health <> 'reachable'`)
 	deleteVIM    = prepared(`DELETE FROM vims WHERE id = ?`)
 	vimThere     = prepared(`SELECT 1 FROM vims WHERE id = ?`)
@@ -44,13 +39,9 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) erro
 	err := s.write(ctx, func(t txn) error {
 		// First: a request that is repeated breaks the other rules too.
 		if found, err := t.any(vimByKey, v.CreatedBy, v.IdempotencyKey); err != nil || found {
-			return orTaken(err, "vims.created_by, vims.idempotency_key")
+			return orTaken(err, rows.VIMKey)
 		}
-		args := append([]any{
-			v.ID, v.Project, v.Name, v.Type, v.State, v.Shared, v.Default, v.CreatedBy,
-			micro(v.CreatedAt), micro(v.UpdatedAt), v.Revision, v.Current.Number,
-		}, pendingAndHealth(v)...)
-		if _, err := t.exec(insertVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra)...); err != nil {
+		if _, err := t.exec(insertVIM, values(rows.VIMColumns.Fields(rows.OfVIM(v)))...); err != nil {
 			return err
 		}
 		if err := t.setLabels(v.ID, v.Labels); err != nil {
@@ -95,19 +86,16 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		if refusal = change(&v); refusal != nil {
 			return refusal
 		}
-		if v.State != old.State && !old.State.CanMove(v.State) {
-			return conflict(fmt.Sprintf("a VIM that is %s cannot become %s", old.State, v.State))
+		if err := rows.MoveVIM(old.State, v.State); err != nil {
+			return err
 		}
 		if idle {
 			if live, err := t.any(liveOnVIM, id); err != nil || live {
 				return orLive(err)
 			}
 		}
-		args := append([]any{
-			v.Name, v.Type, v.State, v.Shared, v.Default, micro(v.UpdatedAt), old.Revision + 1,
-			v.Current.Number,
-		}, pendingAndHealth(v)...)
-		if _, err := t.exec(updateVIM, append(args, v.IdempotencyKey, v.RequestDigest, v.Description, v.Extra, id)...); err != nil {
+		v.Revision = old.Revision + 1
+		if _, err := t.exec(updateVIM, append(values(changingVIM.Fields(rows.OfVIM(v))), id)...); err != nil {
 			return err
 		}
 		if err := t.replaceGeneration(old, v.Current, v.UpdatedAt); err != nil {
@@ -147,7 +135,7 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		if _, err := t.exec(unsealLeases, id); err != nil {
 			return err
 		}
-		if _, err := t.exec(retireKeysOfVIM, micro(t.s.now()), id); err != nil {
+		if _, err := t.exec(retireKeysOfVIM, rows.Micro(t.s.now()), id); err != nil {
 			return err
 		}
 		if _, err := t.exec(deleteVIM, id); err != nil {
@@ -175,24 +163,13 @@ func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h br
 				}
 			}
 		}
-		return t.one("VIM", updateHealth, append(healthColumns(h), id, generation)...)
+		found := values(rows.HealthColumns.Fields(rows.OfVIM(broker.VIM{Health: h})))
+		return t.one("VIM", updateHealth, append(found, id, generation)...)
 	})
 	if err != nil {
 		return fmt.Errorf("recording health of VIM %s: %w", id, err)
 	}
 	return nil
-}
-
-func pendingAndHealth(v broker.VIM) []any {
-	var p broker.Pending
-	if v.Pending != nil {
-		p = *v.Pending
-	}
-	return append([]any{p.Generation, micro(p.Since)}, healthColumns(v.Health)...)
-}
-
-func healthColumns(h broker.Health) []any {
-	return []any{h.Status, micro(h.CheckedAt), h.Message, h.Version, h.CanMint, h.MintMessage, micro(h.Next)}
 }
 
 // orLive is err, or else says that leases live.

@@ -4,29 +4,25 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // vimColumns are read from vims v LEFT JOIN vim_generations g: one row for each
 // generation, in the order of their numbers.
-const vimColumns = `v.id, v.project, v.name, v.type, v.state, v.shared, v.is_default, v.created_by, v.created_at,
-	v.updated_at, v.revision, v.generation, v.pending, v.pending_since, v.health, v.health_checked, v.health_message,
-	v.health_version, v.can_mint, v.mint_message, v.health_next, v.idempotency_key, v.request_digest, v.description, v.extra,
-	(SELECT json_group_object(l.key, l.value) FROM vim_labels l WHERE l.vim = v.id),
-	coalesce(g.number, 0), coalesce(g.endpoint, ''), coalesce(g.ca_cert, ''), coalesce(g.insecure_skip_verify, 0),
-	coalesce(g.server_name, ''), coalesce(g.namespace, ''), coalesce(g.scope, '{}'), coalesce(g.discovered, ''), coalesce(g.identity, ''), coalesce(g.credential_kind, ''), coalesce(g.username, ''),
-	coalesce(g.credential_expires_at, 0), coalesce(g.sealed, ''), coalesce(g.key_ref, ''), coalesce(g.key_store, '')`
+var vimColumns = joined(`v`, rows.VIMColumns) + `, ` + joined(`g`, rows.GenerationColumns) +
+	`, (SELECT json_group_object(l.key, l.value) FROM vim_labels l WHERE l.vim = v.id)`
 
-const vimByID = `SELECT ` + vimColumns + ` FROM vims v LEFT JOIN vim_generations g ON g.vim = v.id
+var vimByID = `SELECT ` + vimColumns + ` FROM vims v LEFT JOIN vim_generations g ON g.vim = v.id
 	WHERE v.id = ? ORDER BY g.number`
 
 var vimForUpdate = prepared(vimByID)
 
 // VIM returns one by its id.
 func (s *Store) VIM(ctx context.Context, id string) (broker.VIM, error) {
-	v, err := one(s.vims(ctx, vimByID, id))
+	v, err := oneVIM(s.vims(ctx, vimByID, id))
 	if err != nil {
 		return broker.VIM{}, fmt.Errorf("reading VIM %s: %w", id, err)
 	}
@@ -35,9 +31,9 @@ func (s *Store) VIM(ctx context.Context, id string) (broker.VIM, error) {
 
 // VIMByKey returns the VIM that a principal registered under an idempotency key.
 func (s *Store) VIMByKey(ctx context.Context, principal, key string) (broker.VIM, error) {
-	const text = `SELECT ` + vimColumns + ` FROM vims v LEFT JOIN vim_generations g ON g.vim = v.id
+	text := `SELECT ` + vimColumns + ` FROM vims v LEFT JOIN vim_generations g ON g.vim = v.id
 		WHERE v.created_by = ? AND v.idempotency_key = ? AND v.idempotency_key <> '' ORDER BY g.number`
-	v, err := one(s.vims(ctx, text, principal, key))
+	v, err := oneVIM(s.vims(ctx, text, principal, key))
 	if err != nil {
 		return broker.VIM{}, fmt.Errorf("reading the VIM of an idempotency key: %w", err)
 	}
@@ -45,67 +41,21 @@ func (s *Store) VIMByKey(ctx context.Context, principal, key string) (broker.VIM
 }
 
 func (s *Store) vims(ctx context.Context, text string, args ...any) ([]broker.VIM, error) {
-	rows, err := s.query(ctx, text, args...)
-	all, err := collect(rows, err, scanVIM)
-	return gather(all), err
+	found, err := s.query(ctx, text, args...)
+	all, err := collect(found, err, scanVIM)
+	return rows.Gather(all), err
 }
 
 func (t txn) vim(id string) (broker.VIM, error) {
-	rows, err := t.query(vimForUpdate, id)
-	all, err := collect(rows, err, scanVIM)
-	return one(gather(all), err)
+	found, err := t.query(vimForUpdate, id)
+	all, err := collect(found, err, scanVIM)
+	return oneVIM(rows.Gather(all), err)
 }
 
-func one(vims []broker.VIM, err error) (broker.VIM, error) {
-	switch {
-	case err != nil:
-		return broker.VIM{}, err
-	case len(vims) == 0:
-		return broker.VIM{}, notFound("VIM")
-	}
-	return vims[0], nil
-}
+func oneVIM(vims []broker.VIM, err error) (broker.VIM, error) { return rows.First("VIM", vims, err) }
 
-// vimRow is a VIM with one of its generations.
-type vimRow struct {
-	broker.VIM
-	current int64
-	row     broker.Generation
-}
-
-func scanVIM(rows *sql.Rows) (vimRow, error) {
-	var r vimRow
-	var p broker.Pending
-	var ref string
-	v, h, g := &r.VIM, &r.Health, &r.row
-	err := rows.Scan(&v.ID, &v.Project, &v.Name, &v.Type, &v.State, &v.Shared, &v.Default, &v.CreatedBy,
-		moment{&v.CreatedAt}, moment{&v.UpdatedAt}, &v.Revision, &r.current, &p.Generation, moment{&p.Since},
-		&h.Status, moment{&h.CheckedAt}, &h.Message, &h.Version, &h.CanMint, &h.MintMessage, moment{&h.Next},
-		&v.IdempotencyKey, &v.RequestDigest, &v.Description, &v.Extra, document[map[string]string]{&v.Labels},
-		&g.Number, &g.Target.Endpoint, &g.Target.CACert, &g.Target.InsecureSkipVerify, &g.Target.ServerName,
-		&g.Target.Namespace, document[broker.Scope]{&g.Target.Scope}, &g.Discovered, &g.Identity, &g.CredentialKind, &g.Username, moment{&g.CredentialExpiresAt}, &g.Sealed, &ref, &g.KeyStore)
-	g.Key = secret.Ref(ref)
-	if p.Generation != 0 {
-		v.Pending = &p
-	}
+func scanVIM(row *sql.Rows) (rows.VIM, error) {
+	var r rows.VIM
+	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels}))
 	return r, err
-}
-
-// gather puts the generations of one VIM, which stand in rows side by side, together.
-func gather(rows []vimRow) []broker.VIM {
-	vims := make([]broker.VIM, 0, len(rows))
-	for _, r := range rows {
-		if n := len(vims); n == 0 || vims[n-1].ID != r.ID {
-			vims = append(vims, r.VIM)
-		}
-		v := &vims[len(vims)-1]
-		switch {
-		case r.row.Number == 0: // none yet
-		case r.row.Number == r.current:
-			v.Current = r.row
-		default:
-			v.Past = append(v.Past, r.row)
-		}
-	}
-	return vims
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // writeStatements are prepared once, when the store opens: while a transaction
@@ -59,7 +59,7 @@ func (s *Store) write(ctx context.Context, apply func(txn) error) error {
 func (s *Store) join(ctx context.Context, apply func(txn) error) (*batch, error) {
 	defer s.pass()
 	if s.closed.Load() {
-		return nil, errClosed()
+		return nil, rows.Closed()
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (b *batch) behindSavepoint(apply func(txn) error) (err error) {
 
 // breakWith marks the batch as one that cannot be committed.
 func (b *batch) breakWith(cause error) error {
-	b.broken = &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: cause}
+	b.broken = rows.Unavailable(cause)
 	return b.broken
 }
 
@@ -177,21 +177,21 @@ func (t txn) exec(text string, args ...any) (sql.Result, error) {
 func (t txn) queryRow(text string, args ...any) *sql.Row { return t.stmt(text).QueryRow(args...) }
 
 func (t txn) query(text string, args ...any) (*sql.Rows, error) {
-	rows, err := t.stmt(text).Query(args...)
-	return rows, translate(err)
+	found, err := t.stmt(text).Query(args...)
+	return found, translate(err)
 }
 
 func (t txn) stmt(text string) *sql.Stmt { return t.tx.Stmt(t.s.prepared[text]) }
 
 // any reports whether a query finds a row.
 func (t txn) any(text string, args ...any) (bool, error) {
-	rows, err := t.query(text, args...)
+	found, err := t.query(text, args...)
 	if err != nil {
 		return false, err
 	}
-	defer rows.Close()
-	found := rows.Next()
-	return found, translate(rows.Err())
+	defer found.Close()
+	any := found.Next()
+	return any, translate(found.Err())
 }
 
 // one runs an update that must meet a row.
@@ -203,5 +203,5 @@ func (t txn) one(what, text string, args ...any) error {
 	if n, err := r.RowsAffected(); err != nil || n > 0 {
 		return err
 	}
-	return notFound(what)
+	return rows.NotFound(what)
 }

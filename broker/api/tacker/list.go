@@ -69,7 +69,7 @@ func (s *server) find(c call, query url.Values) ([]broker.VIM, error) {
 		}
 		return []broker.VIM{v}, err
 	}
-	q := broker.VIMQuery{Page: broker.Page{Size: pageSize}}
+	q := broker.VIMQuery{Page: broker.Page{Size: broker.MaxPage}}
 	if names := query["name"]; len(names) == 1 {
 		q.Name = names[0]
 	}

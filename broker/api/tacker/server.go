@@ -22,8 +22,6 @@ const (
 	maxBody = 1 << 20
 	// answerTime bounds an answer, the check of a VIM included.
 	answerTime = 2 * time.Minute
-	// pageSize is how many VIMs are read at once for a list, which knows no pages.
-	pageSize = 1000
 )
 
 // Registry keeps VIMs; [broker.Broker] says what each method does.

@@ -1,17 +1,17 @@
-package postgres
+package rows
 
 import (
 	"context"
 	"log/slog"
 )
 
-// warnings is log without what is below a warning: the job queue tells of each
+// Warnings returns log without records below a warning: the job queue logs each
 // start and stop.
-func warnings(log *slog.Logger) *slog.Logger { return slog.New(quiet{log.Handler()}) }
+func Warnings(log *slog.Logger) *slog.Logger { return slog.New(quiet{log.Handler()}) }
 
 type quiet struct{ slog.Handler }
 
-// Enabled refuses all below a warning.
+// Enabled refuses records below a warning.
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }

@@ -1,0 +1,78 @@
+package rows
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Column is one column of a table whose rows hold a T.
+type Column[T any] struct {
+	Name  string
+	field func(*T) any // a pointer to the field that the column keeps
+	fixed bool         // an update never changes it
+}
+
+// Columns are the columns of a table. Names, values and scan targets all come in
+// this order.
+type Columns[T any] []Column[T]
+
+// Names joins the names for a SELECT or INSERT.
+func (c Columns[T]) Names() string { return c.join(", ", func(name string) string { return name }) }
+
+// Insert writes the statement that stores a row, with "?" for each value.
+func (c Columns[T]) Insert(table string) string {
+	marks := c.join(", ", func(string) string { return "?" })
+	return "INSERT INTO " + table + " (" + c.Names() + ") VALUES (" + marks + ")"
+}
+
+// Set writes the assignments of an UPDATE, with "?" for each value.
+func (c Columns[T]) Set() string {
+	return c.join(", ", func(name string) string { return name + " = ?" })
+}
+
+// Fields points to the fields of a row, one for each column.
+func (c Columns[T]) Fields(row *T) []any {
+	fields := make([]any, len(c))
+	for i, column := range c {
+		fields[i] = column.field(row)
+	}
+	return fields
+}
+
+// Changing returns the columns that an update may change.
+func (c Columns[T]) Changing() Columns[T] {
+	return slices.DeleteFunc(slices.Clone(c), func(column Column[T]) bool { return column.fixed })
+}
+
+// Changed returns the columns that an update may change and whose values differ
+// between two versions of a row.
+func (c Columns[T]) Changed(from, to *T) Columns[T] {
+	return slices.DeleteFunc(c.Changing(), func(column Column[T]) bool {
+		return reflect.DeepEqual(column.field(from), column.field(to))
+	})
+}
+
+// Pick returns the columns with these names, and panics if one is missing.
+func (c Columns[T]) Pick(names ...string) Columns[T] {
+	picked := make(Columns[T], len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(c, func(column Column[T]) bool { return column.Name == name })
+		if at < 0 {
+			panic("rows: no column " + name)
+		}
+		picked[i] = c[at]
+	}
+	return picked
+}
+
+// Value is what a field that Fields points to holds.
+func Value(field any) any { return reflect.ValueOf(field).Elem().Interface() }
+
+func (c Columns[T]) join(separator string, text func(name string) string) string {
+	texts := make([]string, len(c))
+	for i, column := range c {
+		texts[i] = text(column.Name)
+	}
+	return strings.Join(texts, separator)
+}

@@ -1,0 +1,66 @@
+package rows
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Micro returns a time in microseconds since 1970, and 0 for the zero time.
+func Micro(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Time is the time that [Micro] made n of.
+func Time(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(n).UTC()
+}
+
+// Span scans a duration that is stored in microseconds.
+type Span struct{ To *time.Duration }
+
+// Scan implements sql.Scanner.
+func (s Span) Scan(v any) error {
+	n, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a duration is stored as %T", v)
+	}
+	*s.To = time.Duration(n) * time.Microsecond
+	return nil
+}
+
+// form is what a store keeps as JSON.
+type form interface {
+	[]string | map[string]string | broker.Scope
+}
+
+// JSON returns v as a store keeps it. It cannot fail for these types.
+func JSON[T form](v T) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// Document scans JSON, and leaves an empty list or object zero.
+type Document[T form] struct{ To *T }
+
+// Scan implements sql.Scanner.
+func (d Document[T]) Scan(v any) error {
+	var zero T
+	*d.To = zero
+	text, ok := v.(string)
+	switch {
+	case !ok:
+		return fmt.Errorf("a document is stored as %T", v)
+	case len(text) <= len("{}"):
+		return nil
+	}
+	return json.Unmarshal([]byte(text), d.To)
+}

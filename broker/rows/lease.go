@@ -1,0 +1,90 @@
+package rows
+
+import (
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+type lease = broker.Lease
+
+// LeaseColumns are the columns of the table leases.
+var LeaseColumns = Columns[lease]{
+	{Name: "id", field: func(l *lease) any { return &l.ID }, fixed: true},
+	{Name: "vim", field: func(l *lease) any { return &l.VIM }, fixed: true},
+	{Name: "vim_name", field: func(l *lease) any { return &l.VIMName }, fixed: true},
+	{Name: "vim_type", field: func(l *lease) any { return &l.VIMType }, fixed: true},
+	{Name: "vim_project", field: func(l *lease) any { return &l.VIMProject }, fixed: true},
+	{Name: "vim_generation", field: func(l *lease) any { return &l.VIMGeneration }, fixed: true},
+	{Name: "project", field: func(l *lease) any { return &l.Project }, fixed: true},
+	{Name: "principal", field: func(l *lease) any { return &l.Principal }, fixed: true},
+	{Name: "created_at", field: func(l *lease) any { return &l.CreatedAt }, fixed: true},
+	{Name: "operation", field: func(l *lease) any { return &l.Operation }},
+	{Name: "state", field: func(l *lease) any { return &l.State }},
+	{Name: "reason", field: func(l *lease) any { return &l.Reason }},
+	{Name: "role", field: func(l *lease) any { return &l.Role }},
+	{Name: "namespaces", field: func(l *lease) any { return &l.Namespaces }},
+	{Name: "format", field: func(l *lease) any { return &l.Format }},
+	{Name: "purpose", field: func(l *lease) any { return &l.Purpose }},
+	{Name: "issued_at", field: func(l *lease) any { return &l.IssuedAt }},
+	{Name: "expires_at", field: func(l *lease) any { return &l.ExpiresAt }},
+	{Name: "max_expires_at", field: func(l *lease) any { return &l.MaxExpiresAt }},
+	{Name: "renewed_at", field: func(l *lease) any { return &l.RenewedAt }},
+	{Name: "renewal_begun", field: func(l *lease) any { return &l.RenewalBegun }},
+	{Name: "credential_kind", field: func(l *lease) any { return &l.CredentialKind }},
+	{Name: "unlisted", field: func(l *lease) any { return &l.Unlisted }},
+	{Name: "derived", field: func(l *lease) any { return &l.Derived }},
+	{Name: "revocable", field: func(l *lease) any { return &l.Revocable }},
+	{Name: "max_revocation_lag", field: func(l *lease) any { return &l.MaxRevocationLag }},
+	{Name: "revoked_at", field: func(l *lease) any { return &l.RevokedAt }},
+	{Name: "confirmed_dead_at", field: func(l *lease) any { return &l.ConfirmedDeadAt }},
+	{Name: "handle", field: func(l *lease) any { return &l.Handle }},
+	{Name: "sealed", field: func(l *lease) any { return &l.Sealed }},
+	{Name: "sealed_key", field: func(l *lease) any { return &l.SealedKey }},
+	{Name: "attempts", field: func(l *lease) any { return &l.Attempts }},
+	{Name: "next_attempt_at", field: func(l *lease) any { return &l.NextAttemptAt }},
+	{Name: "last_error", field: func(l *lease) any { return &l.LastError }},
+	{Name: "revision", field: func(l *lease) any { return &l.Revision }},
+	{Name: "idempotency_key", field: func(l *lease) any { return &l.IdempotencyKey }},
+	{Name: "request_digest", field: func(l *lease) any { return &l.RequestDigest }},
+}
+
+// NeedsGeneration reports whether the broker may still have to revoke or try the
+// lease's credential. In SQL it is the condition of the index lease_needs_generation.
+func NeedsGeneration(l broker.Lease) bool { return l.State.Live() || l.Sealed != "" }
+
+// Resealed reports whether a change gives the lease another sealed credential. Its
+// key must then be the present key of the lease's generation, or [ErrOtherKey] is due.
+func Resealed(from, to broker.Lease) bool { return to.Sealed != "" && to.Sealed != from.Sealed }
+
+// MoveLease refuses a move that the state machine of leases does not have.
+func MoveLease(from, to broker.LeaseState) error {
+	if from != to && !from.CanMove(to) {
+		return Conflict(fmt.Sprintf("a lease that is %s cannot become %s", from, to))
+	}
+	return nil
+}
+
+// Live counts the live leases of a principal, on a VIM and of a project.
+type Live struct{ OfPrincipal, OnVIM, OfProject int }
+
+// Within refuses one lease more than a quota allows.
+func (c Live) Within(q broker.Quota, l broker.Lease) error {
+	for _, bound := range []struct {
+		name, of   string
+		live, most int
+	}{
+		{"perPrincipal", l.Principal, c.OfPrincipal, q.PerPrincipal},
+		{"perVIM", l.VIM, c.OnVIM, q.PerVIM},
+		{"perProject", l.Project, c.OfProject, q.PerProject},
+	} {
+		if bound.most > 0 && bound.live >= bound.most {
+			return &broker.Error{
+				Kind:   broker.ErrQuota,
+				Detail: fmt.Sprintf("quota %s is used up: %d live leases of %s", bound.name, bound.most, bound.of),
+				Remedy: "revoke leases that are no longer needed",
+			}
+		}
+	}
+	return nil
+}
