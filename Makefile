@@ -86,7 +86,7 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 
 .PHONY: generate
 generate: ## write the golden files anew (OpenAPI, state pictures, command output)
-	$(GO) test ./broker ./broker/api ./cmd/vimbroker -run 'Golden' -update
+	$(GO) test ./broker ./broker/api ./cmd/vimbroker/cli -run 'Golden' -update
 
 .PHONY: verify
 verify: generate ## fail if anything generated is not as committed

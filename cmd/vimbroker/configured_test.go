@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -35,10 +36,10 @@ func serveConfig(t *testing.T, more string) *configured {
 	token, digest := policy.NewToken()
 	i := &configured{
 		t: t, addr: story.FreeAddress(t), data: filepath.Join(t.TempDir(), "data"), token: token,
-		tokens: write(t, "tokens.yaml", "tokens:\n  - {name: alice, project: acme, roles: [admin], sha256: "+digest+"}\n", 0o600),
+		tokens: story.WriteFile(t, "tokens.yaml", "tokens:\n  - {name: alice, project: acme, roles: [admin], sha256: "+digest+"}\n", 0o600),
 	}
-	i.file = write(t, "config.yaml", i.text(more), 0o600)
-	i.env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), envAddr + "=http://" + i.addr, envToken + "=" + token}
+	i.file = story.WriteFile(t, "config.yaml", i.text(more), 0o600)
+	i.env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), console.EnvAddr + "=http://" + i.addr, console.EnvToken + "=" + token}
 	i.start()
 	t.Cleanup(func() { i.end() })
 	return i

@@ -9,15 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // TestTrialBecomesProduction begins on the embedded database, moves to PostgreSQL,
 // and loses the database for a while.
 func TestTrialBecomesProduction(t *testing.T) {
 	server := real.OwnPostgres(t)
-	dsnFile := write(t, "dsn", server.DSN(t)+"\n", 0o600)
+	dsnFile := story.WriteFile(t, "dsn", server.DSN(t)+"\n", 0o600)
 	production := "database: {postgres: {dsnFile: " + dsnFile + "}}\n"
 	i := serveConfig(t, "")
 	must := func(args ...string) string {
@@ -30,12 +32,12 @@ func TestTrialBecomesProduction(t *testing.T) {
 	}
 	refused := func(want string, args ...string) {
 		t.Helper()
-		if code, _, stderr := i.run(t, args...); code != exitFailed || !strings.Contains(stderr, want) {
+		if code, _, stderr := i.run(t, args...); code != console.ExitFailed || !strings.Contains(stderr, want) {
 			t.Errorf("%s = %d, %q; want it to say %q", strings.Join(args, " "), code, stderr, want)
 		}
 	}
 	kube := fakekube.New(t, fakekube.Options{})
-	must("vim", "register", "--kubeconfig", write(t, "kubeconfig", kube.Kubeconfig(), 0o600), "edge")
+	must("vim", "register", "--kubeconfig", story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600), "edge")
 	must("lease", "issue", "--vim", "edge", "--out", t.TempDir()+"/kubeconfig")
 
 	// The server runs by the file as it was.
@@ -45,8 +47,8 @@ func TestTrialBecomesProduction(t *testing.T) {
 	i.end()
 	refused("--from", "db", "copy", "--config", i.file, "--from", "/nowhere/vimbroker.db")
 	refused(`run "vimbroker db migrate"`, "db", "status", "--config", i.file)
-	if code := run(t.Context(), []string{"serve", "--config", i.file}, nil, io.Discard, io.Discard, []string{"HOME=/nowhere"}); code != exitFailed {
-		t.Errorf("serve on a database without schema = %d, want %d", code, exitFailed)
+	if code := run(t.Context(), []string{"serve", "--config", i.file}, nil, io.Discard, io.Discard, []string{"HOME=/nowhere"}); code != console.ExitFailed {
+		t.Errorf("serve on a database without schema = %d, want %d", code, console.ExitFailed)
 	}
 	if out := must("db", "copy", "--config", i.file); !strings.HasPrefix(out, "copied 1 VIMs, 1 leases, 0 keys to destroy, ") {
 		t.Errorf("db copy says %q", out)
@@ -55,7 +57,10 @@ func TestTrialBecomesProduction(t *testing.T) {
 	if out := must("db", "migrate", "--config", i.file); !strings.Contains(out, "nothing to do") {
 		t.Errorf("db migrate after db copy says %q", out)
 	}
-	var status dbStatus
+	var status struct {
+		Schema, SchemaKnown int
+		Current, Serves     bool
+	}
 	if err := json.Unmarshal([]byte(must("db", "status", "--config", i.file, "-o", "json")), &status); err != nil || !status.Current || !status.Serves || status.Schema < 1 || status.Schema != status.SchemaKnown {
 		t.Errorf("db status = %+v, %v", status, err)
 	}
@@ -72,8 +77,8 @@ func TestTrialBecomesProduction(t *testing.T) {
 	if code, body := i.get(t, "/readyz"); code != http.StatusServiceUnavailable || strings.Contains(body, real.PostgresRolePassword) {
 		t.Errorf("/readyz without the database = %d, %s", code, body)
 	}
-	if code, _, _ := i.run(t, "vim", "list"); code != exitFailed {
-		t.Errorf("vim list without the database = %d, want %d", code, exitFailed)
+	if code, _, _ := i.run(t, "vim", "list"); code != console.ExitFailed {
+		t.Errorf("vim list without the database = %d, want %d", code, console.ExitFailed)
 	}
 	server.Start(t)
 	if code, body := i.get(t, "/readyz"); code != http.StatusOK {
@@ -88,7 +93,7 @@ func TestTrialBecomesProduction(t *testing.T) {
 
 func TestServerMigratesWhereItMay(t *testing.T) {
 	server := real.OwnPostgres(t)
-	dsnFile := write(t, "dsn", server.DSN(t), 0o600)
+	dsnFile := story.WriteFile(t, "dsn", server.DSN(t), 0o600)
 	i := serveConfig(t, "database: {postgres: {dsnFile: "+dsnFile+", migrate: true, maxConns: 9}}\n")
 	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
 		t.Errorf("vim list: %s", stderr)
@@ -98,38 +103,9 @@ func TestServerMigratesWhereItMay(t *testing.T) {
 	}
 }
 
-func TestDatabaseConfigurationFaults(t *testing.T) {
-	const canary = "pa55word-canary"
-	open := write(t, "open", "postgres://u:"+canary+"@127.0.0.1/db", 0o644)
-	plain := write(t, "plain", "postgres://u:"+canary+"@db.example/db", 0o600)
-	wrong := write(t, "wrong", "postgres://u:"+canary+"@127.0.0.1:port/db", 0o600)
-	for text, want := range map[string]string{
-		"{}":                                   "",
-		"{postgres: {}}":                       "database.postgres.dsnFile: must name a file",
-		"{postgres: {dsn: x}}":                 "database.postgres.dsn (line 2): unknown key",
-		"{sqlite: {}}":                         "database.sqlite (line 2): unknown key",
-		"{postgres: {dsnFile: /x}}":            "database.postgres.dsnFile: open /x",
-		"{postgres: {dsnFile: " + open + "}}":  "database.postgres.dsnFile: " + open + " can be read or changed by others",
-		"{postgres: {dsnFile: " + plain + "}}": "sslmode=verify-full",
-		"{postgres: {dsnFile: " + wrong + "}}": "connection string",
-		"{postgres: {dsnFile: " + wrong + ", migrate: maybe}}": "database.postgres.migrate (line 2): must be true or false",
-		"{postgres: {dsnFile: " + plain + ", maxConns: 3}}":    "maxConns: must be 8 or more",
-	} {
-		_, err := loadConfig(write(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\ndatabase: "+text+"\n", 0o600), environment{"HOME=/h"}, keep)
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("database: %s = %v", text, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("database: %s = %v, want %q", text, err, want)
-		case err != nil && strings.Contains(err.Error(), canary):
-			t.Errorf("database: %s tells the password: %v", text, err)
-		}
-	}
-}
-
 // Credentials that systemd hands to the server are not there while it is stopped.
 func TestDBCommandsNeedNoMoreThanTheDatabase(t *testing.T) {
-	dsnFile := write(t, "dsn", real.Postgres(t).DSN(t), 0o600)
+	dsnFile := story.WriteFile(t, "dsn", real.Postgres(t).DSN(t), 0o600)
 	text := `
 tls: {certFile: /nowhere/tls.crt, keyFile: /nowhere/tls.key}
 tokensFile: /nowhere/tokens.yaml
@@ -140,7 +116,7 @@ keyStores:
     address: https://vault.example:8200
     auth: {appRole: {roleIDFile: /nowhere/vault-role-id, secretIDFile: /nowhere/vault-secret-id}}
 `
-	file := write(t, "c.yaml", text, 0o600)
+	file := story.WriteFile(t, "c.yaml", text, 0o600)
 	for _, command := range []string{"migrate", "status"} {
 		var stderr strings.Builder
 		if code := run(t.Context(), []string{"db", command, "--config", file}, nil, io.Discard, &stderr, []string{"HOME=/h"}); code != 0 {
@@ -148,16 +124,16 @@ keyStores:
 		}
 	}
 	// What is written in the file itself must be right all the same.
-	file = write(t, "wrong.yaml", text+"lease: {maxTTL: 1m}\n", 0o600)
-	if code := run(t.Context(), []string{"db", "status", "--config", file}, nil, io.Discard, io.Discard, []string{"HOME=/h"}); code != exitFailed {
-		t.Errorf("db status with a fault in the configuration = %d, want %d", code, exitFailed)
+	file = story.WriteFile(t, "wrong.yaml", text+"lease: {maxTTL: 1m}\n", 0o600)
+	if code := run(t.Context(), []string{"db", "status", "--config", file}, nil, io.Discard, io.Discard, []string{"HOME=/h"}); code != console.ExitFailed {
+		t.Errorf("db status with a fault in the configuration = %d, want %d", code, console.ExitFailed)
 	}
 }
 
 func TestDBCommandsNeedAConfiguration(t *testing.T) {
 	for _, command := range []string{"status", "migrate", "copy"} {
 		var stderr strings.Builder
-		if code := run(context.Background(), []string{"db", command}, nil, io.Discard, &stderr, nil); code != exitUsage || !strings.Contains(stderr.String(), "--config is required") {
+		if code := run(context.Background(), []string{"db", command}, nil, io.Discard, &stderr, nil); code != console.ExitUsage || !strings.Contains(stderr.String(), "--config is required") {
 			t.Errorf("db %s = %d, %q", command, code, stderr.String())
 		}
 	}

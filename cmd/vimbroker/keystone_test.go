@@ -1,14 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // keystoneDoor is as much of a Keystone as it takes to let the token "alices" of
@@ -38,7 +37,7 @@ func keystoneDoor(t *testing.T) *httptest.Server {
 func TestCallersFromKeystone(t *testing.T) {
 	k := keystoneDoor(t)
 	i := serveConfig(t, fmt.Sprintf("callers: {keystone: {authURL: %q, roles: {tenant-admin: admin}, auth: {applicationCredential: {id: x, secretFile: %q}}}}\n",
-		k.URL, write(t, "secret", "s\n", 0o600)))
+		k.URL, story.WriteFile(t, "secret", "s\n", 0o600)))
 	whoami := func(header, token string) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.addr+"/v1/audit", nil)
@@ -82,43 +81,4 @@ func TestCallersFromKeystone(t *testing.T) {
 	if status, _ := whoami("X-Auth-Token", i.token); status != http.StatusOK {
 		t.Errorf("a static token without Keystone = %d, want 200", status)
 	}
-}
-
-func TestCallersReportEveryFaultAtOnce(t *testing.T) {
-	loose := write(t, "loose", "canary", 0o644)
-	_, err := loadConfig(write(t, "c.yaml", "callers: {keystone: {authURL: http://k.example, roles: {cloud: system}, auth: {password: {username: u, project: p, passwordFile: "+loose+"}}}}\n", 0o600),
-		environment{"HOME=/h"}, keep)
-	for _, want := range []string{
-		"callers.keystone: address of Keystone: must be https", `callers.keystone: role "cloud": cannot be worth "system"`, "callers.keystone.auth.password.passwordFile: " + loose + " can be read",
-		"callers.keystone: login: give an application credential, the user's id", "callers.keystone: login: give the project's id",
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("loadConfig = %v\nwant it to say %q", err, want)
-		}
-	}
-	if strings.Contains(fmt.Sprint(err), "tokensFile") || strings.Contains(fmt.Sprint(err), "canary") {
-		t.Errorf("loadConfig = %v, want no word of tokensFile, nor what a file holds", err)
-	}
-	_, err = loadConfig(write(t, "d.yaml", "callers: {keystone: {authURL: https://k.example}}\n", 0o600), environment{"HOME=/h"}, keep)
-	if want := "callers.keystone.auth: must be exactly one of"; !strings.Contains(fmt.Sprint(err), want) {
-		t.Errorf("loadConfig = %v, want it to say %q", err, want)
-	}
-}
-
-// A live configuration without static tokens knows no holder of one.
-func TestOwnTokensAreNeverKeystones(t *testing.T) {
-	plain, _ := policy.NewToken()
-	l := newLive(config{})
-	l.keystone = neverAsked{t}
-	if p, err := l.Authenticate(t.Context(), plain); err == nil {
-		t.Errorf("Authenticate = %+v, want an error", p)
-	}
-}
-
-// neverAsked fails the test if a token of ours is sent to Keystone.
-type neverAsked struct{ t *testing.T }
-
-func (n neverAsked) Authenticate(context.Context, string) (policy.Principal, error) {
-	n.t.Error("a token of ours was sent to Keystone")
-	return policy.Principal{}, nil
 }

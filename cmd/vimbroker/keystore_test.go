@@ -8,62 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // vaultSettings are the lines of keyStores for a fake Vault.
 func vaultSettings(t *testing.T, v *fakevault.Server) string {
 	t.Helper()
 	return fmt.Sprintf("  - vault: {address: %q, caFile: %q, timeout: 2s, auth: {appRole: {roleIDFile: %q, secretIDFile: %q}}}\n",
-		v.Address, write(t, "ca.pem", v.CA, 0o600), write(t, "role-id", v.RoleID+"\n", 0o600), write(t, "secret-id", v.SecretID()+"\n", 0o600))
-}
-
-func TestKeyStoresReportEveryFaultAtOnce(t *testing.T) {
-	tokens, empty, loose := tokensFile(t), write(t, "empty", "\n", 0o600), write(t, "loose", "canary", 0o644)
-	tests := []struct {
-		name, text string
-		want       []string
-	}{
-		{"nothing", "[]", []string{"keyStores (line 2): must list a key store"}},
-		{"no list", "{vault: {}}", []string{"keyStores (line 2): must be a list"}},
-		{"of no kind", "[{}]", []string{"keyStores[0]: must be exactly one of keydir, vault and barbican"}},
-		{"of two kinds", "[{keydir: {}, vault: {}}]", []string{"keyStores[0]: must be exactly one of keydir, vault and barbican"}},
-		{"unknown", "[{barbicane: {}}]", []string{"keyStores[0].barbicane (line 2): unknown key; known here: "}},
-		{"twice", "[{keydir: {}}, {keydir: {dir: /k}}]", []string{"keyStores[1]: is a second keydir"}},
-		{"empty Vault", "[{vault: {}}]", []string{"keyStores[0].vault: address: must be a URL like https://", "keyStores[0].vault: login: give exactly one"}},
-		{"Vault", "[{vault: {address: http://vault.example, mount: a/../b, timeout: 0s, caFile: " + empty + ", auth: {appRole: {secretIDFile: " + loose + "}, jwt: {tokenFile: " + empty + "}}}}]", []string{
-			"keyStores[0].vault: address: must be https", `keyStores[0].vault: mount "a/../b": must be`,
-			"keyStores[0].vault.timeout (line 2): must be a duration above zero", "keyStores[0].vault.caFile: " + empty + " must hold certificates",
-			"keyStores[0].vault.auth.appRole.roleIDFile: must name a file", "keyStores[0].vault.auth.appRole.secretIDFile: " + loose + " can be read or changed by others; run: chmod",
-			"keyStores[0].vault.auth.jwt.tokenFile: " + empty + " is empty", "keyStores[0].vault: login by JWT: needs a role", "keyStores[0].vault: login: give exactly one",
-		}},
-		{"empty Barbican", "[{barbican: {}}]", []string{"keyStores[0].barbican: address of Keystone: must be a URL", "keyStores[0].barbican: address of Barbican: must be a URL", "keyStores[0].barbican: login: give either"}},
-		{"Barbican", "[{barbican: {authURL: http://keystone.example, endpoint: https://b.example, folder: a/b, caFile: " + empty + ", auth: {password: {username: u, project: p, passwordFile: " + loose + "}, applicationCredential: {secretFile: " + empty + "}}}}]", []string{
-			"keyStores[0].barbican: address of Keystone: must be https", `keyStores[0].barbican: folder "a/b"`, "keyStores[0].barbican.caFile: " + empty + " must hold certificates",
-			"keyStores[0].barbican.auth.password.passwordFile: " + loose + " can be read or changed by others; run: chmod", "keyStores[0].barbican: login by password: give the user's id",
-			"keyStores[0].barbican: login by password: give the project's id", "keyStores[0].barbican.auth.applicationCredential.secretFile: " + empty + " is empty",
-			"keyStores[0].barbican: login by application credential: needs its id",
-		}},
-		{"token", "[{vault: {address: https://v, auth: {tokenFile: /nowhere}}}]", []string{"keyStores[0].vault.auth.tokenFile: open /nowhere"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := loadConfig(write(t, "c.yaml", "tokensFile: "+tokens+"\nkeyStores: "+test.text+"\n", 0o600), environment{"HOME=/h"}, keep)
-			if err == nil {
-				t.Fatal("loadConfig accepted it")
-			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("loadConfig = %v\nwant it to say %q", err, want)
-				}
-			}
-			if strings.Contains(err.Error(), "canary") {
-				t.Errorf("the error repeats what a file holds: %v", err)
-			}
-		})
-	}
+		v.Address, story.WriteFile(t, "ca.pem", v.CA, 0o600), story.WriteFile(t, "role-id", v.RoleID+"\n", 0o600), story.WriteFile(t, "secret-id", v.SecretID()+"\n", 0o600))
 }
 
 func TestVaultIsTheKeyStore(t *testing.T) {
@@ -80,7 +36,7 @@ func TestVaultIsTheKeyStore(t *testing.T) {
 		t.Errorf("GET /readyz once Vault is unsealed = %d %s", status, body)
 	}
 	kube := fakekube.New(t, fakekube.Options{})
-	kubeconfig := write(t, "kubeconfig", kube.Kubeconfig(), 0o600)
+	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
 	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
 		t.Fatalf("vim register: %s", stderr)
 	}
@@ -93,7 +49,7 @@ func TestVaultIsTheKeyStore(t *testing.T) {
 
 	// A sealed Vault: nothing is served from memory.
 	v.Seal()
-	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != exitFailed || !strings.Contains(stderr, "key store") {
+	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != console.ExitFailed || !strings.Contains(stderr, "key store") {
 		t.Errorf("lease issue with a sealed Vault = %d, %q", code, stderr)
 	}
 	v.Unseal()
@@ -110,14 +66,14 @@ func TestVaultIsTheKeyStore(t *testing.T) {
 func barbicanSettings(t *testing.T, b *fakebarbican.Server) string {
 	t.Helper()
 	return fmt.Sprintf("  - barbican: {authURL: %q, endpoint: %q, caFile: %q, timeout: 2s, auth: {password: {userID: %s, projectID: %s, passwordFile: %q}}}\n",
-		b.AuthURL, b.Endpoint, write(t, "ca.pem", b.CA, 0o600), fakebarbican.UserID, fakebarbican.ProjectID, write(t, "password", b.Password()+"\n", 0o600))
+		b.AuthURL, b.Endpoint, story.WriteFile(t, "ca.pem", b.CA, 0o600), fakebarbican.UserID, fakebarbican.ProjectID, story.WriteFile(t, "password", b.Password()+"\n", 0o600))
 }
 
 // Keys come to Barbican and leave it again, and a Barbican that is down at the
 // start is waited for.
 func TestKeysMoveThroughBarbican(t *testing.T) {
 	kube := fakekube.New(t, fakekube.Options{})
-	kubeconfig := write(t, "kubeconfig", kube.Kubeconfig(), 0o600)
+	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
 	b, v := fakebarbican.New(t, nil), fakevault.New(t, nil)
 	b.Fail(fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 503, Times: -1})
 	i := serveConfig(t, "keyStores:\n"+barbicanSettings(t, b))
@@ -162,7 +118,7 @@ func TestKeysMoveThroughBarbican(t *testing.T) {
 
 func TestKeysMoveToVaultByConfigurationAlone(t *testing.T) {
 	kube := fakekube.New(t, fakekube.Options{})
-	kubeconfig := write(t, "kubeconfig", kube.Kubeconfig(), 0o600)
+	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
 	i := serveConfig(t, "")
 	for _, name := range []string{"edge", "core"} {
 		if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, name); code != 0 {

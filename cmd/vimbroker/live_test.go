@@ -3,13 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // hangUp asks this process, in which the server runs, to reload.
@@ -34,7 +35,7 @@ func TestReloadExchangesTokens(t *testing.T) {
 	}
 	hangUp(t)
 	i.log.await(t, reloaded)
-	if code, _, stderr := i.run(t, "vim", "list"); code != exitFailed || !strings.Contains(stderr, "does not know this token") {
+	if code, _, stderr := i.run(t, "vim", "list"); code != console.ExitFailed || !strings.Contains(stderr, "does not know this token") {
 		t.Errorf("vim list with a token that is not in the file any more = %d, %q", code, stderr)
 	}
 }
@@ -46,14 +47,14 @@ func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
 	}
 	i := serveConfig(t, "policyDir: "+policies+"\n")
 	kube := fakekube.New(t, fakekube.Options{})
-	kubeconfig := write(t, "kubeconfig", kube.Kubeconfig(), 0o600)
+	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
 	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
 		t.Fatalf("vim register: %s", stderr)
 	}
 	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") forbid (principal, action == Action::"lease:issue", resource);`)
 	hangUp(t)
 	i.log.await(t, reloaded)
-	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != exitFailed || !strings.Contains(stderr, "policy does not allow") {
+	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != console.ExitFailed || !strings.Contains(stderr, "policy does not allow") {
 		t.Errorf("lease issue under the new policy = %d, %q", code, stderr)
 	}
 
@@ -101,17 +102,17 @@ func TestReloadNamesTheKeysThatNeedARestart(t *testing.T) {
 }
 
 func TestReloadTakesOtherCertificateFiles(t *testing.T) {
-	cert, key := serverCertificate(t)
+	cert, key := story.ServerCertificate(t)
 	i := serveConfig(t, "")
 	i.end()
 	plain := i.text("")
 	i.configure(t, plain+"tls: {certFile: "+cert+", keyFile: "+key+"}\n")
 	i.start()
-	otherCert, otherKey := serverCertificate(t)
+	otherCert, otherKey := story.ServerCertificate(t)
 	i.configure(t, plain+"tls: {certFile: "+otherCert+", keyFile: "+otherKey+"}\n")
 	hangUp(t)
 	i.log.await(t, reloaded)
-	i.env = append(i.env, envAddr+"=https://"+i.addr, envCAFile+"="+otherCert)
+	i.env = append(i.env, console.EnvAddr+"=https://"+i.addr, console.EnvCAFile+"="+otherCert)
 	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
 		t.Errorf("vim list by the new certificate: %s", stderr)
 	}
@@ -123,36 +124,6 @@ func TestReloadTakesOtherCertificateFiles(t *testing.T) {
 	}
 	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
 		t.Errorf("vim list after TLS was taken out of the file: %s", stderr)
-	}
-}
-
-func TestReloadKeepsUnchangedRules(t *testing.T) {
-	c := func(text string) config {
-		c, err := loadConfig(write(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\negress: "+text+"\n", 0o600), environment{"HOME=/h"}, keep)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	l := newLive(c("{networks: [10.0.0.0/8], projects: {lab: {allowLoopback: true}, acme: {ports: ['443']}}}"))
-	all, lab, acme := l.egress("other"), l.egress("lab"), l.egress("acme")
-	l.replace(c("{networks: [10.0.0.0/8], projects: {lab: {allowLoopback: true}, acme: {ports: ['80']}}}"))
-	if l.egress("other") != all || l.egress("lab") != lab {
-		t.Error("rules that did not change are others: their connections are lost")
-	}
-	if l.egress("acme") == acme {
-		t.Error("rules that changed are the same")
-	}
-}
-
-// Every key is either exchanged or named as one that needs a restart.
-func TestReloadKnowsEveryKey(t *testing.T) {
-	known := append(sortedKeys(restartKeys), reloadKeys...)
-	c := defaults(nil)
-	for _, key := range sortedKeys(c.fields(&document{})) {
-		if !slices.Contains(known, key) {
-			t.Errorf("a reload ignores %s: add it to restartKeys, or exchange it and add it to reloadKeys (live.go)", key)
-		}
 	}
 }
 

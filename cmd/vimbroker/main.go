@@ -7,12 +7,30 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), heeded(os.Interrupt, syscall.SIGTERM)...)
+	ctx, stop := signal.NotifyContext(context.Background(), console.Heeded(os.Interrupt, syscall.SIGTERM)...)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 	stop()
 	os.Exit(code)
+}
+
+// version is set by the linker (-X main.version=...).
+var version string
+
+// buildVersion is what the linker set, or what the toolchain knows of this build.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 )
 
 // command is this program as a process of its own.
@@ -71,7 +73,7 @@ func TestExecPassesEverySignalOn(t *testing.T) {
 	lines := bufio.NewReader(stdout)
 	expect(t, lines, "started")
 	var last os.Signal = syscall.SIGTERM // ends the command
-	for _, s := range append(without(relayed, last), last) {
+	for _, s := range append(without(lessee.Relayed, last), last) {
 		if err := c.Process.Signal(s); err != nil {
 			t.Fatal(err)
 		}
@@ -173,44 +175,4 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	}
 	t.Cleanup(func() { slave.Close() })
 	return master, slave
-}
-
-func TestExitCodeIsTheShells(t *testing.T) {
-	for script, want := range map[string]int{"exit 0": 0, "exit 42": 42, "kill -KILL $$": 137, "kill -HUP $$": 129} {
-		c := exec.Command("sh", "-c", script)
-		_ = c.Run()
-		if got := outcome(c.ProcessState); got != want {
-			t.Errorf("outcome of %q = %d, want %d", script, got, want)
-		}
-	}
-}
-
-func TestInterruptedBeforeTheCommandRuns(t *testing.T) {
-	s := catchSignals()
-	defer s.release()
-	if s.first() != 0 {
-		t.Fatal("a signal before any came")
-	}
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	<-s.arrived
-	if got := s.first(); got != syscall.SIGHUP {
-		t.Errorf("first = %v, want HUP", got)
-	}
-}
-
-func TestCommandsAreFoundAsTheyWillRun(t *testing.T) {
-	script := write(t, "tool", "#!/bin/sh\n", 0o755)
-	plain := write(t, "plain", "", 0o644)
-	dir, other := script[:strings.LastIndex(script, "/")], plain[:strings.LastIndex(plain, "/")]
-	env := environment{"PATH=" + other + "::" + dir}
-	if path, err := lookPath("tool", env); err != nil || path != script {
-		t.Errorf("lookPath(tool) = %q, %v, want %q", path, err, script)
-	}
-	for name, want := range map[string]int{"nonesuch": exitNoCommand, "plain": exitNotExecutable, "./nonesuch": exitNoCommand, dir: exitNotExecutable} {
-		if _, err := lookPath(name, env); err == nil || startCode(err) != want {
-			t.Errorf("lookPath(%s) = %v, want code %d", name, err, want)
-		}
-	}
 }

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
-	"net"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // installation is a server in the try-out mode, with a fake cluster registered as
@@ -28,43 +29,31 @@ type installation struct {
 // install runs a server until the test ends.
 func install(t *testing.T) *installation {
 	t.Helper()
-	c := devConfig(nil)
-	c.DataDir = filepath.Join(t.TempDir(), "data")
-	d := &document{name: "dev"}
-	c.load(d)
-	if err := d.err(); err != nil {
-		t.Fatal(err)
-	}
+	data, addr := filepath.Join(t.TempDir(), "data"), story.FreeAddress(t)
 	i := &installation{kube: fakekube.New(t, fakekube.Options{})}
-	s, err := wire(t.Context(), c, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- s.run(ctx, l, func() { close(ready) }) }()
+	log, ended := newReadyLog(), make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"serve", "--dev", "--listen", addr, "--data-dir", data, "--log-format", "json"}, nil, io.Discard, log, nil)
+	}()
 	i.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := errors.Join(<-ended, s.Close()); err != nil {
-			t.Errorf("the server ended with %v", err)
+		if code := <-ended; code != 0 {
+			t.Errorf("the server ended with code %d: %s", code, log)
 		}
 	})
 	t.Cleanup(i.stop)
 	select {
-	case <-ready:
-	case err := <-ended:
-		ended <- nil
-		t.Fatalf("the server ended before it was ready: %v", err)
+	case <-log.ready:
+	case code := <-ended:
+		ended <- code
+		t.Fatalf("the server ended before it was ready: %s", log)
 	}
 	i.env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
-		envAddr + "=http://" + l.Addr().String(), envTokenFile + "=" + filepath.Join(c.DataDir, devTokenFile),
+		console.EnvAddr + "=http://" + addr, console.EnvTokenFile + "=" + filepath.Join(data, "dev-token"),
 	}
-	kubeconfig := write(t, "kubeconfig", i.kube.Kubeconfig(), 0o600)
+	kubeconfig := story.WriteFile(t, "kubeconfig", i.kube.Kubeconfig(), 0o600)
 	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
 		t.Fatalf("vim register: code %d: %s", code, stderr)
 	}
@@ -96,7 +85,7 @@ func TestLeaseThatCannotBeWrittenIsRevoked(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		code := run(t.Context(), args, strings.NewReader(""), full{}, &stderr, i.env)
-		if code != exitFailed || !strings.Contains(stderr.String(), "no space left on device; the lease is revoked") {
+		if code != console.ExitFailed || !strings.Contains(stderr.String(), "no space left on device; the lease is revoked") {
 			t.Errorf("%v = %d, %q", args, code, stderr.String())
 		}
 		if left := i.leases(); len(left) != 0 {
@@ -108,12 +97,12 @@ func TestLeaseThatCannotBeWrittenIsRevoked(t *testing.T) {
 func TestExecThatCannotStartItsCommandRevokes(t *testing.T) {
 	i := install(t)
 	code, _, stderr := i.run(t, "exec", "edge", "--", filepath.Join(t.TempDir(), "nonesuch"))
-	if code != exitNoCommand || len(i.leases()) != 0 {
+	if code != console.ExitNoCommand || len(i.leases()) != 0 {
 		t.Errorf("exec of nothing = %d, %q, leases %v", code, stderr, i.leases())
 	}
-	script := write(t, "script", "#!/nonexistent/interpreter\n", 0o755)
+	script := story.WriteFile(t, "script", "#!/nonexistent/interpreter\n", 0o755)
 	code, _, stderr = i.run(t, "exec", "edge", "--", script)
-	if code != exitNotExecutable || len(i.leases()) != 0 {
+	if code != console.ExitNotExecutable || len(i.leases()) != 0 {
 		t.Errorf("exec of a script without its interpreter = %d, %q, leases %v", code, stderr, i.leases())
 	}
 }
@@ -129,7 +118,7 @@ func TestExecWithAFullDiskRevokes(t *testing.T) {
 	}
 	c.Path = sh
 	out, err := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != exitNotRun || !strings.Contains(string(out), "writing the lease's files") || strings.Contains(string(out), "the command ran") {
+	if c.ProcessState.ExitCode() != console.ExitNotRun || !strings.Contains(string(out), "writing the lease's files") || strings.Contains(string(out), "the command ran") {
 		t.Errorf("exec = %v, %s", err, out)
 	}
 	if left := i.leases(); len(left) != 0 {

@@ -1,0 +1,26 @@
+// Package cli is the command line over the REST API: every command that asks the
+// server and prints its answer.
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+// program has the commands of this room.
+type program struct{ *console.Console }
+
+// Commands are this room's commands.
+func Commands(c *console.Console) []*cobra.Command {
+	p := &program{c}
+	return []*cobra.Command{
+		p.auditCommand(),
+		p.keyCommand(),
+		p.leaseCommand(),
+		p.policyCommand(),
+		p.tokenCommand(),
+		p.versionCommand(),
+		p.vimCommand(),
+	}
+}

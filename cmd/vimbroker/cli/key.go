@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+func (p *program) keyCommand() *cobra.Command {
+	return console.Group("key", "See, rotate and migrate the keys that seal credentials",
+		"Each VIM's credential is sealed with a key of its own, which is kept in a key store.",
+		`  vimbroker key status
+  vimbroker key rotate --older-than 720h
+  vimbroker key migrate --to vault`,
+		p.keyStatusCommand(),
+		p.keyRotateCommand(),
+		p.keyMigrateCommand(),
+	)
+}
+
+func (p *program) keyStatusCommand() *cobra.Command {
+	var try bool
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Say how each VIM's credential is sealed",
+		Long: `List where the key of each VIM's credential is, how old it is, and, with --try,
+whether the credential opens with it. After a database was restored from a backup
+--try shows the VIMs whose keys have changed since: give their credentials again.
+Fails (exit code 1) if one does not open.`,
+		Example: "  vimbroker key status\n  vimbroker key status --try -o json",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			keys := v1.List[v1.KeyStatus]{Items: []v1.KeyStatus{}}
+			var closed []string
+			for k, err := range broker.AllKeys(c.Context(), client.VIMQuery{PageSize: listPage}, try) {
+				if err != nil {
+					return err
+				}
+				keys.Items = append(keys.Items, k)
+				if k.Opens != nil && !*k.Opens {
+					closed = append(closed, k.VIMName)
+				}
+			}
+			if err := p.Print(keys, func(w io.Writer) { p.keyTable(w, keys.Items) }); err != nil {
+				return err
+			}
+			if len(closed) > 0 {
+				return fmt.Errorf(`%d credentials do not open: %s; give them again with "vimbroker vim rotate"`, len(closed), strings.Join(closed, ", "))
+			}
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&try, "try", false, "open each credential, and say whether that works")
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) keyTable(w io.Writer, keys []v1.KeyStatus) {
+	console.Row(w, "VIM", "PROJECT", "STORE", "SEALED", "GENERATION", "PAST", "OPENS")
+	for _, k := range keys {
+		opens := ""
+		switch {
+		case k.Pending:
+			opens = "being written"
+		case k.Opens != nil && *k.Opens:
+			opens = "yes"
+		case k.Opens != nil:
+			opens = "NO: " + k.Message
+		}
+		console.Row(w, k.VIMName, k.Project, k.KeyStore, p.When(k.SealedAt), fmt.Sprint(k.Generation), fmt.Sprint(k.Past), opens)
+	}
+}
+
+func (p *program) keyRotateCommand() *cobra.Command {
+	var (
+		all       bool
+		olderThan time.Duration
+	)
+	c := &cobra.Command{
+		Use:   "rotate [VIM]",
+		Short: "Seal credentials under new keys, and destroy the old ones",
+		Long: `Seal the credential of one VIM, of all, or of those whose key is older than a
+given age under a new key; the old key is destroyed once the new one was read back
+and opens what it sealed. Leases go on. What was interrupted is taken up by
+repeating the command.`,
+		Example: "  vimbroker key rotate edge-1\n  vimbroker key rotate --older-than 720h\n  vimbroker key rotate --all",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case all || olderThan > 0:
+				return console.Names()(c, args)
+			case len(args) == 0:
+				return console.Usagef(c, "name a VIM, or say --all or --older-than")
+			}
+			return console.Names("VIM (a name or id)")(c, args)
+		},
+		ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			if len(args) == 1 {
+				_, err := broker.RotateVIM(c.Context(), args[0], v1.Rotation{}, 0)
+				return err
+			}
+			before := p.Now().Add(-olderThan)
+			return p.rekeyAll(c.Context(), broker, "", func(k v1.KeyStatus) bool { return all || k.SealedAt.Before(before) })
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "every VIM that the caller may see")
+	c.Flags().DurationVar(&olderThan, "older-than", 0, "VIMs whose key is older than this, like 720h")
+	c.MarkFlagsMutuallyExclusive("all", "older-than")
+	return c
+}
+
+func (p *program) keyMigrateCommand() *cobra.Command {
+	var to string
+	c := &cobra.Command{
+		Use:   "migrate --to STORE",
+		Short: "Move every VIM to keys in another key store",
+		Long: `Seal every credential that is not yet sealed with a key in the named key store
+under a new key there, and destroy the old one where it was. The server must have
+both key stores configured. What was interrupted is taken up by repeating the command.`,
+		Example: "  vimbroker key migrate --to vault",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			if to == "" {
+				return console.Usagef(c, "--to is required: the name of a key store, like vault or keydir")
+			}
+			return p.rekeyAll(c.Context(), broker, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 })
+		}),
+	}
+	c.Flags().StringVar(&to, "to", "", "the key store to move to, like vault")
+	return c
+}
+
+// rekeyAll seals the VIMs that due selects anew, one after the other, and says on
+// standard error how far it is. One that fails does not stop the others.
+func (p *program) rekeyAll(ctx context.Context, broker *client.Client, keyStore string, due func(v1.KeyStatus) bool) error {
+	var todo []v1.KeyStatus
+	for k, err := range broker.AllKeys(ctx, client.VIMQuery{PageSize: listPage}, false) {
+		if err != nil {
+			return err
+		}
+		if due(k) {
+			todo = append(todo, k)
+		}
+	}
+	var failed []error
+	for i, k := range todo {
+		if _, err := broker.RotateVIM(ctx, k.VIM, v1.Rotation{KeyStore: keyStore}, 0); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			failed = append(failed, fmt.Errorf("%s: %w", k.VIMName, err))
+			fmt.Fprintf(p.Err, "%d/%d  %s  FAILED\n", i+1, len(todo), k.VIMName)
+			continue
+		}
+		fmt.Fprintf(p.Err, "%d/%d  %s\n", i+1, len(todo), k.VIMName)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d VIMs were not sealed anew; repeat the command: %w", len(failed), len(todo), errors.Join(failed...))
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
+)
+
+// Lease states, as the API spells them.
+var (
+	leaseStates = []string{"pending", "active", "revoking", "revoked", "irrevocable"}
+	// liveStates are those in which a credential may still work, what is used most first.
+	liveStates = []string{"active", "pending", "revoking", "irrevocable"}
+)
+
+func (p *program) leaseCommand() *cobra.Command {
+	return console.Group("lease", "Take, look at, renew and revoke leases",
+		"A lease is a credential derived from a VIM's: narrow, short-lived, revocable, and recorded.",
+		`  vimbroker lease issue --vim edge-1 --role edit --namespace web > kubeconfig
+  vimbroker lease list
+  vimbroker lease revoke --vim edge-1 --wait`,
+		p.leaseIssueCommand(),
+		p.leaseListCommand(),
+		p.leaseShowCommand(),
+		p.leaseRenewCommand(),
+		p.leaseRevokeCommand(),
+	)
+}
+
+func (p *program) leaseListCommand() *cobra.Command {
+	var q client.LeaseQuery
+	var all bool
+	var limit int
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List leases",
+		Long:    "List the leases that the caller may see, newest first; those that have ended only with --all or --state.",
+		Example: `  vimbroker lease list
+  vimbroker lease list --vim edge-1 --all
+  vimbroker lease list --state irrevocable -o json`,
+		Args: console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			states := liveStates
+			if all {
+				states = []string{""}
+			}
+			if q.State != "" {
+				states = []string{q.State}
+			}
+			leases, more, err := listLeases(c.Context(), broker, q, states, limit)
+			if err != nil {
+				return err
+			}
+			if more {
+				p.Warn("there are more than %d leases; see them with --limit", limit)
+			}
+			return p.Print(v1.List[v1.Lease]{Items: leases}, func(w io.Writer) { p.leaseTable(w, leases) })
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&q.VIM, "vim", "", "only leases on this VIM (name or id)")
+	flags.StringVar(&q.Principal, "principal", "", "only leases of this principal")
+	flags.StringVar(&q.Operation, "operation", "", "only leases that serve this operation")
+	flags.StringVar(&q.State, "state", "", "only leases in this state")
+	flags.BoolVar(&all, "all", false, "leases that have ended, too")
+	flags.IntVar(&limit, "limit", 1000, "at most this many")
+	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "state", cobra.FixedCompletions(leaseStates, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+// listLeases lists the leases in one state after the other, and tells whether there are more.
+func listLeases(ctx context.Context, broker *client.Client, q client.LeaseQuery, states []string, limit int) (leases []v1.Lease, more bool, err error) {
+	leases = []v1.Lease{}
+	for _, state := range states {
+		q.State, q.PageSize = state, min(listPage, limit+1)
+		for l, err := range broker.AllLeases(ctx, q) {
+			if err != nil {
+				return nil, false, err
+			}
+			if len(leases) == limit {
+				return leases, true, nil
+			}
+			leases = append(leases, l)
+		}
+	}
+	return leases, false, nil
+}
+
+func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
+	console.Row(w, "ID", "VIM", "STATE", "ROLE", "NAMESPACES", "PRINCIPAL", "ISSUED", "EXPIRES", "PURPOSE")
+	for _, l := range leases {
+		console.Row(w, l.ID, l.VIMName, l.State, l.Role, console.List(l.Namespaces), l.Principal, p.When(l.IssuedAt), expiry(l, p.When), l.Purpose)
+	}
+}
+
+// expiry tells when a lease ends by itself, which one that was revoked does not.
+func expiry(l v1.Lease, tell func(time.Time) string) string {
+	if l.State == "revoked" {
+		return ""
+	}
+	return tell(l.ExpiresAt)
+}
+
+func (p *program) leaseShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show one lease",
+		Long:    "Show what is known of one lease. Its credential was handed out once and is not part of it.",
+		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
+		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			l, err := broker.Lease(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.printLease(l)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) printLease(l v1.Lease) error {
+	return p.Print(l, func(w io.Writer) {
+		console.Fact(w, "Id", l.ID)
+		console.Fact(w, "VIM", fmt.Sprintf("%s (%s, generation %d)", l.VIMName, l.VIM, l.VIMGeneration))
+		console.Fact(w, "State", l.State)
+		console.Fact(w, "Reason", l.Reason)
+		console.Fact(w, "Last error", l.LastError)
+		console.Fact(w, "Role", l.Role)
+		console.Fact(w, "Namespaces", console.List(l.Namespaces))
+		console.Fact(w, "Principal", l.Principal)
+		console.Fact(w, "Project", l.Project)
+		console.Fact(w, "Operation", l.Operation)
+		console.Fact(w, "Purpose", l.Purpose)
+		console.Fact(w, "Format", l.Format)
+		console.Fact(w, "Issued", p.Moment(l.IssuedAt))
+		console.Fact(w, "Expires", expiry(l, p.Moment))
+		if l.State == "active" {
+			console.Fact(w, "Renewable until", p.Moment(l.MaxExpiresAt))
+		}
+		console.Fact(w, "Derived", derived(l))
+		console.Fact(w, "Revocable", revocable(l))
+		console.Fact(w, "Revoked", p.Moment(l.RevokedAt))
+		console.Fact(w, "Confirmed dead", p.Moment(l.ConfirmedDeadAt))
+	})
+}
+
+func derived(l v1.Lease) string {
+	if l.Derived {
+		return "yes"
+	}
+	return "NO: the VIM's own credential was passed through"
+}
+
+func revocable(l v1.Lease) string {
+	if l.Revocable {
+		return "yes, dead at most " + l.MaxRevocationLag + " later"
+	}
+	return "no: it works until it expires"
+}
+
+func (p *program) leaseRenewCommand() *cobra.Command {
+	var ttl time.Duration
+	var out string
+	c := &cobra.Command{
+		Use:   "renew ID",
+		Short: "Mint a new credential of a lease",
+		Long: `Mint a new credential of a lease that lives, up to the longest life that the
+lease was granted. The new client configuration is printed as by "lease issue";
+the credential before it works until its own expiry or the lease's end.`,
+		Example: "  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --ttl 1h > kubeconfig",
+		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			var r v1.Renewal
+			if ttl != 0 {
+				r.TTL = ttl.String()
+			}
+			l, err := broker.RenewLease(c.Context(), args[0], r)
+			if err != nil {
+				return err
+			}
+			if err := p.handOver(l, out); err != nil {
+				return fmt.Errorf("%w; the lease lives on: renew it again, or revoke it", err)
+			}
+			if p.Output == "table" {
+				p.Warn("lease %s on %s: expires %s", l.ID, l.VIMName, p.Moment(l.ExpiresAt))
+			}
+			return nil
+		}),
+	}
+	c.Flags().Var((*lessee.Lifetime)(&ttl), "ttl", "wished lifetime from now (default: the server's)")
+	c.Flags().StringVar(&out, "out", "", "write the configuration to this new file, readable by you alone, instead of standard output")
+	p.OutputFlag(c)
+	return c
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
+)
+
+// formats are the forms of a client configuration.
+var formats = []string{"kubeconfig", "env", "json", "exec-credential", "clouds.yaml", "vim-connection-info"}
+
+func (p *program) leaseIssueCommand() *cobra.Command {
+	var f lessee.Flags
+	var vim, format, operation, out string
+	var plugin bool
+	c := &cobra.Command{
+		Use:   "issue",
+		Short: "Take a lease and print its client configuration",
+		Long: `Take a lease on a VIM: a credential of its own, limited to a role, to namespaces
+and in time. Its client configuration goes to standard output, alone, so that
+"> kubeconfig" works; what there is to know about the lease goes to standard
+error. With -o json or -o yaml the whole lease goes to standard output.
+
+If the configuration cannot be written, the lease is revoked.
+
+--exec-plugin takes no lease: it prints a kubeconfig that holds no credential and
+has kubectl ask "vimbroker credential" for one whenever it needs one.`,
+		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m --out web.kubeconfig
+  vimbroker lease issue --vim edge-1 > kubeconfig
+  eval "$(vimbroker lease issue --vim edge-1 --format env)"
+  vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
+		Args: console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			if plugin {
+				return p.printPlugin(c, broker, vim, f)
+			}
+			r := f.Request(vim, clientconfig.Format(format))
+			r.Operation = operation
+			l, err := lessee.Issue(c.Context(), broker, r, "")
+			if err != nil {
+				return err
+			}
+			if err := p.handOver(l, out); err != nil {
+				return p.takeBack(c.Context(), broker, l.ID, err)
+			}
+			if p.Output == "table" {
+				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces), p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
+			}
+			return nil
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
+	flags.StringVar(&format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+" (default: kubeconfig, or clouds.yaml for OpenStack)")
+	flags.StringVar(&operation, "operation", "", "LCM operation occurrence that the lease serves")
+	flags.StringVar(&out, "out", "", "write the configuration to this new file, readable by you alone, instead of standard output")
+	flags.BoolVar(&plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
+	f.Add(c)
+	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+// handOver gives the client configuration to the person: to a new file, or to stdout.
+func (p *program) handOver(l v1.IssuedLease, file string) error {
+	text := l.ClientConfig.Text
+	if text.Empty() {
+		return errors.New("the server's answer holds no client configuration")
+	}
+	var content bytes.Buffer
+	if file == "" && p.Output != "table" {
+		return p.Print(l, nil)
+	}
+	content.WriteString(strings.TrimSuffix(text.Reveal(), "\n") + "\n")
+	if file != "" {
+		return files.WritePrivate(file, content.Bytes())
+	}
+	if _, err := p.Out.Write(content.Bytes()); err != nil {
+		return fmt.Errorf("writing the client configuration: %w", err)
+	}
+	return nil
+}
+
+// takeBack revokes a lease that cannot be used, because of err, and returns err.
+func (p *program) takeBack(ctx context.Context, broker *client.Client, id string, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lessee.CleanupPatience)
+	defer cancel()
+	l, revokeErr := broker.RevokeLease(ctx, id)
+	if revokeErr != nil {
+		return fmt.Errorf("%w; and revoking the lease failed: %w; do it with: vimbroker lease revoke %s", err, revokeErr, id)
+	}
+	return fmt.Errorf("%w; the lease is %s", err, l.State)
+}
+
+// printPlugin prints a kubeconfig without a credential.
+func (p *program) printPlugin(c *cobra.Command, broker *client.Client, vim string, f lessee.Flags) error {
+	if vim == "" {
+		return console.Usagef(c, "--exec-plugin needs --vim")
+	}
+	v, err := broker.VIM(c.Context(), vim)
+	if err != nil {
+		return err
+	}
+	config := clientconfig.Config{
+		VIM: v.Name, Endpoint: v.Endpoint, CACert: v.CACert,
+		InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName, Namespace: v.Namespace,
+	}
+	if len(f.Namespaces) > 0 {
+		config.Namespace = f.Namespaces[0]
+	}
+	text, err := clientconfig.PluginKubeconfig(config, lessee.Plugin(p.Console, v, f))
+	if err != nil {
+		return fmt.Errorf("making a kubeconfig for %s: %w", v.Name, err)
+	}
+	if _, err := io.WriteString(p.Out, text); err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// shorter says so where a lease was granted for less than was wished.
+func (p *program) shorter(l v1.Lease, wished time.Duration) string {
+	if wished == 0 || l.ExpiresAt.IsZero() || l.ExpiresAt.Sub(p.Now()) > wished-time.Minute {
+		return ""
+	}
+	return ", sooner than the " + wished.String() + " wished: no more is granted"
+}
+
+// roleOf says what a lease may do, as far as it was asked for less than all.
+func roleOf(l v1.Lease) string {
+	if l.Role == "" {
+		return "every role of the VIM's credential"
+	}
+	return "role " + l.Role
+}
+
+// within tells the namespaces of a lease.
+func within(namespaces []string) string {
+	if len(namespaces) == 0 {
+		return ""
+	}
+	return " in " + console.List(namespaces)
+}
+
+// passedThrough warns of a lease that is the stored credential itself.
+func passedThrough(l v1.Lease) string {
+	if l.Derived {
+		return ""
+	}
+	return "; this is the VIM's own credential, which revoking does not end"
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+)
+
+func (p *program) leaseRevokeCommand() *cobra.Command {
+	var s v1.Selector
+	var all, wait bool
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "revoke [ID...]",
+		Short: "Take leases back",
+		Long: `Take leases back before they expire: those named, or those that match --vim,
+--principal and --operation together, or --all that the caller may revoke. Revoking
+again is harmless.
+
+The credential may work a little longer (the lease says how long at most). --wait
+returns when it was tried and is refused.`,
+		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
+  vimbroker lease revoke --vim edge-1 --principal alice`,
+		ValidArgsFunction: p.LeaseIDs,
+		RunE: p.Remote(func(c *cobra.Command, ids []string, broker *client.Client) error {
+			selected := s != v1.Selector{}
+			if n := count(len(ids) > 0, selected, all); n != 1 {
+				return console.Usagef(c, "name leases by id, or select them with --vim, --principal or --operation, or take --all: one of these")
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), timeout)
+			defer cancel()
+			leases, err := revoke(ctx, broker, ids, s, all)
+			if wait {
+				leases, err = p.awaitDead(ctx, broker, leases, err)
+			}
+			return errors.Join(err, p.printRevoked(leases))
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&s.VIM, "vim", "", "leases on this VIM (name or id)")
+	flags.StringVar(&s.Principal, "principal", "", "leases of this principal")
+	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
+	flags.BoolVar(&all, "all", false, "every lease that the caller sees")
+	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
+	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
+	console.MustComplete(c, "vim", p.VimNames)
+	p.OutputFlag(c)
+	return c
+}
+
+// revoke takes back what is named. It goes on past leases that fail, and returns
+// what it reached with the first failure.
+func revoke(ctx context.Context, broker *client.Client, ids []string, s v1.Selector, all bool) ([]v1.Lease, error) {
+	leases := []v1.Lease{}
+	if len(ids) == 0 && !all {
+		found, err := broker.RevokeLeases(ctx, s)
+		return append(leases, found.Items...), err
+	}
+	var failed error
+	if all {
+		for _, state := range liveStates {
+			for l, err := range broker.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage}) {
+				if err != nil {
+					return leases, err
+				}
+				ids = append(ids, l.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		l, err := broker.RevokeLease(ctx, id)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("revoking %s: %w", files.Printable(id), err))
+			continue
+		}
+		leases = append(leases, l)
+	}
+	return leases, failed
+}
+
+// awaitDead polls until each lease is confirmed dead, and returns them as they
+// then are. err is what went wrong before, and stays part of the answer.
+func (p *program) awaitDead(ctx context.Context, broker *client.Client, leases []v1.Lease, err error) ([]v1.Lease, error) {
+	for i, l := range leases {
+		waitErr := poll(ctx, func() (bool, error) {
+			now, err := broker.Lease(ctx, l.ID)
+			if err != nil {
+				return false, err
+			}
+			leases[i] = now
+			if now.State == "irrevocable" {
+				return false, fmt.Errorf("given up: %s; it works until %s", now.LastError, now.ExpiresAt.Format(time.RFC3339))
+			}
+			// One that was never issued has no credential that could be tried.
+			return !now.ConfirmedDeadAt.IsZero() || now.State == "revoked" && now.IssuedAt.IsZero(), nil
+		})
+		if waitErr != nil {
+			err = errors.Join(err, fmt.Errorf("waiting until lease %s is dead: %w", l.ID, waitErr))
+		}
+	}
+	return leases, err
+}
+
+func (p *program) printRevoked(leases []v1.Lease) error {
+	return p.Print(v1.List[v1.Lease]{Items: leases}, func(w io.Writer) {
+		console.Row(w, "ID", "VIM", "STATE", "PRINCIPAL", "REVOKED", "CONFIRMED DEAD")
+		for _, l := range leases {
+			console.Row(w, l.ID, l.VIMName, l.State, l.Principal, p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
+		}
+	})
+}
+
+// count is how many are true.
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}

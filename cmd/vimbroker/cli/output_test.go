@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func sampleVIM() v1.VIM {
+	return v1.VIM{
+		ID: "5b2f0a52-6f3f-4a55-9a86-1f0c6f0f7c01", Name: "edge-1", Type: "kubernetes", Endpoint: "https://10.0.0.1:6443",
+		Status: "reachable", State: "registered", Project: "acme", Labels: map[string]string{"site": "north", "env": "lab"},
+		Default: true, Generation: 2, Revision: 7,
+		Credential:         v1.StoredCredential{Kind: "bearerToken", ExpiresAt: noon.Add(30 * 24 * time.Hour), KeyStore: "keydir"},
+		InsecureSkipVerify: true, Namespace: "web", CheckedAt: noon.Add(-90 * time.Second), Version: "v1.36.3",
+		Identity: "9e1f", MintMessage: "cannot create serviceaccounts/token", Warnings: []string{"insecureSkipVerify"},
+		CreatedAt: noon.Add(-3 * 24 * time.Hour), UpdatedAt: noon.Add(-5 * time.Hour), CreatedBy: "alice",
+	}
+}
+
+func sampleLease() v1.Lease {
+	return v1.Lease{
+		ID: "0d9c4a0e-27b1-4e0c-8c0c-8f1c5e2b7a11", VIM: sampleVIM().ID, VIMName: "edge-1", VIMGeneration: 2, Principal: "alice", Project: "acme",
+		State: "active", Role: "edit", Namespaces: []string{"db", "web"}, Format: "kubeconfig", Purpose: "roll out\x1b[31m 1.2",
+		IssuedAt: noon.Add(-2 * time.Minute), ExpiresAt: noon.Add(58 * time.Minute), MaxExpiresAt: noon.Add(11 * time.Hour),
+		Derived: true, Revocable: true, MaxRevocationLag: "10s",
+	}
+}
+
+func TestTablesGolden(t *testing.T) {
+	vim, lease := sampleVIM(), sampleLease()
+	ended := lease
+	ended.State, ended.Reason, ended.RevokedAt, ended.ConfirmedDeadAt = "revoked", "requested", noon.Add(-30*time.Second), noon
+	for name, print := range map[string]func(p *program) error{
+		"vim-list": func(p *program) error {
+			return p.Print(nil, func(w io.Writer) { p.vimTable(w, []v1.VIM{vim, {Name: "b"}}) })
+		},
+		"vim-show": func(p *program) error { return p.printVIM(vim) },
+		"lease-list": func(p *program) error {
+			return p.Print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })
+		},
+		"lease-show": func(p *program) error { return p.printLease(ended) },
+		"revoked":    func(p *program) error { return p.printRevoked([]v1.Lease{ended}) },
+		"inventory": func(p *program) error {
+			return p.printInventories(v1.List[v1.Inventory]{Items: []v1.Inventory{{
+				VIMName: "edge-1", Upstream: 3, Rows: 3, Settled: true,
+				Orphans: []v1.Upstream{{Handle: "lease-1", Lease: "1", CreatedAt: noon.Add(-time.Hour)}}, Ghosts: []v1.Lease{lease},
+			}}})
+		},
+		"audit": func(p *program) error {
+			return p.Print(nil, func(w io.Writer) {
+				p.auditTable(w, []v1.AuditEntry{{
+					Seq: 7, Time: noon, Principal: "alice", Action: "lease:issue", Kind: "VIM", Resource: vim.ID, Outcome: "done",
+					Detail: map[string]string{"ttl": "1h0m0s", "role": "edit"},
+				}})
+			})
+		},
+		"decision": func(p *program) error { return p.printDecision(v1.Decision{}) },
+		"vim-yaml": func(p *program) error {
+			p.Output = "yaml"
+			return p.printVIM(vim)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			p := &program{&console.Console{Out: &out, Err: io.Discard, Output: "table", Now: func() time.Time { return noon }}}
+			if err := print(p); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), out.String()); diff != "" {
+				t.Errorf("output differs (-want +got):\n%s", diff)
+			}
+			if strings.ContainsRune(out.String(), 0x1b) {
+				t.Error("another caller's words reach the terminal with control characters")
+			}
+		})
+	}
+}

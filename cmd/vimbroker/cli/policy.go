@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// actions are what policies decide about, for completion; the server knows for sure.
+var actions = []string{
+	string(policy.VIMRegister), string(policy.VIMShow), string(policy.VIMUpdate), string(policy.VIMRotate), string(policy.VIMCheck),
+	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMShare), string(policy.VIMInventory), string(policy.VIMSettle),
+	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew), string(policy.LeaseRevoke),
+	string(policy.AuditRead), string(policy.PolicyExplain),
+}
+
+func (p *program) policyCommand() *cobra.Command {
+	return console.Group("policy", "Ask what policy decides",
+		"Policies (Cedar) say who may do what. Nothing is allowed unless one permits it.",
+		"  vimbroker policy explain lease:issue --vim edge-1 --role admin",
+		p.policyExplainCommand(),
+	)
+}
+
+func (p *program) policyExplainCommand() *cobra.Command {
+	var about v1.Principal
+	var vim, lease string
+	var f lessee.Flags
+	c := &cobra.Command{
+		Use:   "explain ACTION",
+		Short: "Say whether an action is allowed, and by which policies",
+		Long: `Say what policy would decide about an action on a VIM, a lease, or the
+project, and which policies determine that. Nothing happens. About oneself
+everyone may ask; about another principal (--principal) it needs a right of its own.`,
+		Example: `  vimbroker policy explain vim:register
+  vimbroker policy explain lease:issue --vim edge-1 --role cluster-admin --ttl 8h
+  vimbroker policy explain lease:issue --vim edge-1 --principal bob --in-project acme --with-role member`,
+		Args: console.Names("ACTION (like lease:issue)"), ValidArgsFunction: console.OnlyFirst(cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp)),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			if vim != "" && lease != "" {
+				return console.Usagef(c, "give --vim or --lease, not both")
+			}
+			q := v1.Question{Action: args[0]}
+			if about.Name != "" {
+				q.Principal = &about
+			} else if about.Project != "" || len(about.Roles) > 0 {
+				return console.Usagef(c, "--in-project and --with-role go with --principal")
+			}
+			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" {
+				q.Wish = v1.Wish{TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose}
+			}
+			var err error
+			if q.Resource, err = resource(c.Context(), broker, vim, lease); err != nil {
+				return err
+			}
+			d, err := broker.Explain(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			return p.printDecision(d)
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&vim, "vim", "", "about this VIM (name or id)")
+	flags.StringVar(&lease, "lease", "", "about this lease (id)")
+	flags.StringVar(&about.Name, "principal", "", "about this principal (default: the caller)")
+	flags.StringVar(&about.Project, "in-project", "", "with --principal: the project it acts in")
+	flags.StringArrayVar(&about.Roles, "with-role", nil, "with --principal: a role that it has in the project; can be repeated")
+	f.Add(c)
+	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "lease", p.LeaseIDs)
+	console.MustComplete(c, "with-role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+// resource describes what a question is about, as policies see it; empty is the
+// principal's project.
+func resource(ctx context.Context, broker *client.Client, vim, lease string) (v1.Resource, error) {
+	var r v1.Resource
+	if vim == "" && lease == "" {
+		return r, nil
+	}
+	r.Kind = string(policy.KindVIM)
+	if lease != "" {
+		l, err := broker.Lease(ctx, lease)
+		if err != nil {
+			return r, err
+		}
+		r = v1.Resource{Kind: string(policy.KindLease), ID: l.ID, Project: l.Project, Owner: l.Principal, VIMName: l.VIMName}
+		vim = l.VIM
+	}
+	v, err := broker.VIM(ctx, vim)
+	if err != nil {
+		return r, err
+	}
+	if lease == "" {
+		r.ID, r.Project = v.ID, v.Project
+	} else {
+		r.VIMProject = v.Project
+	}
+	r.VIMType, r.VIMName, r.Shared, r.Labels = v.Type, v.Name, v.Shared, v.Labels
+	return r, nil
+}
+
+func (p *program) printDecision(d v1.Decision) error {
+	return p.Print(d, func(w io.Writer) {
+		verdict := "denied"
+		if d.Allowed {
+			verdict = "allowed"
+		}
+		console.Fact(w, "Decision", verdict)
+		switch {
+		case len(d.Policies) > 0:
+			console.Fact(w, "Policies", console.List(d.Policies))
+		case len(d.Errors) == 0:
+			console.Fact(w, "Policies", "none permits it")
+		}
+		console.Fact(w, "Errors", strings.Join(d.Errors, "; "))
+	})
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func (p *program) tokenCommand() *cobra.Command {
+	return console.Group("token", "Make callers' tokens",
+		"The server knows its callers by tokens, of which its tokens file keeps digests only.",
+		"  vimbroker token new --name alice --project acme --role member",
+		p.tokenNewCommand(),
+	)
+}
+
+// newToken is what "token new" prints for programs.
+type newToken struct {
+	Token secret.Text `json:"token"`
+	Entry tokenEntry  `json:"entry"`
+}
+
+// tokenEntry is a line of the tokens file.
+type tokenEntry struct {
+	Name    string   `json:"name" yaml:"name"`
+	Project string   `json:"project" yaml:"project"`
+	Roles   []string `json:"roles" yaml:"roles"`
+	SHA256  string   `json:"sha256" yaml:"sha256"`
+}
+
+func (p *program) tokenNewCommand() *cobra.Command {
+	var t policy.Token
+	c := &cobra.Command{
+		Use:   "new",
+		Short: "Make a token and its line for the tokens file",
+		Long: `Make a token for a caller. The token goes to standard output, once: it is kept
+nowhere. Its line for the server's tokens file, which holds only a digest, goes
+to standard error. Nothing is sent to the server.`,
+		Example: "  vimbroker token new --name alice --project acme --role member > alice.token",
+		Args:    console.Names(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			plain, digest := policy.NewToken()
+			t.SHA256 = digest
+			if _, err := policy.NewStaticTokens([]policy.Token{t}); err != nil {
+				return console.Usage(c, err)
+			}
+			return p.printToken(newToken{secret.NewText(plain), tokenEntry(t)})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&t.Name, "name", "", "the caller's name")
+	flags.StringVar(&t.Project, "project", "", "the project that it acts in")
+	flags.StringArrayVar(&t.Roles, "role", nil, "role in the project: admin, member or reader; can be repeated")
+	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) printToken(t newToken) error {
+	if p.Output != "table" {
+		return p.Print(t, nil)
+	}
+	var line yaml.Node
+	if err := line.Encode(t.Entry); err != nil {
+		return fmt.Errorf("encoding the line for the tokens file: %w", err)
+	}
+	line.Style = yaml.FlowStyle
+	text, err := yaml.Marshal([]*yaml.Node{&line})
+	if err != nil {
+		return fmt.Errorf("encoding the line for the tokens file: %w", err)
+	}
+	if _, err := io.WriteString(p.Out, t.Token.Reveal()+"\n"); err != nil {
+		return fmt.Errorf("writing the token: %w", err)
+	}
+	fmt.Fprintf(p.Err, "add to the server's tokens file, under \"tokens:\"\n%s", text)
+	return nil
+}

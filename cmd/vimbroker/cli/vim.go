@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+// listPage is how many items a list fetches at once.
+const listPage = 500
+
+// pollEvery is how often --wait looks again.
+const pollEvery = time.Second
+
+func (p *program) vimCommand() *cobra.Command {
+	return console.Group("vim", "Register, look at and change VIMs",
+		"A VIM is a registered cluster or cloud. Its credential is sealed at the server and never shown again; leases are derived from it.",
+		`  vimbroker vim register --kubeconfig ~/.kube/config --context edge edge-1
+  vimbroker vim list
+  vimbroker vim check edge-1`,
+		p.vimRegisterCommand(),
+		p.vimListCommand(),
+		p.vimShowCommand(),
+		p.vimUpdateCommand(),
+		p.vimRotateCommand(),
+		p.vimCheckCommand(),
+		p.vimInventoryCommand(),
+		p.vimDeleteCommand(),
+	)
+}
+
+func (p *program) vimListCommand() *cobra.Command {
+	var q client.VIMQuery
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the VIMs of the project, and shared ones",
+		Long:    "List the VIMs that the caller may see: those of its project and shared ones.",
+		Example: `  vimbroker vim list
+  vimbroker vim list --label site=north --status reachable
+  vimbroker vim list -o json`,
+		Args: console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			q.PageSize = listPage
+			vims := v1.List[v1.VIM]{Items: []v1.VIM{}}
+			for v, err := range broker.AllVIMs(c.Context(), q) {
+				if err != nil {
+					return err
+				}
+				vims.Items = append(vims.Items, v)
+			}
+			return p.Print(vims, func(w io.Writer) { p.vimTable(w, vims.Items) })
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&q.Type, "type", "", "only this type: kubernetes or openstack")
+	flags.StringVar(&q.Status, "status", "", "only this status, like reachable or unauthorized")
+	flags.StringToStringVarP(&q.Labels, "label", "l", nil, "only VIMs with this label, key=value; can be repeated")
+	console.MustComplete(c, "type", cobra.FixedCompletions([]string{"kubernetes", "openstack"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "status", cobra.FixedCompletions([]string{"unchecked", "reachable", "unreachable", "unauthorized", "identityChanged", "unopenable"}, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) vimTable(w io.Writer, vims []v1.VIM) {
+	console.Row(w, "NAME", "TYPE", "STATUS", "ENDPOINT", "PROJECT", "DEFAULT", "SHARED", "CREDENTIAL", "CHECKED")
+	for _, v := range vims {
+		credential := v.Credential.Kind
+		if !v.Credential.ExpiresAt.IsZero() {
+			credential += ", expires " + p.When(v.Credential.ExpiresAt)
+		}
+		console.Row(w, v.Name, v.Type, v.Status, v.Endpoint, v.Project, console.Yes(v.Default), console.Yes(v.Shared), credential, p.When(v.CheckedAt))
+	}
+}
+
+func (p *program) vimShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "show VIM",
+		Short:   "Show one VIM",
+		Long:    "Show what is known of one VIM, given by name or id. The credential is never part of it.",
+		Example: "  vimbroker vim show edge-1\n  vimbroker vim show edge-1 -o json",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			v, err := broker.VIM(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.printVIM(v)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+// printVIM prints one VIM, and on stderr what deserves attention.
+func (p *program) printVIM(v v1.VIM) error {
+	return p.Print(v, func(w io.Writer) {
+		console.Fact(w, "Name", v.Name)
+		console.Fact(w, "Id", v.ID)
+		console.Fact(w, "Type", v.Type)
+		console.Fact(w, "Status", v.Status)
+		console.Fact(w, "Message", v.Message)
+		console.Fact(w, "Warnings", console.List(v.Warnings))
+		console.Fact(w, "Endpoint", v.Endpoint)
+		console.Fact(w, "Server verified", verified(v))
+		console.Fact(w, "Namespace", v.Namespace)
+		p.cloudFacts(w, v)
+		console.Fact(w, "Version", v.Version)
+		console.Fact(w, "Identity", v.Identity)
+		console.Fact(w, "Can mint leases", minting(v))
+		console.Fact(w, "Project", v.Project)
+		console.Fact(w, "Default", console.Yes(v.Default))
+		console.Fact(w, "Shared", console.Yes(v.Shared))
+		console.Fact(w, "Labels", console.Pairs(v.Labels))
+		console.Fact(w, "Description", v.Description)
+		console.Fact(w, "Extra", string(v.Extra))
+		console.Fact(w, "Credential", v.Credential.Kind)
+		console.Fact(w, "Credential expires", p.Moment(v.Credential.ExpiresAt))
+		console.Fact(w, "Key store", v.Credential.KeyStore)
+		console.Fact(w, "Generation", strconv.FormatInt(v.Generation, 10))
+		console.Fact(w, "Revision", strconv.FormatInt(v.Revision, 10))
+		console.Fact(w, "Checked", p.Moment(v.CheckedAt))
+		console.Fact(w, "Registered", p.Moment(v.CreatedAt)+" by "+v.CreatedBy)
+		console.Fact(w, "Updated", p.Moment(v.UpdatedAt))
+	})
+}
+
+// cloudFacts prints what only an OpenStack VIM has.
+func (p *program) cloudFacts(w io.Writer, v v1.VIM) {
+	if v.Scope != nil {
+		console.Fact(w, "Region", v.Scope.Region)
+	}
+	text := func(key string) string { s, _ := v.Discovered[key].(string); return s }
+	texts := func(key string) string {
+		var all []string
+		items, _ := v.Discovered[key].([]any)
+		for _, item := range items {
+			if s, ok := item.(string); ok {
+				all = append(all, s)
+			}
+		}
+		return console.List(all)
+	}
+	if project := text("projectName"); project != "" {
+		console.Fact(w, "Cloud project", project+" ("+text("projectId")+"), domain "+text("projectDomainName"))
+	}
+	console.Fact(w, "Regions", texts("regions"))
+	console.Fact(w, "Roles", texts("roles"))
+	console.Fact(w, "A lease is a", text("leases"))
+	if text("leases") != "" {
+		console.Fact(w, "A lease for Heat is a", forHeat(v))
+	}
+}
+
+// forHeat says what a lease is whose purpose is Heat, which makes trusts.
+func forHeat(v v1.VIM) string {
+	trusts, _ := v.Discovered["trustsByApplicationCredential"].(bool)
+	switch {
+	case trusts:
+		leases, _ := v.Discovered["leases"].(string)
+		return leases
+	case v.Credential.Kind == "applicationCredential":
+		return "no: this cloud's Heat takes none; register the VIM with user name and password"
+	}
+	return "projectToken"
+}
+
+// verified says how the server's certificate is checked.
+func verified(v v1.VIM) string {
+	switch {
+	case strings.HasPrefix(v.Endpoint, "http://"):
+		return "NO (plain http): anyone on the way can read what is sent"
+	case v.InsecureSkipVerify:
+		return "NO (insecureSkipVerify): anyone on the way can read what is sent"
+	case v.CACert != "":
+		return "by its own CA" + named(v.ServerName)
+	}
+	return "by the system's roots" + named(v.ServerName)
+}
+
+// named tells a name that is checked instead of the endpoint's host.
+func named(server string) string {
+	if server == "" {
+		return ""
+	}
+	return ", as " + server
+}
+
+func minting(v v1.VIM) string {
+	if v.CanMint {
+		return "yes"
+	}
+	if v.MintMessage == "" {
+		return "no"
+	}
+	return "no: " + v.MintMessage
+}
+
+func (p *program) vimCheckCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check VIM",
+		Short: "Check endpoint and credential now",
+		Long: `Ask the VIM now whether it answers, who it is, and whether it knows the
+credential. Fails (exit code 1) unless the VIM is found reachable.`,
+		Example: "  vimbroker vim check edge-1",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			v, err := broker.CheckVIM(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := p.printVIM(v); err != nil {
+				return err
+			}
+			if v.Status != "reachable" {
+				return fmt.Errorf("%s is %s: %s", v.Name, v.Status, v.Message)
+			}
+			return nil
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) vimDeleteCommand() *cobra.Command {
+	var d client.Deletion
+	var wait bool
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "delete VIM",
+		Short: "Delete a VIM and destroy its credential's key",
+		Long: `Delete a VIM. While leases on it live this is refused, unless --drain revokes
+them first: then the VIM goes when the last of them has ended.`,
+		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			ctx, cancel := context.WithTimeout(c.Context(), timeout)
+			defer cancel()
+			v, gone, err := broker.DeleteVIM(ctx, args[0], d)
+			switch {
+			case err != nil:
+				return err
+			case gone:
+				p.Warn("%s is deleted", args[0])
+				return nil
+			case !wait:
+				p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker lease list --vim %s", args[0], v.ID)
+				return nil
+			}
+			return p.awaitGone(ctx, broker, args[0], v.ID)
+		}),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&d.Drain, "drain", false, "revoke the leases on it first")
+	flags.BoolVar(&d.Force, "force", false, "with --drain: do not wait for leases that cannot be revoked; their credentials work until they expire")
+	flags.Int64Var(&d.IfRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
+	flags.BoolVar(&wait, "wait", false, "return when the VIM is gone")
+	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
+	return c
+}
+
+// awaitGone polls until a draining VIM is gone.
+func (p *program) awaitGone(ctx context.Context, broker *client.Client, name, id string) error {
+	err := poll(ctx, func() (bool, error) {
+		_, err := broker.VIM(ctx, id)
+		if client.Status(err) == http.StatusNotFound {
+			return true, nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until %s is gone: %w; see: vimbroker lease list --vim %[3]s; where the VIM cannot be asked any more: vimbroker vim delete %[3]s --drain --force", name, err, id)
+	}
+	p.Warn("%s is deleted", name)
+	return nil
+}
+
+// poll asks again and again until it is so, or until the context ends.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		if so, err := done(); so || err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+)
+
+func (p *program) vimUpdateCommand() *cobra.Command {
+	var s vimSource
+	var name, description string
+	var labels []string
+	var shared, isDefault bool
+	var ifRevision int64
+	c := &cobra.Command{
+		Use:   "update VIM",
+		Short: "Change a VIM",
+		Long: `Change what the flags name; everything else stays. A new endpoint, CA,
+verification or scope needs the credential again, so that a stored credential is
+never sent to a new place. The server checks the result against the VIM before
+anything is stored; leases that live stay bound to the VIM as it was.`,
+		Example: `  vimbroker vim update edge-1 --label site=south --label old-
+  vimbroker vim update edge-1 --default
+  vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token
+  vimbroker vim update cloud-1 --region RegionTwo --username ops --password-file password`,
+		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			change, err := s.change(c, p)
+			if err != nil {
+				return err
+			}
+			changed := c.Flags().Changed
+			if changed("name") {
+				change.Name = &name
+			}
+			if changed("description") {
+				change.Description = &description
+			}
+			if changed("shared") {
+				change.Shared = &shared
+			}
+			if changed("default") {
+				change.Default = &isDefault
+			}
+			if change.Labels, err = labelChanges(labels); err != nil {
+				return console.Usage(c, err)
+			}
+			if changed("region") || changed("cloud-project") || changed("cloud-domain") {
+				before, err := broker.VIM(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				change.Scope = s.scope(changed, before)
+				if ifRevision == 0 {
+					ifRevision = before.Revision
+				}
+			}
+			v, err := broker.UpdateVIM(c.Context(), args[0], change, ifRevision)
+			if err != nil {
+				return err
+			}
+			return p.printVIM(v)
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&name, "name", "", "new name")
+	flags.StringVar(&description, "description", "", "new description")
+	flags.StringArrayVarP(&labels, "label", "l", nil, "label to set, key=value, or to remove, key-; can be repeated")
+	flags.BoolVar(&shared, "shared", false, "let every project see and lease it (--shared=false: no longer)")
+	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
+	flags.StringVar(&s.endpoint, "endpoint", "", "new URL")
+	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file instead of endpoint, CA and credential")
+	flags.StringVar(&s.context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.Int64Var(&ifRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
+	s.cloudFlags(c)
+	s.trustFlags(c)
+	s.credential.add(c)
+	p.OutputFlag(c)
+	return c
+}
+
+// scope is a VIM's with what the flags change; of each pair the new name counts.
+func (s *vimSource) scope(changed func(string) bool, v v1.VIM) *v1.Scope {
+	var scope v1.Scope
+	if v.Scope != nil {
+		scope = *v.Scope
+	}
+	if changed("region") {
+		scope.Region = s.region
+	}
+	if changed("cloud-project") {
+		scope.ProjectID, scope.Project = "", s.project
+	}
+	if changed("cloud-domain") {
+		scope.ProjectDomainID, scope.ProjectDomain = "", s.domain
+		scope.UserDomainID, scope.UserDomain = "", s.domain
+	}
+	return &scope
+}
+
+// change makes a change of the flags that are given.
+func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
+	var change v1.Change
+	changed := c.Flags().Changed
+	if changed("kubeconfig") {
+		text, err := p.kubeconfig(s.kubeconfig, s.context)
+		if err != nil {
+			return change, err
+		}
+		change.Kubeconfig = text
+	}
+	if changed("clouds-yaml") {
+		text, err := s.clouds(p)
+		if err != nil {
+			return change, err
+		}
+		change.CloudsYAML = text
+	}
+	change.Cloud = s.cloud
+	if changed("endpoint") {
+		change.Endpoint = &s.endpoint
+	}
+	if changed("namespace") {
+		change.Namespace = &s.namespace
+	}
+	if changed("insecure-skip-verify") {
+		change.InsecureSkipVerify = &s.insecure
+		p.warnInsecure(s.insecure)
+	}
+	if changed("ca-cert-file") {
+		ca, err := s.authorities(p)
+		if err != nil {
+			return change, err
+		}
+		change.CACert = &ca
+	}
+	var err error
+	change.Credential, err = s.credential.read(p)
+	return change, err
+}
+
+// labelChanges reads key=value as setting and key- as removing.
+func labelChanges(words []string) (map[string]*string, error) {
+	changes := make(map[string]*string)
+	for _, word := range words {
+		key, value, set := strings.Cut(word, "=")
+		bare, removed := strings.CutSuffix(word, "-")
+		switch {
+		case set && key != "":
+			changes[key] = &value
+		case removed && bare != "":
+			changes[bare] = nil
+		default:
+			return nil, fmt.Errorf("--label %s must be key=value, or key- to remove it", files.Printable(word))
+		}
+	}
+	return changes, nil
+}
+
+func (p *program) vimRotateCommand() *cobra.Command {
+	var f credentialFlags
+	var ifRevision int64
+	c := &cobra.Command{
+		Use:   "rotate VIM",
+		Short: "Replace a VIM's credential, or seal it under a new key",
+		Long: `Replace the stored credential by the one in the files given. Without any, the
+credential stays and is sealed again under a new key; the old key is destroyed.`,
+		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token\n  vimbroker vim rotate edge-1",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			credential, err := f.read(p)
+			if err != nil {
+				return err
+			}
+			v, err := broker.RotateVIM(c.Context(), args[0], v1.Rotation{Credential: credential}, ifRevision)
+			if err != nil {
+				return err
+			}
+			return p.printVIM(v)
+		}),
+	}
+	f.add(c)
+	c.Flags().Int64Var(&ifRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) vimInventoryCommand() *cobra.Command {
+	var settle, all bool
+	c := &cobra.Command{
+		Use:   "inventory [VIM]",
+		Short: "Compare what a VIM holds of ours with the leases on it",
+		Long: `Ask the VIM for everything there that carries our mark, and compare it with
+the leases: orphans are objects without a lease, ghosts are leases without an
+object. --settle removes orphans and closes ghosts. Fails (exit code 1) while
+there are any.`,
+		Example: "  vimbroker vim inventory edge-1\n  vimbroker vim inventory --all --settle",
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return console.Names()(c, args)
+			}
+			return console.Names("VIM (a name or id, or --all)")(c, args)
+		},
+		ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			if all {
+				for v, err := range broker.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {
+					if err != nil {
+						return err
+					}
+					args = append(args, v.ID)
+				}
+			}
+			found := v1.List[v1.Inventory]{Items: []v1.Inventory{}}
+			for _, vim := range args {
+				i, err := broker.Inventory(c.Context(), vim, settle)
+				if err != nil {
+					return err
+				}
+				found.Items = append(found.Items, i)
+			}
+			return p.printInventories(found)
+		}),
+	}
+	c.Flags().BoolVar(&settle, "settle", false, "remove orphans and close ghosts")
+	c.Flags().BoolVar(&all, "all", false, "every VIM that the caller sees")
+	p.OutputFlag(c)
+	return c
+}
+
+// printInventories prints counts and what does not match, and errs if anything is left so.
+func (p *program) printInventories(found v1.List[v1.Inventory]) error {
+	err := p.Print(found, func(w io.Writer) {
+		console.Row(w, "VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "SETTLED")
+		for _, i := range found.Items {
+			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), console.Yes(i.Settled))
+		}
+		for _, i := range found.Items {
+			if len(i.Orphans)+len(i.Ghosts) > 0 {
+				fmt.Fprintln(w) // columns of their own
+			}
+			for _, o := range i.Orphans {
+				console.Row(w, "orphan on "+i.VIMName, o.Handle, "lease "+o.Lease, "made "+p.When(o.CreatedAt))
+			}
+			for _, g := range i.Ghosts {
+				console.Row(w, "ghost on "+i.VIMName, "lease "+g.ID, g.State, g.Principal)
+			}
+			if i.Unseen > 0 {
+				fmt.Fprintln(w)
+				console.Row(w, "unseen on "+i.VIMName, strconv.Itoa(i.Unseen), "of an earlier credential that the VIM refuses by now")
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range found.Items {
+		if n := len(i.Orphans) + len(i.Ghosts); n > 0 && !i.Settled {
+			return fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory %s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName)
+		}
+	}
+	return nil
+}

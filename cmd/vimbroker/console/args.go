@@ -1,0 +1,48 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+)
+
+// Names are the positional arguments that a command takes, exactly; its help
+// shows them in Use.
+func Names(want ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(want):
+			return Usagef(c, "%s is missing", want[len(args)])
+		case len(args) > len(want):
+			return Usagef(c, "unexpected argument %q", files.Printable(args[len(want)]))
+		}
+		return nil
+	}
+}
+
+// Subcommand is the argument check of a command that only groups others.
+func Subcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return Usagef(c, "unknown command %q for %q%s", files.Printable(args[0]), c.CommandPath(), hint)
+}
+
+// Group is a command that only groups others.
+func Group(use, short, long, example string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long, Example: example,
+		Args: Subcommand, RunE: ShowHelp, SuggestionsMinimumDistance: 2,
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+// ShowHelp is what a command that only groups others does.
+func ShowHelp(c *cobra.Command, _ []string) error { return c.Help() }

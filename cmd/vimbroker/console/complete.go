@@ -1,0 +1,75 @@
+package console
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+)
+
+// completion is what cobra asks for the words that may follow.
+type completion = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
+
+// completionPage is the most words that a completion asks the server for.
+const completionPage = 200
+
+// VimNames completes the name of a VIM.
+func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+		vims, err := broker.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
+		var words []string
+		for _, v := range vims.Items {
+			words = append(words, cobra.CompletionWithDesc(v.Name, v.Type+", "+v.Status))
+		}
+		return words, err
+	})
+}
+
+// LeaseIDs completes the ids of leases that are not over, skipping those given already.
+func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+		leases, err := broker.Leases(ctx, client.LeaseQuery{State: "active", PageSize: completionPage})
+		var words []string
+		for _, l := range leases.Items {
+			if !slices.Contains(args, l.ID) {
+				words = append(words, cobra.CompletionWithDesc(l.ID, l.VIMName+", "+l.Role+", expires "+p.When(l.ExpiresAt)))
+			}
+		}
+		return words, err
+	})
+}
+
+// ask fetches words from the server; whatever goes wrong, there are none, and
+// nothing is said: the person is in the middle of a line.
+func (p *Console) ask(c *cobra.Command, words func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	broker, err := p.Connect()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), completionPatience)
+	defer cancel()
+	found, err := words(ctx, broker)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// MustComplete registers the completion of a flag that exists.
+func MustComplete(c *cobra.Command, flag string, f completion) {
+	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag's name is misspelled in this program
+	}
+}
+
+// OnlyFirst completes the first argument alone.
+func OnlyFirst(f completion) completion {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f(c, args, typed)
+	}
+}

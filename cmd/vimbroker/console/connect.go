@@ -1,0 +1,99 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+)
+
+// DefaultListen is where serve listens, and what the examples name.
+const DefaultListen = "127.0.0.1:8420"
+
+// The variables that clients of the server read.
+const (
+	EnvAddr      = "VIMBROKER_ADDR"
+	EnvToken     = "VIMBROKER_TOKEN"
+	EnvTokenFile = "VIMBROKER_TOKEN_FILE"
+	EnvCAFile    = "VIMBROKER_CA_FILE"
+)
+
+// completionPatience bounds what a person waits for completions.
+const completionPatience = 2 * time.Second
+
+// Connect returns a client of the server that flags and environment name. It
+// connects to nothing yet.
+func (p *Console) Connect() (*client.Client, error) {
+	addr := p.ServerAddr()
+	if addr == "" {
+		return nil, errors.New("no server named: set " + EnvAddr + " or --addr, like http://" + DefaultListen)
+	}
+	token, err := p.token()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(client.Options{
+		Addr:      addr,
+		Token:     token,
+		CAFile:    p.Env.Get(EnvCAFile),
+		UserAgent: "vimbroker/" + p.Version,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s or --addr: %w", EnvAddr, err)
+	}
+	return c, nil
+}
+
+func (p *Console) ServerAddr() string {
+	if p.Addr != "" {
+		return p.Addr
+	}
+	return p.Env.Get(EnvAddr)
+}
+
+// ServerTokenFile names the token file that counts, or is empty.
+func (p *Console) ServerTokenFile() string {
+	if p.TokenFile != "" || p.Env.Get(EnvToken) != "" {
+		return p.TokenFile
+	}
+	return p.Env.Get(EnvTokenFile)
+}
+
+// token finds the caller's token: the flag wins over the variable that holds the
+// token, that over the one that names a file.
+func (p *Console) token() (secret.Text, error) {
+	name := p.ServerTokenFile()
+	if name == "" {
+		token := p.Env.Get(EnvToken)
+		if token == "" {
+			return secret.Text{}, errors.New("no token given: set " + EnvToken + ", " + EnvTokenFile + " or --token-file")
+		}
+		return secret.NewText(token), nil
+	}
+	text, err := files.ReadFile(name, p.In)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("reading the token: %w", err)
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {
+		return secret.Text{}, fmt.Errorf("the token file %s does not hold one token and nothing else", name)
+	}
+	return secret.NewText(string(text)), nil
+}
+
+// Remote makes a command's body from one that needs a client.
+func (p *Console) Remote(body func(c *cobra.Command, args []string, broker *client.Client) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		broker, err := p.Connect()
+		if err != nil {
+			return err
+		}
+		return body(c, args, broker)
+	}
+}

@@ -1,0 +1,83 @@
+// Package console is what every command shares: its streams and environment, its
+// arguments, how it reaches the server, how it prints, and its exit code.
+package console
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Console is what every command shares: where it reads and writes, its
+// environment, and how it reaches the server.
+type Console struct {
+	// Version names this build.
+	Version  string
+	In       io.Reader
+	Out, Err io.Writer
+	Env      Environment
+	Now      func() time.Time
+	After    func(time.Duration) <-chan time.Time
+
+	// Addr and TokenFile are the global flags.
+	Addr, TokenFile string
+	// Output is the -o flag of the commands that have it.
+	Output string
+}
+
+// Environment is a process environment, as os.Environ spells it.
+type Environment []string
+
+// Get returns a variable's value, empty if it is not set. Of several the last counts.
+func (e Environment) Get(key string) string {
+	var value string
+	for _, pair := range e {
+		if v, ok := strings.CutPrefix(pair, key+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// Without returns the environment less some variables.
+func (e Environment) Without(keys ...string) Environment {
+	var kept Environment
+next:
+	for _, pair := range e {
+		for _, key := range keys {
+			if strings.HasPrefix(pair, key+"=") {
+				continue next
+			}
+		}
+		kept = append(kept, pair)
+	}
+	return kept
+}
+
+// Heeded are those of some signals that whoever started this program did not have
+// it ignore, as nohup and a shell's background jobs do. Go alone would heed them all:
+// to be notified of an ignored signal is to take it back. TERM is always heeded.
+func Heeded(some ...os.Signal) []os.Signal {
+	return slices.DeleteFunc(some, func(s os.Signal) bool { return s != syscall.SIGTERM && signal.Ignored(s) })
+}
+
+// SelfCommand is how to call this program: by name where PATH finds it so.
+func SelfCommand() string {
+	self, err := os.Executable()
+	if err != nil {
+		return "vimbroker"
+	}
+	if found, err := exec.LookPath("vimbroker"); err == nil {
+		a, errA := os.Stat(found)
+		b, errB := os.Stat(self)
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return "vimbroker"
+		}
+	}
+	return self
+}

@@ -1,0 +1,129 @@
+package console
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+)
+
+// Exit codes. The root command's help tells them to people.
+const (
+	ExitFailed   = 1
+	ExitUsage    = 2
+	exitNotFound = 3
+	// What exec answers with when there is no code of the command's to pass on,
+	// as env, nohup and timeout do.
+	ExitNotRun        = 125
+	ExitNotExecutable = 126
+	ExitNoCommand     = 127
+)
+
+// usageError is a command line that cannot be meant.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e *usageError) Error() string { return e.err.Error() + "; see: " + e.command + " --help" }
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// Usage says that the command line of c is wrong.
+func Usage(c *cobra.Command, err error) error { return &usageError{c.CommandPath(), err} }
+
+// Usagef is usage with a format.
+func Usagef(c *cobra.Command, format string, args ...any) error {
+	return Usage(c, fmt.Errorf(format, args...))
+}
+
+// exitError carries the exit code of an exec; err may be nil, and then nothing is said.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// ExitWith ends the program with this code; err may be nil, and then nothing is said.
+func ExitWith(code int, err error) error { return &exitError{code, err} }
+
+// ExitCode says on stderr, in one line, what went wrong, and chooses the code.
+func (p *Console) ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		if exit.err != nil {
+			p.complain(exit.err)
+		}
+		return exit.code
+	}
+	p.complain(err)
+	var wrong *usageError
+	switch {
+	case errors.As(err, &wrong):
+		return ExitUsage
+	case client.Status(err) == http.StatusNotFound:
+		return exitNotFound
+	}
+	return ExitFailed
+}
+
+// complain writes the one line of an error.
+func (p *Console) complain(err error) {
+	// Joined errors stand on lines of their own.
+	lines := strings.FieldsFunc(explain(err), func(r rune) bool { return r == '\n' || r == '\r' })
+	fmt.Fprintln(p.Err, "vimbroker: "+oneLine(strings.Join(lines, "; ")))
+}
+
+// Warn writes a line that is not the end of the command.
+func (p *Console) Warn(format string, args ...any) {
+	fmt.Fprintf(p.Err, "vimbroker: "+format+"\n", args...)
+}
+
+// explain adds what to do next where the error itself cannot know.
+func explain(err error) string {
+	text := err.Error()
+	var request *url.Error
+	if errors.As(err, &request) {
+		text = strings.Replace(text, request.Error(), request.Err.Error(), 1) // without the URL
+	}
+	var problem *client.Problem
+	switch {
+	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
+		text = strings.Replace(text, problem.Error(), "the server does not know this token", 1)
+		return text + "; set " + EnvToken + ", " + EnvTokenFile + " or --token-file to one that it knows"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return text + "; no server runs there: start one with \"vimbroker serve\", or set " + EnvAddr + " or --addr to where it is"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return text + "; it serves plain http: set " + EnvAddr + " or --addr to its http:// address"
+	case isCertificate(err):
+		return text + "; set " + EnvCAFile + " to the PEM bundle that the server's certificate chains to"
+	case errors.Is(err, context.Canceled):
+		return "interrupted: " + text
+	}
+	return text
+}
+
+// isCertificate reports whether a server's certificate was not accepted.
+func isCertificate(err error) bool {
+	var verification *tls.CertificateVerificationError
+	return errors.As(err, &verification)
+}

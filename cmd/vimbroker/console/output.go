@@ -1,0 +1,174 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+// outputs are the forms that -o chooses from.
+var outputs = []string{"table", "json", "yaml"}
+
+// OutputFlag gives a command the -o flag.
+func (p *Console) OutputFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&p.Output, "output", "o", "table", "how to print: table for people, json or yaml for programs")
+	MustComplete(c, "output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	inner := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !slices.Contains(outputs, p.Output) {
+			return Usagef(c, "--output must be %s", strings.Join(outputs, ", "))
+		}
+		return inner(c, args)
+	}
+}
+
+// Print writes a value of the API's in the form asked for; table writes it for
+// people, its cells divided by tabs.
+func (p *Console) Print(value any, table func(w io.Writer)) error {
+	if p.Output == "table" {
+		w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+		table(w)
+		return w.Flush()
+	}
+	var encoded bytes.Buffer
+	if err := v1.Encode(&encoded, value); err != nil {
+		return err
+	}
+	if p.Output == "json" {
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, encoded.Bytes(), "", "  "); err != nil {
+			return fmt.Errorf("indenting the answer: %w", err)
+		}
+		_, err := p.Out.Write(append(indented.Bytes(), '\n'))
+		return err
+	}
+	// Every JSON text is YAML, and as nodes it keeps the order of its keys.
+	var node yaml.Node
+	if err := yaml.Unmarshal(encoded.Bytes(), &node); err != nil {
+		return errors.New("the answer does not convert to YAML") // the library's words may quote it
+	}
+	blockStyle(&node)
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&node); err != nil {
+		return fmt.Errorf("encoding the answer: %w", err)
+	}
+	_, err := p.Out.Write(out.Bytes())
+	return err
+}
+
+// blockStyle undoes the braces and quotes that JSON needs.
+func blockStyle(n *yaml.Node) {
+	n.Style = 0
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		// Only a string that would read as something else keeps quotes.
+		var plain yaml.Node
+		if yaml.Unmarshal([]byte(n.Value), &plain) != nil || len(plain.Content) != 1 || plain.Content[0].ShortTag() != "!!str" {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+		if strings.Contains(n.Value, "\n") {
+			n.Style = yaml.LiteralStyle
+		}
+	}
+	for _, inner := range n.Content {
+		blockStyle(inner)
+	}
+}
+
+// Row writes cells as one line of a table; an empty cell shows as a dash.
+func Row(w io.Writer, cells ...string) {
+	for i, cell := range cells {
+		if cells[i] = oneLine(cell); cell == "" {
+			cells[i] = "-"
+		}
+	}
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
+}
+
+// Fact writes one line of a single thing's table; facts that are empty are left out.
+func Fact(w io.Writer, name, value string) {
+	if value != "" {
+		fmt.Fprintf(w, "%s:\t%s\n", name, oneLine(value))
+	}
+}
+
+// oneLine takes out what would move a terminal's cursor: labels and purposes are
+// other callers' words.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
+// When tells a time relative to now, as people do: "in 58m", "3d ago".
+func (p *Console) When(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	d := t.Sub(p.Now())
+	switch {
+	case d >= time.Second:
+		return "in " + brief(d)
+	case d <= -time.Second:
+		return brief(-d) + " ago"
+	}
+	return "now"
+}
+
+// Moment is when with the time itself behind it.
+func (p *Console) Moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return p.When(t) + " (" + t.UTC().Format(time.RFC3339) + ")"
+}
+
+// brief is a duration in its largest unit that gives at least two of it, rounded, or in seconds.
+func brief(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		letter string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if n := d.Round(unit.length) / unit.length; n >= 2 {
+			return strconv.Itoa(int(n)) + unit.letter
+		}
+	}
+	return strconv.Itoa(int(d.Round(time.Second)/time.Second)) + "s"
+}
+
+// List is words with commas between them.
+func List(words []string) string { return strings.Join(words, ", ") }
+
+// Pairs spells labels as k=v, sorted.
+func Pairs(labels map[string]string) string {
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		words = append(words, key+"="+labels[key])
+	}
+	return strings.Join(words, ",")
+}
+
+// Yes marks what is so in a table.
+func Yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package files
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Authorities notes what is wrong with a file of certificate authorities; none is
+// no fault.
+func (d *Document) Authorities(key, name string) {
+	if name == "" {
+		return
+	}
+	d.Permissions(key, name, WritableByOthers)
+	if text, err := ReadFile(name, nil); err != nil {
+		d.Fault(nil, key, "%v", err)
+	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
+		d.Fault(nil, key, "%s must hold certificates in PEM", name)
+	}
+}
+
+// LoginFile returns what a private file of one line holds; it notes that the file
+// is not named, not there, empty or not private.
+func (d *Document) LoginFile(key, name string) string {
+	if name == "" {
+		d.Fault(nil, key, "must name a file")
+		return ""
+	}
+	d.Permissions(key, name, ReadableByOthers)
+	text, err := ReadFile(name, nil)
+	if err != nil {
+		d.Fault(nil, key, "%v", err)
+		return ""
+	}
+	defer clear(text)
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		d.Fault(nil, key, "%s is empty", name)
+	}
+	return string(text)
+}
+
+// WritePrivate makes a file that only its owner can read. It never writes into a
+// file or through a link that is there already; on failure none is left.
+func WritePrivate(name string, content []byte) (err error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s exists already and is not overwritten; remove it or name another file", name)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}()
+	if err := f.Chmod(0o600); err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return err
+}
+
+// Permissions notes a file that others can do with what only its owner should.
+func (d *Document) Permissions(key, name string, fault func(string) string) {
+	if s := fault(name); s != "" {
+		d.Fault(nil, key, "%s", s)
+	}
+}
+
+// WritableByOthers says so, with the remedy, if people besides the owner can
+// change a file; it is silent about one that is not there.
+func WritableByOthers(name string) string {
+	return loose(name, 0o022, "changed", "go-w")
+}
+
+// ReadableByOthers says so if a private file is open to everyone. The group may
+// read: that is how orchestrators mount secrets.
+func ReadableByOthers(name string) string {
+	return loose(name, 0o027, "read or changed", "g-wx,o-rwx")
+}
+
+func loose(name string, bits os.FileMode, what, remedy string) string {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm()&bits == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s can be %s by others; run: chmod %s %s", name, what, remedy, name)
+}

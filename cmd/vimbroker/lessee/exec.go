@@ -1,0 +1,256 @@
+package lessee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+const (
+	// issuePatience bounds taking the lease.
+	issuePatience = time.Minute
+	// interruptPatience is how long an interrupted exec waits for the answer that
+	// tells which lease to revoke.
+	interruptPatience = 5 * time.Second
+)
+
+func (p *program) execCommand() *cobra.Command {
+	var f Flags
+	c := &cobra.Command{
+		Use:   "exec VIM [flags] -- COMMAND [ARG...]",
+		Short: "Run a command with a lease, and revoke it when the command ends",
+		Long: `Take a lease on a VIM, run a command that uses it, and revoke it when the
+command ends, however that is. The command finds KUBECONFIG and the KUBE_ and
+HELM_ variables in its environment, or on OpenStack OS_CLIENT_CONFIG_FILE and
+OS_CLOUD and no other OS_ variable; this program's own token is not there.
+The files that they name are private and removed at the end; a later exec
+removes those of one that was killed. While the command runs, the lease is
+renewed and the token file replaced.
+
+Signals (INT, TERM, HUP, QUIT, USR1, USR2, WINCH) are passed on to the command. The
+command's exit code is passed back: 128+n if signal n ended it. Codes of this
+program's own: 125 the command was not run; 126 it cannot be executed; 127 there
+is no such command.`,
+		Example: `  vimbroker exec edge-1 -- kubectl get pods
+  vimbroker exec edge-1 --role edit --namespace web --ttl 30m -- helm upgrade web ./chart
+  vimbroker exec cloud-1 -- openstack server list`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch dash := c.ArgsLenAtDash(); {
+			case len(args) == 0 || dash == 0:
+				return console.Usagef(c, "VIM is missing")
+			case dash != 1:
+				return console.Usagef(c, "give one VIM, then --, then the command")
+			case len(args) < 2:
+				return console.Usagef(c, "the command behind -- is missing")
+			}
+			return nil
+		},
+		ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: func(c *cobra.Command, args []string) error {
+			code, err := p.exec(c.Context(), f, args[0], args[1:])
+			if code == 0 && err == nil {
+				return nil
+			}
+			return console.ExitWith(code, err)
+		},
+	}
+	f.Add(c)
+	return c
+}
+
+// exec runs the command with a lease. The error is about this program's own
+// part; the command speaks for itself.
+func (p *program) exec(ctx context.Context, f Flags, vim string, command []string) (code int, err error) {
+	broker, err := p.Connect()
+	if err != nil {
+		return console.ExitNotRun, err
+	}
+	path, err := lookPath(command[0], p.Env)
+	if err != nil {
+		return startCode(err), err
+	}
+	signals := catchSignals()
+	defer signals.release()
+
+	if _, err := clientconfig.Sweep(""); err != nil {
+		p.Warn("removing files of an earlier exec that was killed: %v", err)
+	}
+	dir, err := clientconfig.OpenDir("")
+	if err != nil {
+		return console.ExitNotRun, fmt.Errorf("making a directory for the lease's files: %w", err)
+	}
+	defer func() { p.closed(dir.Close()) }()
+
+	lease, err := p.execLease(ctx, signals, broker, f.Request(vim, clientconfig.JSON))
+	if err != nil {
+		if s := signals.first(); s != 0 {
+			return 128 + int(s), err
+		}
+		return console.ExitNotRun, err
+	}
+	defer func() {
+		// Whatever happened, a panic included.
+		err = errors.Join(err, p.giveBack(ctx, broker, lease.ID))
+	}()
+	if s := signals.first(); s != 0 {
+		return 128 + int(s), errors.New("interrupted before the command was started")
+	}
+	config, err := configOf(lease)
+	if err != nil {
+		return console.ExitNotRun, err
+	}
+	files, err := dir.Write(config)
+	if err != nil {
+		return console.ExitNotRun, fmt.Errorf("writing the lease's files: %w", err)
+	}
+	defer func() { p.closed(files.Close()) }()
+
+	child := p.child(path, command, files.Env())
+	if err := child.Start(); err != nil {
+		return startCode(err), err
+	}
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		p.keepAlive(renewing, broker, lease.Lease, f.Ttl, files)
+	}()
+	code, err = signals.relay(child)
+	stop()
+	<-renewed // so that no file is written behind Close
+	return code, err
+}
+
+// execLease takes the lease. A signal does not cut the request short at once:
+// the answer tells which lease to revoke.
+func (p *program) execLease(ctx context.Context, signals *signals, broker *client.Client, r v1.LeaseRequest) (v1.IssuedLease, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), issuePatience)
+	defer cancel()
+	answered := make(chan struct{})
+	defer close(answered)
+	go func() {
+		select {
+		case <-signals.arrived:
+		case <-answered:
+			return
+		}
+		select {
+		case <-time.After(interruptPatience):
+			cancel()
+		case <-answered:
+		}
+	}()
+	key := uuid.NewString()
+	l, err := Issue(ctx, broker, r, key)
+	if err != nil && client.Status(err) == 0 {
+		return l, fmt.Errorf("%w; if a lease was issued all the same, it is in: vimbroker lease list", err)
+	}
+	return l, err
+}
+
+// keepAlive renews the lease when two thirds of its life are over, until the
+// context ends or the lease cannot be longer.
+func (p *program) keepAlive(ctx context.Context, broker *client.Client, l v1.Lease, ttl time.Duration, files *clientconfig.Files) {
+	if l.ExpiresAt.IsZero() || !l.Derived {
+		return // the VIM's own credential is as old as it is
+	}
+	var r v1.Renewal
+	if ttl != 0 {
+		r.TTL = ttl.String()
+	}
+	for wait := renewAfter(l.ExpiresAt.Sub(p.Now())); ; {
+		select {
+		case <-p.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		left := l.ExpiresAt.Sub(p.Now())
+		if left <= 0 {
+			p.Warn("lease %s has expired under the running command", l.ID)
+			return
+		}
+		again, err := p.renew(ctx, broker, l.ID, r, files)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			p.Warn("renewing lease %s, which expires %s: %v", l.ID, p.When(l.ExpiresAt), err)
+			if final(err) {
+				return
+			}
+			wait = max(left/4, time.Second)
+			continue
+		case !again.ExpiresAt.After(l.ExpiresAt.Add(time.Second)):
+			p.Warn("lease %s cannot be renewed any further and expires %s", l.ID, p.Moment(again.ExpiresAt))
+			return
+		}
+		l = again.Lease
+		wait = renewAfter(l.ExpiresAt.Sub(p.Now()))
+	}
+}
+
+// final reports whether the server's answer will be the same next time.
+func final(err error) bool {
+	status := client.Status(err)
+	return status >= 400 && status < 500 && status != http.StatusTooManyRequests
+}
+
+// renewAfter is when to renew what lives so long.
+func renewAfter(life time.Duration) time.Duration { return max(life*2/3, time.Second) }
+
+// renew mints a new credential and puts it where the command looks for it.
+func (p *program) renew(ctx context.Context, broker *client.Client, id string, r v1.Renewal, files *clientconfig.Files) (v1.IssuedLease, error) {
+	l, err := broker.RenewLease(ctx, id, r)
+	if err != nil {
+		return l, err
+	}
+	config, err := configOf(l)
+	if err != nil {
+		return l, err
+	}
+	return l, files.Replace(config)
+}
+
+// giveBack revokes the lease at the end, although the context may be over.
+func (p *program) giveBack(ctx context.Context, broker *client.Client, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CleanupPatience)
+	defer cancel()
+	l, err := broker.RevokeLease(ctx, id)
+	switch {
+	case err == nil && l.State == "irrevocable":
+		err = errors.New("the VIM does not take it back")
+	case err == nil && l.State != "revoked":
+		p.Warn("lease %s is %s: the VIM cannot be asked now, and the server goes on trying; see: vimbroker lease show %s", id, l.State, id)
+	}
+	if err != nil {
+		return fmt.Errorf("revoking lease %s: %w; it may work until it expires: repeat with: vimbroker lease revoke %s", id, err, id)
+	}
+	return nil
+}
+
+// closed complains about files that could not be removed.
+func (p *program) closed(err error) {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		p.Warn("removing the lease's files: %v", err)
+	}
+}
+
+// startCode is exec's exit code for a command that could not be started.
+func startCode(err error) int {
+	if errors.Is(err, exec.ErrNotFound) {
+		return console.ExitNoCommand
+	}
+	return console.ExitNotExecutable
+}

@@ -1,0 +1,87 @@
+package lessee
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+// CleanupPatience bounds taking a lease back when a command ends.
+const CleanupPatience = 30 * time.Second
+
+// Flags are the wishes that every command that takes a lease shares.
+type Flags struct {
+	Ttl        time.Duration
+	role       string
+	Namespaces []string
+	purpose    string
+}
+
+// Lifetime is the value of a flag that names a wished lifetime: zero is none given.
+type Lifetime time.Duration
+
+func (l *Lifetime) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return errors.New("must be a duration above zero, like 90s, 30m or 8h")
+	}
+	*l = Lifetime(d)
+	return nil
+}
+
+func (l *Lifetime) String() string {
+	if *l == 0 {
+		return ""
+	}
+	return time.Duration(*l).String()
+}
+
+// Type names the value in a command's help.
+func (*Lifetime) Type() string { return "duration" }
+
+func (f *Flags) Add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.Var((*Lifetime)(&f.Ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
+	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the user's roles, with commas (default: all but admin)")
+	flags.StringArrayVarP(&f.Namespaces, "namespace", "n", nil, "namespace to limit the lease to; can be repeated")
+	flags.StringVar(&f.purpose, "purpose", "", "what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
+	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *Flags) Request(vim string, format clientconfig.Format) v1.LeaseRequest {
+	r := v1.LeaseRequest{VIM: vim, Role: f.role, Namespaces: f.Namespaces, Purpose: f.purpose, Format: string(format)}
+	if f.Ttl != 0 {
+		r.TTL = f.Ttl.String()
+	}
+	return r
+}
+
+// Issue takes a lease under an idempotency key, of its own for an empty
+// one, and asks once more if the answer to the first request got lost.
+func Issue(ctx context.Context, broker *client.Client, r v1.LeaseRequest, key string) (v1.IssuedLease, error) {
+	if key == "" {
+		key = uuid.NewString()
+	}
+	l, err := broker.IssueLease(ctx, r, key)
+	if err != nil && client.Status(err) == 0 && ctx.Err() == nil && !errors.Is(err, syscall.ECONNREFUSED) {
+		return broker.IssueLease(ctx, r, key)
+	}
+	return l, err
+}
+
+// configOf is the client configuration of a lease that was asked for as JSON.
+func configOf(l v1.IssuedLease) (clientconfig.Config, error) {
+	if !l.ClientConfig.Object {
+		return clientconfig.Config{}, errors.New("the server's answer holds no client configuration in JSON")
+	}
+	return clientconfig.Decode(l.ClientConfig.Text)
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificate is the server's, read again when its files change, so that a
+// renewed one needs no restart. Safe for concurrent use.
+type certificate struct {
+	certFile, keyFile string
+
+	mu      sync.Mutex
+	loaded  *tls.Certificate
+	changed [2]time.Time // of the files that were loaded, or tried
+}
+
+// openCertificate loads the certificate for the first time.
+func openCertificate(certFile, keyFile string) (*certificate, error) {
+	c := &certificate{certFile: certFile, keyFile: keyFile}
+	if err := c.load(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *certificate) load() error {
+	c.changed = c.times()
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return fmt.Errorf("loading the certificate %s with its key: %w", c.certFile, err)
+	}
+	c.loaded = &pair
+	return nil
+}
+
+func (c *certificate) times() (t [2]time.Time) {
+	for i, name := range []string{c.certFile, c.keyFile} {
+		if info, err := os.Stat(name); err == nil {
+			t[i] = info.ModTime()
+		}
+	}
+	return t
+}
+
+// present returns the certificate as it is now. While new files do not load, the
+// one before stays.
+func (c *certificate) present(log *slog.Logger) *tls.Certificate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.times() != c.changed {
+		if err := c.load(); err != nil {
+			log.Error("the server's certificate changed and does not load; the one before stays in use", "error", err)
+		} else {
+			log.Info("the server's certificate was renewed", "file", c.certFile)
+		}
+	}
+	return c.loaded
+}

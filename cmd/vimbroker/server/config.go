@@ -1,0 +1,253 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// config is what serve runs by. In the file, keys are spelled as in
+// [config.fields]; a key that is absent means what defaults gives it.
+type config struct {
+	// Dev marks the try-out mode; only the flag sets it.
+	Dev bool
+	// Listen is host:port; port 0 takes a free one.
+	Listen string
+	// TLS holds the server's certificate chain and key, PEM. Both are needed
+	// unless Listen is a loopback address.
+	TLS struct{ CertFile, KeyFile string }
+	// DataDir holds the database and the key directory.
+	DataDir string
+	// Database is where VIMs, leases and the audit log are kept.
+	Database databaseConfig
+	// KeyStores are where keys are kept: the first takes new ones, the others are
+	// read, and emptied by "key migrate". None in the file means one key directory,
+	// in DataDir.
+	KeyStores []keyStoreConfig
+	// TokensFile lists the callers' tokens, by digest.
+	TokensFile string
+	// Callers are others who may call.
+	Callers callersConfig
+	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
+	// with the status codes that Tacker's server sends instead of those it documents.
+	TackerAPI struct{ Enabled, Compat bool }
+	// PolicyDir holds more Cedar files (*.cedar); empty means only the built-in policies.
+	PolicyDir string
+	// Egress bounds what drivers may connect to; Projects override it whole.
+	Egress   egressConfig
+	Projects map[string]egressConfig
+	// Terms are [broker.DefaultTerms] where the file says nothing; a quota of 0
+	// means no bound.
+	Terms    broker.Terms
+	LogLevel slog.Level
+	// LogFormat is "json" or "text".
+	LogFormat string
+	// ShutdownGrace is how long requests may go on after a signal.
+	ShutdownGrace time.Duration
+
+	// What the files named above hold; see [config.load].
+	certificate *certificate
+	tokens      *policy.StaticTokens
+	policies    *policy.Policies
+	egress      *projectRules
+}
+
+// egressConfig is one set of egress rules as text; empty lists mean the default.
+type egressConfig struct {
+	AllowLoopback bool
+	Networks      []string
+	Ports         []string
+}
+
+// defaults returns the configuration of an empty file.
+func defaults(env console.Environment) config {
+	return config{
+		Listen:        console.DefaultListen,
+		DataDir:       stateDir(env),
+		Terms:         broker.DefaultTerms(),
+		LogFormat:     "json",
+		ShutdownGrace: 30 * time.Second,
+	}
+}
+
+// stateDir is $XDG_STATE_HOME/vimbroker, or ~/.local/state/vimbroker, or empty
+// where neither variable is set.
+func stateDir(env console.Environment) string {
+	if dir := env.Get("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "vimbroker")
+	}
+	if home := env.Get("HOME"); home != "" {
+		return filepath.Join(home, ".local", "state", "vimbroker")
+	}
+	return ""
+}
+
+// fields is the file's vocabulary.
+func (c *config) fields(d *files.Document) files.Fields {
+	return files.Fields{
+		"listen":  d.Text(&c.Listen),
+		"dataDir": d.Text(&c.DataDir),
+		"tls": d.Section(files.Fields{
+			"certFile": d.Text(&c.TLS.CertFile),
+			"keyFile":  d.Text(&c.TLS.KeyFile),
+		}),
+		"database": func(n *yaml.Node, at string) { d.Mapping(n, at, c.Database.fields(d)) },
+		"keyStores": func(n *yaml.Node, at string) {
+			d.List(n, at, func(item *yaml.Node, path string) {
+				var k keyStoreConfig
+				d.Mapping(item, path, k.fields(d))
+				c.KeyStores = append(c.KeyStores, k)
+			})
+			if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+				d.Fault(n, at, "must list a key store, or be left out")
+			}
+		},
+		"tokensFile": d.Text(&c.TokensFile),
+		"callers":    d.Section(c.Callers.fields(d)),
+		"tackerAPI": d.Section(files.Fields{
+			"enabled": d.Flag(&c.TackerAPI.Enabled),
+			"compat": func(n *yaml.Node, at string) {
+				var like string
+				d.Text(&like)(n, at)
+				c.TackerAPI.Compat = like == "tacker"
+				if like != "" && like != "tacker" {
+					d.Fault(n, at, "must be tacker, or be left out")
+				}
+			},
+		}),
+		"policyDir": d.Text(&c.PolicyDir),
+		"egress": func(n *yaml.Node, at string) {
+			allowed := c.Egress.fields(d)
+			allowed["projects"] = func(n *yaml.Node, at string) {
+				c.Projects = make(map[string]egressConfig)
+				d.Pairs(n, at, func(key, value *yaml.Node, path string) {
+					var e egressConfig
+					d.Mapping(value, path, e.fields(d))
+					c.Projects[key.Value] = e
+				})
+			}
+			d.Mapping(n, at, allowed)
+		},
+		"lease": d.Section(files.Fields{
+			"defaultTTL": d.Duration(&c.Terms.DefaultTTL),
+			"maxTTL":     d.Duration(&c.Terms.MaxTTL),
+		}),
+		"quota": d.Section(files.Fields{
+			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
+			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
+			"perProject":   d.Count(&c.Terms.Quota.PerProject),
+		}),
+		"checkInterval": d.Duration(&c.Terms.CheckEvery),
+		"log": d.Section(files.Fields{
+			"level": func(n *yaml.Node, at string) {
+				var s string
+				d.Text(&s)(n, at)
+				if s != "" && c.LogLevel.UnmarshalText([]byte(s)) != nil {
+					d.Fault(n, at, "must be debug, info, warn or error")
+				}
+			},
+			"format": d.Text(&c.LogFormat),
+		}),
+		"shutdownGrace": d.Duration(&c.ShutdownGrace),
+	}
+}
+
+func (e *egressConfig) fields(d *files.Document) files.Fields {
+	return files.Fields{
+		"allowLoopback": d.Flag(&e.AllowLoopback),
+		"networks":      d.Texts(&e.Networks),
+		"ports":         d.Texts(&e.Ports),
+	}
+}
+
+// loadConfig reads a file over the defaults, and lets override have the last word.
+// Every fault of the file, and of what it names, is in the one error.
+func loadConfig(name string, env console.Environment, override func(*config, *files.Document)) (config, error) {
+	c, d, err := parseConfig(name, env)
+	if err != nil {
+		return c, err
+	}
+	override(&c, d)
+	c.validate(d)
+	c.load(d)
+	return c, d.Err()
+}
+
+// loadDatabase is loadConfig of a configuration of which only the database is used:
+// of the files that it names it reads no other. They may be there for the server
+// alone, and while it runs.
+func loadDatabase(name string, env console.Environment) (config, error) {
+	c, d, err := parseConfig(name, env)
+	if err != nil {
+		return c, err
+	}
+	c.validate(d)
+	c.Database.load(d)
+	return c, d.Err()
+}
+
+// parseConfig reads a file over the defaults, and none that it names.
+func parseConfig(name string, env console.Environment) (config, *files.Document, error) {
+	c := defaults(env)
+	text, err := files.ReadFile(name, nil)
+	if err != nil {
+		return c, nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	d := &files.Document{Name: name}
+	if root := d.Parse(text); root != nil {
+		d.Mapping(root, "", c.fields(d))
+	}
+	if fault := files.WritableByOthers(name); fault != "" {
+		d.Fault(nil, files.OrWhole(""), "%s", fault)
+	}
+	return c, d, nil
+}
+
+// validate notes every fault that can be told without opening the data directory.
+func (c *config) validate(d *files.Document) {
+	need := func(ok bool, key, format string, args ...any) {
+		if !ok {
+			d.Fault(nil, key, format, args...)
+		}
+	}
+	host, port, err := net.SplitHostPort(c.Listen)
+	_, portErr := strconv.ParseUint(port, 10, 16)
+	need(err == nil && portErr == nil, "listen", "must be host:port, like %s", console.DefaultListen)
+	need(c.DataDir != "", "dataDir", "must name a directory (neither XDG_STATE_HOME nor HOME is set)")
+
+	switch withTLS := c.TLS.CertFile != "" || c.TLS.KeyFile != ""; {
+	case c.Dev:
+		need(err != nil || loopback(host), "listen", "--dev serves plain HTTP, so it listens on 127.0.0.1 or [::1] only; use --config for other addresses")
+	case withTLS:
+		need(c.TLS.CertFile != "", "tls.certFile", "must name the certificate chain that belongs to tls.keyFile")
+		need(c.TLS.KeyFile != "", "tls.keyFile", "must name the key that belongs to tls.certFile")
+	default:
+		need(err != nil || loopback(host), "tls", "must be set (certFile and keyFile) unless listen is a loopback address")
+	}
+	if !c.Dev && c.Callers.Keystone == nil {
+		need(c.TokensFile != "", "tokensFile", "must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
+	}
+	c.validateKeyStores(d)
+	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
+	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
+	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
+	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
+}
+
+// loopback reports whether a host to listen on is an address of this machine alone.
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}

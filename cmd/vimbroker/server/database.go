@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+)
+
+// databaseConfig is where state is kept; none means one file in the data directory,
+// for one server.
+type databaseConfig struct{ Postgres *postgresConfig }
+
+// postgresConfig is a database that several servers share.
+type postgresConfig struct {
+	// DSNFile holds the connection string; it is a secret.
+	DSNFile string
+	// MaxConns bounds this server's connections; absent means 20.
+	MaxConns int
+	// Migrate lets the server bring the schema up to date when it starts. Absent
+	// means that it refuses to start until "db migrate" has.
+	Migrate bool
+
+	dsn secret.Text
+}
+
+func (c *databaseConfig) fields(d *files.Document) files.Fields {
+	return files.Fields{
+		"postgres": func(n *yaml.Node, at string) {
+			c.Postgres = new(postgresConfig)
+			d.Mapping(n, at, files.Fields{
+				"dsnFile":  d.Text(&c.Postgres.DSNFile),
+				"maxConns": d.Count(&c.Postgres.MaxConns),
+				"migrate":  d.Flag(&c.Postgres.Migrate),
+			})
+		},
+	}
+}
+
+// load reads the connection string, and notes every fault. It asks no database.
+func (c *databaseConfig) load(d *files.Document) {
+	p := c.Postgres
+	if p == nil {
+		return
+	}
+	const at = "database.postgres"
+	text := d.LoginFile(at+".dsnFile", p.DSNFile)
+	if text == "" {
+		return
+	}
+	p.dsn = secret.NewText(text)
+	if err := c.options(nil).Validate(); err != nil {
+		d.Fault(nil, at, "%v", err)
+	}
+}
+
+func (c *databaseConfig) options(log *slog.Logger) postgres.Options {
+	p := c.Postgres
+	return postgres.Options{DSN: p.dsn, MaxConns: p.MaxConns, Migrate: p.Migrate, Log: log}
+}
+
+// named is what the file says of the database, without what the files it names hold.
+func (c *databaseConfig) named() any {
+	if c.Postgres == nil {
+		return nil
+	}
+	return [...]any{c.Postgres.DSNFile, c.Postgres.MaxConns, c.Postgres.Migrate}
+}
+
+// store is where a server keeps its state, and the queue of its passes.
+type store interface {
+	broker.Store
+	// Now is the time by the clock that all who write to the store share.
+	Now() time.Time
+	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger) error
+	Close() error
+}
+
+func openStore(ctx context.Context, c config, log *slog.Logger) (store, error) {
+	if c.Database.Postgres != nil {
+		return postgres.Open(ctx, c.Database.options(log))
+	}
+	return sqlite.Open(ctx, sqlite.Options{Path: c.databaseFile(), Log: log})
+}
+
+// databaseFile is where the embedded store is.
+func (c *config) databaseFile() string { return filepath.Join(c.DataDir, "vimbroker.db") }

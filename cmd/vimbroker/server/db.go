@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+)
+
+func (p *program) dbCommand() *cobra.Command {
+	return console.Group("db", "Prepare the database that several servers share",
+		`These commands do not talk to a server: they read its configuration file, and use
+the database that database.postgres names there. Of the other files that are named
+there they read none.`,
+		`  vimbroker db status --config /etc/vimbroker/vimbroker.yaml
+  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml
+  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml`,
+		p.dbStatusCommand(),
+		p.dbMigrateCommand(),
+		p.dbCopyCommand(),
+	)
+}
+
+// dbConfig gives a command the --config flag; run gets what the file says.
+func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) error) *cobra.Command {
+	var file string
+	c.Args, c.ValidArgsFunction = console.Names(), cobra.NoFileCompletions
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if file == "" {
+			return console.Usagef(c, "--config is required: the server's configuration file")
+		}
+		made, err := loadDatabase(file, p.Env)
+		if err != nil {
+			return err
+		}
+		if made.Database.Postgres == nil {
+			return fmt.Errorf("%s names no database.postgres: the server keeps its state in %s, and sees to that by itself", file, made.databaseFile())
+		}
+		if err := secret.Harden(); err != nil {
+			return fmt.Errorf("hardening the process: %w", err)
+		}
+		return run(c.Context(), made)
+	}
+	c.Flags().StringVar(&file, "config", "", "the server's configuration file")
+	return c
+}
+
+// dbStatus is what "db status" prints.
+type dbStatus struct {
+	Schema      int  `json:"schema"`
+	SchemaKnown int  `json:"schemaKnown"`
+	Queue       int  `json:"queue"`
+	QueueKnown  int  `json:"queueKnown"`
+	Current     bool `json:"current"`
+	// Serves: a server of this version works on the database.
+	Serves bool `json:"serves"`
+}
+
+func (p *program) dbStatusCommand() *cobra.Command {
+	c := p.dbConfig(&cobra.Command{
+		Use:   "status",
+		Short: "Say whether the schema is this version's",
+		Long: `Compare the schema of the database with the one that this version makes. Fails
+(exit code 1) if they differ, and says whether a server of this version works on the
+database all the same, or if the database cannot be asked.`,
+		Example: "  vimbroker db status --config /etc/vimbroker/vimbroker.yaml -o json",
+	}, func(ctx context.Context, c config) error {
+		found, err := postgres.Status(ctx, c.Database.options(newLog(p.Err, c)))
+		if err != nil {
+			return err
+		}
+		s := dbStatus{found.Have, found.Known, found.Queue, found.QueueKnown, found.Current(), found.Serves()}
+		if err := p.Print(s, func(w io.Writer) {
+			console.Row(w, "PART", "HAS", "NEEDS")
+			console.Row(w, "schema", fmt.Sprint(s.Schema), fmt.Sprint(s.SchemaKnown))
+			console.Row(w, "job queue", fmt.Sprint(s.Queue), fmt.Sprint(s.QueueKnown))
+		}); err != nil {
+			return err
+		}
+		switch {
+		case found.Newer() && found.Serves():
+			return errors.New("a newer version migrated the database; this one works on it until it is replaced")
+		case found.Newer():
+			return errors.New("a newer version migrated the database, and this one cannot work on it; run the newer one")
+		case !found.Current():
+			return errors.New(`the schema is not up to date; run "vimbroker db migrate"`)
+		}
+		return nil
+	})
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) dbMigrateCommand() *cobra.Command {
+	return p.dbConfig(&cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the schema up to date",
+		Long: `Make the schema that this version needs. Servers of the version before may go on
+meanwhile and afterwards, and start again: migrate with the new version first, then
+replace them one by one. What was interrupted is taken up by repeating the command; where
+nothing is to be done it does nothing.`,
+		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml",
+	}, func(ctx context.Context, c config) error {
+		before, err := postgres.Migrate(ctx, c.Database.options(newLog(p.Err, c)))
+		if err != nil {
+			return err
+		}
+		if before.Current() || before.Newer() {
+			_, err = fmt.Fprintf(p.Out, "schema %d: nothing to do\n", before.Have)
+			return err
+		}
+		_, err = fmt.Fprintf(p.Out, "schema %d (was %d), job queue %d (was %d)\n", before.Known, before.Have, before.QueueKnown, before.Queue)
+		return err
+	})
+}
+
+func (p *program) dbCopyCommand() *cobra.Command {
+	var from string
+	c := p.dbConfig(&cobra.Command{
+		Use:   "copy",
+		Short: "Copy a server's embedded database into PostgreSQL",
+		Long: `Copy VIMs, leases, the ledger of keys and the audit log of a stopped server into an
+empty PostgreSQL database, whose schema it makes: all of it or nothing. What arrived
+is counted, and the audit log verified. It is refused while a server uses the
+embedded database, and where the PostgreSQL database holds anything.
+
+Keys are not in the database: servers need the key stores that the stopped one had.
+Do not start a server on the embedded database again: two that know the same
+credentials destroy each other's keys.`,
+		Example: "  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml --from /var/lib/vimbroker/vimbroker.db",
+	}, func(ctx context.Context, c config) error {
+		if from == "" {
+			from = c.databaseFile()
+		}
+		if _, err := os.Stat(from); err != nil {
+			return fmt.Errorf("finding the embedded database: %w; name it with --from", err)
+		}
+		source, err := sqlite.Open(ctx, sqlite.Options{Path: from})
+		if err != nil {
+			return err
+		}
+		n, err := postgres.Copy(ctx, c.Database.options(newLog(p.Err, c)), source)
+		if err = errors.Join(err, source.Close()); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.Out, "copied %d VIMs, %d leases, %d keys to destroy, %d audit entries (verified)\n",
+			n.VIMs, n.Leases, n.RetiredKeys, n.Entries)
+		return err
+	})
+	c.Flags().StringVar(&from, "from", "", "the embedded database's file (default: vimbroker.db in dataDir)")
+	return c
+}

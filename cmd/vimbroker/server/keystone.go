@@ -1,0 +1,133 @@
+package server
+
+import (
+	"log/slog"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
+)
+
+// keystoneLogin is how the broker logs in to a Keystone for itself: exactly one
+// field is set.
+type keystoneLogin struct {
+	ApplicationCredential *struct{ ID, SecretFile string }
+	Password              *keystonePassword
+}
+
+// keystonePassword names the user and the project, each by its id or by its name
+// and its domain's id.
+type keystonePassword struct {
+	UserID, Username, UserDomainID      string
+	ProjectID, Project, ProjectDomainID string
+	PasswordFile                        string
+}
+
+func (l *keystoneLogin) fields(d *files.Document) files.Fields {
+	return files.Fields{
+		"applicationCredential": func(n *yaml.Node, at string) {
+			l.ApplicationCredential = new(struct{ ID, SecretFile string })
+			d.Mapping(n, at, files.Fields{"id": d.Text(&l.ApplicationCredential.ID), "secretFile": d.Text(&l.ApplicationCredential.SecretFile)})
+		},
+		"password": func(n *yaml.Node, at string) {
+			l.Password = new(keystonePassword)
+			d.Mapping(n, at, files.Fields{
+				"userID":          d.Text(&l.Password.UserID),
+				"username":        d.Text(&l.Password.Username),
+				"userDomainID":    d.Text(&l.Password.UserDomainID),
+				"projectID":       d.Text(&l.Password.ProjectID),
+				"project":         d.Text(&l.Password.Project),
+				"projectDomainID": d.Text(&l.Password.ProjectDomainID),
+				"passwordFile":    d.Text(&l.Password.PasswordFile),
+			})
+		},
+	}
+}
+
+// load notes what is wrong with the files. It returns the login with what stands
+// for those, so that nothing is reported twice.
+func (l keystoneLogin) load(d *files.Document, at string) keystoneLogin {
+	if a := l.ApplicationCredential; a != nil {
+		d.LoginFile(at+".applicationCredential.secretFile", a.SecretFile)
+		named := *a
+		named.SecretFile = "given"
+		l.ApplicationCredential = &named
+	}
+	if p := l.Password; p != nil {
+		d.LoginFile(at+".password.passwordFile", p.PasswordFile)
+		named := *p
+		named.PasswordFile = "given"
+		l.Password = &named
+	}
+	return l
+}
+
+// callersConfig says who besides the holders of static tokens may call; the zero
+// value means nobody.
+type callersConfig struct {
+	Keystone *keystoneCallers
+}
+
+// keystoneCallers is the Keystone whose tokens are taken.
+type keystoneCallers struct {
+	openstack.CallersOptions
+	Auth keystoneLogin
+}
+
+func (c *callersConfig) fields(d *files.Document) files.Fields {
+	return files.Fields{"keystone": func(n *yaml.Node, at string) {
+		k := new(keystoneCallers)
+		c.Keystone = k
+		d.Mapping(n, at, files.Fields{
+			"authURL": d.Text(&k.AuthURL),
+			"caFile":  d.Text(&k.CAFile),
+			"timeout": d.Duration(&k.Timeout),
+			"auth":    d.Section(k.Auth.fields(d)),
+			"roles": func(n *yaml.Node, at string) {
+				k.Roles = make(map[string]string)
+				d.Pairs(n, at, func(key, value *yaml.Node, path string) {
+					var here string
+					d.Text(&here)(value, path)
+					k.Roles[key.Value] = here
+				})
+			},
+		})
+	}}
+}
+
+func (k *keystoneCallers) load(d *files.Document, at string) {
+	d.Authorities(at+".caFile", k.CAFile)
+	auth := k.Auth.load(d, at+".auth")
+	if (auth.ApplicationCredential != nil) == (auth.Password != nil) {
+		d.Fault(nil, at+".auth", "must be exactly one of applicationCredential and password")
+		return
+	}
+	for _, err := range parts(k.with(auth).Validate()) {
+		d.Fault(nil, at, "%v", err)
+	}
+}
+
+// with returns the driver's options for a login.
+func (k *keystoneCallers) with(auth keystoneLogin) openstack.CallersOptions {
+	o := k.CallersOptions
+	if a := auth.ApplicationCredential; a != nil {
+		o.Login = openstack.CallersLogin{ApplicationCredentialID: a.ID, SecretFile: a.SecretFile}
+	}
+	if p := auth.Password; p != nil {
+		o.Login = openstack.CallersLogin{
+			UserID: p.UserID, Username: p.Username, SecretFile: p.PasswordFile,
+			Scope: broker.Scope{
+				UserDomainID: p.UserDomainID, ProjectID: p.ProjectID, ProjectName: p.Project, ProjectDomainID: p.ProjectDomainID,
+			},
+		}
+	}
+	return o
+}
+
+func (k *keystoneCallers) open(log *slog.Logger) (*openstack.Callers, error) {
+	o := k.with(k.Auth)
+	o.Log = log
+	return openstack.NewCallers(o)
+}

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/drivers/keydir"
+	"github.com/vimbroker/vimbroker/drivers/vault"
+)
+
+// keyStoreConfig is one key store; exactly one field is set.
+type keyStoreConfig struct {
+	Keydir   *keydirConfig
+	Vault    *vaultConfig
+	Barbican *barbicanConfig
+}
+
+// keydirConfig is a directory of keys; an empty Dir means "keys" in the data directory.
+type keydirConfig struct{ Dir string }
+
+// vaultConfig is Vault's options, with the role id in a file as everything is
+// that helps to log in.
+type vaultConfig struct {
+	vault.Options
+	RoleIDFile string
+}
+
+// fields is a key store's vocabulary.
+func (k *keyStoreConfig) fields(d *files.Document) files.Fields {
+	return files.Fields{
+		"keydir": func(n *yaml.Node, at string) {
+			k.Keydir = new(keydirConfig)
+			d.Mapping(n, at, files.Fields{"dir": d.Text(&k.Keydir.Dir)})
+		},
+		"vault": func(n *yaml.Node, at string) {
+			k.Vault = new(vaultConfig)
+			d.Mapping(n, at, k.Vault.fields(d))
+		},
+		"barbican": func(n *yaml.Node, at string) {
+			k.Barbican = new(barbicanConfig)
+			d.Mapping(n, at, k.Barbican.fields(d))
+		},
+	}
+}
+
+func (v *vaultConfig) fields(d *files.Document) files.Fields {
+	return files.Fields{
+		"address":    d.Text(&v.Address),
+		"peers":      d.Texts(&v.Peers),
+		"namespace":  d.Text(&v.Namespace),
+		"mount":      d.Text(&v.Mount),
+		"path":       d.Text(&v.Path),
+		"caFile":     d.Text(&v.CAFile),
+		"serverName": d.Text(&v.TLSServerName),
+		"timeout":    d.Duration(&v.Timeout),
+		"auth": d.Section(files.Fields{
+			"appRole": func(n *yaml.Node, at string) {
+				v.Auth.AppRole = new(vault.AppRole)
+				d.Mapping(n, at, files.Fields{
+					"roleIDFile":   d.Text(&v.RoleIDFile),
+					"secretIDFile": d.Text(&v.Auth.AppRole.SecretIDFile),
+					"mountPath":    d.Text(&v.Auth.AppRole.MountPath),
+				})
+			},
+			"jwt": func(n *yaml.Node, at string) {
+				v.Auth.JWT = new(vault.JWT)
+				d.Mapping(n, at, files.Fields{
+					"role":      d.Text(&v.Auth.JWT.Role),
+					"tokenFile": d.Text(&v.Auth.JWT.TokenFile),
+					"mountPath": d.Text(&v.Auth.JWT.MountPath),
+				})
+			},
+			"tokenFile": d.Text(&v.Auth.TokenFile),
+		}),
+	}
+}
+
+// validateKeyStores notes what is wrong with the list itself. A kind stands in it
+// once: VIMs name their key store by its kind.
+func (c *config) validateKeyStores(d *files.Document) {
+	seen := map[string]bool{}
+	for i, k := range c.KeyStores {
+		at := fmt.Sprintf("keyStores[%d]", i)
+		var kinds []string
+		for kind, given := range map[string]bool{"keydir": k.Keydir != nil, "vault": k.Vault != nil, "barbican": k.Barbican != nil} {
+			if given {
+				kinds = append(kinds, kind)
+			}
+		}
+		if len(kinds) != 1 {
+			d.Fault(nil, at, "must be exactly one of keydir, vault and barbican")
+			continue
+		}
+		kind := kinds[0]
+		if seen[kind] {
+			d.Fault(nil, at, "is a second %s; keep one", kind)
+		}
+		seen[kind] = true
+	}
+}
+
+// loadKeyStores reads what the key stores' settings name, and notes every fault.
+// It asks no key store: one that is down is no fault of the configuration.
+func (c *config) loadKeyStores(d *files.Document) {
+	for i, k := range c.KeyStores {
+		if k.Vault != nil {
+			k.Vault.load(d, fmt.Sprintf("keyStores[%d].vault", i))
+		}
+		if k.Barbican != nil {
+			k.Barbican.load(d, fmt.Sprintf("keyStores[%d].barbican", i))
+		}
+	}
+}
+
+func (v *vaultConfig) load(d *files.Document, at string) {
+	d.Authorities(at+".caFile", v.CAFile)
+	if v.Auth.AppRole != nil {
+		v.Auth.AppRole.RoleID = d.LoginFile(at+".auth.appRole.roleIDFile", v.RoleIDFile)
+		d.LoginFile(at+".auth.appRole.secretIDFile", v.Auth.AppRole.SecretIDFile)
+	}
+	if v.Auth.JWT != nil {
+		d.LoginFile(at+".auth.jwt.tokenFile", v.Auth.JWT.TokenFile)
+	}
+	if v.Auth.TokenFile != "" {
+		d.LoginFile(at+".auth.tokenFile", v.Auth.TokenFile)
+	}
+	for _, err := range parts(v.complete().Validate()) {
+		d.Fault(nil, at, "%v", err)
+	}
+}
+
+// complete returns the options with what stands for files that loginFile has
+// found fault with already, so that nothing is reported twice.
+func (v *vaultConfig) complete() vault.Options {
+	o := v.Options
+	if a := o.Auth.AppRole; a != nil {
+		named := *a
+		named.RoleID, named.SecretIDFile = "given", "given"
+		o.Auth.AppRole = &named
+	}
+	if j := o.Auth.JWT; j != nil {
+		named := *j
+		named.TokenFile = "given"
+		o.Auth.JWT = &named
+	}
+	return o
+}
+
+// parts takes joined errors apart.
+func parts(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// keyStore is an open key store, with what keeps it going.
+type keyStore struct {
+	secret.KeyStore
+	// run keeps it usable until the context ends; nil where nothing needs doing.
+	run   func(context.Context) error
+	close func() error
+}
+
+// openKeyStores opens the key stores in their order. One that cannot be asked
+// now is no error: readiness says so until it can.
+func openKeyStores(ctx context.Context, c config, log *slog.Logger) (open []keyStore, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeKeyStores(open))
+			open = nil
+		}
+	}()
+	configured := c.KeyStores
+	if len(configured) == 0 {
+		configured = []keyStoreConfig{{Keydir: new(keydirConfig)}}
+	}
+	for _, k := range configured {
+		if k.Barbican != nil {
+			s, err := k.Barbican.open(ctx, log)
+			if err != nil {
+				return open, err
+			}
+			open = append(open, s)
+			continue
+		}
+		if k.Vault != nil {
+			o := k.Vault.Options
+			o.Log = log
+			s, err := vault.Open(ctx, o)
+			if err != nil {
+				return open, err
+			}
+			open = append(open, keyStore{s, s.Run, func() error {
+				// The context that served is over by now.
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), remoteCloseTime)
+				defer cancel()
+				if err := s.Close(ctx); err != nil {
+					log.Warn("Vault's token was not given back; it expires by itself", "error", err)
+				}
+				return nil
+			}})
+			continue
+		}
+		dir := k.Keydir.Dir
+		if dir == "" {
+			// Nobody else makes it where the database is elsewhere.
+			if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+				return open, fmt.Errorf("making the data directory: %w", err)
+			}
+			dir = filepath.Join(c.DataDir, "keys")
+		}
+		s, err := keydir.Open(dir)
+		if err != nil {
+			return open, err
+		}
+		open = append(open, keyStore{s, nil, s.Close})
+	}
+	return open, nil
+}
+
+// remoteCloseTime bounds giving Vault's token back.
+const remoteCloseTime = 3 * time.Second
+
+func closeKeyStores(open []keyStore) error {
+	var errs []error
+	for _, k := range open {
+		errs = append(errs, k.close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+func TestReloadKeepsUnchangedRules(t *testing.T) {
+	c := func(text string) config {
+		c, err := loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\negress: "+text+"\n", 0o600), console.Environment{"HOME=/h"}, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	l := newLive(c("{networks: [10.0.0.0/8], projects: {lab: {allowLoopback: true}, acme: {ports: ['443']}}}"))
+	all, lab, acme := l.egress("other"), l.egress("lab"), l.egress("acme")
+	l.replace(c("{networks: [10.0.0.0/8], projects: {lab: {allowLoopback: true}, acme: {ports: ['80']}}}"))
+	if l.egress("other") != all || l.egress("lab") != lab {
+		t.Error("rules that did not change are others: their connections are lost")
+	}
+	if l.egress("acme") == acme {
+		t.Error("rules that changed are the same")
+	}
+}
+
+// Every key is either exchanged or named as one that needs a restart.
+func TestReloadKnowsEveryKey(t *testing.T) {
+	known := append(slices.Sorted(maps.Keys(restartKeys)), reloadKeys...)
+	c := defaults(nil)
+	for _, key := range slices.Sorted(maps.Keys(c.fields(&files.Document{}))) {
+		if !slices.Contains(known, key) {
+			t.Errorf("a reload ignores %s: add it to restartKeys, or exchange it and add it to reloadKeys (live.go)", key)
+		}
+	}
+}

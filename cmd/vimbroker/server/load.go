@@ -1,0 +1,104 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// load reads the files that the configuration names, and makes rules of its
+// strings; it notes every fault.
+func (c *config) load(d *files.Document) {
+	var err error
+	if c.TLS.CertFile != "" && c.TLS.KeyFile != "" {
+		d.Permissions("tls.certFile", c.TLS.CertFile, files.WritableByOthers)
+		d.Permissions("tls.keyFile", c.TLS.KeyFile, files.ReadableByOthers)
+		if c.certificate, err = openCertificate(c.TLS.CertFile, c.TLS.KeyFile); err != nil {
+			d.Fault(nil, "tls", "%v", err)
+		}
+	}
+	if c.TokensFile != "" {
+		d.Permissions("tokensFile", c.TokensFile, files.WritableByOthers)
+		if c.tokens, err = readTokens(c.TokensFile); err != nil {
+			d.Fault(nil, "tokensFile", "%v", err)
+		}
+	}
+	if k := c.Callers.Keystone; k != nil {
+		k.load(d, "callers.keystone")
+	}
+	if c.PolicyDir != "" {
+		d.Permissions("policyDir", c.PolicyDir, files.WritableByOthers)
+	}
+	if c.policies, err = readPolicies(c.PolicyDir); err != nil {
+		d.Fault(nil, "policyDir", "%v", err)
+	}
+	c.Database.load(d)
+	c.loadKeyStores(d)
+	c.egress = c.egressRules(d)
+}
+
+// readPolicies loads the built-in policies with the *.cedar files of a directory,
+// which may be empty.
+func readPolicies(dir string) (*policy.Policies, error) {
+	texts := make(map[string][]byte)
+	if dir != "" {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("reading policies: %w", err)
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if e.IsDir() || strings.HasPrefix(name, ".") || filepath.Ext(name) != ".cedar" {
+				continue
+			}
+			if texts[name], err = files.ReadFile(filepath.Join(dir, name), nil); err != nil {
+				return nil, fmt.Errorf("reading policies: %w", err)
+			}
+		}
+	}
+	return policy.Load(texts)
+}
+
+// readTokens reads the callers' tokens:
+//
+//	tokens:
+//	  - {name: alice, project: acme, roles: [member], sha256: 9f86d0…}
+func readTokens(name string) (*policy.StaticTokens, error) {
+	text, err := files.ReadFile(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := &files.Document{Name: name}
+	var tokens []policy.Token
+	if root := d.Parse(text); root != nil {
+		d.Mapping(root, "", files.Fields{"tokens": func(n *yaml.Node, at string) {
+			d.List(n, at, func(item *yaml.Node, path string) {
+				var t policy.Token
+				d.Mapping(item, path, files.Fields{
+					"name":    d.Text(&t.Name),
+					"project": d.Text(&t.Project),
+					"roles":   d.Texts(&t.Roles),
+					"sha256":  d.Text(&t.SHA256),
+				})
+				tokens = append(tokens, t)
+			})
+		}})
+	}
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
+	if len(tokens) == 0 {
+		return nil, fmt.Errorf("%s: lists no token, so nobody could call; make one with: vimbroker token new", name)
+	}
+	known, err := policy.NewStaticTokens(tokens)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return known, nil
+}

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// projectRules are the egress rules of all projects.
+type projectRules struct {
+	all *egress.Rules
+	own map[string]*egress.Rules // by project
+}
+
+// of returns a project's rules; the same project gets the same pointer every
+// time, because drivers keep connections by it.
+func (r *projectRules) of(project string) *egress.Rules {
+	if rules, ok := r.own[project]; ok {
+		return rules
+	}
+	return r.all
+}
+
+// keep takes over the rules of before that say the same, so that connections
+// under them go on.
+func (r *projectRules) keep(before *projectRules) {
+	if reflect.DeepEqual(r.all, before.all) {
+		r.all = before.all
+	}
+	for project, rules := range r.own {
+		if old := before.of(project); reflect.DeepEqual(rules, old) {
+			r.own[project] = old
+		}
+	}
+}
+
+// egressRules makes rules of the configuration's strings; it notes every fault.
+func (c *config) egressRules(d *files.Document) *projectRules {
+	all, err := c.Egress.rules()
+	if err != nil {
+		d.Fault(nil, "egress", "%v", err)
+	}
+	r := &projectRules{all: all, own: make(map[string]*egress.Rules)}
+	for _, project := range slices.Sorted(maps.Keys(c.Projects)) {
+		rules, err := c.Projects[project].rules()
+		if err != nil {
+			d.Fault(nil, "egress.projects."+files.Printable(project), "%v", err)
+		}
+		r.own[project] = rules
+	}
+	return r
+}
+
+func (e egressConfig) rules() (*egress.Rules, error) {
+	return egress.Parse(e.AllowLoopback, e.Networks, e.Ports)
+}

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+)
+
+// serveFlags are the flags of serve; those that are given win over the file.
+type serveFlags struct {
+	configFile, listen, dataDir, logFormat, logLevel string
+	dev                                              bool
+}
+
+func (p *program) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve --config FILE | --dev",
+		Short: "Run the server",
+		Long: `Run the server until SIGINT or SIGTERM; then requests under way are finished.
+
+--dev is for trying things out: plain HTTP on loopback, an admin token in
+DATADIR/dev-token, VIMs on loopback allowed. Everything else needs --config,
+a YAML file. Unknown keys are refused, and every fault is reported at once; what
+is left out means:
+
+  listen: 127.0.0.1:8420      # host:port; port 0 takes a free one
+  tls: {certFile: , keyFile: }  # needed unless listen is a loopback address
+  dataDir: ~/.local/state/vimbroker   # or $XDG_STATE_HOME/vimbroker
+  database:                   # none: a file in dataDir, for one server; for several:
+    postgres: {dsnFile: , maxConns: 20, migrate: false}   # see "vimbroker db"
+  keyStores: [keydir: {dir: DATADIR/keys}]   # the first takes new keys; also vault, barbican: {...}
+  tokensFile:                 # needed, or callers; see "vimbroker token new"
+  callers: {keystone: {authURL: , auth: {...}}}   # none: Keystone tokens are not taken
+  tackerAPI: {enabled: false, compat: }  # OpenStack Tacker's /v1.0/vims; on with --dev
+  policyDir:                  # *.cedar beside the built-in policies
+  egress:                     # what VIM endpoints may be connected to
+    allowLoopback: false
+    networks: []              # none: every ordinary unicast network
+    ports: []                 # none: 80, 443 and 1024-65535
+    projects: {}              # project: {allowLoopback, networks, ports} instead
+  lease: {defaultTTL: 1h, maxTTL: 12h}
+  quota: {perPrincipal: 1000, perVIM: 10000, perProject: 10000}  # live leases; 0: no bound
+  checkInterval: 5m
+  log: {level: info, format: json}
+  shutdownGrace: 30s
+
+deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP the
+file is read again: tokens, policies, egress rules and the certificate are replaced
+without a restart. A file with a fault changes nothing, and the log says what is
+wrong; so it does of keys that changed and need a restart.
+
+It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
+		Example: `  vimbroker serve --dev
+  vimbroker serve --dev --listen 127.0.0.1:8420 --data-dir ./data
+  vimbroker serve --config /etc/vimbroker/vimbroker.yaml`,
+		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.dev == (f.configFile != "") {
+				return console.Usagef(c, "give --config FILE, or --dev to try things out: one of the two")
+			}
+			read := func() (config, error) { return f.config(c, p.Env) }
+			config, err := read()
+			if err != nil {
+				return err
+			}
+			return p.serve(c.Context(), config, read)
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.dev, "dev", false, "try-out mode; NOT FOR PRODUCTION")
+	flags.StringVar(&f.configFile, "config", "", "configuration file")
+	flags.StringVar(&f.listen, "listen", "", "host:port to listen on (default "+console.DefaultListen+")")
+	flags.StringVar(&f.dataDir, "data-dir", "", "directory of database and keys (default: $XDG_STATE_HOME/vimbroker or ~/.local/state/vimbroker)")
+	flags.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error (default info)")
+	flags.StringVar(&f.logFormat, "log-format", "", "json or text (default json, with --dev text)")
+	console.MustComplete(c, "log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "log-format", cobra.FixedCompletions([]string{"json", "text"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// config is the file's configuration, or that of the try-out mode, with the flags over it.
+func (f *serveFlags) config(c *cobra.Command, env console.Environment) (config, error) {
+	if f.dev {
+		made := devConfig(env)
+		d := &files.Document{Name: "serve --dev"}
+		f.override(c, &made, d)
+		made.validate(d)
+		made.load(d)
+		return made, d.Err()
+	}
+	return loadConfig(f.configFile, env, func(made *config, d *files.Document) { f.override(c, made, d) })
+}
+
+func (f *serveFlags) override(c *cobra.Command, made *config, d *files.Document) {
+	changed := c.Flags().Changed
+	if changed("listen") {
+		made.Listen = f.listen
+	}
+	if changed("data-dir") {
+		made.DataDir = f.dataDir
+	}
+	if changed("log-format") {
+		made.LogFormat = f.logFormat
+	}
+	if changed("log-level") && made.LogLevel.UnmarshalText([]byte(f.logLevel)) != nil {
+		d.Fault(nil, "log.level", "must be debug, info, warn or error")
+	}
+}
+
+// serve runs the server until the context ends; read reads its configuration again.
+func (p *program) serve(ctx context.Context, c config, read func() (config, error)) error {
+	var hangups chan os.Signal
+	if !c.Dev { // which has no file, and ends with its terminal
+		hangups = make(chan os.Signal, 1)
+		signal.Notify(hangups, syscall.SIGHUP)
+		defer signal.Stop(hangups)
+	}
+	if err := secret.Harden(); err != nil {
+		return fmt.Errorf("hardening the process: %w", err)
+	}
+	log := newLog(p.Err, c)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("%w; choose another address with --listen", err)
+	}
+	s, err := wire(ctx, c, p.Version, log)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	url := "http://" + l.Addr().String()
+	if c.certificate != nil {
+		url = "https://" + l.Addr().String()
+	}
+	reloads, end := context.WithCancel(ctx)
+	reloading := make(chan struct{})
+	go func() {
+		defer close(reloading)
+		s.live.reloadOn(reloads, hangups, read, log)
+	}()
+	defer func() { <-reloading }()
+	defer end()
+	log.Info("listening", "url", url, "dataDir", c.DataDir, "version", p.Version)
+	began := time.Now()
+	err = s.run(ctx, l, func() {
+		if c.Dev {
+			p.announceDev(url, c)
+		}
+		log.Info("ready", "url", url, "after", time.Since(began))
+	})
+	log.Info("stopped")
+	return errors.Join(err, s.Close())
+}
+
+// newLog writes structured lines; times are in UTC.
+func newLog(w io.Writer, c config) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime {
+			a.Value = slog.TimeValue(a.Value.Time().UTC())
+		}
+		return a
+	}}
+	if strings.EqualFold(c.LogFormat, "text") {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/tacker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
+)
+
+// settlePatience is how long readiness waits for the work that a process before
+// left unfinished: VIMs that do not answer must not keep the others waiting.
+const settlePatience = 2 * time.Second
+
+// server is everything that serve runs, put together.
+type server struct {
+	config  config
+	live    *live
+	log     *slog.Logger
+	store   store
+	keys    []keyStore
+	driver  *kubernetes.Driver
+	callers *openstack.Callers // nil: none come with a Keystone token
+	broker  *starting
+	handler http.Handler
+}
+
+// starting is a broker that is not ready before it has settled.
+type starting struct {
+	*broker.Broker
+	settled atomic.Bool
+}
+
+// Ready implements [api.Overseer].
+func (s *starting) Ready(ctx context.Context) error {
+	if !s.settled.Load() {
+		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
+	}
+	return s.Broker.Ready(ctx)
+}
+
+// wire opens the stores and puts the server together; it starts nothing. Close it.
+func wire(ctx context.Context, c config, version string, log *slog.Logger) (*server, error) {
+	store, err := openStore(ctx, c, log)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := openKeyStores(ctx, c, log)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	driver := kubernetes.New(kubernetes.Options{Log: log})
+	s := &server{config: c, log: log, store: store, keys: keys, driver: driver}
+	if c.Dev {
+		if s.config.tokens, err = devTokens(c.DataDir); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	s.live = newLive(s.config)
+	if k := c.Callers.Keystone; k != nil {
+		if s.callers, err = k.open(log); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.live.keystone = s.callers
+	}
+	stores := make([]secret.KeyStore, len(keys))
+	for i, k := range keys {
+		stores[i] = k.KeyStore
+	}
+	s.broker = &starting{Broker: broker.New(broker.Options{
+		Store:   store,
+		Keys:    stores,
+		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver, broker.OpenStack: openstack.New(openstack.Options{Log: log, Now: store.Now})},
+		Policy:  s.live,
+		Egress:  s.live.egress,
+		Terms:   c.Terms,
+		Log:     log,
+		Now:     store.Now,
+	})}
+	var tackerAPI http.Handler
+	if c.TackerAPI.Enabled {
+		o := tacker.Options{Registry: s.broker, Authenticator: s.live, Compat: c.TackerAPI.Compat, Log: log}
+		if k := c.Callers.Keystone; k != nil {
+			o.Keystone = k.AuthURL
+		}
+		tackerAPI = tacker.New(o)
+	}
+	s.handler = api.New(api.Options{
+		Broker:        s.broker,
+		Authenticator: s.live,
+		Tacker:        tackerAPI,
+		Log:           log,
+		Version:       version,
+	})
+	return s, nil
+}
+
+// Close closes the stores.
+func (s *server) Close() error {
+	s.driver.Close()
+	if s.callers != nil {
+		s.callers.Close()
+	}
+	return errors.Join(closeKeyStores(s.keys), s.store.Close())
+}
+
+// run serves until the context ends; ready is called once, when /readyz first
+// may say so.
+func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
+	began := s.store.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		http := api.Server{Handler: s.handler, Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
+		return http.Serve(ctx, l)
+	})
+	group.Go(func() error {
+		if err := s.store.Run(ctx, s.broker.Passes(), s.log); err != nil {
+			return fmt.Errorf("running the periodic passes: %w", err)
+		}
+		return nil
+	})
+	for _, k := range s.keys {
+		if k.run != nil {
+			group.Go(func() error {
+				if err := k.run(ctx); err != nil {
+					return fmt.Errorf("keeping the key store %s usable: %w", k.Name(), err)
+				}
+				return nil
+			})
+		}
+	}
+	group.Go(func() error {
+		if s.config.Database.Postgres != nil {
+			// Others may be at what is unfinished: the settle pass waits until they surely
+			// are not.
+			s.broker.settled.Store(true)
+			ready()
+			return nil
+		}
+		// The store is this process's alone, so what is unfinished and older than
+		// this process is nobody's work any more.
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if err := s.broker.Settle(ctx, began); err != nil {
+				s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", err)
+			}
+		}()
+		patience := time.NewTimer(settlePatience)
+		defer patience.Stop()
+		select {
+		case <-done:
+		case <-patience.C:
+			s.log.Warn("some VIMs do not answer; settling what an earlier process left goes on in the background")
+		case <-ctx.Done():
+		}
+		if ctx.Err() == nil {
+			s.broker.settled.Store(true)
+			ready()
+		}
+		<-done
+		return nil
+	})
+	return group.Wait()
+}
