@@ -1,6 +1,7 @@
 package fakekube
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -172,7 +173,7 @@ func (s *Server) spoil(w http.ResponseWriter, r *http.Request, f Fault) {
 		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 	case HTML:
 		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(max(f.Status, http.StatusNotFound))
+		w.WriteHeader(cmp.Or(f.Status, http.StatusNotFound))
 		_, _ = io.WriteString(w, "<html><body><h1>"+Canary+"</h1></body></html>")
 	case Refuse:
 		w.Header().Set("Content-Type", "application/json")
