@@ -17,6 +17,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -163,8 +164,8 @@ func TestPassIsNeverRunTwiceAtOnce(t *testing.T) {
 	if running.Load() != 0 {
 		t.Error("Run returned while a pass was running")
 	}
-	if took := time.Since(begin); took < passGrace {
-		t.Errorf("the context of a running pass ended after %v, want it to have %v", took, passGrace)
+	if took := time.Since(begin); took < queue.Grace {
+		t.Errorf("the context of a running pass ended after %v, want it to have %v", took, queue.Grace)
 	}
 }
 

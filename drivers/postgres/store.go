@@ -29,6 +29,7 @@ type Store struct {
 	log    *slog.Logger
 	closed atomic.Bool
 	close  sync.Once
+	wake   chan struct{} // receives after a commit that makes jobs due
 }
 
 var _ broker.Store = (*Store)(nil)
@@ -62,7 +63,7 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	s := &Store{where: where(c.ConnConfig), now: o.Now, log: o.Log}
+	s := &Store{where: where(c.ConnConfig), now: o.Now, log: o.Log, wake: make(chan struct{}, 1)}
 	if s.now == nil {
 		s.now = s.clock.now
 	}

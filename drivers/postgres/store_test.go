@@ -31,3 +31,7 @@ func mustOpen(t testing.TB, dsn string) *postgres.Store {
 	})
 	return s
 }
+
+func TestJobs(t *testing.T) {
+	conformance.Jobs(t, func(t *testing.T) conformance.JobStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}

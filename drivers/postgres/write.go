@@ -33,7 +33,8 @@ func (s *Store) write(ctx context.Context, e audit.Entry, apply func(txn) error)
 // errNothing: there is nothing to write, and so nothing to record.
 var errNothing = errors.New("nothing to write")
 
-// change is write for what no entry records.
+// change is write for what no entry records. If ctx carries the claim of a job that
+// another worker has taken over, nothing is written: [job.ErrFenced].
 func (s *Store) change(ctx context.Context, apply func(txn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -67,7 +68,7 @@ func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing 
 		return false, err
 	}
 	defer conn.Release()
-	t := txn{ctx, conn, s, &pgx.Batch{}}
+	t := txn{ctx, conn, s, &pgx.Batch{}, new(bool)}
 	// Also when apply panics. Where this fails the connection is broken, and with it
 	// the transaction ends.
 	defer func() {
@@ -78,12 +79,19 @@ func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing 
 		}
 	}()
 	t.queue(begin)
+	t.demandClaim(ctx)
 	if err := apply(t); err != nil {
 		return false, err
 	}
 	failpoint.At("store.before-commit")
 	committing, err = t.commit()
 	failpoint.At("store.after-commit")
+	if *t.enqueued {
+		select {
+		case s.wake <- struct{}{}:
+		default: // it will be received
+		}
+	}
 	return committing, err
 }
 
@@ -95,6 +103,8 @@ type txn struct {
 	conn   *pgxpool.Conn
 	s      *Store
 	queued *pgx.Batch
+	// enqueued is set by what makes jobs due.
+	enqueued *bool
 }
 
 // queue leaves a statement to be sent by the next send, at the latest with the

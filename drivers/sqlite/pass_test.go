@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/queue"
 )
 
 // lockedBuffer is a log that a test may read while it is written.
@@ -125,8 +126,8 @@ func TestPassIsNeverRunTwiceAtOnce(t *testing.T) {
 	if running.Load() != 0 {
 		t.Error("Run returned while a pass was running")
 	}
-	if took := time.Since(begin); took < passGrace {
-		t.Errorf("the context of a running pass ended after %v, want it to have %v", took, passGrace)
+	if took := time.Since(begin); took < queue.Grace {
+		t.Errorf("the context of a running pass ended after %v, want it to have %v", took, queue.Grace)
 	}
 }
 

@@ -55,6 +55,9 @@ type Store struct {
 	open    *batch       // the transaction that waits for its commit; under turn
 	end     *audit.Entry // the last of the audit chain, nil where it is to be read; under turn
 	closed  atomic.Bool
+
+	enqueued bool          // the open batch makes jobs due; under turn
+	wake     chan struct{} // receives after the commit of such a batch
 }
 
 var _ broker.Store = (*Store)(nil)
@@ -63,7 +66,7 @@ var _ broker.Store = (*Store)(nil)
 // to date. A directory that another process has open is broker.ErrConflict, a
 // database that a newer version wrote broker.ErrUnsupported; both say what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{now: o.Now, log: o.Log}
+	s := &Store{now: o.Now, log: o.Log, wake: make(chan struct{}, 1)}
 	if s.now == nil {
 		s.now = time.Now
 	}

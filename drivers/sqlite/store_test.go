@@ -272,3 +272,9 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 		t.Errorf("UpdateLease against a rule = %v, want ErrInvalid that names it", err)
 	}
 }
+
+func TestJobs(t *testing.T) {
+	conformance.Jobs(t, func(t *testing.T) conformance.JobStore {
+		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	})
+}

@@ -32,7 +32,8 @@ type batch struct {
 }
 
 // write runs apply in a transaction, and returns once it is committed. When
-// apply errs, what it did is taken back and its error returned as it is.
+// apply errs, what it did is taken back and its error returned as it is. If ctx
+// carries the claim of a job that another worker has taken over, apply is not run.
 //
 // Writes run one after the other, each in the goroutine of its caller. One that
 // finds others waiting behind it leaves the commit to them; the last one commits
@@ -43,7 +44,7 @@ func (s *Store) write(ctx context.Context, apply func(txn) error) error {
 	s.turn.Lock()
 	s.waiting.Add(-1)
 
-	b, err := s.join(ctx, apply)
+	b, err := s.join(ctx, held(ctx, apply))
 	if b == nil {
 		return err
 	}
@@ -121,6 +122,13 @@ func (s *Store) finish(b *batch) {
 			s.end = nil
 		}
 		failpoint.At("store.after-commit")
+	}
+	if s.enqueued {
+		s.enqueued = false
+		select {
+		case s.wake <- struct{}{}:
+		default: // it will be received
+		}
 	}
 	close(b.done)
 }

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
@@ -80,7 +81,7 @@ type store interface {
 	broker.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time
-	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger) error
+	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error
 	Close() error
 }
 

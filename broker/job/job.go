@@ -1,0 +1,73 @@
+// Package job is work that outlives the request that asked for it: what a job is,
+// who works it, and the claim that keeps two workers from writing for one subject.
+package job
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"time"
+)
+
+// ErrFenced: the worker's claim on the job has ended, because another worker took
+// the job over or the attempt is over. Nothing was written.
+var ErrFenced = errors.New("another worker has taken the job over")
+
+// Job names work on one subject. What is to be done stands in the subject's row,
+// not in the job.
+type Job struct {
+	// Kind is in kebab case.
+	Kind string
+	// Subject is the id of what the work is about.
+	Subject string
+}
+
+var kindForm = regexp.MustCompile(`^[a-z][a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Valid reports whether the job can be queued.
+func (j Job) Valid() bool {
+	return kindForm.MatchString(j.Kind) && len(j.Kind) <= 64 && j.Subject != "" && len(j.Subject) <= 255
+}
+
+// Worker works the jobs of one kind. Work is called for one subject by one worker at
+// a time. It reads from the subject's row how far the previous attempt came, and goes
+// on from there. If it errs or panics, it is called again after a backoff that grows
+// up to [MaxBackoff]; work that must not be repeated returns nil.
+//
+// The context carries the worker's [Claim]: every write of the store that is made with
+// it is refused with [ErrFenced] once another worker has taken over. The context ends
+// when that is noticed, and when the process stops.
+type Worker struct {
+	Kind string
+	// AtOnce is how many jobs of the kind one process works at the same time.
+	AtOnce int
+	Work   func(ctx context.Context, subject string) error
+}
+
+const (
+	// MaxBackoff is the longest wait between two attempts.
+	MaxBackoff = time.Minute
+	// TakeoverAfter is how long a worker may be silent before another takes its job over.
+	TakeoverAfter = 15 * time.Second
+)
+
+// Claim is the right to write for a job's subject during one attempt.
+type Claim struct {
+	Job
+	// Fence grows with every attempt on the subject. Of two claims the one with the
+	// larger fence holds.
+	Fence int64
+}
+
+type claimKey struct{}
+
+// WithClaim returns a context whose writes are made under the claim.
+func WithClaim(ctx context.Context, c Claim) context.Context {
+	return context.WithValue(ctx, claimKey{}, c)
+}
+
+// ClaimOf returns the claim that the context carries.
+func ClaimOf(ctx context.Context) (Claim, bool) {
+	c, ok := ctx.Value(claimKey{}).(Claim)
+	return c, ok
+}

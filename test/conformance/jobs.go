@@ -1,0 +1,467 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/drivers/queue"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// JobStore is a store with its jobs.
+type JobStore interface {
+	broker.Store
+	queue.Ledger
+	Now() time.Time
+	Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) error
+	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error
+}
+
+// Jobs checks what a store promises of jobs: [job.Worker], [job.Claim] and
+// [queue.Ledger]. open returns an empty store, and sees to its end.
+func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
+	for name, check := range map[string]func(*testing.T, jobTest){
+		"StartsAtOnce":      jobStartsAtOnce,
+		"WithItsEntry":      jobWithItsEntry,
+		"OneAtATime":        jobOneAtATime,
+		"Retry":             jobRetry,
+		"AtOnce":            jobsAtOnce,
+		"Stop":              jobStop,
+		"Takeover":          jobTakeover,
+		"TakeoverInAWrite":  jobTakeoverInAWrite,
+		"NoticesTakeover":   jobNoticesTakeover,
+		"ClaimEnds":         jobClaimEnds,
+		"Offer":             jobOffer,
+		"WantedAgain":       jobWantedAgain,
+		"RefusesWorkers":    jobRefusesWorkers,
+		"RefusesInvalid":    jobRefusesInvalid,
+		"DiesBeforeItBegan": jobDiesBeforeItBegan,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, jobTest{JobStore: open(t), ctx: t.Context()})
+		})
+	}
+}
+
+type jobTest struct {
+	JobStore
+	ctx context.Context
+}
+
+var vnf = job.Job{Kind: "lcm", Subject: "7d0c"}
+
+func (s jobTest) mustEnqueue(t *testing.T, jobs ...job.Job) {
+	t.Helper()
+	if err := s.Enqueue(s.ctx, entry("enqueue"), jobs...); err != nil {
+		t.Fatalf("Enqueue = %v", err)
+	}
+}
+
+// mustOffer returns the next attempt of the one job that is due.
+func (s jobTest) mustOffer(t *testing.T) job.Claim {
+	t.Helper()
+	due, err := s.OfferJobs(s.ctx, 10, s.Now())
+	if err != nil || len(due) != 1 {
+		t.Fatalf("OfferJobs = %v, %v; want one attempt", due, err)
+	}
+	return due[0]
+}
+
+// mustBegin begins an attempt that says nothing more: another may follow at once.
+func (s jobTest) mustBegin(t *testing.T) (context.Context, job.Claim, queue.Begun) {
+	t.Helper()
+	c := s.mustOffer(t)
+	begun, err := s.BeginJob(s.ctx, c, s.Now())
+	if err != nil {
+		t.Fatalf("BeginJob(%v) = %v", c, err)
+	}
+	return job.WithClaim(s.ctx, c), c, begun
+}
+
+// run works jobs until stop is called, which returns what Run returned.
+func (s jobTest) run(t *testing.T, workers ...job.Worker) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, nil, slog.New(slog.DiscardHandler), workers...) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+// next fails the test if nothing is received.
+func next[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(time.Minute):
+		t.Fatalf("%s does not come", what)
+		panic("not reached")
+	}
+}
+
+func jobStartsAtOnce(t *testing.T, s jobTest) {
+	started := make(chan time.Time, 100)
+	stop := s.run(t, job.Worker{Kind: "lcm", AtOnce: 2, Work: func(context.Context, string) error {
+		started <- time.Now()
+		return nil
+	}})
+	s.mustEnqueue(t, vnf)
+	next(t, "the first job", started) // the queue is running
+	var waits []time.Duration
+	for i := range 9 {
+		began := time.Now()
+		s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: fmt.Sprint(i)})
+		waits = append(waits, next(t, "a job", started).Sub(began))
+	}
+	slices.Sort(waits)
+	t.Logf("from before the write until the job runs: %v in the middle, %v at most", waits[4], waits[8])
+	if waits[4] > 500*time.Millisecond {
+		t.Errorf("jobs start after %v: they wait for a poll", waits)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+func jobWithItsEntry(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	entries, err := s.Entries(s.ctx, audit.Query{Limit: 10})
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("Entries = %v, %v; want the one of the job", entries, err)
+	}
+	if c := s.mustOffer(t); c.Job != vnf {
+		t.Errorf("offered %v, want %v", c, vnf)
+	}
+}
+
+func jobRefusesInvalid(t *testing.T, s jobTest) {
+	for _, bad := range []job.Job{{Subject: "7d0c"}, {Kind: "lcm"}, {Kind: "Two Words", Subject: "7d0c"}} {
+		if err := s.Enqueue(s.ctx, entry("enqueue"), vnf, bad); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("Enqueue(%v) = %v, want ErrInvalid", bad, err)
+		}
+	}
+	// Neither the valid job beside it nor the entry is there.
+	due, err := s.OfferJobs(s.ctx, 10, s.Now())
+	entries, entriesErr := s.Entries(s.ctx, audit.Query{Limit: 10})
+	if len(due) != 0 || len(entries) != 0 || err != nil || entriesErr != nil {
+		t.Errorf("after a refusal there are jobs %v, %v and entries %v, %v", due, err, entries, entriesErr)
+	}
+}
+
+// jobOneAtATime enqueues a job again and again while it runs: it runs once more.
+func jobOneAtATime(t *testing.T, s jobTest) {
+	var running atomic.Int64
+	started, goOn := make(chan struct{}, 10), make(chan struct{})
+	stop := s.run(t, job.Worker{Kind: "lcm", AtOnce: 5, Work: func(context.Context, string) error {
+		if n := running.Add(1); n > 1 {
+			t.Errorf("%d workers have one subject", n)
+		}
+		defer running.Add(-1)
+		started <- struct{}{}
+		<-goOn
+		return nil
+	}}, job.Worker{Kind: "other", AtOnce: 1, Work: func(context.Context, string) error {
+		started <- struct{}{}
+		return nil
+	}})
+	s.mustEnqueue(t, vnf)
+	next(t, "the job", started)
+	for range 3 {
+		s.mustEnqueue(t, vnf)
+	}
+	s.mustEnqueue(t, job.Job{Kind: "other", Subject: vnf.Subject})
+	next(t, "the job of another kind on the same subject", started)
+	close(goOn)
+	next(t, "the job, which was enqueued while it ran", started)
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	if due, err := s.OfferJobs(s.ctx, 10, s.Now()); len(due) != 0 || len(started) != 0 || err != nil {
+		t.Errorf("more is due: %v, %v", due, err)
+	}
+}
+
+func jobRetry(t *testing.T, s jobTest) {
+	tried := make(chan time.Time, 10)
+	var tries atomic.Int64
+	stop := s.run(t, job.Worker{Kind: "lcm", AtOnce: 1, Work: func(context.Context, string) error {
+		tried <- time.Now()
+		switch tries.Add(1) {
+		case 1:
+			return errors.New("no luck")
+		case 2:
+			panic("no luck either")
+		}
+		return nil
+	}})
+	s.mustEnqueue(t, vnf)
+	first, second, third := next(t, "the job", tried), next(t, "the retry", tried), next(t, "the retry after a panic", tried)
+	if second.Sub(first) < 500*time.Millisecond || third.Sub(second) < time.Second {
+		t.Errorf("retries came after %v and %v, want a backoff that grows", second.Sub(first), third.Sub(second))
+	}
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	if len(tried) != 0 {
+		t.Errorf("a job that succeeded ran again")
+	}
+}
+
+func jobsAtOnce(t *testing.T, s jobTest) {
+	var running, most atomic.Int64
+	started, goOn := make(chan struct{}, 10), make(chan struct{})
+	s.run(t, job.Worker{Kind: "lcm", AtOnce: 2, Work: func(context.Context, string) error {
+		most.Store(max(most.Load(), running.Add(1)))
+		defer running.Add(-1)
+		started <- struct{}{}
+		<-goOn
+		return nil
+	}})
+	for i := range 5 {
+		s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: fmt.Sprint(i)})
+	}
+	for range 2 {
+		next(t, "a job", started)
+	}
+	close(goOn)
+	for range 3 {
+		next(t, "a job that waited", started)
+	}
+	if most.Load() != 2 {
+		t.Errorf("%d jobs ran at once, want 2", most.Load())
+	}
+}
+
+// jobStop stops the process in the middle of a job: the next process works it at once.
+func jobStop(t *testing.T, s jobTest) {
+	started := make(chan struct{}, 10)
+	stop := s.run(t, job.Worker{Kind: "lcm", AtOnce: 1, Work: func(ctx context.Context, _ string) error {
+		started <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+	s.mustEnqueue(t, vnf)
+	next(t, "the job", started)
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	_, _, begun := s.mustBegin(t)
+	if begun.Failures != 0 {
+		t.Errorf("stopping counts as %d failures", begun.Failures)
+	}
+}
+
+// jobTakeover pauses a worker between two of its writes, and lets another take over.
+func jobTakeover(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	paused, first, begun := s.mustBegin(t)
+	if err := s.Append(paused, entry("first")); err != nil {
+		t.Fatalf("a write under a claim that holds = %v", err)
+	}
+	successor, second, _ := s.mustBegin(t)
+	if second.Fence <= first.Fence {
+		t.Fatalf("the fence went from %d to %d", first.Fence, second.Fence)
+	}
+	for what, write := range map[string]func() error{
+		"an entry": func() error { return s.Append(paused, entry("late")) },
+		"a VIM":    func() error { return s.CreateVIM(paused, plainVIM("north", "late"), entry("late")) },
+		"a job":    func() error { return s.Enqueue(paused, entry("late"), job.Job{Kind: "lcm", Subject: "other"}) },
+		"alive":    func() error { return s.KeepJob(s.ctx, first, s.Now()) },
+		"success":  func() error { return s.FinishJob(s.ctx, first, begun) },
+		"failure":  func() error { return s.RetryJob(s.ctx, first, s.Now(), true) },
+	} {
+		if err := write(); !errors.Is(err, job.ErrFenced) {
+			t.Errorf("writing %s after the takeover = %v, want ErrFenced", what, err)
+		}
+	}
+	if err := s.Append(successor, entry("second")); err != nil {
+		t.Errorf("a write of the successor = %v", err)
+	}
+	entries, err := s.Entries(s.ctx, audit.Query{Limit: 10})
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%d entries, %v; want those of the enqueueing, the first worker and the successor", len(entries), err)
+	}
+	if _, err := s.BeginJob(s.ctx, first, s.Now()); !errors.Is(err, job.ErrFenced) {
+		t.Errorf("beginning the first attempt again = %v, want ErrFenced", err)
+	}
+}
+
+// jobTakeoverInAWrite pauses a worker after its claim was checked and before its write
+// is committed: the successor begins after that write, or the write is refused.
+func jobTakeoverInAWrite(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	v := plainVIM("north", "paused")
+	if err := s.CreateVIM(s.ctx, v, entry("create")); err != nil {
+		t.Fatal(err)
+	}
+	paused, _, _ := s.mustBegin(t)
+	successor := s.mustOffer(t)
+	inside, goOn, wrote, began := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan error, 1)
+	var once sync.Once
+	go func() {
+		_, err := s.UpdateVIM(paused, v.ID, func(v *broker.VIM) error {
+			once.Do(func() {
+				close(inside)
+				<-goOn
+			})
+			v.Description = "written by the paused worker"
+			return nil
+		}, entry("paused"))
+		wrote <- err
+	}()
+	next(t, "the paused worker's write", inside)
+	go func() {
+		_, err := s.BeginJob(s.ctx, successor, s.Now())
+		began <- err
+	}()
+	select {
+	case err := <-began:
+		t.Errorf("the successor began (%v) in the middle of the write", err)
+		began <- err
+	case <-time.After(100 * time.Millisecond): // it cannot be seen to wait
+	}
+	close(goOn)
+	if err := next(t, "the end of the write", wrote); err != nil {
+		t.Errorf("the write that came before the takeover = %v", err)
+	}
+	if err := next(t, "the successor", began); err != nil {
+		t.Errorf("BeginJob = %v", err)
+	}
+	if _, err := s.UpdateVIM(paused, v.ID, func(*broker.VIM) error { return nil }, entry("late")); !errors.Is(err, job.ErrFenced) {
+		t.Errorf("the next write = %v, want ErrFenced", err)
+	}
+}
+
+// jobNoticesTakeover lets the context of a worker end when another has taken over.
+func jobNoticesTakeover(t *testing.T, s jobTest) {
+	started, ended := make(chan job.Claim, 10), make(chan error, 10)
+	var runs atomic.Int64
+	s.run(t, job.Worker{Kind: "lcm", AtOnce: 1, Work: func(ctx context.Context, _ string) error {
+		if runs.Add(1) > 1 {
+			return nil
+		}
+		c, _ := job.ClaimOf(ctx)
+		started <- c
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return ctx.Err()
+	}})
+	s.mustEnqueue(t, vnf)
+	c := next(t, "the job", started)
+	c.Fence++
+	if _, err := s.BeginJob(s.ctx, c, s.Now().Add(time.Hour)); err != nil {
+		t.Fatalf("BeginJob = %v", err)
+	}
+	if cause := next(t, "the end of the context", ended); !errors.Is(cause, job.ErrFenced) {
+		t.Errorf("the context ended with %v, want ErrFenced", cause)
+	}
+}
+
+func jobClaimEnds(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	first, c, begun := s.mustBegin(t)
+	if err := s.RetryJob(s.ctx, c, s.Now(), true); err != nil {
+		t.Fatalf("RetryJob = %v", err)
+	}
+	if err := s.Append(first, entry("late")); !errors.Is(err, job.ErrFenced) {
+		t.Errorf("a write after the attempt failed = %v, want ErrFenced", err)
+	}
+	second, c, again := s.mustBegin(t)
+	if again.Failures != begun.Failures+1 {
+		t.Errorf("after a failure there are %d, want one more than %d", again.Failures, begun.Failures)
+	}
+	if err := s.FinishJob(s.ctx, c, again); err != nil {
+		t.Fatalf("FinishJob = %v", err)
+	}
+	if err := s.Append(second, entry("late")); !errors.Is(err, job.ErrFenced) {
+		t.Errorf("a write after the job was done = %v, want ErrFenced", err)
+	}
+	if due, err := s.OfferJobs(s.ctx, 10, s.Now()); len(due) != 0 || err != nil {
+		t.Errorf("a job that is done is offered: %v, %v", due, err)
+	}
+	s.mustEnqueue(t, vnf)
+	if _, third, begun := s.mustBegin(t); third.Fence <= c.Fence || begun.Failures != 0 {
+		t.Errorf("the job enqueued anew has fence %d after %d and %d failures", third.Fence, c.Fence, begun.Failures)
+	}
+}
+
+func jobOffer(t *testing.T, s jobTest) {
+	for i := range 3 {
+		s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: fmt.Sprint(i)})
+	}
+	later := s.Now().Add(time.Hour)
+	two, err := s.OfferJobs(s.ctx, 2, later)
+	if err != nil || len(two) != 2 {
+		t.Fatalf("OfferJobs = %v, %v; want two", two, err)
+	}
+	rest, err := s.OfferJobs(s.ctx, 2, later)
+	if err != nil || len(rest) != 1 {
+		t.Fatalf("OfferJobs = %v, %v; want the third", rest, err)
+	}
+	if none, err := s.OfferJobs(s.ctx, 2, later); len(none) != 0 || err != nil {
+		t.Errorf("OfferJobs = %v, %v; want none before it is due again", none, err)
+	}
+	c := rest[0]
+	if _, err := s.BeginJob(s.ctx, c, later); err != nil {
+		t.Fatalf("BeginJob = %v", err)
+	}
+	if err := s.KeepJob(s.ctx, c, s.Now()); err != nil {
+		t.Errorf("KeepJob = %v", err)
+	}
+	if again := s.mustOffer(t); again.Job != c.Job || again.Fence != c.Fence+1 {
+		t.Errorf("offered %v after %v fell silent", again, c)
+	}
+}
+
+// jobWantedAgain enqueues a job in the window between a worker's last look at its
+// subject and the end of its attempt.
+func jobWantedAgain(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	_, c, begun := s.mustBegin(t)
+	s.mustEnqueue(t, vnf)
+	if err := s.FinishJob(s.ctx, c, begun); err != nil {
+		t.Fatalf("FinishJob = %v", err)
+	}
+	s.mustBegin(t)
+}
+
+// jobDiesBeforeItBegan leaves an attempt that was offered, and that nobody begins.
+func jobDiesBeforeItBegan(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	first := s.mustOffer(t)
+	again := s.mustOffer(t)
+	if again != first {
+		t.Errorf("offered %v and then %v, want the same attempt", first, again)
+	}
+}
+
+func jobRefusesWorkers(t *testing.T, s jobTest) {
+	work := func(context.Context, string) error { return nil }
+	for what, workers := range map[string][]job.Worker{
+		"twice":         {{Kind: "lcm", AtOnce: 1, Work: work}, {Kind: "lcm", AtOnce: 1, Work: work}},
+		"no kind":       {{AtOnce: 1, Work: work}},
+		"spaces":        {{Kind: "two words", AtOnce: 1, Work: work}},
+		"none at once":  {{Kind: "lcm", Work: work}},
+		"a long kind":   {{Kind: string(slices.Repeat([]byte("a"), 65)), AtOnce: 1, Work: work}},
+		"a single word": {{Kind: "x", AtOnce: 1, Work: work}},
+	} {
+		if err := s.Run(s.ctx, nil, slog.New(slog.DiscardHandler), workers...); err == nil {
+			t.Errorf("Run with workers %s = nil, want an error", what)
+		}
+	}
+}
