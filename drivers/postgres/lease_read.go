@@ -79,7 +79,11 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, stamp(f.DueBefore))
 	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, stamp(f.CreatedBefore))
 	if len(f.States) > 0 {
-		c.Add(`state = ANY(?)`, f.States)
+		// PostgreSQL takes a state and "not revoked" for independent, expects next to
+		// no leases, and would read all live ones. It makes no guess about coalesce.
+		mine := f.Project != "" || f.VIM != "" || f.Principal != ""
+		c.AddIf(mine, `coalesce(state = ANY(?), false)`, f.States)
+		c.AddIf(!mine, `state = ANY(?)`, f.States)
 		c.AddIf(!slices.Contains(f.States, broker.LeaseRevoked), `state <> 'revoked'`)
 	}
 	switch {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,18 @@ var crowd = []string{
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
+	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
+	`INSERT INTO leases (` + leaseColumns + `)
+		SELECT 'full-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 1,
+			CASE WHEN i % 2 = 0 THEN 'other' ELSE 'full' END, 'principal-' || i % 500, at, '',
+			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
+			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, '', ''
+		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
+	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
+		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', ''
+		FROM generate_series(1, 22000) AS i`,
 	`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		SELECT 'keydir', 'old-' || i, 'vim-' || i, 1, '2030-01-01' FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO audit_entries (` + entryColumns + `)
@@ -79,6 +92,83 @@ func (s *Store) keptPlan(t *testing.T, text string, args int) string {
 		t.Fatalf("explaining %s: %v", text, err)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// touched runs a query, and counts the rows of tables that it looked at and the
+// blocks that it read, from memory or from disk.
+func (s *Store) touched(t *testing.T, text string, args ...any) (found, blocks int) {
+	t.Helper()
+	type node struct {
+		Relation string  `json:"Relation Name"`
+		Rows     float64 `json:"Actual Rows"`
+		Loops    float64 `json:"Actual Loops"`
+		Removed  float64 `json:"Rows Removed by Filter"`
+		Recheck  float64 `json:"Rows Removed by Index Recheck"`
+		Hit      int     `json:"Shared Hit Blocks"`
+		Read     int     `json:"Shared Read Blocks"`
+		Plans    []node
+	}
+	answer, err := readOne(t.Context(), s, scalar[string], "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+text, args...)
+	if err != nil {
+		t.Fatalf("explaining %s: %v", text, err)
+	}
+	var plans []struct{ Plan node }
+	if err := json.Unmarshal([]byte(answer), &plans); err != nil {
+		t.Fatal(err)
+	}
+	var count func(n node)
+	count = func(n node) {
+		if n.Relation != "" {
+			found += int(n.Loops * (n.Rows + n.Removed + n.Recheck))
+		}
+		for _, below := range n.Plans {
+			count(below)
+		}
+	}
+	count(plans[0].Plan)
+	return found, plans[0].Plan.Hit + plans[0].Plan.Read
+}
+
+// wantOnePage holds that a page costs the rows of a page, and one more, from each
+// of at most two ranges of an index, however many rows the lists have.
+func (s *Store) wantOnePage(t *testing.T) {
+	const size = 50
+	middle := rows.Token(rows.LeasePosition{CreatedAt: time.Date(2030, 2, 8, 0, 0, 0, 0, time.UTC).UnixMicro(), ID: "full-5"})
+	live := []broker.LeaseState{broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseIrrevocable}
+	for _, f := range []broker.LeaseFilter{
+		{}, {Project: "full"}, {Project: "full", States: live}, {Project: "full", States: live[1:2]}, {Principal: "principal-7"}, {VIM: "vim-7"},
+	} {
+		for _, f.Token = range []string{"", middle} {
+			f.Size = size
+			text, args, _, err := listLeases(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, blocks := s.touched(t, text, args...)
+			if most := 2 * (size + 1); found > most || blocks > 4*most {
+				t.Errorf("Leases(%+v) looks at %d rows in %d blocks, want at most %d in %d:\n%s", f, found, blocks, most, 4*most, s.plan(t, text, args...))
+			}
+		}
+	}
+	for _, f := range []broker.VIMFilter{
+		{}, {Project: "full"}, {State: broker.Registered}, {Status: broker.Reachable}, {State: broker.Registered, Project: "full"},
+	} {
+		for _, f.Token = range []string{"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"})} {
+			f.Size = size
+			text, args, _, err := listVIMs(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, blocks := s.touched(t, text, args...)
+			// Each VIM of the page is looked up again, with its generations and labels.
+			if most := 5 * (size + 1); found > most || blocks > 6*most {
+				t.Errorf("VIMs(%+v) looks at %d rows in %d blocks, want at most %d in %d:\n%s", f, found, blocks, most, 6*most, s.plan(t, text, args...))
+			}
+		}
+	}
+	if found, blocks := s.touched(t, `SELECT * FROM leases WHERE purpose = 'x'`); found < 100_000 || blocks < 1000 {
+		t.Errorf("the test sees %d rows in %d blocks of a scan of all leases", found, blocks)
+	}
 }
 
 // TestQueriesUseIndexes holds the plan of every query at 100 000 leases, where one
@@ -182,6 +272,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		}
 		want(fmt.Sprintf("Leases(%+v)", c.f), c.index, text, args...)
 	}
+
+	s.wantOnePage(t)
 
 	late := time.Date(2030, 1, 2, 3, 46, 0, 0, time.UTC) // 40 s before the last entry
 	for _, c := range []struct {

@@ -188,5 +188,9 @@ func answerOf(err error) string {
 	case errors.Is(err, broker.ErrConflict):
 		return "conflict"
 	}
+	var e *broker.Error
+	if errors.As(err, &e) && e.Cause != nil {
+		return err.Error() + ": " + e.Cause.Error()
+	}
 	return err.Error()
 }

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
+)
+
+// full are a project's 22 000 VIMs and 22 000 leases: half its own, half shared with
+// it by others or lent by it to others.
+var full = []string{
+	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
+		INSERT INTO vims (` + rows.VIMColumns.Names() + `)
+		SELECT 'vim-' || i, iif(i % 2, 'other', 'full'), 'name-' || i, 'kubernetes', 'registered', i % 2, 0, 'alice',
+			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', 1, '', '', '', '' FROM n`,
+	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
+		INSERT INTO leases (` + leaseColumns + `)
+		SELECT 'lease-' || i, 'vim-' || (i % 20), 'name', 'kubernetes', iif(i % 2, 'full', 'other'), 1, iif(i % 2, 'other', 'full'),
+			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
+			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
+			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '' FROM n`,
+}
+
+// pages counts the pages of the database that a query looks at.
+func (s *Store) pages(t *testing.T, text string, args ...any) int {
+	t.Helper()
+	conn, err := s.reader.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	looked := func() (n int) {
+		err := conn.Raw(func(c any) error {
+			for _, op := range []sqlite.DBStatusOp{sqlite.DBStatusCacheHit, sqlite.DBStatusCacheMiss} {
+				pages, _, err := c.(sqlite.DBStatus).Status(op, true)
+				if err != nil {
+					return err
+				}
+				n += pages
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	stmt, err := conn.PrepareContext(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stmt.Close()
+	looked()
+	found, err := stmt.QueryContext(t.Context(), args...)
+	if _, err := collect(found, err, func(*sql.Rows) (struct{}, error) { return struct{}{}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	return looked()
+}
+
+// TestAPageCostsAPage holds that a page of a long list costs what is on the page: at
+// most two ranges of an index, however many rows the list has.
+func TestAPageCostsAPage(t *testing.T) {
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, text := range full {
+		if _, err := s.writer.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const size = 50
+	// For each row of the page a few pages of the index and the table.
+	const most = 4 * (size + 1)
+	live := []broker.LeaseState{broker.LeaseActive}
+	for _, f := range []broker.LeaseFilter{
+		{}, {Project: "full"}, {Project: "full", States: live}, {Principal: "principal-7"}, {VIM: "vim-7"},
+		{CreatedBefore: time.UnixMicro(11_000)},
+	} {
+		for _, f.Token = range []string{"", rows.Token(rows.LeasePosition{CreatedAt: 11_000, ID: "lease-5"})} {
+			f.Size = size
+			text, args, _, err := listLeases(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := s.pages(t, text, args...); n > most {
+				t.Errorf("Leases(%+v) looks at %d pages, want at most %d", f, n, most)
+			}
+		}
+	}
+	for _, f := range []broker.VIMFilter{
+		{}, {Project: "full"}, {State: broker.Registered}, {Status: broker.Reachable}, {State: broker.Registered, Project: "full"},
+	} {
+		for _, f.Token = range []string{"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"})} {
+			f.Size = size
+			text, args, _, err := listVIMs(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := s.pages(t, text, args...); n > most {
+				t.Errorf("VIMs(%+v) looks at %d pages, want at most %d", f, n, most)
+			}
+		}
+	}
+	if n := s.pages(t, `SELECT count(*) FROM leases WHERE purpose = 'x'`); n < 2*most {
+		t.Errorf("the test sees %d pages of a scan of all leases", n)
+	}
+}
