@@ -2,19 +2,16 @@ package barbican
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -145,37 +142,12 @@ const (
 // brokenWay translates an error without an answer. Whether the request was carried
 // out is unknown.
 func brokenWay(ctx context.Context, err error, server string) *fault {
-	var (
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		name      *net.DNSError
-		timeout   net.Error
-		errno     syscall.Errno
-	)
-	f := unavailable(server + " cannot be reached")
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return &fault{reason: "asking " + server, cause: context.Canceled}
-	case errors.Is(err, errTooLarge):
-		f.reason = server + "'s answer is too large"
-	case errors.Is(err, errNoAuthorities):
-		f.reason = "the file of certificate authorities cannot be read, or holds none"
-	case errors.As(err, &authority):
-		f.reason = server + "'s certificate is not signed by a known authority"
-	case errors.As(err, &host):
-		f.reason = server + "'s certificate is for another name"
-	case errors.As(err, &verify):
-		f.reason = server + "'s certificate does not verify"
-	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		f.reason = server + " does not speak TLS at this address"
-	case errors.As(err, &name):
-		f.reason = server + "'s host name cannot be resolved"
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		f.reason, f.cause = server+" does not answer in time", context.DeadlineExceeded
-	case errors.As(err, &errno):
-		f.cause = errno
+	}
+	f := unavailable(server + " cannot be reached")
+	if why := remote.Unanswered(err, server); why != nil {
+		f.reason, f.cause = why.Detail, why.System()
 	}
 	return f
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/keymanager/v1/secrets"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -98,7 +99,7 @@ func (s *Store) page(ctx context.Context, name string, offset int) (page []secre
 		var body struct {
 			Secrets *[]secrets.Secret `json:"secrets"`
 		}
-		response, err := client.Get(ctx, client.ServiceURL("secrets")+query, &body, nil)
+		response, err := client.Get(remote.Expect(ctx, remote.List), client.ServiceURL("secrets")+query, &body, nil)
 		if err != nil {
 			return err
 		}

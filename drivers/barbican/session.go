@@ -12,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -141,7 +142,7 @@ func (s *Store) login(ctx context.Context) (*session, error) {
 
 // authenticate asks Keystone for a token. Only a token for a project is of use.
 func (s *Store) authenticate(ctx context.Context, credential string, now time.Time) (*session, *fault) {
-	result := tokens.Create(ctx, s.identity, s.credential(credential))
+	result := tokens.Create(remote.Expect(ctx, remote.Catalog), s.identity, s.credential(credential))
 	if f := faultOf(ctx, result.Err, keystone); f != nil {
 		switch {
 		case f.status == http.StatusUnauthorized, errors.Is(f, secret.ErrNotFound):

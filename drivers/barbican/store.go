@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -29,14 +30,14 @@ const octets = "application/octet-stream"
 // also by several processes. Its errors are the sentinels of package secret, with
 // the reason in words; they hold nothing of what a remote side answered.
 type Store struct {
-	transport *transport
-	identity  *gophercloud.ServiceClient // Keystone
-	keys      *gophercloud.ServiceClient // Barbican
-	auth      Auth
-	folder    string
-	timeout   time.Duration
-	now       func() time.Time
-	log       *slog.Logger
+	ways     [2]transport               // to Keystone, and to Barbican
+	identity *gophercloud.ServiceClient // Keystone
+	keys     *gophercloud.ServiceClient // Barbican
+	auth     Auth
+	folder   string
+	timeout  time.Duration
+	now      func() time.Time
+	log      *slog.Logger
 
 	logins  singleflight.Group
 	mu      sync.Mutex
@@ -55,9 +56,19 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening Barbican key store: %w", err)
 	}
-	way := &transport{caFile: o.CAFile}
+	var ways [2]transport
+	for i, server := range []string{keystone, keeper} {
+		way, err := remote.NewTrusted(remote.Options{
+			Server: server, CA: remote.Authorities{File: o.CAFile},
+			HTTP1: true, // calls that share one HTTP/2 connection also share its fate
+		})
+		if err != nil {
+			return nil, fmt.Errorf("opening Barbican key store: %w", err)
+		}
+		ways[i] = transport{way}
+	}
 	return &Store{
-		transport: way, identity: newClient(o.AuthURL, way), keys: newClient(o.Endpoint, way),
+		ways: ways, identity: newClient(o.AuthURL, ways[0]), keys: newClient(o.Endpoint, ways[1]),
 		auth: o.Auth, folder: o.Folder, timeout: o.Timeout, now: o.Now, log: o.Log,
 	}, nil
 }
@@ -66,7 +77,9 @@ func Open(o Options) (*Store, error) {
 // they would have; the Store must not be used afterwards. A token that cannot be
 // revoked expires by itself.
 func (s *Store) Close(ctx context.Context) error {
-	defer s.transport.close()
+	for _, way := range s.ways {
+		defer way.CloseIdleConnections()
+	}
 	s.mu.Lock()
 	c := s.current
 	s.current = nil

@@ -310,7 +310,7 @@ func TestFaultsAreToldApart(t *testing.T) {
 		{fakebarbican.Fault{Kind: fakebarbican.JSON, Status: 403, Body: `{"code":403,"title":"Forbidden","description":"Quota reached for project x. Only 5 secrets are allowed."}`}, secret.ErrUnavailable, "quota"},
 		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 429}, secret.ErrUnavailable, "rate"},
 		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 502}, secret.ErrUnavailable, "502"},
-		{fakebarbican.Fault{Kind: fakebarbican.Drop}, secret.ErrUnavailable, "cannot be reached"},
+		{fakebarbican.Fault{Kind: fakebarbican.Drop}, secret.ErrUnavailable, "the connection to Barbican broke"},
 		{fakebarbican.Fault{Kind: fakebarbican.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
 	} {
 		c.fault.Path, c.fault.Times = "^v1/", -1

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // anonymous is who the API server takes a caller for whose credential it did not look at.
@@ -151,7 +152,7 @@ const maxRegions = 500
 // not list them. The answer is JSON.
 func (c *connection) regions(ctx context.Context) (string, error) {
 	found := []string{}
-	list, err := c.core.Namespaces().List(ctx, metav1.ListOptions{Limit: maxRegions})
+	list, err := c.core.Namespaces().List(remote.Expect(ctx, remote.List), metav1.ListOptions{Limit: maxRegions})
 	switch {
 	case said(err, http.StatusForbidden):
 	case err != nil:

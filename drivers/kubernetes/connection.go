@@ -2,12 +2,8 @@ package kubernetes
 
 import (
 	"crypto/sha256"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
@@ -17,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -26,10 +23,6 @@ const (
 	// maxConnections bounds how many VIMs are connected to at a time; the one
 	// unused for longest goes first.
 	maxConnections = 512
-	// maxCalls bounds how many requests are under way over one connection.
-	maxCalls = 32
-	// maxBody bounds an answer, in bytes.
-	maxBody = 8 << 20
 )
 
 // connectionKey is everything that a connection's trust rests on. VIM and
@@ -67,10 +60,6 @@ func (cs *connections) get(k connectionKey) (*connection, error) {
 	defer cs.mu.Unlock()
 	cs.sweep(now)
 	c := cs.open[k]
-	if c != nil && c.stranded.Load() {
-		cs.drop(k, c)
-		c = nil
-	}
 	if c == nil {
 		var err error
 		if c, err = dial(k); err != nil {
@@ -137,35 +126,29 @@ type connection struct {
 	authentication *authenticationv1.AuthenticationV1Client
 	authorization  *authorizationv1.AuthorizationV1Client
 
-	transport *http.Transport
-	calls     chan struct{}
-	// stranded: a call ran into its deadline. The VIM may be slow, or a firewall
-	// may have forgotten this connection; the next call connects anew, and tells.
-	stranded atomic.Bool
-	used     time.Time // guarded by connections.mu
+	transport *remote.Transport
+	used      time.Time // guarded by connections.mu
 }
 
 // dial prepares a connection; it connects to nothing yet.
 func dial(k connectionKey) (*connection, error) {
-	config := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         k.target.ServerName,
-		InsecureSkipVerify: k.target.InsecureSkipVerify, //nolint:gosec // the registration said so in so many words
-	}
-	if k.target.CACert != "" {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM([]byte(k.target.CACert)) {
-			return nil, broker.Invalid("caCert", "holds no certificate")
-		}
+	o := remote.Options{
+		Server: "the API server", CA: remote.Authorities{PEM: k.target.CACert},
+		ServerName: k.target.ServerName, InsecureSkipVerify: k.target.InsecureSkipVerify,
 	}
 	if k.certificate != [sha256.Size]byte{} {
 		// The key comes out of the context of the request that dials, for the
 		// handshake only. Nothing else than this may be reachable from the pool.
-		config.GetClientCertificate = presentCertificate
+		o.ClientCertificate = presentCertificate
 	}
-	c := &connection{transport: k.egress.Transport(config), calls: make(chan struct{}, maxCalls)}
-	client := &http.Client{Transport: c, CheckRedirect: egress.RefuseRedirect}
-	to := &rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}}
+	way, err := remote.New(k.egress, o)
+	if err != nil {
+		return nil, broker.Invalid("caCert", "holds no certificate")
+	}
+	c := &connection{transport: way}
+	client := way.Client()
+	client.Transport = c
+	to := &rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	var errs [4]error
 	c.core, errs[0] = corev1.NewForConfigAndClient(to, client)
 	c.rbac, errs[1] = rbacv1.NewForConfigAndClient(to, client)

@@ -71,10 +71,15 @@ func answered(s *apierrors.StatusError, verb, what string) error {
 // unanswered translates a call that ended without an HTTP answer, or with one that
 // could not be read.
 func unanswered(err error) error {
-	if err := remote.Unanswered(err, "the API server"); err != nil {
-		return err
+	f := remote.Unanswered(err, "the API server")
+	if f == nil {
+		return notKubernetes(0)
 	}
-	return notKubernetes(0)
+	kind := broker.ErrUnreachable
+	if f.CertificateRefused {
+		kind = broker.ErrUnauthorized
+	}
+	return &broker.Error{Kind: kind, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
 }
 
 func unreachable(detail, remedy string) error {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // Names of what the driver keeps in a cluster. They are relied upon by brokers
@@ -92,6 +93,7 @@ func list[L interface {
 	runtime.Object
 	metav1.ListInterface
 }](ctx context.Context, client rest.Interface, namespace, resource, selector string, each func(L)) error {
+	ctx = remote.Expect(ctx, remote.List)
 	options := metav1.ListOptions{LabelSelector: selector, Limit: listPage}
 	for range maxPages {
 		answer, err := client.Get().

@@ -5,55 +5,22 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
-	utilnet "k8s.io/apimachinery/pkg/util/net"
-
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
-// RoundTrip implements [http.RoundTripper] under the typed clients: it adds the
-// credential, and bounds what client-go does not.
+// RoundTrip implements [http.RoundTripper] under the clients: it adds the credential.
 func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx := request.Context()
-	select {
-	case c.calls <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	free := sync.OnceFunc(func() { <-c.calls })
 	request = request.Clone(ctx)
-	request.Header.Set("User-Agent", "vimbroker")
 	authorize(ctx, request)
 	response, err := c.transport.RoundTrip(request)
-	if err != nil {
-		free()
-		c.note(err)
-		if repeated(err) {
-			err = errBroken
-		}
-		return nil, err
+	if err == nil {
+		// Whoever called decides when to try again; client-go would sleep and repeat.
+		response.Header.Del("Retry-After")
 	}
-	// Whoever called decides when to try again; client-go would sleep and repeat.
-	response.Header.Del("Retry-After")
-	response.Body = &remote.Body{Body: response.Body, Max: maxBody, Failed: c.note, Closed: free}
-	return response, nil
-}
-
-// errBroken stands for the errors that client-go takes for a reason to repeat a GET
-// ten times, one second apart. Those who call decide when to try again.
-var errBroken = errors.New("the connection broke")
-
-func repeated(err error) bool {
-	return utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
-}
-
-func (c *connection) note(err error) {
-	if errors.Is(err, context.DeadlineExceeded) {
-		c.stranded.Store(true)
-	}
+	return response, err
 }
 
 type credentialKey struct{}

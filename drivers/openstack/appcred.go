@@ -12,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // made is an application credential as Keystone shows it.
@@ -96,7 +97,7 @@ func (s *session) list(ctx context.Context, user, beginning string) ([]applicati
 	if beginning != "" {
 		path += "?name__startswith=" + url.QueryEscape(beginning)
 	}
-	if err := s.get(ctx, path, &body); err != nil {
+	if err := s.get(remote.Expect(ctx, remote.List), path, &body); err != nil {
 		return nil, fault(err, "list", "application credentials")
 	}
 	if body.Truncated || body.Links.Next != "" {

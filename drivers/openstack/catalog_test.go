@@ -134,8 +134,8 @@ func TestCatalogIsNotFollowed(t *testing.T) {
 		words   string
 	}{
 		"one endpoint more than the bound": {many, "not one that a cloud has"},
-		"two megabytes": {[]fakekeystone.Endpoint{
-			{Service: "compute", Interface: "public", URL: "https://nova.lab.example/" + strings.Repeat("x", 2<<20) + "\x7f"},
+		"half a megabyte": {[]fakekeystone.Endpoint{
+			{Service: "compute", Interface: "public", URL: "https://nova.lab.example/" + strings.Repeat("x", 1<<19) + "\x7f"},
 		}, "not one that a cloud has"},
 		"a long name":            {[]fakekeystone.Endpoint{{Service: strings.Repeat("x", 256), Interface: "public", URL: "https://nova.lab.example"}}, "not one that a cloud has"},
 		"a name with a line end": {[]fakekeystone.Endpoint{{Service: "compute\nx", Interface: "public", URL: "https://nova.lab.example"}}, "not one that a cloud has"},

@@ -28,10 +28,21 @@ func fault(err error, verb, what string) error {
 	case errors.As(err, &answer):
 		return answered(answer, verb, what)
 	}
-	if err := remote.Unanswered(err, "Keystone"); err != nil {
-		return err
+	return unanswered(err)
+}
+
+// unanswered translates a call that ended without an HTTP answer, or with one that
+// could not be read.
+func unanswered(err error) error {
+	f := remote.Unanswered(err, "Keystone")
+	if f == nil {
+		return notKeystone(0)
 	}
-	return notKeystone(0)
+	kind := broker.ErrUnreachable
+	if f.CertificateRefused {
+		kind = broker.ErrUnauthorized
+	}
+	return &broker.Error{Kind: kind, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
 }
 
 // answered translates an HTTP answer that is no success.

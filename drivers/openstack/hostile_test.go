@@ -345,7 +345,7 @@ func TestAnswersOfAnother(t *testing.T) {
 		"a project that leads away": {set("project", "id", "a/b?c"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"a name with a line end":    {set("project", "name", "a\nb"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"a name for the terminal":   {set("user", "name", "\x1b]0;x\x07"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
-		"a long name":               {set("project", "name", strings.Repeat("x", 1<<20)), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
+		"a long name":               {set("project", "name", strings.Repeat("x", 1<<19)), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"many roles":                {set("", "roles", slices.Repeat([]any{role}, 1000)), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"a role for the terminal":   {set("", "roles", []any{map[string]any{"id": "r", "name": "\x1b[2J"}}), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"no roles":                  {set("", "roles", []any{}), broker.ErrInvalid, broker.ErrInvalid, "role"},
@@ -522,14 +522,14 @@ func TestEndlessAnswers(t *testing.T) {
 		start func(t *testing.T) (string, *atomic.Int64)
 		words string
 	}{
-		"a body":        {endless("OK\r\nX-Subject-Token: x\r\nContent-Type: application/json\r\n\r\n[", `{"a":"`+canary+`"},`), "longer than 4 MiB"},
-		"spaces":        {endless("OK\r\nX-Subject-Token: x\r\n\r\n", "          "), "longer than 4 MiB"},
+		"a body":        {endless("OK\r\nX-Subject-Token: x\r\nContent-Type: application/json\r\n\r\n[", `{"a":"`+canary+`"},`), "longer than"},
+		"spaces":        {endless("OK\r\nX-Subject-Token: x\r\n\r\n", "          "), "longer than"},
 		"an error":      {endless("HTTP/1.1 401 Unauthorized\r\n\r\n", canary), "does not answer as Keystone"},
 		"headers":       {endless("OK\r\n", "X-Header: "+canary+"\r\n"), ""},
 		"one header":    {endless("OK\r\nX-Header: ", canary), ""},
 		"a status line": {endless("HTTP/1.1 200 ", canary), ""},
 		"hints":         {endless("", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"), ""},
-		"chunks":        {endless("OK\r\nX-Subject-Token: x\r\nTransfer-Encoding: chunked\r\n\r\n", "4\r\n    \r\n"), "longer than 4 MiB"},
+		"chunks":        {endless("OK\r\nX-Subject-Token: x\r\nTransfer-Encoding: chunked\r\n\r\n", "4\r\n    \r\n"), "longer than"},
 		"overhead":      {endless("OK\r\nX-Subject-Token: x\r\nTransfer-Encoding: chunked\r\n\r\n", "1;"+strings.Repeat(canary, 100)+"\r\n \r\n"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -568,7 +568,7 @@ func TestAnswersThatUnpack(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	_, err := l.driver.Inventory(t.Context(), l.to(s.URL))
-	wantFault(t, "Inventory", err, broker.ErrUnreachable, "longer than 4 MiB")
+	wantFault(t, "Inventory", err, broker.ErrUnreachable, "compressed")
 }
 
 // An answer that comes by drops ends with the caller's patience.

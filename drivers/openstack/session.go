@@ -10,6 +10,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -100,7 +101,7 @@ func options(scope broker.Scope, c broker.Credential, known discovered) *tokens.
 // login asks Keystone for a token. Errors are gophercloud's own, but for an answer
 // that makes no sense.
 func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*session, error) {
-	r := tokens.Create(ctx, c.identity, o)
+	r := tokens.Create(remote.Expect(ctx, remote.Catalog), c.identity, o)
 	if r.Err != nil {
 		return nil, r.Err
 	}

@@ -2,8 +2,6 @@ package vault
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +9,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/hashicorp/vault/api"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -138,42 +136,14 @@ func notFound(response *api.Response) *fault {
 // brokenWay translates an error without an answer. Whether the request was
 // carried out is unknown.
 func brokenWay(ctx context.Context, err error) *fault {
-	var (
-		authority   x509.UnknownAuthorityError
-		host        x509.HostnameError
-		invalid     x509.CertificateInvalidError
-		alert       tls.AlertError
-		record      tls.RecordHeaderError
-		errno       syscall.Errno
-		verify      *tls.CertificateVerificationError
-		unavailable = func(reason string, cause error) *fault {
-			return &fault{kind: secret.ErrUnavailable, reason: reason, cause: cause}
-		}
-	)
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return &fault{reason: "asking Vault", cause: context.Canceled}
-	case errors.Is(err, context.DeadlineExceeded):
-		return unavailable("Vault does not answer in time", context.DeadlineExceeded)
-	case errors.Is(err, errTooLarge):
-		return unavailable("Vault's answer is too large", nil)
-	case errors.Is(err, errNoAuthorities):
-		return unavailable("the file of certificate authorities cannot be used", nil)
-	case errors.As(err, &authority):
-		return unavailable("Vault's certificate is not signed by a trusted authority", nil)
-	case errors.As(err, &host):
-		return unavailable("Vault's certificate is for another name", nil)
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return unavailable("Vault's certificate is expired or not valid yet", nil)
-	case errors.As(err, &verify), errors.As(err, &invalid):
-		return unavailable("Vault's certificate is not valid", nil)
-	case errors.As(err, &alert), errors.As(err, &record):
-		return unavailable("no TLS connection to Vault can be made", nil)
-	case errors.As(err, &errno):
-		return unavailable("Vault cannot be reached", errno)
-	default:
-		return unavailable("the connection to Vault broke, or cannot be made", nil)
 	}
+	f := unavailable("the connection to Vault broke, or cannot be made")
+	if why := remote.Unanswered(err, "Vault"); why != nil {
+		f.reason, f.cause = why.Detail, why.System()
+	}
+	return f
 }
 
 // asFault finds the fault in an error of this package.

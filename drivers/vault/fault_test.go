@@ -172,11 +172,11 @@ func TestRedirectsAreFollowedWithinTheCluster(t *testing.T) {
 func TestTLSFaultsSayWhatIsWrong(t *testing.T) {
 	f := fakevault.New(t, nil)
 	for reason, change := range map[string]func(*vault.Options){
-		"not signed by a trusted authority": func(o *vault.Options) { o.CACert = fakevault.New(t, nil).CA },
-		"is for another name":               func(o *vault.Options) { o.TLSServerName = "vault.example" },
-		"cannot be used":                    func(o *vault.Options) { o.CACert, o.CAFile = "", "/nonexistent/ca.pem" },
-		"connection to Vault":               func(o *vault.Options) { o.Address = plainListener(t) },
-		"connection refused":                func(o *vault.Options) { o.Address = "https://127.0.0.1:1" },
+		"not signed by the given CA": func(o *vault.Options) { o.CACert = fakevault.New(t, nil).CA },
+		"is for another name":        func(o *vault.Options) { o.TLSServerName = "vault.example" },
+		"cannot be used":             func(o *vault.Options) { o.CACert, o.CAFile = "", "/nonexistent/ca.pem" },
+		"does not speak TLS":         func(o *vault.Options) { o.Address = plainListener(t) },
+		"connection refused":         func(o *vault.Options) { o.Address = "https://127.0.0.1:1" },
 	} {
 		o := optionsFor(t, f)
 		change(&o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/vault/api"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -74,6 +75,9 @@ func (s *Store) send(ctx context.Context, token secret.Text, r request) ([]byte,
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	ctx = withToken(ctx, token)
+	if r.query.Has("list") {
+		ctx = remote.Expect(ctx, remote.Keys)
+	}
 	var (
 		response *api.Response
 		err      error

@@ -303,11 +303,11 @@ func TestAuthoritiesAreReadAgain(t *testing.T) {
 		reason string
 	}{
 		{"", "authorities cannot be used"},
-		{other.CA, "not signed by a trusted authority"},
+		{other.CA, "not signed by the given CA"},
 		{f.CA, ""},
 		{"no certificate", "authorities cannot be used"},
 		{f.CA + other.CA, ""},
-		{other.CA, "not signed by a trusted authority"},
+		{other.CA, "not signed by the given CA"},
 		{f.CA, ""},
 	} {
 		if tc.ca != "" {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -25,7 +26,7 @@ var _ secret.KeyStore = (*Store)(nil)
 // the reason in words; they hold nothing of what Vault answered.
 type Store struct {
 	client  *api.Client
-	trust   *trust
+	way     *remote.Transport
 	auth    Auth
 	mount   string
 	path    string
@@ -53,10 +54,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening Vault key store: %w", err)
 	}
-	way := &transport{
-		trust: &trust{file: o.CAFile, pem: o.CACert, serverName: o.TLSServerName},
-		peers: map[string]bool{address.Host: true},
+	to, err := remote.NewTrusted(remote.Options{
+		Server: "Vault", CA: remote.Authorities{PEM: o.CACert, File: o.CAFile}, ServerName: o.TLSServerName,
+		HTTP1: true, // calls that share one HTTP/2 connection also share its fate
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening Vault key store: %w", err)
 	}
+	way := &transport{way: to, peers: map[string]bool{address.Host: true}}
 	for _, peer := range o.Peers {
 		u, err := parseAddress(peer)
 		if err != nil {
@@ -64,17 +69,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		}
 		way.peers[u.Host] = true
 	}
-	if o.CACert != "" {
-		if _, err := way.trust.authorities(); err != nil {
-			return nil, errors.New("opening Vault key store: the certificates of the authorities hold none")
-		}
-	}
 	client, err := newClient(address, o.Namespace, way)
 	if err != nil {
 		return nil, fmt.Errorf("opening Vault key store: %w", err)
 	}
 	s := &Store{
-		client: client, trust: way.trust, auth: o.Auth, mount: o.Mount, path: o.Path,
+		client: client, way: to, auth: o.Auth, mount: o.Mount, path: o.Path,
 		timeout: o.Timeout, now: o.Now, log: o.Log, changed: make(chan struct{}, 1),
 	}
 	if _, err := s.session(ctx, nil); err != nil {
@@ -111,7 +111,7 @@ func newClient(address *url.URL, namespace string, way http.RoundTripper) (*api.
 // connections. Calls under way end as they would have; the Store must not be used
 // afterwards. A token that cannot be revoked expires by itself.
 func (s *Store) Close(ctx context.Context) error {
-	defer s.trust.close()
+	defer s.way.CloseIdleConnections()
 	c := s.valid()
 	if c == nil || s.auth.TokenFile != "" {
 		return nil

@@ -2,35 +2,20 @@ package vault
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/hashicorp/vault/api"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-const (
-	// maxBody bounds an answer, in bytes. The longest is the list of all VIMs
-	// with keys: some 40 bytes each.
-	maxBody = 32 << 20
-	// maxConnections bounds how many requests are under way at a time, each on a
-	// connection of its own. More make the slowest slower and the rest no faster.
-	maxConnections = 16
-	// idleAfter is how long a connection is kept unused.
-	idleAfter = 60 * time.Second
-)
-
-var errTooLarge = errors.New("answer is too large")
-
 // transport is the HTTP under the client. It adds the token that the call's
-// context brings, bounds answers, and decides on redirects.
+// context brings, and decides on redirects.
 type transport struct {
-	trust *trust
+	way   *remote.Transport
 	peers map[string]bool // where a redirect may lead, as host:port
 }
 
@@ -45,35 +30,21 @@ func withToken(ctx context.Context, token secret.Text) context.Context {
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx := request.Context()
-	way, err := t.trust.transport()
-	if err != nil {
-		return nil, err
-	}
 	request = request.Clone(ctx)
-	request.Header.Set("User-Agent", "vimbroker")
 	if token, ok := ctx.Value(tokenKey{}).(secret.Text); ok {
 		request.Header.Set(api.AuthHeaderName, token.Reveal())
 	}
-	response, err := way.RoundTrip(request)
-	if err == nil {
-		response, err = t.follow(way, request, response)
-	}
+	response, err := t.way.RoundTrip(request)
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			// A firewall may have forgotten the connections: the next call, at
-			// least, tells that from a slow Vault.
-			way.CloseIdleConnections()
-		}
 		return nil, err
 	}
-	response.Body = &boundedBody{body: response.Body, left: maxBody}
-	return response, nil
+	return t.follow(request, response)
 }
 
 // follow repeats a request that a standby sent on to another of the cluster's
 // nodes. Of the place that the standby named only the host is taken. Anything
 // else, and a second redirect, is the answer.
-func (t *transport) follow(way *http.Transport, request *http.Request, response *http.Response) (*http.Response, error) {
+func (t *transport) follow(request *http.Request, response *http.Response) (*http.Response, error) {
 	switch response.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:
@@ -90,7 +61,7 @@ func (t *transport) follow(way *http.Transport, request *http.Request, response 
 	_ = response.Body.Close()
 	again := request.Clone(request.Context())
 	again.URL.Host, again.Host, again.Body = to.Host, to.Host, body
-	return way.RoundTrip(again)
+	return t.way.RoundTrip(again)
 }
 
 func hostPort(u *url.URL) string {
@@ -102,20 +73,3 @@ func hostPort(u *url.URL) string {
 	}
 	return net.JoinHostPort(u.Hostname(), "443")
 }
-
-// boundedBody is an answer's body that errs past its bound.
-type boundedBody struct {
-	body io.ReadCloser
-	left int
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.body.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
-
-func (b *boundedBody) Close() error { return b.body.Close() }

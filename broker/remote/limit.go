@@ -1,0 +1,137 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limit bounds one answer.
+type Limit struct {
+	// Bytes bounds the body.
+	Bytes int
+	// Values bounds the JSON values in it, member names included, Items the
+	// elements of any one array.
+	Values, Items int
+}
+
+// The limits of all that is read from VIMs and key stores.
+var (
+	// Small is the limit of one object, and the default. Kubernetes allows an
+	// object 256 KiB of annotations.
+	Small = Limit{Bytes: 320 << 10, Values: 20_000, Items: 1000}
+	// Catalog is the limit of a Keystone token with its catalog, which has some
+	// hundred KiB in a large cloud.
+	Catalog = Limit{Bytes: 1 << 20, Values: 40_000, Items: 2048}
+	// List is the limit of one page of a list.
+	List = Limit{Bytes: 4 << 20, Values: 200_000, Items: 5000}
+	// Keys is the limit of the list of all keys in a key store: 40 bytes for each VIM.
+	Keys = Limit{Bytes: 16 << 20, Values: 500_000, Items: 500_000}
+)
+
+// maxDepth bounds how deep JSON nests. An object of Kubernetes nests up to some twenty deep.
+const maxDepth = 64
+
+type limitKey struct{}
+
+// Expect returns a context whose calls may answer up to the limit.
+func Expect(ctx context.Context, l Limit) context.Context {
+	return context.WithValue(ctx, limitKey{}, l)
+}
+
+func limitOf(ctx context.Context) Limit {
+	if l, ok := ctx.Value(limitKey{}).(Limit); ok {
+		return l
+	}
+	return Small
+}
+
+// limitError says which bound an answer exceeds.
+type limitError string
+
+func (e limitError) Error() string { return string(e) }
+
+func tooLong(bytes int) error {
+	return limitError(fmt.Sprintf("the answer is longer than %d KiB", bytes>>10))
+}
+
+// check counts the values of the JSON that body begins with, before any decoder
+// allocates for them. What is not JSON passes: it is the decoder that refuses it.
+func (l Limit) check(body []byte) error {
+	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for values := 0; ; values++ {
+		t, err := d.ReadToken()
+		if err != nil {
+			return nil // a decoder refuses it before it allocates anything
+		}
+		if values > l.Values {
+			return limitError(fmt.Sprintf("the answer holds more than %d values", l.Values))
+		}
+		depth := d.StackDepth()
+		switch {
+		case depth == 0:
+			return nil
+		case depth > maxDepth:
+			return limitError(fmt.Sprintf("the answer nests more than %d deep", maxDepth))
+		}
+		if kind, n := d.StackIndex(depth); kind == '[' && n > int64(l.Items) {
+			return limitError(fmt.Sprintf("the answer holds a list of more than %d items", l.Items))
+		}
+		if t.Kind() == '0' && len(t.String()) > maxNumber {
+			return limitError(fmt.Sprintf("the answer holds a number of more than %d digits", maxNumber))
+		}
+	}
+}
+
+// maxNumber bounds a number, in digits.
+const maxNumber = 64
+
+// chunk is what an answer is read into at first, and its share of the budget.
+const chunk = 16 << 10
+
+// errBusy says that too many answers are being read at a time.
+var errBusy = errors.New("too many answers are being read at a time")
+
+// read reads a body of at most limit bytes and counts it against the budget until
+// release is called. An answer waits for its first chunk only, so that no two wait for
+// each other: where the budget has no room for the rest, the call fails.
+func read(ctx context.Context, r io.Reader, limit int) (_ []byte, release func(), _ error) {
+	if err := budget.Acquire(ctx, chunk); err != nil {
+		return nil, nil, err
+	}
+	room := chunk
+	release = func() { budget.Release(int64(room)) }
+	body := make([]byte, 0, room)
+	for {
+		if len(body) > limit {
+			release()
+			return nil, nil, tooLong(limit)
+		}
+		if len(body) == room {
+			more := min(room, limit+1-room)
+			if !budget.TryAcquire(int64(more)) {
+				release()
+				return nil, nil, errBusy
+			}
+			room += more
+			body = slices.Grow(body, more)
+		}
+		n, err := r.Read(body[len(body):room])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, release, nil
+		}
+		if err != nil {
+			release()
+			return nil, nil, err
+		}
+	}
+}

@@ -1,0 +1,279 @@
+// Package remote is how the broker talks to systems that may be hostile or down.
+// All drivers of VIMs and key stores do so through its [Transport], so that the
+// bounds hold whatever client library stands on it.
+//
+// A transport connects under the egress rules, after name resolution and on every
+// attempt, never through a proxy. It reads each answer whole, within the call's
+// deadline, before the client library sees any of it: uncompressed, no longer than
+// the call's [Limit], with no more JSON values than that. Errors are [Fault]s.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+const (
+	connectTimeout      = 10 * time.Second
+	tlsHandshakeTimeout = 10 * time.Second
+	answerTimeout       = 30 * time.Second
+	idleAfter           = 60 * time.Second
+	http2PingAfter      = 30 * time.Second
+	http2PingTimeout    = 15 * time.Second
+	maxResponseHeader   = 64 << 10
+	// maxCalls bounds the calls at a time over one transport, and with them its
+	// streams and connections.
+	maxCalls = 32
+	// maxConnects bounds how often one call may connect: a server that ends each
+	// connection (GOAWAY) would have net/http go on for ever.
+	maxConnects = 3
+)
+
+var errConnects = errors.New("the server ends each connection before it answers")
+
+// Options say who is called.
+type Options struct {
+	// Server names it in errors, as "the API server".
+	Server string
+	// CA are the authorities that sign its certificate.
+	CA Authorities
+	// ServerName is the name in its certificate, where that is not the endpoint's.
+	ServerName string
+	// InsecureSkipVerify switches verification off.
+	InsecureSkipVerify bool
+	// ClientCertificate gives a handshake the client certificate. It may use the
+	// context of the call that connects.
+	ClientCertificate func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
+	// HTTP1 keeps to HTTP/1.1, where a connection's fate is that of one call.
+	HTTP1 bool
+}
+
+// Transport is an [http.RoundTripper] whose answers are bounded. It is safe for
+// concurrent use.
+type Transport struct {
+	options Options
+	dial    func(ctx context.Context, network, addr string) (net.Conn, error)
+	calls   chan struct{}
+
+	mu   sync.Mutex
+	way  *http.Transport
+	seen fs.FileInfo // of the file of authorities, when way was made
+}
+
+// New returns a transport that connects where the rules allow it; nil rules allow
+// nothing. It fails if the authorities are a text that holds none.
+func New(rules *egress.Rules, o Options) (*Transport, error) {
+	return newTransport(o, rules.DialContext)
+}
+
+// NewTrusted returns a transport to a server whose address the operator configures,
+// as a key store's: it connects to any address.
+func NewTrusted(o Options) (*Transport, error) {
+	return newTransport(o, (&net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}).DialContext)
+}
+
+func newTransport(o Options, dial func(context.Context, string, string) (net.Conn, error)) (*Transport, error) {
+	if o.CA.File == "" {
+		if _, err := o.CA.pool(); err != nil {
+			return nil, err
+		}
+	}
+	return &Transport{options: o, dial: dial, calls: make(chan struct{}, maxCalls)}, nil
+}
+
+// Client returns an HTTP client over the transport. It follows no redirect: that
+// would send the credential to a place that the remote side chose. Its callers get
+// the 3xx answer.
+func (t *Transport) Client() *http.Client {
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// RoundTrip implements [http.RoundTripper]. Errors are [*Fault]s.
+func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.roundTrip(request)
+	if err == nil {
+		return response, nil
+	}
+	if f := Unanswered(err, t.options.Server); f != nil {
+		return nil, f
+	}
+	return nil, broken(t.options.Server)
+}
+
+func (t *Transport) roundTrip(request *http.Request) (*http.Response, error) {
+	way, err := t.current()
+	if err == nil {
+		err = request.Context().Err()
+	}
+	if err == nil {
+		select {
+		case t.calls <- struct{}{}:
+			defer func() { <-t.calls }()
+		case <-request.Context().Done():
+			err = request.Context().Err()
+		}
+	}
+	if err != nil {
+		if request.Body != nil {
+			_ = request.Body.Close()
+		}
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(request.Context(), answerTimeout)
+	defer cancel()
+	bounded := request.Clone(context.WithValue(ctx, connectsKey{}, new(atomic.Int32)))
+	bounded.Header.Set("User-Agent", "vimbroker")
+	bounded.Header.Set("Accept-Encoding", "identity")
+	response, err := way.RoundTrip(bounded)
+	if err == nil {
+		err = take(ctx, request.Context(), response)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.abandon(way)
+	}
+	if err != nil {
+		return nil, err
+	}
+	response.Request = request
+	return response, nil
+}
+
+// take reads the answer's body and puts what was read in its place. The budget is
+// released when that is closed, or the call is over.
+func take(ctx, call context.Context, response *http.Response) error {
+	defer response.Body.Close()
+	if err := plain(response.Header); err != nil {
+		return err
+	}
+	limit := limitOf(ctx)
+	body, release, err := read(ctx, response.Body, limit.Bytes)
+	if err == nil {
+		if err = limit.check(body); err != nil {
+			release()
+		}
+	}
+	if _, over := errors.AsType[limitError](err); over && response.StatusCode >= http.StatusMultipleChoices {
+		// The status says it, and nobody needs the rest.
+		body, release, err = nil, func() {}, nil
+	}
+	if err != nil {
+		return err
+	}
+	release = sync.OnceFunc(release)
+	stop := context.AfterFunc(call, release)
+	response.Body = &held{Reader: bytes.NewReader(body), end: func() {
+		stop()
+		clear(body) // it may hold a key
+		release()
+	}}
+	response.ContentLength = int64(len(body))
+	return nil
+}
+
+// held is a body that counts against the budget until it is closed.
+type held struct {
+	*bytes.Reader
+	end func()
+}
+
+func (h *held) Close() error {
+	h.end()
+	return nil
+}
+
+// plain refuses what is not sent as plain text: it would be larger than it looks.
+func plain(h http.Header) error {
+	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return limitError("the answer is compressed, which was not asked for")
+	}
+	if kind := strings.ToLower(h.Get("Content-Type")); strings.Contains(kind, "protobuf") || strings.Contains(kind, "cbor") {
+		return limitError("the answer is in a binary format, which was not asked for")
+	}
+	return nil
+}
+
+// current returns what to send a request with. It connects anew when the file of
+// authorities has changed: a connection is not used again if its authority may be
+// gone from the file.
+func (t *Transport) current() (*http.Transport, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, err := t.options.CA.stat()
+	if err != nil {
+		return nil, err
+	}
+	if t.way != nil && sameFile(now, t.seen) {
+		return t.way, nil
+	}
+	pool, err := t.options.CA.pool()
+	if err != nil {
+		return nil, err
+	}
+	if t.way != nil {
+		t.way.CloseIdleConnections()
+	}
+	o := t.options
+	t.seen, t.way = now, &http.Transport{
+		Proxy:       nil, // a proxy would connect where the rules do not see it
+		DialContext: t.connect,
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: pool, ServerName: o.ServerName,
+			InsecureSkipVerify:   o.InsecureSkipVerify, //nolint:gosec // the registration said so in so many words
+			GetClientCertificate: o.ClientCertificate,
+		},
+		TLSHandshakeTimeout:    tlsHandshakeTimeout,
+		MaxResponseHeaderBytes: maxResponseHeader,
+		MaxIdleConns:           maxCalls,
+		MaxIdleConnsPerHost:    maxCalls,
+		MaxConnsPerHost:        maxCalls,
+		IdleConnTimeout:        idleAfter,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      !o.HTTP1, // a dialer of our own would switch it off
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: http2PingAfter, PingTimeout: http2PingTimeout},
+	}
+	if o.HTTP1 {
+		t.way.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
+	}
+	return t.way, nil
+}
+
+type connectsKey struct{}
+
+// connect connects for a call, a bounded number of times for each.
+func (t *Transport) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	if made, ok := ctx.Value(connectsKey{}).(*atomic.Int32); ok && made.Add(1) > maxConnects {
+		return nil, errConnects
+	}
+	return t.dial(ctx, network, addr)
+}
+
+// abandon has the next call connect anew: a call ran into its deadline, and a firewall
+// may have forgotten its connection. If the server is only slow, nothing is lost.
+func (t *Transport) abandon(way *http.Transport) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.way == way {
+		t.way = nil
+	}
+	way.CloseIdleConnections()
+}
+
+// CloseIdleConnections closes the connections that no call uses.
+func (t *Transport) CloseIdleConnections() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.way != nil {
+		t.way.CloseIdleConnections()
+	}
+}

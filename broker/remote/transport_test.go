@@ -1,0 +1,132 @@
+package remote_test
+
+import (
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker/remote"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// newServer counts the connections that are made to it.
+func newServer(t *testing.T, handler http.HandlerFunc) (server *httptest.Server, connections func() int) {
+	t.Helper()
+	opened := make(chan struct{}, 100)
+	server = httptest.NewUnstartedServer(handler)
+	server.EnableHTTP2 = true
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened <- struct{}{}
+		}
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server, func() int { return len(opened) }
+}
+
+func loopback() *egress.Rules {
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	return rules
+}
+
+// certificateOf is a server's certificate as PEM.
+func certificateOf(server *httptest.Server) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+}
+
+// to is a transport to the server under the rules.
+func to(t *testing.T, rules *egress.Rules, server *httptest.Server) *remote.Transport {
+	t.Helper()
+	o := remote.Options{Server: "the server"}
+	if server.Certificate() != nil {
+		o.CA.PEM = certificateOf(server)
+	}
+	way, err := remote.New(rules, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(way.CloseIdleConnections)
+	return way
+}
+
+func get(t *testing.T, client *http.Client, url string) (*http.Response, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(req)
+	if err == nil {
+		t.Cleanup(func() { _ = resp.Body.Close() })
+	}
+	return resp, err
+}
+
+func TestClientConnectsOnlyWhereAllowed(t *testing.T) {
+	server, connections := newServer(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) })
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := to(t, egress.Default(), server).Client()
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "[::1]"} {
+		resp, err := get(t, client, "https://"+host+":"+port)
+		var refused *egress.RefusedError
+		if !errors.As(err, &refused) {
+			t.Errorf("Get(%s) = %v, %v, want a RefusedError", host, resp, err)
+		}
+	}
+	if n := connections(); n != 0 {
+		t.Errorf("%d connections reached the server, want 0", n)
+	}
+
+	resp, err := get(t, to(t, loopback(), server).Client(), server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(resp.Body); string(body) != "HTTP/2.0" || err != nil {
+		t.Errorf("Get with loopback allowed = %q, %v, want HTTP/2.0", body, err)
+	}
+}
+
+func TestRefusedPortIsNotConnectedTo(t *testing.T) {
+	server, connections := newServer(t, func(http.ResponseWriter, *http.Request) {})
+	rules := loopback()
+	rules.Ports = []egress.PortRange{{First: 443, Last: 443}}
+	if _, err := get(t, to(t, rules, server).Client(), server.URL); !errors.Is(err, egress.ErrRefused) {
+		t.Errorf("Get = %v, want ErrRefused", err)
+	}
+	if n := connections(); n != 0 {
+		t.Errorf("%d connections reached the server, want 0", n)
+	}
+}
+
+func TestRedirectIsNotFollowed(t *testing.T) {
+	followed, reached := newServer(t, func(http.ResponseWriter, *http.Request) {})
+	server, _ := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, followed.URL, http.StatusTemporaryRedirect)
+	})
+	resp, err := get(t, to(t, loopback(), server).Client(), server.URL)
+	if err != nil || resp.StatusCode != http.StatusTemporaryRedirect {
+		t.Errorf("Get = %v, %v, want the answer 307 itself", resp, err)
+	}
+	if n := reached(); n != 0 {
+		t.Errorf("%d connections reached the target of the redirect, want 0", n)
+	}
+}
+
+func TestHeadersAreBounded(t *testing.T) {
+	server, _ := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+	})
+	if resp, err := get(t, to(t, loopback(), server).Client(), server.URL); err == nil {
+		t.Errorf("Get = %v with 1 MiB of headers, want an error", resp.Status)
+	}
+}
