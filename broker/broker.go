@@ -151,7 +151,7 @@ func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Ac
 	return nil, &Error{
 		Kind:   ErrDenied,
 		Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
-		Remedy: `ask an administrator, who sees why with "vimbroker policy explain"`,
+		Next:   NextExplain,
 		Cause:  err,
 	}
 }
@@ -275,7 +275,7 @@ func (b *Broker) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error
 			return v, nil
 		}
 	}
-	return VIM{}, &Error{Kind: ErrInvalid, Field: "vim", Detail: "no VIM named, and the project has no default", Remedy: `name one, or set one with "vimbroker vim update NAME --default"`}
+	return VIM{}, &Error{Kind: ErrInvalid, Field: "vim", Detail: "no VIM named, and the project has no default", Next: NextSetDefault}
 }
 
 // findLease returns a lease by its id.
@@ -291,11 +291,11 @@ func (b *Broker) findLease(ctx context.Context, id string) (Lease, error) {
 }
 
 func vimNotFound() error {
-	return &Error{Kind: ErrNotFound, Detail: "no such VIM", Remedy: `"vimbroker vim list" shows those there are`}
+	return &Error{Kind: ErrNotFound, Detail: "no such VIM", Next: NextListVIMs}
 }
 
 func leaseNotFound() error {
-	return &Error{Kind: ErrNotFound, Detail: "no such lease", Remedy: `"vimbroker lease list" shows those there are`}
+	return &Error{Kind: ErrNotFound, Detail: "no such lease", Next: NextListLeases}
 }
 
 func vimResource(v VIM) policy.Resource {

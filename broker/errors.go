@@ -40,8 +40,43 @@ var (
 	ErrUnopenable = errors.New("stored credential cannot be opened")
 )
 
-// Error is an error that a person can act on. Detail and Remedy are our own
-// words and may be shown to any caller; Cause is for the log only.
+// Next is what a caller can do next with the broker itself. It names no door: REST, Tacker's
+// API and the command line each have their own words for every one.
+type Next int
+
+// The steps that errors of the domain and its drivers lead to.
+const (
+	NextNothing Next = iota
+	// NextListVIMs shows which VIMs there are.
+	NextListVIMs
+	// NextListLeases shows which leases there are.
+	NextListLeases
+	// NextSetDefault names a VIM in the request, or makes one the project's default.
+	NextSetDefault
+	// NextReplaceCredential gives a VIM's credential again, or another one.
+	NextReplaceCredential
+	// NextCheckVIM checks a VIM once its credential has the missing rights.
+	NextCheckVIM
+	// NextExplain asks an administrator why policy denies.
+	NextExplain
+	// NextEndLeases revokes the leases of a VIM, or drains it while it is deleted.
+	NextEndLeases
+	// NextMigrate migrates the database. Only whoever runs the broker can do that.
+	NextMigrate
+	nextEnd
+)
+
+// NextSteps returns every step but [NextNothing].
+func NextSteps() []Next {
+	var all []Next
+	for n := NextNothing + 1; n < nextEnd; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+// Error is an error that a person can act on. Detail and Remedy are our own words and may
+// be shown to any caller. Cause is for the log only.
 type Error struct {
 	// Kind is one of the sentinels above.
 	Kind error
@@ -50,8 +85,11 @@ type Error struct {
 	Field string
 	// Detail says what is wrong, in one sentence without a full stop.
 	Detail string
-	// Remedy says what to do about it; may be empty.
+	// Remedy says what to do about it outside the broker, or with the request itself; may
+	// be empty. It names no command and no path.
 	Remedy string
+	// Next is what to do about it with the broker.
+	Next Next
 	// RetryAfter is when the same call may succeed; zero where that is not known.
 	RetryAfter time.Duration
 	// Cause is the underlying error, if any. It must not hold a credential.
@@ -90,7 +128,6 @@ func Invalid(field, format string, args ...any) error {
 // LeasesLive returns the [ErrConflict] of a VIM that leases keep from being deleted.
 func LeasesLive() error {
 	return &Error{
-		Kind: ErrConflict, Detail: "leases on the VIM are still live",
-		Remedy: `revoke them first with "vimbroker lease revoke --vim NAME", or delete with --drain`,
+		Kind: ErrConflict, Detail: "leases on the VIM are still live", Next: NextEndLeases,
 	}
 }

@@ -89,7 +89,7 @@ func (b *Broker) InventoryAll(ctx context.Context) error {
 				return nil
 			}
 			if len(inv.Orphans)+len(inv.Ghosts) > 0 {
-				b.log.ErrorContext(ctx, "upstream and rows disagree; see vimbroker vim inventory",
+				b.log.ErrorContext(ctx, "upstream and rows disagree; take an inventory of the VIM to see where",
 					"vim", v.ID, "orphans", len(inv.Orphans), "ghosts", len(inv.Ghosts))
 			}
 			return nil

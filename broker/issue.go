@@ -94,7 +94,7 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	if err != nil {
 		return nil, Grant{}, err
 	}
-	if err := validKey(r.IdempotencyKey); err != nil {
+	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
 		return nil, Grant{}, err
 	}
 	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation} {
@@ -291,7 +291,7 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 		return fail(&Error{
 			Kind: ErrUnsupported, Field: "vim",
 			Detail: "no lease can be derived from the VIM's credential, and policy does not let you have it passed through: " + v.Health.MintMessage,
-			Remedy: `give the credential the missing rights, then "vimbroker vim check"`,
+			Remedy: "give the credential the missing rights", Next: NextCheckVIM,
 		})
 	}
 	o, err := b.open(ctx, v, v.Current)
@@ -304,7 +304,7 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 		l.ExpiresAt = end
 	}
 	if !l.ExpiresAt.After(b.now()) {
-		return fail(&Error{Kind: ErrUnauthorized, Field: "vim", Detail: "the VIM's credential has expired", Remedy: `replace it with "vimbroker vim update"`})
+		return fail(&Error{Kind: ErrUnauthorized, Field: "vim", Detail: "the VIM's credential has expired", Next: NextReplaceCredential})
 	}
 	act.With(audit.DetailLease, l.ID).With(audit.DetailReason, "passed through")
 	if err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {

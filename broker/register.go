@@ -75,7 +75,7 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 			return fail(err)
 		}
 	}
-	if err := validKey(r.IdempotencyKey); err != nil {
+	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
 		return fail(err)
 	}
 	d, err := b.driver(r.Type)
@@ -253,9 +253,13 @@ func validName(name string) error {
 	return nil
 }
 
-func validKey(key string) error {
-	if len(key) > 255 {
-		return Invalid("Idempotency-Key", "is longer than 255 bytes")
+// MaxIdempotencyKey bounds an idempotency key, in bytes.
+const MaxIdempotencyKey = 128
+
+// CheckIdempotencyKey returns the [ErrInvalid] of a key that cannot be one.
+func CheckIdempotencyKey(key string) error {
+	if len(key) > MaxIdempotencyKey {
+		return Invalid("Idempotency-Key", "is longer than %d characters", MaxIdempotencyKey)
 	}
 	for _, r := range key {
 		if r < 0x21 || r > 0x7e {

@@ -191,7 +191,7 @@ func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, erro
 	return nil, &Error{
 		Kind:   ErrUnopenable,
 		Detail: "the stored credential does not open with its key",
-		Remedy: `give it again with "vimbroker vim update"`,
+		Next:   NextReplaceCredential,
 		Cause:  fmt.Errorf("opening the credential of %s: %w", v.ID, err),
 	}
 }
@@ -308,7 +308,7 @@ func keyStoreError(doing string, err error) error {
 	switch {
 	case errors.Is(err, secret.ErrNotFound), errors.Is(err, secret.ErrCorrupt):
 		e.Kind, e.Detail = ErrUnopenable, "the key of the stored credential is lost"
-		e.Remedy = `give the credential again with "vimbroker vim update", which makes a new key`
+		e.Next = NextReplaceCredential
 	default:
 		e.Kind, e.Detail, e.Remedy = ErrUnavailable, "the key store cannot be used now", "try again later"
 	}

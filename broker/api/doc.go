@@ -1,13 +1,12 @@
-// Package api serves REST version 1 over HTTP: it authenticates, decodes
-// strictly, calls one method of the domain, and encodes.
+// Package api is what every door of the broker stands on. A door is one standard's view
+// of the broker: its operations and its words. Package rest is REST version 1, package
+// tacker is Tacker's VIM API.
 //
-// Decisions and records belong to the domain; this package trusts nothing it
-// reads and repeats nothing it was sent. Every route is a row of the table in
-// routes.go, every error answer a row of the table in problem.go.
+// This package finds the operation of a request, authenticates the caller, bounds and
+// reads the body, checks parameters, writes answers and refusals, and logs and counts
+// each request under the name of its operation. It contains the one table from errors to
+// answers; a door rewords its rows. Decisions and records belong to the domain.
 //
-// JSON goes through the codec of package v1, which refuses unknown and repeated fields and
-// whose errors hold no value. Of huma only the OpenAPI model and the schemas are
-// used: its handlers put the offending value into error answers, keep request
-// bodies in a pool and take the last of repeated fields, none of which may
-// happen to a body that holds a credential.
+// Bodies are JSON of package codec, form fields, or streams. This package itself reads
+// and writes no JSON.
 package api

@@ -9,31 +9,67 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/vimbroker/vimbroker/broker"
 )
+
+// newRequests is the metric that counts and times requests. Labels are of fixed sets: no
+// metric names a VIM, a lease or a principal.
+func newRequests(r *prometheus.Registry) *prometheus.HistogramVec {
+	m := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "vimbroker_http_request_duration_seconds",
+		Help:    "Time to answer a request, by operation, method and status code.",
+		Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+	}, []string{"route", "method", "code"})
+	r.MustRegister(m)
+	return m
+}
+
+// observe counts one request.
+func (s *server) observe(route, asked string, status int, took time.Duration) {
+	s.requests.WithLabelValues(route, method(asked), strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// metricsDoor serves what the registry contains. Errors go to the log, not to the scraper.
+func metricsDoor(r *prometheus.Registry, log *slog.Logger) Door {
+	h := promhttp.HandlerFor(r, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError,
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Registry:      r,
+	})
+	return Door{
+		Paths:    []string{"/metrics{$}"},
+		Tolerant: true,
+		Operations: []Operation{{
+			Method: "GET", Path: "/metrics", Identify: Anyone, Timeout: time.Minute, Status: http.StatusOK, Quiet: true,
+			Handle: func(*Call) (Answer, error) { return Answer{Serve: h}, nil },
+		}},
+		Refuse: func(_ *http.Request, p Problem) Answer { return Answer{Status: p.Status} },
+	}
+}
+
+// Census counts what the broker contains; [broker.Broker] says what each method does.
+type Census interface {
+	Census(ctx context.Context) (broker.Census, error)
+	Discrepancies() broker.Discrepancy
+}
 
 // scrapeTime bounds what one scrape asks of the store.
 const scrapeTime = 5 * time.Second
 
-// metrics count requests, and at each scrape what the broker holds. Labels are of
-// fixed sets; no metric names a VIM, a lease or a principal.
-type metrics struct {
-	requests *prometheus.HistogramVec
-	broker   Broker
-	log      *slog.Logger
+// census shows at each scrape what the broker contains.
+type census struct {
+	broker Census
+	log    *slog.Logger
 
 	vims, health, leases, up, orphans, ghosts *prometheus.Desc
 }
 
-func newMetrics(r *prometheus.Registry, b Broker, log *slog.Logger) *metrics {
+func newCensus(b Census, log *slog.Logger) *census {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
 	}
-	m := &metrics{
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "vimbroker_http_request_duration_seconds",
-			Help:    "Time to answer a request, by route pattern, method and status code.",
-			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
-		}, []string{"route", "method", "code"}),
+	return &census{
 		broker:  b,
 		log:     log,
 		vims:    desc("vims", "VIMs by state.", "state"),
@@ -43,60 +79,51 @@ func newMetrics(r *prometheus.Registry, b Broker, log *slog.Logger) *metrics {
 		orphans: desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
 		ghosts:  desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
 	}
-	r.MustRegister(m.requests, m)
-	return m
-}
-
-// observe counts one request.
-func (m *metrics) observe(route, asked string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, method(asked), strconv.Itoa(status)).Observe(took.Seconds())
 }
 
 // Describe implements [prometheus.Collector].
-func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.vims, m.health, m.leases, m.up, m.orphans, m.ghosts} {
+func (c *census) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.up, c.orphans, c.ghosts} {
 		ch <- d
 	}
 }
 
-// Collect implements [prometheus.Collector]. Every state is shown, those without
-// a VIM or lease as 0, so that an alert can tell none from unknown.
-func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+// Collect implements [prometheus.Collector]. Every state is shown, also
+// with 0, so that an alert can tell none from unknown.
+func (c *census) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, n int, label ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label...)
 	}
-	d := m.broker.Discrepancies()
-	gauge(m.orphans, d.Orphans)
-	gauge(m.ghosts, d.Ghosts)
+	d := c.broker.Discrepancies()
+	gauge(c.orphans, d.Orphans)
+	gauge(c.ghosts, d.Ghosts)
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	c, err := m.broker.Census(ctx)
+	found, err := c.broker.Census(ctx)
 	if err != nil {
-		m.log.WarnContext(ctx, "counting VIMs and leases for a scrape", "error", err)
-		gauge(m.up, 0)
+		c.log.WarnContext(ctx, "counting VIMs and leases for a scrape", "error", err)
+		gauge(c.up, 0)
 		return
 	}
-	gauge(m.up, 1)
+	gauge(c.up, 1)
 	for _, s := range vimStates {
-		gauge(m.vims, c.VIMs[s], string(s))
+		gauge(c.vims, found.VIMs[s], string(s))
 	}
 	for _, s := range healthStatuses {
-		gauge(m.health, c.Health[s], string(s))
+		gauge(c.health, found.Health[s], string(s))
 	}
 	for _, s := range leaseStates {
-		gauge(m.leases, c.Leases[s], string(s))
+		gauge(c.leases, found.Leases[s], string(s))
 	}
 }
 
-// handler serves what the registry holds. Errors go to the log, not to the scraper.
-func (m *metrics) handler(r *prometheus.Registry, log *slog.Logger) http.Handler {
-	h := promhttp.HandlerFor(r, promhttp.HandlerOpts{
-		ErrorHandling: promhttp.ContinueOnError,
-		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		Registry:      r,
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		traceOf(req.Context()).quiet = true
-		h.ServeHTTP(w, req)
-	})
-}
+// What the metrics count by, in full.
+var (
+	healthStatuses = []broker.HealthStatus{
+		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
+	}
+	vimStates   = []broker.VIMState{broker.Registering, broker.Registered, broker.Draining}
+	leaseStates = []broker.LeaseState{
+		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
+	}
+)

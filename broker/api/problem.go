@@ -2,33 +2,56 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
-
-	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"strings"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// kind is one kind of error answer.
-type kind struct {
-	// err is the sentinel it stands for; nil where HTTP itself is at fault.
-	err    error
-	status int
-	// name ends the problem's type URI and never changes.
-	name  string
-	title string
+// Sentinels of what is wrong with a request before the domain sees it.
+var (
+	// ErrNoOperation: the path leads nowhere.
+	ErrNoOperation = errors.New("no such operation")
+	// ErrMethod: the path has no such method.
+	ErrMethod = errors.New("method not allowed")
+	// ErrMalformed: the request is not well formed.
+	ErrMalformed = errors.New("malformed request")
+	// ErrTooLarge: the body is larger than the operation's limit.
+	ErrTooLarge = errors.New("request body too large")
+	// ErrTooSlow: the body did not arrive in time.
+	ErrTooSlow = errors.New("request body came too slowly")
+	// ErrMediaType: the body has none of the operation's media types.
+	ErrMediaType = errors.New("unsupported media type")
+	// ErrInternal: what no row of the table knows.
+	ErrInternal = errors.New("internal error")
+)
+
+// Kind says how errors of one sentinel are answered.
+type Kind struct {
+	// Err is the sentinel.
+	Err    error
+	Status int
+	// Name is what programs know the kind by; it never changes.
+	Name string
+	// Title is the kind in words.
+	Title string
 }
 
-// kinds is the one table from sentinels to answers, in the order in which an
-// error that wraps several is looked up. What it does not know is [internal].
-var kinds = []kind{
+// kinds is the one table from sentinels to answers, in the order in which an error that
+// wraps several is looked up. A door's own rows come first; an error without a row is
+// [ErrInternal].
+var kinds = []Kind{
 	{broker.ErrNotFound, http.StatusNotFound, "not-found", "not found"},
 	{broker.ErrInvalid, http.StatusUnprocessableEntity, "invalid", "invalid request"},
 	{broker.ErrExists, http.StatusConflict, "exists", "already exists"},
@@ -43,103 +66,151 @@ var kinds = []kind{
 	{broker.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "temporarily unavailable"},
 	{broker.ErrUnopenable, http.StatusInternalServerError, "unopenable", "stored credential cannot be opened"},
 	{policy.ErrDenied, http.StatusForbidden, "denied", "denied by policy"},
+	{policy.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "not authenticated"},
 	{clientconfig.ErrFormat, http.StatusUnprocessableEntity, "unsupported", "not supported"},
-	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout", "took too long"},
-	{context.Canceled, http.StatusServiceUnavailable, "canceled", "the request was given up"},
+	{ErrNoOperation, http.StatusNotFound, "not-found", "not found"},
+	{ErrMethod, http.StatusMethodNotAllowed, "method", "method not allowed"},
+	{ErrMalformed, http.StatusBadRequest, "malformed", "malformed request"},
+	{ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "request body too large"},
+	{ErrTooSlow, http.StatusRequestTimeout, "too-slow", "request body came too slowly"},
+	{ErrMediaType, http.StatusUnsupportedMediaType, "media-type", "unsupported media type"},
+	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout", "timed out"},
+	{context.Canceled, http.StatusServiceUnavailable, "canceled", "the request was canceled"},
+	{ErrInternal, http.StatusInternalServerError, "internal", "internal error"},
 }
 
-// Kinds that no sentinel stands for.
-var (
-	internal         = kind{nil, http.StatusInternalServerError, "internal", "internal error"}
-	unauthenticated  = kind{policy.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "not authenticated"}
-	noSuchRoute      = kind{nil, http.StatusNotFound, "not-found", "not found"}
-	methodNotAllowed = kind{nil, http.StatusMethodNotAllowed, "method", "method not allowed"}
-	malformed        = kind{nil, http.StatusBadRequest, "malformed", "malformed request"}
-	invalid          = kind{nil, http.StatusUnprocessableEntity, "invalid", "invalid request"}
-	tooLarge         = kind{nil, http.StatusRequestEntityTooLarge, "too-large", "request body too large"}
-	tooSlow          = kind{nil, http.StatusRequestTimeout, "too-slow", "request body came too slowly"}
-	mediaType        = kind{nil, http.StatusUnsupportedMediaType, "media-type", "unsupported media type"}
-)
-
-// remedies are said where an error brings none of its own.
-var remedies = map[string]string{
-	"unauthenticated": "send a valid token as \"Authorization: Bearer …\"",
-	"changed":         "read it again, and repeat the change with its ETag",
-	"unavailable":     "try again later",
-	"vim-unreachable": "see whether the endpoint answers and its certificate verifies, then try again",
-	"internal":        "give the request id to whoever runs the broker: its log says more",
+// Fault is one thing wrong with a request.
+type Fault struct {
+	// Location is body, query, path or header.
+	Location string
+	// Field is empty where no single field is wrong.
+	Field   string
+	Message string
 }
 
-// refusal is an error answer that this package decides on itself.
-type refusal struct {
-	kind
-	detail string
-	faults []v1.Fault
+// Problem is a refusal, in words fit for the caller, before a door puts it into its form.
+type Problem struct {
+	Kind
+	Detail    string
+	Remedy    string
+	Faults    []Fault
+	RequestID string
+	// Cause is the error itself: for a door to look at, never to show.
+	Cause error
 }
 
-// Error names the kind; the faults are for the caller.
-func (r *refusal) Error() string { return r.title }
-
-// fault is a refusal about one part of the request.
-func fault(k kind, location, field, message string) error {
-	return &refusal{kind: k, faults: []v1.Fault{{Location: location, Field: field, Message: message}}}
+// Refusal is an error that is decided before the domain is asked.
+type Refusal struct {
+	// Kind is a sentinel of the table.
+	Kind   error
+	Detail string
+	Faults []Fault
 }
 
-// fail answers with the problem that err is, in words fit for the caller. Text
-// of errors that we do not know goes to the log only.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var own *refusal
-	if errors.As(err, &own) {
-		s.problem(w, r, own.kind, v1.Problem{Detail: own.detail, Errors: own.faults})
-		return
-	}
-	k := kindOf(err)
-	var p v1.Problem
+// Error names the kind. The faults are for the caller.
+func (r *Refusal) Error() string { return r.Kind.Error() }
+
+// Unwrap returns the kind.
+func (r *Refusal) Unwrap() error { return r.Kind }
+
+// Refuse is a refusal of one part of a request.
+func Refuse(kind error, location, field, message string) error {
+	return &Refusal{Kind: kind, Faults: []Fault{{Location: location, Field: field, Message: message}}}
+}
+
+// fail answers with the problem that err is. Text of unknown errors goes to the log only.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error) {
+	p := d.problem(err)
+	p.RequestID = traceOf(r.Context()).id
+	h := w.Header()
 	var known *broker.Error
-	if errors.As(err, &known) {
-		p.Remedy = known.Remedy
-		if known.Field != "" {
-			p.Errors = []v1.Fault{{Location: location(known.Field), Field: known.Field, Message: known.Detail}}
-		} else {
-			p.Detail = known.Detail
-		}
-		if known.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))
-		}
+	if errors.As(err, &known) && known.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))
 	}
-	if k.status >= http.StatusInternalServerError {
-		level := slog.LevelWarn // a VIM's or the store's trouble, which may pass
-		if k.status == http.StatusInternalServerError {
+	a := d.Refuse(r, p)
+	a.Status = cmp.Or(a.Status, p.Status)
+	if a.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "5")
+	}
+	if a.Status >= http.StatusInternalServerError {
+		level := slog.LevelWarn // a fault of a VIM or of the store, which may pass
+		if kindOf(kinds, err).Status == http.StatusInternalServerError {
 			level = slog.LevelError
 		}
-		s.log.Log(r.Context(), level, "request failed", "request", traceOf(r.Context()).id, "error", withCause(err, known))
+		s.log.Log(r.Context(), level, "request failed", "request", p.RequestID, "error", withCause(err))
 	}
-	s.problem(w, r, k, p)
+	if err := s.write(w, r, d, a); err != nil {
+		s.log.ErrorContext(r.Context(), "encoding a refusal", "request", p.RequestID, "error", err)
+		w.WriteHeader(a.Status)
+	}
 }
 
-// kindOf looks err up. An [broker.Error] is what its Kind says, whatever caused it.
-func kindOf(err error) kind {
+// problem looks err up and words it.
+func (d *Door) problem(err error) Problem {
+	err = refused(err)
+	p := Problem{Kind: kindOf(d.kinds(), err), Cause: err}
+	var own *Refusal
+	if errors.As(err, &own) {
+		p.Detail, p.Faults = own.Detail, own.Faults
+		return p
+	}
+	var known *broker.Error
+	if !errors.As(err, &known) {
+		return p
+	}
+	p.Remedy = known.Remedy
+	if words := d.Next[known.Next]; words != "" {
+		p.Remedy = strings.TrimPrefix(p.Remedy+"; "+words, "; ")
+	}
+	if known.Field == "" {
+		p.Detail = known.Detail
+	} else {
+		p.Faults = []Fault{{Location: location(known.Field), Field: known.Field, Message: known.Detail}}
+	}
+	return p
+}
+
+// refused makes a refusal of what the codec found wrong with a body.
+func refused(err error) error {
+	var f *codec.FieldError
+	switch {
+	case !errors.As(err, &f):
+		return err
+	case f.Syntax:
+		return Refuse(ErrMalformed, "body", f.Field, f.Message)
+	}
+	return Refuse(broker.ErrInvalid, "body", f.Field, f.Message)
+}
+
+// kinds are the door's rows and then the common ones.
+func (d *Door) kinds() []Kind { return slices.Concat(d.Kinds, kinds) }
+
+// kindOf looks err up. A [broker.Error] is what its Kind says, whatever caused it.
+func kindOf(table []Kind, err error) Kind {
 	var known *broker.Error
 	if errors.As(err, &known) {
 		err = known.Kind
 	}
-	for _, k := range kinds {
-		if errors.Is(err, k.err) {
-			return k
+	for _, sentinel := range []error{err, ErrInternal} {
+		for _, k := range table {
+			if errors.Is(sentinel, k.Err) {
+				return k
+			}
 		}
 	}
-	return internal
+	panic("the table of refusals has no row for internal errors")
 }
 
 // withCause adds what the domain keeps from callers.
-func withCause(err error, known *broker.Error) string {
-	if known == nil || known.Cause == nil {
+func withCause(err error) string {
+	var known *broker.Error
+	if !errors.As(err, &known) || known.Cause == nil {
 		return err.Error()
 	}
 	return err.Error() + ": " + known.Cause.Error()
 }
 
-// location tells the one header that the domain knows by name from body fields.
+// location is that of a field of the domain: it knows two headers by name.
 func location(field string) string {
 	if field == "Idempotency-Key" || field == "If-Match" {
 		return "header"
@@ -147,30 +218,40 @@ func location(field string) string {
 	return "body"
 }
 
-// write answers with a kind that needs no more words.
-func (s *server) write(w http.ResponseWriter, r *http.Request, k kind) {
-	s.problem(w, r, k, v1.Problem{})
-}
-
-// problem writes p, completed from its kind.
-func (s *server) problem(w http.ResponseWriter, r *http.Request, k kind, p v1.Problem) {
-	p.Type = "urn:vimbroker:problem:" + k.name
-	p.Title = k.title
-	p.Status = k.status
-	p.RequestID = traceOf(r.Context()).id
-	p.Instance = "urn:vimbroker:request:" + p.RequestID
-	if p.Remedy == "" {
-		p.Remedy = remedies[k.name]
-	}
+// write writes an answer. A body is encoded whole before the status is sent.
+func (s *server) write(w http.ResponseWriter, r *http.Request, d *Door, a Answer) error {
 	var body bytes.Buffer
-	if err := v1.Encode(&body, p); err != nil {
-		s.log.ErrorContext(r.Context(), "encoding a problem", "request", p.RequestID, "error", err)
+	if a.Body != nil {
+		if err := d.Encode(&body, a.Body); err != nil {
+			return err
+		}
 	}
 	h := w.Header()
-	h.Set("Content-Type", v1.ProblemType)
-	if k.status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", "5")
+	for name, values := range a.Header {
+		h[http.CanonicalHeaderKey(name)] = values
 	}
-	w.WriteHeader(k.status)
+	if a.Serve != nil {
+		a.Serve.ServeHTTP(&stream{ResponseWriter: w, control: http.NewResponseController(w)}, r)
+		return nil
+	}
+	if a.Body != nil && h.Get("Content-Type") == "" {
+		h.Set("Content-Type", d.MediaType)
+	}
+	w.WriteHeader(a.Status)
 	_, _ = w.Write(body.Bytes()) // the caller may be gone
+	return nil
 }
+
+// stream moves the deadline of a long answer while bytes go out.
+type stream struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	_ = s.control.SetWriteDeadline(time.Now().Add(stallTime)) // tests' recorders have none
+	return s.ResponseWriter.Write(b)
+}
+
+// Unwrap is for [http.ResponseController].
+func (s *stream) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -16,8 +16,10 @@ const (
 	headerTime = 5 * time.Second
 	readTime   = 20 * time.Second
 	idleTime   = 2 * time.Minute
-	// answerTime is longer than any route's timeout and its body together.
-	answerTime  = 3 * time.Minute
+	// answerTime bounds an answer until an operation is found, which brings its own timeout.
+	answerTime = 3 * time.Minute
+	// stallTime is how long a stream may stop, either way.
+	stallTime   = 20 * time.Second
 	headerBytes = 32 << 10
 	drainTime   = 30 * time.Second
 )
@@ -29,16 +31,17 @@ type Server struct {
 	TLS *tls.Config
 	// Grace is how long requests under way may go on once serving is to end; zero means 30 s.
 	Grace time.Duration
-	// ReadTimeout is how long a request with its body may take to arrive, whether
-	// anyone reads it or not; the time to answer is not part of it. Zero means 20 s.
+	// ReadTimeout is how long a request with its body may take to arrive, whether anyone
+	// reads it or not. The time to answer is not part of it, and a stream has its own
+	// limits. Zero means 20 s.
 	ReadTimeout time.Duration
-	// Log takes what the HTTP server itself has to say.
+	// Log takes the errors of the HTTP server itself.
 	Log *slog.Logger
 }
 
-// Serve answers requests that arrive at l until ctx ends. Then it takes no new
-// ones, lets those under way finish for up to Grace, and returns nil; what is left
-// after that is cut off, and that is an error. It closes l.
+// Serve answers requests that arrive at l until ctx ends. Then it accepts no new ones,
+// lets those under way finish for up to Grace, and returns nil. It cuts off what is left
+// after that, and returns an error that says so. It closes l.
 func (s Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.Grace == 0 {
 		s.Grace = drainTime

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path"
@@ -11,42 +13,43 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Options wire the API. Fields without a stated default are required.
 type Options struct {
-	Broker        Broker
+	Doors []Door
+	// Authenticator knows the callers of every operation that does not identify them itself.
 	Authenticator Authenticator
-	// Tacker answers GET / and what is under /v1.0; nil: nobody does. It identifies
-	// callers itself, with [Identify].
-	Tacker http.Handler
+	// Census is what /metrics shows beside the requests.
+	Census Census
 	// Log takes one line a request, and the text of errors that callers are not told.
 	Log *slog.Logger
-	// Registry takes this package's metrics and is what /metrics shows; nil
-	// means one of its own.
+	// Registry takes this package's metrics and is what /metrics shows; nil means one of
+	// its own.
 	Registry *prometheus.Registry
-	// Version is shown by /healthz and in the OpenAPI document.
-	Version string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
 // server answers requests.
 type server struct {
-	broker   Broker
 	who      Authenticator
 	log      *slog.Logger
-	version  string
 	now      func() time.Time
-	mux      *http.ServeMux
-	tacker   http.Handler
-	metrics  *metrics
-	document []byte // OpenAPI
+	requests *prometheus.HistogramVec
+	doors    []*entrance
 }
 
-// New returns the handler of every route. It starts nothing, and is safe for
-// concurrent use.
+// entrance is a door with the table of its operations.
+type entrance struct {
+	*Door
+	mux *http.ServeMux
+}
+
+// New returns the handler of all doors and of GET /metrics. It starts nothing, and is
+// safe for concurrent use. It panics if a door is not complete.
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -54,27 +57,61 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
-	s := &server{
-		broker:   o.Broker,
-		who:      o.Authenticator,
-		log:      o.Log,
-		version:  o.Version,
-		now:      o.Now,
-		mux:      http.NewServeMux(),
-		tacker:   o.Tacker,
-		metrics:  newMetrics(o.Registry, o.Broker, o.Log),
-		document: document(o.Version),
+	s := &server{who: o.Authenticator, log: o.Log, now: o.Now, requests: newRequests(o.Registry)}
+	o.Registry.MustRegister(newCensus(o.Census, o.Log))
+	for _, d := range append([]Door{metricsDoor(o.Registry, o.Log)}, o.Doors...) {
+		s.doors = append(s.doors, s.open(d))
 	}
-	for _, r := range routes {
-		s.mux.Handle(r.method+" "+r.path, s.serve(r))
-	}
-	s.mux.Handle("GET /metrics", s.metrics.handler(o.Registry, o.Log))
-	s.mux.HandleFunc("GET /openapi.json", s.openapi)
 	return s
 }
 
-// ServeHTTP gives a request its id, its headers, its log line and its metrics,
-// and survives a panic of what answers it.
+// open builds the table of a door's operations.
+func (s *server) open(d Door) *entrance {
+	d.MediaType = cmp.Or(d.MediaType, codec.MediaType)
+	if d.Encode == nil {
+		d.Encode = codec.Codec{}.Encode
+	}
+	e := &entrance{Door: &d, mux: http.NewServeMux()}
+	for _, op := range d.Operations {
+		if op.Timeout <= 0 || op.Status == 0 {
+			panic(fmt.Sprintf("operation %s lacks its timeout or its status", op.name()))
+		}
+		for _, p := range append([]string{op.Path}, op.Also...) {
+			e.mux.Handle(op.Method+" "+p, s.serve(e.Door, op))
+		}
+	}
+	return e
+}
+
+// reach is how much of a path leads to the door; zero means that it does not.
+func (d *Door) reach(p string) int {
+	longest := 0
+	for _, own := range d.Paths {
+		exact, isExact := strings.CutSuffix(own, "{$}")
+		switch {
+		case (isExact || !strings.HasSuffix(own, "/")) && p == exact:
+			return len(p) + 1
+		case !isExact && strings.HasSuffix(own, "/") && strings.HasPrefix(p, own):
+			longest = max(longest, len(own))
+		}
+	}
+	return longest
+}
+
+// doorOf returns the door that a path leads to; nil if there is none.
+func (s *server) doorOf(p string) *entrance {
+	var found *entrance
+	longest := 0
+	for _, d := range s.doors {
+		if n := d.reach(p); n > longest {
+			found, longest = d, n
+		}
+	}
+	return found
+}
+
+// ServeHTTP gives a request its id, its headers, its log line and its metrics, and
+// survives a panic of what answers it.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := s.now()
 	t := &trace{id: requestID(r)}
@@ -88,59 +125,105 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	defer func() {
 		p := recover()
-		if p == http.ErrAbortHandler { //nolint:errorlint // net/http panics with this very value
-			panic(p)
-		}
-		if p != nil {
+		cutOff := p == http.ErrAbortHandler //nolint:errorlint // net/http panics with this very value
+		if p != nil && !cutOff {
 			s.log.ErrorContext(ctx, "panic while answering", "request", t.id, "panic", describe(p), "stack", string(debug.Stack()))
 			if rec.status == 0 {
-				s.write(rec, r, internal)
+				s.fail(rec, r, t.door, ErrInternal)
 			}
 		}
 		s.account(r, rec, t, s.now().Sub(began))
+		if cutOff {
+			panic(p)
+		}
 	}()
-	s.dispatch(rec, r)
+	d := s.doorOf(r.URL.Path)
+	if d == nil {
+		rec.WriteHeader(http.StatusNotFound)
+		return
+	}
+	t.door = d.Door
+	if d.Header != nil {
+		d.Header(h, t.id)
+	}
+	s.dispatch(rec, r, d)
 }
 
-// dispatch finds the route. Nothing under /v1/ tells an unknown caller even
-// whether it exists.
-func (s *server) dispatch(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/v1/") && !s.authenticate(w, r) {
+// dispatch finds the operation, or says that there is none.
+func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
+	found, _ := d.mux.Handler(r)
+	if _, ok := found.(operation); ok && path.Clean(r.URL.EscapedPath()) == r.URL.EscapedPath() {
+		d.mux.ServeHTTP(w, r)
 		return
 	}
-	if s.tacker != nil && (r.URL.Path == "/" || r.URL.Path == "/v1.0" || strings.HasPrefix(r.URL.Path, "/v1.0/")) {
-		traceOf(r.Context()).route = "/v1.0"
-		s.tacker.ServeHTTP(w, r)
-		return
-	}
-	h, pattern := s.mux.Handler(r)
-	switch {
-	case pattern == "":
-		// The multiplexer's own answer is plain text; only its status and Allow count.
-		found := &recorder{ResponseWriter: discard{http.Header{}}}
-		h.ServeHTTP(found, r)
-		if allow := found.Header().Get("Allow"); allow != "" {
-			w.Header().Set("Allow", allow)
-			s.write(w, r, methodNotAllowed)
+	if d.Private != "" && strings.HasPrefix(r.URL.Path, d.Private) {
+		if err := s.identify(w, r, nil); err != nil {
+			s.fail(w, r, d.Door, err)
 			return
 		}
-		s.write(w, r, noSuchRoute)
-	case path.Clean(r.URL.EscapedPath()) != r.URL.EscapedPath():
-		s.write(w, r, noSuchRoute) // the multiplexer would redirect
-	default:
-		traceOf(r.Context()).route = pattern
-		s.mux.ServeHTTP(w, r)
+	}
+	// The multiplexer's own answer is plain text: only its header Allow counts. It also
+	// redirects, which this API never does.
+	answer := discard{http.Header{}}
+	found.ServeHTTP(answer, r)
+	if allow := answer.header.Get("Allow"); allow != "" {
+		w.Header().Set("Allow", allow)
+		s.fail(w, r, d.Door, ErrMethod)
+		return
+	}
+	s.fail(w, r, d.Door, ErrNoOperation)
+}
+
+// operation is the handler of one operation.
+type operation func(http.ResponseWriter, *http.Request)
+
+// ServeHTTP implements [http.Handler].
+func (o operation) ServeHTTP(w http.ResponseWriter, r *http.Request) { o(w, r) }
+
+// serve makes the handler of an operation.
+func (s *server) serve(d *Door, op Operation) operation {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), op.Timeout)
+		defer cancel()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(op.Timeout + stallTime)) // tests' recorders have none
+		t := traceOf(ctx)
+		t.route, t.quiet = op.name(), op.Quiet
+		c := &Call{Request: r.WithContext(ctx), ID: t.id}
+		a, err := s.handle(w, c, d, op)
+		if err == nil {
+			a.Status = cmp.Or(a.Status, op.Status)
+			err = s.write(w, c.Request, d, a)
+		}
+		if err != nil {
+			s.fail(w, c.Request, d, err)
+		}
 	}
 }
 
-// account writes the access line and counts the request. The query is left out:
-// only we know what may stand in it, and the caller may not.
-func (s *server) account(r *http.Request, rec *recorder, t *trace, took time.Duration) {
-	route := t.route
-	if route == "" {
-		route = "unmatched"
+// handle prepares a call and makes it.
+func (s *server) handle(w http.ResponseWriter, c *Call, d *Door, op Operation) (Answer, error) {
+	err := s.identify(w, c.Request, op.Identify)
+	if err != nil {
+		return Answer{}, err
 	}
-	s.metrics.observe(route, r.Method, rec.status, took)
+	c.Principal = traceOf(c.Context()).principal
+	if c.Query, err = readQuery(c.Request, op.Query, d.Tolerant); err != nil {
+		return Answer{}, err
+	}
+	if err = checkHeaders(c.Request, op.Header); err != nil {
+		return Answer{}, err
+	}
+	if err = readBody(w, c, op.Body); err != nil {
+		return Answer{}, err
+	}
+	return op.Handle(c)
+}
+
+// account writes the access line and counts the request. The query is left out: it may
+// contain anything.
+func (s *server) account(r *http.Request, rec *recorder, t *trace, took time.Duration) {
+	route := cmp.Or(t.route, "unmatched")
+	s.observe(route, r.Method, rec.status, took)
 	level := slog.LevelInfo
 	if t.quiet {
 		level = slog.LevelDebug
@@ -155,10 +238,4 @@ func (s *server) account(r *http.Request, rec *recorder, t *trace, took time.Dur
 		slog.String("principal", t.principal.Name),
 		slog.String("remote", r.RemoteAddr),
 	)
-}
-
-// openapi serves the document.
-func (s *server) openapi(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(s.document)
 }

@@ -15,9 +15,10 @@ import (
 // trace is what is known of a request while it is answered.
 type trace struct {
 	id        string
-	route     string // the pattern; empty until one matches
+	route     string // name of the operation; empty until one is found
 	principal policy.Principal
-	quiet     bool // logged at debug level only: probes
+	door      *Door
+	quiet     bool // logged at debug level only
 }
 
 type traceKey struct{}
@@ -61,6 +62,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 	r.bytes += int64(n)
 	return n, err
 }
+
+// Unwrap is for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // discard is a response that nobody reads.
 type discard struct{ header http.Header }

@@ -74,7 +74,7 @@ func hold(catalog, pinned []endpoint, rules *egress.Rules) error {
 		if was, known := origins[e.key()]; known && !slices.Contains(was, e.Origin) {
 			return &broker.Error{
 				Kind: broker.ErrConflict, Detail: "the cloud's catalog sends service " + e.Service + " to another host than when the VIM was registered, and tokens would follow",
-				Remedy: `if that is meant, give the credential again with "vimbroker vim rotate"`,
+				Remedy: "see whether that is intended", Next: broker.NextReplaceCredential,
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func parseDiscovered(text string) (discovered, error) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil || !isID(d.UserID) || !isID(d.ProjectID) {
 		return d, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "what is kept of the cloud cannot be read",
-			Remedy: `give the credential again with "vimbroker vim rotate", which finds it out anew`,
+			Next: broker.NextReplaceCredential, // which discovers it anew
 		}
 	}
 	return d, nil

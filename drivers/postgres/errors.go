@@ -93,7 +93,7 @@ func translateAnswer(a *answer) error {
 	case a.code == undefinedTable:
 		return &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the database lacks a table of this version's schema",
-			Remedy: remedyMigrate, Cause: a,
+			Remedy: remedyMigrate, Next: broker.NextMigrate, Cause: a,
 		}
 	case a.code == insufficientRight:
 		return rows.Unavailable(a)

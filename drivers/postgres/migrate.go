@@ -33,7 +33,7 @@ func released() fs.FS {
 }
 
 const (
-	remedyMigrate = `run "vimbroker db migrate" with the new version, or set database.postgres.migrate`
+	remedyMigrate = "migrate it with the new version"
 
 	// floorSince is the schema that first says what the oldest is that it serves.
 	floorSince = 3
@@ -165,6 +165,7 @@ func (s *Store) accept(found Schema) error {
 		Kind:   broker.ErrUnsupported,
 		Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version needs %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
 		Remedy: remedyMigrate,
+		Next:   broker.NextMigrate,
 	}
 }
 

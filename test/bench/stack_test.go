@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
@@ -189,7 +190,10 @@ func (s *stack) serve(b *testing.B) *client.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		handler := api.New(api.Options{Broker: s.Broker, Authenticator: tokens, Log: log, Version: "bench"})
+		handler := api.New(api.Options{
+			Doors:         []api.Door{rest.Door(rest.Options{Broker: s.Broker, Log: log, Version: "bench"})},
+			Authenticator: tokens, Census: s.Broker, Log: log,
+		})
 		ended <- api.Server{Handler: handler, Log: log}.Serve(ctx, l)
 	}()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}

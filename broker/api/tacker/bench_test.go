@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
@@ -73,8 +74,11 @@ func newBench(t testing.TB, compat bool) *bench {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(api.New(api.Options{
-		Broker: registry, Authenticator: tokens, Log: log,
-		Tacker: tacker.New(tacker.Options{Registry: registry, Authenticator: tokens, Compat: compat, Log: log}),
+		Doors: []api.Door{
+			rest.Door(rest.Options{Broker: registry, Log: log}),
+			tacker.Door(tacker.Options{Registry: registry, Compat: compat}),
+		},
+		Authenticator: tokens, Census: registry, Log: log,
 	}))
 	t.Cleanup(server.Close)
 	b.url = server.URL

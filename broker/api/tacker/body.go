@@ -1,9 +1,7 @@
 package tacker
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -11,6 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
 )
 
 // attribute is one of a VIM's, as Tacker's attribute map has it.
@@ -43,25 +44,18 @@ var attributes = []attribute{
 // credentials: only what a check knows to be harmless may come into a message.
 type body map[string]any
 
-// read reads and checks a request's body. Content-Type is not looked at, as Tacker
-// does not.
-func read(c call) (body, error) {
-	put := c.r.Method == http.MethodPut
-	raw, err := io.ReadAll(http.MaxBytesReader(nil, c.r.Body, maxBody))
-	var large *http.MaxBytesError
+// read reads and checks a request's body.
+func read(c *api.Call) (body, error) {
+	put := c.Method == http.MethodPut
 	switch {
-	case errors.As(err, &large):
-		return nil, &fault{http.StatusRequestEntityTooLarge, "HTTPRequestEntityTooLarge", fmt.Sprintf("At most %d bytes are read", maxBody)}
-	case err != nil:
-		return nil, bad("The body ended early")
-	case len(raw) == 0 && put:
+	case len(c.Content) == 0 && put:
 		return nil, &fault{http.StatusBadRequest, "BadRequest", "Bad body request: Invalid format: b''"}
-	case len(raw) == 0:
+	case len(c.Content) == 0:
 		return nil, bad("Resource body required")
 	}
 	var whole any
-	// Repeated names and what is not UTF-8 are no JSON to this decoder.
-	if json.Unmarshal(raw, &whole) != nil {
+	// Unknown attributes are Tacker's to name: the attribute map below does that.
+	if (codec.Codec{}).Tolerant(c.Content, &whole) != nil {
 		return nil, &fault{http.StatusBadRequest, "MalformedRequestBody", "Malformed request body: Cannot understand JSON"}
 	}
 	outer, isObject := whole.(map[string]any)

@@ -1,17 +1,21 @@
 package tacker
 
 import (
+	"context"
 	"errors"
-	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
-// fault is an error answer: {"TackerError": {type, message, detail}}.
+// fault is an error answer in words of Tacker alone.
 type fault struct {
 	status        int
 	kind, message string
@@ -30,102 +34,133 @@ func invalid(attribute, reason string) error {
 
 const internal = "Request Failed: internal server error while processing your request."
 
-// row says how an error of the domain is answered.
-type row struct {
-	kind   error
-	status int
-	name   string
-	// compat is the status that Tacker's server sends; zero where it is the same.
-	compat int
+// kinds are the rows of Tacker's own words. Where compat, a status is what Tacker's server
+// sends. A VIM that refuses a credential is not 401, because OpenStack's clients would log
+// in again and repeat the request.
+func kinds(compat bool) []api.Kind {
+	status := func(documented, tackers int) int {
+		if compat {
+			return tackers
+		}
+		return documented
+	}
+	const bad, broken = http.StatusBadRequest, http.StatusInternalServerError
+	return []api.Kind{
+		{Err: broker.ErrNotFound, Status: status(http.StatusNotFound, broken), Name: "VimNotFoundException"},
+		{Err: broker.ErrExists, Status: http.StatusConflict, Name: "DuplicateEntity"},
+		{Err: broker.ErrUnauthorized, Status: status(bad, broken), Name: "VimUnauthorizedException"},
+		{Err: broker.ErrForbidden, Status: status(bad, broken), Name: "VimUnauthorizedException"},
+		{Err: broker.ErrUnreachable, Status: status(http.StatusServiceUnavailable, broken), Name: "VimConnectionException"},
+		{Err: broker.ErrInvalid, Status: bad, Name: "HTTPBadRequest"},
+		{Err: broker.ErrUnsupported, Status: status(bad, broken), Name: "HTTPBadRequest"},
+		{Err: broker.ErrConflict, Status: status(http.StatusConflict, broken), Name: "Conflict"},
+		{Err: broker.ErrPrecondition, Status: status(http.StatusConflict, broken), Name: "Conflict"},
+		{Err: broker.ErrQuota, Status: http.StatusConflict, Name: "OverQuota"},
+		{Err: broker.ErrDenied, Status: http.StatusForbidden, Name: "NotAuthorized"},
+		{Err: broker.ErrUnavailable, Status: http.StatusServiceUnavailable, Name: "ServiceUnavailable"},
+		{Err: broker.ErrUnopenable, Status: broken, Name: "VimKeyNotFoundException"},
+		{Err: policy.ErrDenied, Status: http.StatusForbidden, Name: "NotAuthorized"},
+		{Err: clientconfig.ErrFormat, Status: bad, Name: "HTTPBadRequest"},
+		{Err: api.ErrMalformed, Status: bad, Name: "HTTPBadRequest"},
+		{Err: api.ErrTooLarge, Status: http.StatusRequestEntityTooLarge, Name: "HTTPRequestEntityTooLarge"},
+		{Err: api.ErrTooSlow, Status: http.StatusRequestTimeout, Name: "HTTPRequestTimeout"},
+		{Err: api.ErrMediaType, Status: http.StatusUnsupportedMediaType, Name: "HTTPUnsupportedMediaType"},
+		{Err: context.DeadlineExceeded, Status: http.StatusGatewayTimeout, Name: "HTTPGatewayTimeout"},
+		{Err: context.Canceled, Status: http.StatusServiceUnavailable, Name: "ServiceUnavailable"},
+		{Err: api.ErrInternal, Status: broken, Name: "HTTPInternalServerError"},
+	}
 }
 
-// A VIM's refusal is not 401, as that would make OpenStack's clients log in anew and
-// send the same again.
-var rows = []row{
-	{broker.ErrNotFound, http.StatusNotFound, "VimNotFoundException", http.StatusInternalServerError},
-	{broker.ErrExists, http.StatusConflict, "DuplicateEntity", 0},
-	{broker.ErrUnauthorized, http.StatusBadRequest, "VimUnauthorizedException", http.StatusInternalServerError},
-	{broker.ErrForbidden, http.StatusBadRequest, "VimUnauthorizedException", http.StatusInternalServerError},
-	{broker.ErrUnreachable, http.StatusServiceUnavailable, "VimConnectionException", http.StatusInternalServerError},
-	{broker.ErrInvalid, http.StatusBadRequest, "HTTPBadRequest", 0},
-	{broker.ErrUnsupported, http.StatusBadRequest, "HTTPBadRequest", http.StatusInternalServerError},
-	{broker.ErrConflict, http.StatusConflict, "Conflict", http.StatusInternalServerError},
-	{broker.ErrPrecondition, http.StatusConflict, "Conflict", http.StatusInternalServerError},
-	{broker.ErrDenied, http.StatusForbidden, "NotAuthorized", 0},
-	{broker.ErrUnavailable, http.StatusServiceUnavailable, "ServiceUnavailable", 0},
+// next says how Tacker's callers take a next step. They have no leases.
+var next = map[broker.Next]string{
+	broker.NextListVIMs:          "GET /v1.0/vims lists the VIMs that there are",
+	broker.NextListLeases:        "ask an administrator of the broker, who sees the leases",
+	broker.NextSetDefault:        "name a VIM, or update one with is_default",
+	broker.NextReplaceCredential: "update the VIM with its auth_cred",
+	broker.NextCheckVIM:          "then update the VIM with its auth_cred, which checks it",
+	broker.NextExplain:           "ask an administrator of the broker, who sees why",
+	broker.NextEndLeases:         "terminate what uses the VIM, or have an administrator of the broker revoke its leases",
+	broker.NextMigrate:           "ask whoever runs the broker",
 }
 
-// fail answers with an error. Text that is not the domain's own goes to the log only.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, o operation, err error) {
-	var f *fault
-	if !errors.As(err, &f) {
-		f = s.fault(o, err)
-	}
-	if f.status >= http.StatusInternalServerError {
-		attrs := []any{"request", audit.RequestID(r.Context()), "error", err}
-		var known *broker.Error
-		if errors.As(err, &known) && known.Cause != nil {
-			attrs = append(attrs, "cause", known.Cause)
-		}
-		level := slog.LevelWarn
-		if f.kind == "HTTPInternalServerError" {
-			level = slog.LevelError
-		}
-		s.Log.Log(r.Context(), level, "request failed", attrs...)
-	}
-	write(w, f.status, map[string]any{"TackerError": map[string]any{"type": f.kind, "message": f.message, "detail": ""}})
-}
-
-// fault looks an error of the domain up.
-func (s *server) fault(o operation, err error) *fault {
-	var known *broker.Error
-	if !errors.As(err, &known) {
-		return &fault{http.StatusInternalServerError, "HTTPInternalServerError", internal}
-	}
-	for _, row := range rows {
-		if !errors.Is(known.Kind, row.kind) {
-			continue
-		}
-		f := &fault{row.status, row.name, known.Error()}
-		if s.Compat && row.compat != 0 {
-			f.status = row.compat
-		}
-		s.word(f, o, known)
-		return f
-	}
-	return &fault{http.StatusInternalServerError, "HTTPInternalServerError", internal}
-}
-
-// word says what Tacker says, where clients may look for it.
-func (s *server) word(f *fault, o operation, known *broker.Error) {
+// refuse puts a refusal into Tacker's form: {"TackerError": {type, message, detail}}.
+func (s *server) refuse(r *http.Request, p api.Problem) api.Answer {
 	switch {
-	case errors.Is(known.Kind, broker.ErrNotFound):
+	case errors.Is(p.Err, api.ErrNoOperation) || errors.Is(p.Err, api.ErrMethod):
+		return api.Answer{Serve: notFound}
+	case errors.Is(p.Err, policy.ErrUnauthenticated): // as keystonemiddleware answers
+		return api.Answer{Header: s.challenge(), Body: map[string]any{"error": map[string]any{
+			"code": http.StatusUnauthorized, "title": "Unauthorized",
+			"message": "The request you have made requires authentication.",
+		}}}
+	}
+	var f *fault
+	if !errors.As(p.Cause, &f) {
+		f = s.fault(r, p)
+	}
+	return api.Answer{Status: f.status, Body: map[string]any{
+		"TackerError": map[string]any{"type": f.kind, "message": f.message, "detail": ""},
+	}}
+}
+
+// fault words a refusal as Tacker does where clients may look for its words.
+func (s *server) fault(r *http.Request, p api.Problem) *fault {
+	f := &fault{p.Status, p.Name, message(p)}
+	var known *broker.Error
+	field := ""
+	if errors.As(p.Cause, &known) {
+		field = known.Field
+	}
+	id := vimID(r)
+	switch p.Err {
+	case api.ErrInternal:
+		f.message = internal
+	case broker.ErrNotFound:
 		name := ""
-		if uuid.Validate(o.id) == nil {
-			name = o.id + " "
+		if uuid.Validate(id) == nil {
+			name = id + " "
 		}
 		f.message = "Specified VIM id " + name + "is invalid. Please verify and pass a valid VIM id"
-	case errors.Is(known.Kind, broker.ErrExists):
+	case broker.ErrExists:
 		f.message = "vim already exist with given ['tenant_id', 'name', 'deleted_at']"
-		if s.Compat && o.verb == "PUT" {
-			*f = fault{http.StatusInternalServerError, "HTTPInternalServerError", internal}
+		if s.Compat && r.Method == http.MethodPut {
+			f = &fault{http.StatusInternalServerError, "HTTPInternalServerError", internal}
 		}
-	case errors.Is(known.Kind, broker.ErrInvalid) && known.Field != "":
-		reason := known.Detail
-		if known.Remedy != "" {
-			reason += "; " + known.Remedy
+	case broker.ErrInvalid:
+		if field != "" {
+			f.message = "Invalid input for " + attributeOf(field) + ". Reason: " + joined("; ", known.Detail, p.Remedy) + "."
 		}
-		f.message = "Invalid input for " + attributeOf(known.Field) + ". Reason: " + reason + "."
-	case errors.Is(known.Kind, broker.ErrConflict) && o.verb == "DELETE":
-		f.kind = "VimInUseException"
-		f.message = "VIM " + o.id + " is still in use by VNF: " + known.Error()
+	case broker.ErrConflict:
+		if r.Method == http.MethodDelete {
+			f.kind = "VimInUseException"
+			f.message = "VIM " + id + " is still in use by VNF: " + f.message
+		}
 	}
+	return f
 }
 
-// secondDefault names the VIM that is the project's default already, where that is why
-// another cannot be; any other error it returns as it is. The project is that of the
-// VIM the call is for, if it is for one.
-func (s *server) secondDefault(c call, project string, err error) error {
+// message is all that a problem says, on one line.
+func message(p api.Problem) string {
+	parts := []string{p.Detail}
+	for _, f := range p.Faults {
+		parts = append(parts, joined(": ", attributeOf(f.Field), f.Message))
+	}
+	text := joined("; ", append(parts, p.Remedy)...)
+	if text == "" {
+		return p.Err.Error()
+	}
+	return text
+}
+
+// joined joins the parts that are not empty.
+func joined(by string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
+}
+
+// secondDefault names the VIM that is already the project's default, if that is why
+// another cannot become it. Any other error is returned unchanged. A call for a VIM is
+// about that VIM's project.
+func (s *server) secondDefault(c *api.Call, project string, err error) error {
 	var known *broker.Error
 	if !errors.As(err, &known) || !errors.Is(known.Kind, broker.ErrExists) || known.Field != "default" {
 		return err
@@ -135,7 +170,7 @@ func (s *server) secondDefault(c call, project string, err error) error {
 		return err
 	}
 	for _, v := range visible {
-		if v.ID == c.id {
+		if v.ID == vimID(c.Request) {
 			project = v.Project
 		}
 	}

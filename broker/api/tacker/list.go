@@ -8,34 +8,33 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 )
 
 // show returns one VIM; what the query says counts for lists only.
-func (s *server) show(c call) (any, error) {
-	if uuid.Validate(c.id) != nil {
-		return nil, noSuchVIM()
+func (s *server) show(c *api.Call) (api.Answer, error) {
+	id := vimID(c.Request)
+	if uuid.Validate(id) != nil {
+		return api.Answer{}, noSuchVIM()
 	}
-	v, err := s.Registry.VIM(c.r.Context(), c.p, c.id)
+	v, err := s.Registry.VIM(c.Context(), c.Principal, id)
 	if err != nil {
-		return nil, err
+		return api.Answer{}, err
 	}
-	return one(v, asRead), nil
+	return answer(v, asRead), nil
 }
 
 // list returns all VIMs that the caller may see and the filters select, whole or
 // only the fields that are named. Filters there are for name, type, id and
 // is_default; a repeated one takes any of its values. What is unknown is ignored.
-func (s *server) list(c call) (any, error) {
-	query, err := url.ParseQuery(c.r.URL.RawQuery)
-	if err != nil {
-		return nil, bad("The query is not well formed")
-	}
+func (s *server) list(c *api.Call) (api.Answer, error) {
+	query := c.Query
 	if s.Compat && (query.Has("is_default") || query.Has("shared") || len(query["name"]) > 1) {
-		return nil, unlisted()
+		return api.Answer{}, unlisted()
 	}
 	found, err := s.find(c, query)
 	if err != nil {
-		return nil, err
+		return api.Answer{}, err
 	}
 	fields := query["fields"]
 	vims := make([]any, 0, len(found))
@@ -53,17 +52,17 @@ func (s *server) list(c call) (any, error) {
 		}
 		vims = append(vims, shown)
 	}
-	return map[string]any{"vims": vims}, nil
+	return api.Answer{Body: map[string]any{"vims": vims}}, nil
 }
 
 // find asks the domain as narrowly as the filters allow; without any, for all VIMs.
-func (s *server) find(c call, query url.Values) ([]broker.VIM, error) {
-	ctx := c.r.Context()
+func (s *server) find(c *api.Call, query url.Values) ([]broker.VIM, error) {
+	ctx := c.Context()
 	if ids := query["id"]; len(ids) == 1 {
 		if uuid.Validate(ids[0]) != nil {
 			return nil, nil
 		}
-		v, err := s.Registry.VIM(ctx, c.p, ids[0])
+		v, err := s.Registry.VIM(ctx, c.Principal, ids[0])
 		if errors.Is(err, broker.ErrNotFound) {
 			return nil, nil
 		}
@@ -78,7 +77,7 @@ func (s *server) find(c call, query url.Values) ([]broker.VIM, error) {
 	}
 	var all []broker.VIM
 	for {
-		page, next, err := s.Registry.VIMs(ctx, c.p, q)
+		page, next, err := s.Registry.VIMs(ctx, c.Principal, q)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 )
 
 // occasion is why a VIM is shown: the time that the request itself set is shown in
@@ -27,7 +28,9 @@ const (
 	mask         = "***"
 )
 
-func one(v broker.VIM, o occasion) any { return map[string]any{"vim": vim(v, o)} }
+func answer(v broker.VIM, o occasion) api.Answer {
+	return api.Answer{Body: map[string]any{"vim": vim(v, o)}}
+}
 
 // vim lists what may be shown of a VIM. Its status is always ACTIVE, as Tacker's is;
 // REST version 1 tells more.

@@ -9,29 +9,30 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 )
 
 // create registers a VIM.
-func (s *server) create(c call) (any, error) {
+func (s *server) create(c *api.Call) (api.Answer, error) {
 	b, err := read(c)
 	if err != nil {
-		return nil, err
+		return api.Answer{}, err
 	}
 	r, err := registration(b)
 	if err != nil {
-		return nil, err
+		return api.Answer{}, err
 	}
-	if tenant, _ := b.text("tenant_id"); tenant != "" && tenant != c.p.Project {
+	if tenant, _ := b.text("tenant_id"); tenant != "" && tenant != c.Principal.Project {
 		r.Project = tenant
 	}
-	v, err := s.Registry.RegisterVIM(c.r.Context(), c.p, r)
+	v, err := s.Registry.RegisterVIM(c.Context(), c.Principal, r)
 	if errors.Is(err, broker.ErrDenied) && r.Project != "" {
-		return nil, bad("Specifying 'tenant_id' other than authenticated tenant in request requires admin privileges")
+		return api.Answer{}, bad("Specifying 'tenant_id' other than authenticated tenant in request requires admin privileges")
 	}
 	if err != nil {
-		return nil, s.secondDefault(c, cmp.Or(r.Project, c.p.Project), err)
+		return api.Answer{}, s.secondDefault(c, cmp.Or(r.Project, c.Principal.Project), err)
 	}
-	return one(v, created), nil
+	return answer(v, created), nil
 }
 
 func registration(b body) (r broker.Registration, err error) {
@@ -87,13 +88,14 @@ func (a authCred) scope(s broker.Scope) broker.Scope {
 }
 
 // update changes what the body names.
-func (s *server) update(c call) (any, error) {
+func (s *server) update(c *api.Call) (api.Answer, error) {
+	id := vimID(c.Request)
 	b, err := read(c)
 	if err != nil {
-		return nil, err
+		return api.Answer{}, err
 	}
-	if uuid.Validate(c.id) != nil {
-		return nil, noSuchVIM()
+	if uuid.Validate(id) != nil {
+		return api.Answer{}, noSuchVIM()
 	}
 	var change broker.Change
 	if name, given := b.text("name"); given {
@@ -106,25 +108,25 @@ func (s *server) update(c call) (any, error) {
 		change.Default = &yes
 	}
 	if change.Extra, err = b.extra(); err != nil {
-		return nil, err
+		return api.Answer{}, err
 	}
 	_, cred := b["auth_cred"]
 	_, in := b["vim_project"]
 	if cred || in {
-		v, err := s.Registry.VIM(c.r.Context(), c.p, c.id)
+		v, err := s.Registry.VIM(c.Context(), c.Principal, id)
 		if err != nil {
-			return nil, err
+			return api.Answer{}, err
 		}
 		if err := generation(&change, b, v); err != nil {
-			return nil, err
+			return api.Answer{}, err
 		}
 		change.IfRevision = v.Revision
 	}
-	v, err := s.Registry.UpdateVIM(c.r.Context(), c.p, c.id, change)
+	v, err := s.Registry.UpdateVIM(c.Context(), c.Principal, id, change)
 	if err != nil {
-		return nil, s.secondDefault(c, "", err)
+		return api.Answer{}, s.secondDefault(c, "", err)
 	}
-	return one(v, updated), nil
+	return answer(v, updated), nil
 }
 
 // generation works out what a body changes of where a VIM is and who we are there:
@@ -171,12 +173,13 @@ func sameText(a, b string) bool {
 
 // remove deletes a VIM. One that is left draining is as good as deleted to this API:
 // nothing more is issued from it, and the broker finishes the rest.
-func (s *server) remove(c call) (any, error) {
-	if uuid.Validate(c.id) != nil {
-		return nil, noSuchVIM()
+func (s *server) remove(c *api.Call) (api.Answer, error) {
+	id := vimID(c.Request)
+	if uuid.Validate(id) != nil {
+		return api.Answer{}, noSuchVIM()
 	}
-	_, _, err := s.Registry.DeleteVIM(c.r.Context(), c.p, c.id, broker.Deletion{})
-	return nil, err
+	_, _, err := s.Registry.DeleteVIM(c.Context(), c.Principal, id, broker.Deletion{})
+	return api.Answer{}, err
 }
 
 // noSuchVIM: names are no ids here, although the domain takes both.

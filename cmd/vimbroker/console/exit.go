@@ -89,7 +89,7 @@ func (p *Console) ExitCode(err error) int {
 // complain writes the one line of an error.
 func (p *Console) complain(err error) {
 	// Joined errors stand on lines of their own.
-	lines := strings.FieldsFunc(explain(err), func(r rune) bool { return r == '\n' || r == '\r' })
+	lines := strings.FieldsFunc(commands.Replace(explain(err)), func(r rune) bool { return r == '\n' || r == '\r' })
 	fmt.Fprintln(p.Err, "vimbroker: "+oneLine(strings.Join(lines, "; ")))
 }
 

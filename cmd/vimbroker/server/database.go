@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -87,9 +89,22 @@ type store interface {
 
 func openStore(ctx context.Context, c config, log *slog.Logger) (store, error) {
 	if c.Database.Postgres != nil {
-		return postgres.Open(ctx, c.Database.options(log))
+		s, err := postgres.Open(ctx, c.Database.options(log))
+		if err != nil {
+			return nil, advised(err)
+		}
+		return s, nil
 	}
 	return sqlite.Open(ctx, sqlite.Options{Path: c.databaseFile(), Log: log})
+}
+
+// advised adds the command to an error that a migration ends.
+func advised(err error) error {
+	var known *broker.Error
+	if errors.As(err, &known) && known.Next == broker.NextMigrate {
+		return fmt.Errorf(`%w: run "vimbroker db migrate", or set database.postgres.migrate`, err)
+	}
+	return err
 }
 
 // databaseFile is where the embedded store is.

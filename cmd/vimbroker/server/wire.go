@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
@@ -43,7 +44,7 @@ type starting struct {
 	settled atomic.Bool
 }
 
-// Ready implements [api.Overseer].
+// Ready implements [rest.Overseer].
 func (s *starting) Ready(ctx context.Context) error {
 	if !s.settled.Load() {
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
@@ -89,21 +90,15 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Log:     log,
 		Now:     store.Now,
 	})}
-	var tackerAPI http.Handler
+	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Log: log, Version: version})}
 	if c.TackerAPI.Enabled {
-		o := tacker.Options{Registry: s.broker, Authenticator: s.live, Compat: c.TackerAPI.Compat, Log: log}
+		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
 		if k := c.Callers.Keystone; k != nil {
 			o.Keystone = k.AuthURL
 		}
-		tackerAPI = tacker.New(o)
+		doors = append(doors, tacker.Door(o))
 	}
-	s.handler = api.New(api.Options{
-		Broker:        s.broker,
-		Authenticator: s.live,
-		Tacker:        tackerAPI,
-		Log:           log,
-		Version:       version,
-	})
+	s.handler = api.New(api.Options{Doors: doors, Authenticator: s.live, Census: s.broker, Log: log})
 	return s, nil
 }
 
@@ -122,8 +117,8 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	began := s.store.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		http := api.Server{Handler: s.handler, Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
-		return http.Serve(ctx, l)
+		served := api.Server{Handler: s.handler, Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
+		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
 		if err := s.store.Run(ctx, s.broker.Passes(), s.log); err != nil {

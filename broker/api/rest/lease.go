@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func (s *server) undo(c *call, l broker.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), undoTime)
 	defer cancel()
 	if _, err := s.broker.RevokeLease(ctx, c.principal, l.ID); err != nil {
-		s.log.ErrorContext(ctx, "taking back a lease that could not be rendered", "request", traceOf(ctx).id, "lease", l.ID, "error", err)
+		s.log.ErrorContext(ctx, "taking back a lease that could not be rendered", "request", c.ID, "lease", l.ID, "error", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
@@ -35,7 +36,7 @@ func document(version string) []byte {
 			Schemas: schemas,
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer":   {Type: "http", Scheme: "bearer", Description: "A caller's token"},
-				"keystone": {Type: "apiKey", In: "header", Name: keystoneHeader, Description: "The same, as OpenStack's clients send it"},
+				"keystone": {Type: "apiKey", In: "header", Name: api.KeystoneHeader, Description: "The same, as OpenStack's clients send it"},
 			},
 		},
 	}

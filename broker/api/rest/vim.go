@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"net/http"
@@ -161,7 +161,7 @@ func labels(pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		name, value, ok := strings.Cut(pair, "=")
 		if before, twice := m[name]; !ok || name == "" || twice && before != value {
-			return nil, fault(invalid, "query", "label", "must be name=value, each name once")
+			return nil, invalid("query", "label", "must be name=value, each name once")
 		}
 		m[name] = value
 	}

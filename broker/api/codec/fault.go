@@ -1,4 +1,4 @@
-package v1
+package codec
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// FieldError says what is wrong with a JSON text and where. It holds the names
-// of fields, never a value.
+// FieldError says what is wrong with a JSON text and where. It holds names of fields and
+// never a value.
 type FieldError struct {
 	// Field is dotted, as "credential.token"; empty for the whole text.
 	Field   string
 	Message string
-	// Syntax: the text is not JSON, as against JSON of the wrong shape.
+	// Syntax: the text is not JSON. False means JSON of the wrong shape.
 	Syntax bool
 }
 
@@ -29,8 +29,8 @@ func (e *FieldError) Error() string {
 	return e.Field + ": " + e.Message
 }
 
-// asFieldError rewrites the decoder's errors in our own words: its text quotes
-// what it read.
+// asFieldError rewrites the decoder's errors in our own words, because the decoder
+// quotes what it read.
 func asFieldError(err error) error {
 	if err == nil {
 		return nil
@@ -64,11 +64,8 @@ func asFieldError(err error) error {
 
 // wanted names the JSON that a Go type is read from.
 func wanted(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[secret.Text]():
+	if t == reflect.TypeFor[secret.Text]() {
 		return "a string"
-	case reflect.TypeFor[ClientConfig]():
-		return "a string or an object"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -87,12 +84,12 @@ func wanted(t reflect.Type) string {
 	return "of another form"
 }
 
-// longestName is the most of a field's name that is repeated: no name of ours is
-// longer, and a caller's slip may have put a secret where a name belongs.
+// longestName is the length up to which a field's name is repeated. None of our names is
+// longer, and a caller may have put a secret where a name belongs.
 const longestName = 32
 
-// dotted turns a JSON pointer into the form that people write. Names that no
-// field could have are left out.
+// dotted turns a JSON pointer into the form that people write. A name that no field
+// could have becomes a question mark.
 func dotted(p jsontext.Pointer) string {
 	var names []string
 	for name := range p.Tokens() {

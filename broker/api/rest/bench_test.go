@@ -1,4 +1,4 @@
-package api_test
+package rest_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/rest"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
@@ -103,16 +104,24 @@ func newBench(t testing.TB, site ...string) *bench {
 		},
 		Egress: func(string) *egress.Rules { return rules },
 	})
-	b.rewire(api.Options{Broker: b.broker, Authenticator: b.authenticator()})
+	b.rewire(b.broker, b.authenticator())
 	return b
 }
 
+// counted is the broker as the server uses it.
+type counted interface {
+	rest.Broker
+	api.Census
+}
+
 // rewire puts a server with these parts in the place of the one before.
-func (b *bench) rewire(o api.Options) {
+func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
-	o.Log = slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	o.Version = "v0.0.0-test"
-	b.handler = api.New(o)
+	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	b.handler = api.New(api.Options{
+		Doors:         []api.Door{rest.Door(rest.Options{Broker: domain, Log: log, Version: "v0.0.0-test"})},
+		Authenticator: who, Census: domain, Log: log,
+	})
 	server := httptest.NewServer(b.handler)
 	b.t.Cleanup(server.Close)
 	b.url = server.URL

@@ -1,4 +1,4 @@
-package api_test
+package rest_test
 
 import (
 	"bufio"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -134,7 +133,7 @@ func TestProbesAskForNoCaller(t *testing.T) {
 }
 
 // unready is a broker whose parts cannot be used.
-type unready struct{ api.Broker }
+type unready struct{ counted }
 
 func (unready) Ready(context.Context) error {
 	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used", Cause: errors.New("disk sda1 is full")}
@@ -153,7 +152,7 @@ func (silent) Authenticate(context.Context, string) (policy.Principal, error) {
 
 func TestUnreadySaysWhichPart(t *testing.T) {
 	b := newBench(t)
-	b.rewire(api.Options{Broker: unready{b.broker}, Authenticator: silent{}})
+	b.rewire(unready{b.broker}, silent{})
 	answer, body := b.raw("", "GET", "/readyz", "")
 	if p := problemOf(t, "/readyz", answer, body); p.Status != http.StatusServiceUnavailable || p.Detail != "the store cannot be used" || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("/readyz = %s", body)

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Broker is the domain as this package uses it; [broker.Broker] says what each
-// method does. Every method decides and records for the principal it is given.
+// Broker is the domain as this package uses it; [broker.Broker] says what each method
+// does. Every method decides and records for the principal it is given.
 type Broker interface {
 	Registry
 	Leaser
 	Overseer
 }
 
-// Registry keeps VIMs.
+// Registry contains the VIMs.
 type Registry interface {
 	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
@@ -32,7 +32,7 @@ type Registry interface {
 	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)
 }
 
-// Leaser hands out leases and takes them back.
+// Leaser issues and revokes leases.
 type Leaser interface {
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
 	Lease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
@@ -46,16 +46,6 @@ type Leaser interface {
 type Overseer interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
-	// Census counts what there is; it names nothing and needs no principal.
-	Census(ctx context.Context) (broker.Census, error)
-	// Discrepancies sums what the last inventory of each VIM found.
-	Discrepancies() broker.Discrepancy
-	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says what is missing.
+	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.
 	Ready(ctx context.Context) error
-}
-
-// Authenticator tells who a bearer token belongs to. A token that nobody has is
-// [policy.ErrUnauthenticated]; any other error means that it cannot be told now.
-type Authenticator interface {
-	Authenticate(ctx context.Context, bearer string) (policy.Principal, error)
 }

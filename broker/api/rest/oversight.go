@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"strconv"
@@ -25,14 +25,14 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	}
 	if since := c.query.Get("since"); since != "" {
 		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
-			return none, fault(invalid, "query", "since", "must be a time such as 2026-01-31T12:00:00Z")
+			return none, invalid("query", "since", "must be a time such as 2026-01-31T12:00:00Z")
 		}
 	}
 	// The log only grows at its end, so the number of the last entry shown is
 	// all that the next page needs.
 	if page.Token != "" {
 		if q.Before, err = strconv.ParseInt(page.Token, 10, 64); err != nil || q.Before < 1 {
-			return none, fault(invalid, "query", "pageToken", "must be the nextPageToken of the page before")
+			return none, invalid("query", "pageToken", "must be the nextPageToken of the page before")
 		}
 	}
 	found, err := s.broker.Entries(c.ctx, c.principal, q)

@@ -1,0 +1,122 @@
+// Package codec reads and writes the JSON bodies of every door: strictly or tolerant of
+// unknown fields, with secrets as [secret.Text], and with errors that hold no value.
+//
+// It uses github.com/go-json-experiment/json, because that library refuses repeated
+// names and invalid UTF-8, matches names in their exact case, and says where a text is
+// wrong without a second parse; encoding/json does none of this.
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// MediaType is that of JSON.
+const MediaType = "application/json"
+
+// MaxDepth is how deep a request may nest. The deepest body of any door needs six levels.
+const MaxDepth = 16
+
+// Codec reads and writes JSON. The zero Codec knows secrets; a package whose types have
+// two forms on the wire adds how those are read and written.
+type Codec struct {
+	Write *json.Marshalers
+	Read  *json.Unmarshalers
+}
+
+var (
+	plaintext = json.MarshalToFunc(func(e *jsontext.Encoder, t secret.Text) error {
+		return e.WriteToken(jsontext.String(t.Reveal()))
+	})
+	sealing = json.UnmarshalFromFunc(readText)
+)
+
+// Encode writes v as JSON with its secrets in plain text: what goes over the wire, or to
+// the person who asked for the credential. Its error holds none of them.
+func (c Codec) Encode(w io.Writer, v any) error {
+	// Members of a map are sorted, so that the same value always gives the same text.
+	err := json.MarshalWrite(w, v, json.WithMarshalers(json.JoinMarshalers(plaintext, c.Write)), json.Deterministic(true))
+	if err != nil {
+		// The library's text can quote the value it was writing.
+		return errors.New("encoding a " + reflect.TypeOf(v).String())
+	}
+	return nil
+}
+
+// Strict reads a request body into v: one JSON value and nothing behind it, no unknown
+// field, no field twice, names in their exact case, null only where the type takes one
+// ([Nullable]), at most [MaxDepth] levels. What is wrong is a [*FieldError].
+func (c Codec) Strict(data []byte, v any) error {
+	return c.decode(data, v, true)
+}
+
+// Tolerant is Strict for standards that tell a server to ignore attributes it does not
+// know, and in which null stands for an absent one.
+func (c Codec) Tolerant(data []byte, v any) error {
+	return c.decode(data, v, false)
+}
+
+// Answer reads what a server answered. Unknown fields are ignored, so that a client
+// works with the server's next release.
+func (c Codec) Answer(data []byte, v any) error {
+	return asFieldError(json.Unmarshal(data, v, c.reading()))
+}
+
+func (c Codec) decode(data []byte, v any, strict bool) error {
+	if err := scan(data, v, strict); err != nil {
+		return err
+	}
+	return asFieldError(json.Unmarshal(data, v, c.reading(), json.RejectUnknownMembers(strict)))
+}
+
+func (c Codec) reading() json.Options {
+	return json.WithUnmarshalers(json.JoinUnmarshalers(sealing, c.Read))
+}
+
+// readText takes a JSON string and nothing else.
+func readText(d *jsontext.Decoder, t *secret.Text) error {
+	var s string
+	if err := json.UnmarshalDecode(d, &s); err != nil {
+		return err
+	}
+	if err := t.UnmarshalText([]byte(s)); err != nil {
+		return refused{err}
+	}
+	return nil
+}
+
+// refused is an error whose text is our own and holds no input.
+type refused struct{ error }
+
+// Nullable is implemented by requests in which null has a meaning somewhere.
+type Nullable interface{ TakesNull(jsontext.Pointer) bool }
+
+// scan refuses what decoding would accept silently or at too high a price: null where
+// it has no meaning and would pass for an absent field, and nesting without end. The
+// decoder itself reports bad syntax.
+func scan(data []byte, v any, strict bool) error {
+	takes, _ := v.(Nullable)
+	d := jsontext.NewDecoder(bytes.NewBuffer(data))
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return nil
+		}
+		if d.StackDepth() > MaxDepth {
+			return &FieldError{Message: "nests too deeply"}
+		}
+		if !strict || t.Kind() != 'n' {
+			continue
+		}
+		if p := d.StackPointer(); takes == nil || !takes.TakesNull(p) {
+			return &FieldError{Field: dotted(p), Message: "must not be null"}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Door is one standard's view of the broker. Fields without a stated default are required.
+type Door struct {
+	// Paths are those that the door answers. One that ends in / stands for everything
+	// below it, unless {$} follows. The longest path of all doors wins.
+	Paths []string
+	// Private is a path. Below it, an unauthenticated caller does not even learn which
+	// operations exist. Empty: there is no such path.
+	Private    string
+	Operations []Operation
+	// Tolerant: unknown query parameters are ignored. Otherwise they are refused.
+	Tolerant bool
+	// Kinds replace rows of the common table of refusals.
+	Kinds []Kind
+	// Next says for each next step of the domain how this door's callers take it.
+	Next map[broker.Next]string
+	// Refuse puts a refusal into the door's form. A status of zero is the problem's.
+	Refuse func(*http.Request, Problem) Answer
+	// Header adds headers to every answer; nil adds none.
+	Header func(h http.Header, requestID string)
+	// MediaType is that of bodies; empty means application/json.
+	MediaType string
+	// Encode writes the body of an answer; nil means [codec.Codec.Encode].
+	Encode func(io.Writer, any) error
+}
+
+// Operation is one row of a door's route table.
+type Operation struct {
+	// Method and Path are a pattern of [http.ServeMux], and the operation's name in
+	// metrics and in the log.
+	Method, Path string
+	// Also are further paths of the same operation.
+	Also []string
+	// Identify says who asks; nil: the owner of the bearer token. See [Anyone].
+	Identify Identify
+	// Query and Header are the parameters it takes.
+	Query, Header []Parameter
+	Body          Body
+	// Timeout bounds the whole answer, the calls to a VIM included.
+	Timeout time.Duration
+	// Status is that of success.
+	Status int
+	// Quiet: logged at debug level only.
+	Quiet  bool
+	Handle func(*Call) (Answer, error)
+}
+
+// name is the operation's in metrics and in the log.
+func (o Operation) name() string { return o.Method + " " + o.Path }
+
+// Body says which body an operation takes. The zero Body takes none.
+type Body struct {
+	// Limit bounds the body in bytes; zero means that there must be none.
+	Limit int64
+	// Types are the media types it may have; nil means that nobody looks.
+	Types []string
+	// Optional: the body may be empty.
+	Optional bool
+	// Stream: the handler reads [Call.Body] itself. Reading may take as long as the
+	// operation's timeout, as long as bytes keep coming.
+	Stream bool
+}
+
+// Parameter is one query parameter or header of an operation.
+type Parameter struct {
+	Name string
+	// Values are those it can have; nil means any.
+	Values []string
+	// Many: it may be repeated.
+	Many     bool
+	Required bool
+	// Kind is how a missing or a wrong value is refused; nil means [ErrMalformed] for a
+	// missing one and [broker.ErrInvalid] for a wrong one.
+	Kind error
+}
+
+// Call is one request to an operation, authenticated and within its limits.
+type Call struct {
+	*http.Request
+	Principal policy.Principal
+	// Query holds the parameters that the operation takes, or all where the door is tolerant.
+	Query url.Values
+	// Content is the whole body, unless it is a stream.
+	Content []byte
+	// ID is the request's id.
+	ID string
+}
+
+// Fields reads a form body. A field that is given twice is refused.
+func (c *Call) Fields() (url.Values, error) {
+	fields, err := url.ParseQuery(string(c.Content))
+	if err != nil {
+		return nil, Refuse(ErrMalformed, "body", "", "is not a well-formed form")
+	}
+	for name, values := range fields {
+		if len(values) > 1 {
+			return nil, Refuse(ErrMalformed, "body", plainName(name), "is given twice")
+		}
+	}
+	return fields, nil
+}
+
+// longestName bounds what is repeated of a name that a caller chose.
+const longestName = 32
+
+// plainName repeats a name only if it looks like one: a secret may stand in its place.
+func plainName(name string) string {
+	if len(name) > longestName || strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-')
+	}) {
+		return "?"
+	}
+	return name
+}
+
+// Answer is what an operation gives back.
+type Answer struct {
+	// Status of zero is the operation's.
+	Status int
+	Header http.Header
+	// Body is encoded as the door does it; nil sends none.
+	Body any
+	// Serve writes status and body instead, for what is not of the door's media type and
+	// for streams. A stream that fails half way panics with [http.ErrAbortHandler].
+	Serve http.Handler
+}

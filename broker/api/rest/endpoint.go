@@ -1,0 +1,206 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// route is one row of the table.
+type route struct {
+	method, path string
+	// id and summary are its OpenAPI operation's.
+	id, summary string
+	// optional: the body may be left out.
+	optional bool
+	// timeout bounds the whole answer, the calls to a VIM included.
+	timeout time.Duration
+	// action is what the domain decides by, as documentation; empty where anyone may ask.
+	action policy.Action
+	// query and header are the parameters it takes. Any other query parameter is refused.
+	query, header []parameter
+	// status is what success answers with, the usual one first.
+	status []int
+	endpoint
+}
+
+// parameter is one query parameter or header.
+type parameter struct {
+	name, doc string
+	// kind is its JSON type in OpenAPI; empty means string.
+	kind string
+	// values are those it can have; nil means any.
+	values []string
+	// many: it may be repeated.
+	many bool
+}
+
+// endpoint is a handler with the types of its bodies.
+type endpoint struct {
+	in, out reflect.Type // in is nil where no body is taken
+	call    func(*server, *call) (reply, error)
+}
+
+// answer is what a handler gives back.
+type answer[O any] struct {
+	body O
+	// status of zero is the route's usual one; 204 sends no body.
+	status int
+	// revision becomes the ETag where it is not zero.
+	revision int64
+	// location is the path of what was made.
+	location string
+}
+
+// reply is an answer of any type.
+type reply answer[any]
+
+// plain makes an endpoint of a handler that takes no body.
+func plain[O any](h func(*server, *call) (answer[O], error)) endpoint {
+	return endpoint{
+		out: reflect.TypeFor[O](),
+		call: func(s *server, c *call) (reply, error) {
+			a, err := h(s, c)
+			return reply{any(a.body), a.status, a.revision, a.location}, err
+		},
+	}
+}
+
+// takes makes an endpoint of a handler that takes a body.
+func takes[I, O any](h func(*server, *call, I) (answer[O], error)) endpoint {
+	e := plain(func(s *server, c *call) (answer[O], error) {
+		var in I
+		if len(c.Content) > 0 {
+			if err := v1.Decode(c.Content, &in); err != nil {
+				return answer[O]{}, err
+			}
+		}
+		return h(s, c, in)
+	})
+	e.in = reflect.TypeFor[I]()
+	return e
+}
+
+// call is one request to an endpoint.
+type call struct {
+	*api.Call
+	ctx       context.Context
+	principal policy.Principal
+	query     url.Values
+}
+
+// path returns a segment of the path.
+func (c *call) path(name string) string { return c.PathValue(name) }
+
+// maxBody bounds every request body: a kubeconfig with its certificates is a few
+// kilobytes, a clouds.yaml less.
+const maxBody = 1 << 20
+
+// operation makes the door's operation of a route.
+func (s *server) operation(rt route) api.Operation {
+	op := api.Operation{
+		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.action == "",
+		Query: parameters(rt.query), Header: parameters(rt.header),
+		Handle: func(c *api.Call) (api.Answer, error) {
+			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query})
+			return a.encoded(), err
+		},
+	}
+	if rt.action == "" {
+		op.Identify = api.Anyone
+	}
+	if rt.in != nil {
+		op.Body = api.Body{Limit: maxBody, Types: []string{v1.MediaType}, Optional: rt.optional}
+		if rt.method == http.MethodPatch { // merge patch (RFC 7396) may be called by its name
+			op.Body.Types = append(op.Body.Types, "application/merge-patch+json")
+		}
+	}
+	return op
+}
+
+func parameters(all []parameter) []api.Parameter {
+	var out []api.Parameter
+	for _, p := range all {
+		out = append(out, api.Parameter{Name: p.name, Values: p.values, Many: p.many})
+	}
+	return out
+}
+
+// encoded is the door's form of a reply.
+func (a reply) encoded() api.Answer {
+	out := api.Answer{Status: a.status, Header: http.Header{}}
+	if a.location != "" {
+		out.Header.Set("Location", a.location)
+	}
+	if a.revision != 0 {
+		out.Header.Set("ETag", strconv.Quote(strconv.FormatInt(a.revision, 10)))
+	}
+	if a.status != http.StatusNoContent {
+		out.Body = a.body
+	}
+	return out
+}
+
+// invalid is the refusal of one parameter.
+func invalid(location, field, message string) error {
+	return api.Refuse(broker.ErrInvalid, location, field, message)
+}
+
+// page reads where in a list to continue.
+func (c *call) page() (broker.Page, error) {
+	p := broker.Page{Size: broker.DefaultPage, Token: c.query.Get("pageToken")}
+	if given := c.query.Get("pageSize"); given != "" {
+		n, err := strconv.Atoi(given)
+		if err != nil || n < 1 || n > broker.MaxPage {
+			return p, invalid("query", "pageSize", "must be a whole number from 1 to "+strconv.Itoa(broker.MaxPage))
+		}
+		p.Size = n
+	}
+	return p, nil
+}
+
+// flag reads a query parameter that is true or false.
+func (c *call) flag(name string) bool { return c.query.Get(name) == "true" }
+
+// idempotencyKey reads the header that makes a repeated POST harmless.
+func (c *call) idempotencyKey() (string, error) {
+	key := c.Header.Get("Idempotency-Key")
+	return key, broker.CheckIdempotencyKey(key)
+}
+
+// ifMatch reads the revision that the caller believes to be the current one. It is zero
+// without the header, or for "*".
+func (c *call) ifMatch() (int64, error) {
+	given := strings.TrimSpace(c.Header.Get("If-Match"))
+	if given == "" || given == "*" {
+		return 0, nil
+	}
+	quoted := strings.TrimPrefix(given, `"`)
+	number, ok := strings.CutSuffix(quoted, `"`)
+	revision, err := strconv.ParseInt(number, 10, 64)
+	if !ok || len(quoted) == len(given) || err != nil || revision < 1 {
+		return 0, invalid("header", "If-Match", `must be one ETag as an answer gave it, such as "7" in quotes`)
+	}
+	return revision, nil
+}
+
+// duration reads a field that contains a Go duration; empty is zero.
+func duration(field, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, broker.Invalid(field, "must be a duration such as 90m or 1h30m")
+	}
+	return d, nil
+}

@@ -1,0 +1,184 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// How long answers may take: of our own store, with one check of a VIM, with
+// work on a VIM that may be many calls.
+const (
+	quick  = 15 * time.Second
+	remote = time.Minute
+	long   = 2 * time.Minute
+)
+
+// routes is the whole surface, but for /metrics and /openapi.json. Everything
+// under /v1/ wants an authenticated caller.
+var routes = []route{
+	{
+		method: "POST", path: "/v1/vims", id: "registerVIM", endpoint: takes((*server).registerVIM),
+		summary: "Register a VIM",
+		timeout: remote, action: policy.VIMRegister, header: once, status: []int{http.StatusCreated},
+	},
+	{
+		method: "GET", path: "/v1/vims", id: "listVIMs", endpoint: plain((*server).listVIMs),
+		summary: "List VIMs",
+		timeout: quick, action: policy.VIMShow, query: vimQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/vims/{id}", id: "showVIM", endpoint: plain((*server).showVIM),
+		summary: "Show a VIM",
+		timeout: quick, action: policy.VIMShow, status: []int{http.StatusOK},
+	},
+	{
+		method: "PATCH", path: "/v1/vims/{id}", id: "updateVIM", endpoint: takes((*server).updateVIM),
+		summary: "Change a VIM",
+		timeout: remote, action: policy.VIMUpdate, header: match, status: []int{http.StatusOK},
+	},
+	{
+		method: "DELETE", path: "/v1/vims/{id}", id: "deleteVIM", endpoint: plain((*server).deleteVIM),
+		summary: "Delete a VIM: 204 when it is gone, 202 while it drains",
+		timeout: long, action: policy.VIMDelete, query: deletion, header: match, status: []int{http.StatusAccepted, http.StatusNoContent},
+	},
+	{
+		method: "POST", path: "/v1/vims/{id}/check", id: "checkVIM", endpoint: takes((*server).checkVIM),
+		summary:  "Check a VIM's endpoint and credential now",
+		optional: true, timeout: remote, action: policy.VIMCheck, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/vims/{id}/rotate", id: "rotateVIM", endpoint: takes((*server).rotateVIM),
+		summary:  "Replace a VIM's credential, or seal it under a new key",
+		optional: true, timeout: remote, action: policy.VIMRotate, header: match, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/vims/{id}/inventory", id: "takeInventory", endpoint: takes((*server).inventory),
+		summary:  "Compare what a VIM holds with its leases, and settle the difference",
+		optional: true, timeout: long, action: policy.VIMInventory, status: []int{http.StatusOK},
+	},
+
+	{
+		method: "GET", path: "/v1/keys", id: "listKeys", endpoint: plain((*server).listKeys),
+		summary: "List how the credentials of VIMs are sealed",
+		timeout: remote, action: policy.VIMShow, query: keyQuery, status: []int{http.StatusOK},
+	},
+
+	{
+		method: "POST", path: "/v1/leases", id: "issueLease", endpoint: takes((*server).issueLease),
+		summary: "Issue a lease",
+		timeout: remote, action: policy.LeaseIssue, header: once, status: []int{http.StatusCreated},
+	},
+	{
+		method: "GET", path: "/v1/leases", id: "listLeases", endpoint: plain((*server).listLeases),
+		summary: "List leases",
+		timeout: quick, action: policy.LeaseShow, query: leaseQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/leases/{id}", id: "showLease", endpoint: plain((*server).showLease),
+		summary: "Show a lease",
+		timeout: quick, action: policy.LeaseShow, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/leases/{id}/renew", id: "renewLease", endpoint: takes((*server).renewLease),
+		summary:  "Mint a new credential of a lease",
+		optional: true, timeout: remote, action: policy.LeaseRenew, status: []int{http.StatusOK},
+	},
+	{
+		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", endpoint: plain((*server).revokeLease),
+		summary: "Revoke a lease: 200 when its upstream object is gone, 202 until then",
+		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted},
+	},
+	{
+		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", endpoint: takes((*server).revokeLeases),
+		summary: "Revoke all leases of a VIM, a principal or an operation",
+		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK},
+	},
+
+	{
+		method: "GET", path: "/v1/audit", id: "listAudit", endpoint: plain((*server).listAudit),
+		summary: "Read the audit log, newest first",
+		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/policy:explain", id: "explainPolicy", endpoint: takes((*server).explain),
+		summary: "Ask what policy would decide",
+		timeout: quick, action: policy.PolicyExplain, status: []int{http.StatusOK},
+	},
+
+	{
+		method: "GET", path: "/healthz", id: "alive", endpoint: plain((*server).alive),
+		summary: "Whether the server lives",
+		timeout: quick, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/readyz", id: "ready", endpoint: plain((*server).ready),
+		summary: "Whether the server can serve",
+		timeout: quick, status: []int{http.StatusOK},
+	},
+}
+
+var (
+	once = []parameter{{
+		name: "Idempotency-Key",
+		doc: "Makes a repetition harmless: the same key from the same principal answers with what the first request made. " +
+			"At most " + strconv.Itoa(broker.MaxIdempotencyKey) + " visible ASCII characters.",
+	}}
+	match = []parameter{{name: "If-Match", doc: "ETag of the VIM as it was read; another one by now is answered with 412."}}
+
+	paging = []parameter{
+		{name: "pageSize", doc: "At most this many items, 1 to 1000; 100 if absent.", kind: "integer"},
+		{name: "pageToken", doc: "nextPageToken of the page before."},
+	}
+	truth = []string{"true", "false"}
+
+	vimQuery = append([]parameter{
+		{name: "type", doc: "VIMs of this type.", values: texts(broker.Kubernetes, broker.OpenStack)},
+		{name: "name", doc: "VIMs of this name."},
+		{name: "status", doc: "VIMs of this status: what the last check found, or draining.",
+			values: append(texts(healthStatuses...), string(broker.Draining))},
+		{name: "label", doc: "VIMs with this label, as name=value.", many: true},
+	}, paging...)
+	keyQuery = append([]parameter{
+		{name: "try", doc: "Open each credential, and say whether that works.", kind: "boolean", values: truth},
+	}, vimQuery...)
+	deletion = []parameter{
+		{name: "drain", doc: "Revoke live leases first, instead of refusing.", kind: "boolean", values: truth},
+		{name: "force", doc: "Delete although leases cannot be revoked; they stay listed as irrevocable.", kind: "boolean", values: truth},
+	}
+	leaseQuery = append([]parameter{
+		{name: "vim", doc: "Leases on the VIM of this id or name."},
+		{name: "principal", doc: "Leases of this principal."},
+		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
+		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
+	}, paging...)
+	auditQuery = append([]parameter{
+		{name: "project", doc: "Entries of this project."},
+		{name: "principal", doc: "Entries of this principal."},
+		{name: "action", doc: "Entries of this action."},
+		{name: "resource", doc: "Entries about the resource of this id."},
+		{name: "since", doc: "Entries from this time on (RFC 3339)."},
+	}, paging...)
+)
+
+// What the filters take, in full.
+var (
+	healthStatuses = []broker.HealthStatus{
+		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
+	}
+	leaseStates = []broker.LeaseState{
+		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
+	}
+)
+
+// texts are the words of an enumeration.
+func texts[T ~string](values ...T) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}
