@@ -62,8 +62,11 @@ func TestWhatCannotBeRemovedKeepsTheVIM(t *testing.T) {
 	}
 }
 
+// Only a parsed "not found" of the object itself counts as revoked.
 func TestRevokingAsksTheVIMForMoreThanARefusal(t *testing.T) {
 	for name, f := range map[string]fakekube.Fault{
+		"400":             {Kind: fakekube.Refuse, Status: 400},
+		"a redirect":      {Kind: fakekube.Redirect},
 		"401":             {Kind: fakekube.Refuse, Status: 401},
 		"403":             {Kind: fakekube.Refuse, Status: 403},
 		"404":             {Kind: fakekube.Refuse, Status: 404},

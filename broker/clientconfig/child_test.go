@@ -70,40 +70,39 @@ func fillUp(root string) error {
 	if err != nil {
 		return err
 	}
-	f, err := d.Write(childConfig)
-	if err != nil {
-		return err
-	}
-	largest, err := os.Stat(f.Kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
 		return err
 	}
 	whole := limit.Cur
-	size := max(len(childConfig.CACert), int(largest.Size()))
-	for n := range size {
-		limit.Cur = uint64(n)
+	// The files are written one by one: each has to be the first that does not fit.
+	shortCA, longToken := childConfig, childConfig
+	shortCA.CACert = "short\n"
+	longToken.CACert, longToken.Token = "short\n", secret.NewText(strings.Repeat("t", 4096))
+	for _, c := range []clientconfig.Config{childConfig, shortCA, longToken} {
+		size, err := largest(d, c)
+		if err != nil {
+			return err
+		}
+		for n := range size {
+			limit.Cur = uint64(n)
+			if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+				return err
+			}
+			if _, err := d.Write(c); !errors.Is(err, syscall.EFBIG) {
+				return fmt.Errorf("Write() with room for %d bytes = %v, want EFBIG", n, err)
+			}
+			if left, err := os.ReadDir(d.Path()); err != nil || len(left) != 0 {
+				return fmt.Errorf("Write() with room for %d bytes left %d files (%v)", n, len(left), err)
+			}
+		}
+		limit.Cur = whole
 		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
 			return err
 		}
-		if _, err := d.Write(childConfig); !errors.Is(err, syscall.EFBIG) {
-			return fmt.Errorf("Write() with room for %d bytes = %v, want EFBIG", n, err)
-		}
-		if left, err := os.ReadDir(d.Path()); err != nil || len(left) != 0 {
-			return fmt.Errorf("Write() with room for %d bytes left %d files (%v)", n, len(left), err)
-		}
 	}
+	var f *clientconfig.Files
 	// A token that cannot be replaced stays as it was.
-	limit.Cur = whole
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
-		return err
-	}
 	if f, err = d.Write(childConfig); err != nil {
 		return err
 	}
@@ -128,6 +127,27 @@ func fillUp(root string) error {
 		return fmt.Errorf("after Replace() without room the token is %d bytes long (%v)", len(token), err)
 	}
 	return d.Close()
+}
+
+// largest is the size of the largest file that a configuration makes.
+func largest(d *clientconfig.Dir, c clientconfig.Config) (int, error) {
+	f, err := d.Write(c)
+	if err != nil {
+		return 0, err
+	}
+	files, err := os.ReadDir(d.Path())
+	if err != nil {
+		return 0, err
+	}
+	size := 0
+	for _, file := range files {
+		info, err := file.Info()
+		if err != nil {
+			return 0, err
+		}
+		size = max(size, int(info.Size()))
+	}
+	return size, f.Close()
 }
 
 // holder is a child that holds files.

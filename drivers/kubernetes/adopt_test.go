@@ -1,0 +1,174 @@
+package kubernetes_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+)
+
+// bound is what a binding gives, and to whom.
+func bound(t *testing.T, o metav1.Object) (role *rbacv1.RoleRef, subjects *[]rbacv1.Subject) {
+	t.Helper()
+	switch b := o.(type) {
+	case *rbacv1.ClusterRoleBinding:
+		return &b.RoleRef, &b.Subjects
+	case *rbacv1.RoleBinding:
+		return &b.RoleRef, &b.Subjects
+	}
+	t.Fatalf("%T is no binding", o)
+	return nil, nil
+}
+
+// "a foreign object of the same name adopted or overwritten": what is there already is adopted only if it is exactly what would be made.
+func TestOnlyWhatIsExactlyOursIsAdopted(t *testing.T) {
+	stranger := rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "mallet"}
+	deleted := metav1.NewTime(time.Now())
+	bindings := map[string]func(metav1.Object){
+		"without our label":          func(o metav1.Object) { o.SetLabels(nil) },
+		"of another VIM":             func(o metav1.Object) { o.GetLabels()["vimbroker.io/vim"] = "another" },
+		"that is being deleted":      func(o metav1.Object) { o.SetDeletionTimestamp(&deleted) },
+		"to another role":            func(o metav1.Object) { r, _ := bound(t, o); r.Name = "cluster-admin" },
+		"to a role, not ClusterRole": func(o metav1.Object) { r, _ := bound(t, o); r.Kind = "Role" },
+		"with another subject":       func(o metav1.Object) { _, s := bound(t, o); *s = append(*s, stranger) },
+		"for another subject":        func(o metav1.Object) { _, s := bound(t, o); *s = []rbacv1.Subject{stranger} },
+		"for nobody":                 func(o metav1.Object) { _, s := bound(t, o); *s = nil },
+		"for another's account":      func(o metav1.Object) { _, s := bound(t, o); (*s)[0].Namespace = "default" },
+		"for an account renamed":     func(o metav1.Object) { _, s := bound(t, o); (*s)[0].Name = "default" },
+	}
+	accounts := map[string]func(metav1.Object){
+		"without our label":     bindings["without our label"],
+		"of another VIM":        bindings["of another VIM"],
+		"that is being deleted": bindings["that is being deleted"],
+	}
+	for _, c := range []struct {
+		plural, namespace string
+		granted           []string
+		changes           map[string]func(metav1.Object)
+	}{
+		{"serviceaccounts", "vimbroker", nil, accounts},
+		{"clusterrolebindings", "", nil, bindings},
+		{"rolebindings", "default", []string{"default"}, bindings},
+	} {
+		for what, change := range c.changes {
+			t.Run(c.plural+" "+what, func(t *testing.T) {
+				l := newLab(t)
+				l.issue(l.grant("edit", c.granted...))
+				name := ""
+				for _, n := range l.Names(c.plural, c.namespace) {
+					if i := strings.LastIndex(n, "/vim-"); i >= 0 || strings.HasPrefix(n, "vim-") {
+						name = n[i+1:]
+					}
+				}
+				if !l.Update(c.plural, c.namespace, name, change) {
+					t.Fatalf("%s %q is not there", c.plural, name)
+				}
+				other := kubernetes.New(kubernetes.Options{Now: l.clock.Now}) // which remembers nothing
+				t.Cleanup(other.Close)
+				_, err := other.Issue(t.Context(), l.access, l.grant("edit", c.granted...))
+				want(t, "Issue over one of "+c.plural+" "+what, err, broker.ErrConflict)
+				if err != nil && !strings.Contains(err.Error(), name) {
+					t.Errorf("Issue does not name what is in the way: %v", err)
+				}
+				if got := len(l.Names("secrets", "vimbroker")); got != 1 {
+					t.Errorf("there are %d lease objects, want only that of the first lease", got)
+				}
+			})
+		}
+	}
+}
+
+// A Secret that a finalizer holds is on its way out, and its lease with it.
+func TestALeaseWhoseSecretIsBeingDeletedIsNotRenewed(t *testing.T) {
+	l := newLab(t)
+	g := l.grant("view")
+	l.issue(g)
+	l.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) { o.SetFinalizers([]string{"example.com/hold"}) })
+	want(t, "Revoke of a Secret that a finalizer holds", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}), broker.ErrConflict)
+	before := len(l.Tokens())
+	_, err := l.driver.Renew(t.Context(), l.access, g)
+	want(t, "Renew of a lease whose Secret is being deleted", err, broker.ErrNotFound)
+	if after := len(l.Tokens()); after != before {
+		t.Errorf("Renew made %d tokens", after-before)
+	}
+}
+
+// A 404 means "gone" only where code, reason, kind and name say that it is about
+// the object itself, and the API server said it.
+func TestA404IsBelievedOnlyAboutTheObjectItself(t *testing.T) {
+	const handle = "lease-1"
+	exact := func() *metav1.Status {
+		return &metav1.Status{
+			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status:   metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+			Details: &metav1.StatusDetails{Kind: "secrets", Name: handle},
+		}
+	}
+	for name, change := range map[string]func(*metav1.Status){
+		"about the object itself": nil,
+		"with another reason":     func(s *metav1.Status) { s.Reason = metav1.StatusReasonGone },
+		"without a reason":        func(s *metav1.Status) { s.Reason = "" },
+		"about another kind":      func(s *metav1.Status) { s.Details.Kind = "namespaces" },
+		"about another name":      func(s *metav1.Status) { s.Details.Name = "lease-2" },
+		"about nothing":           func(s *metav1.Status) { s.Details = nil },
+		"with another code":       func(s *metav1.Status) { s.Code = http.StatusGone },
+		"made up from a page": func(s *metav1.Status) {
+			s.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeUnexpectedServerResponse}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status := exact()
+			if change != nil {
+				change(status)
+			}
+			_, access := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusNotFound)
+				_ = json.NewEncoder(w).Encode(status)
+			}))
+			d := kubernetes.New(kubernetes.Options{})
+			t.Cleanup(d.Close)
+			err := d.Revoke(t.Context(), access, broker.Issued{Handle: handle})
+			if gone := err == nil; gone != (change == nil) {
+				t.Errorf("Revoke answered 404 %s = %v, taken for gone: %v, want %v", name, err, gone, change == nil)
+			}
+		})
+	}
+}
+
+// Dead believes one answer: the API server's own 401. All its neighbours are none.
+func TestATokenIsDeadOnlyOnTheAPIServersOwn401(t *testing.T) {
+	l := newLab(t)
+	m := l.issue(l.grant("view"))
+	for _, f := range []fakekube.Fault{
+		{Kind: fakekube.HTML, Status: 200}, {Kind: fakekube.HTML, Status: 400}, {Kind: fakekube.HTML, Status: 401},
+		{Kind: fakekube.HTML, Status: 403}, {Kind: fakekube.HTML, Status: 404}, {Kind: fakekube.HTML, Status: 407},
+		{Kind: fakekube.Refuse, Status: 400}, {Kind: fakekube.Refuse, Status: 403}, {Kind: fakekube.Refuse, Status: 404},
+		{Kind: fakekube.Refuse, Status: 410}, {Kind: fakekube.Refuse, Status: 429}, {Kind: fakekube.Refuse, Status: 500},
+		{Kind: fakekube.Redirect}, {Kind: fakekube.Drop},
+	} {
+		l.fail(f)
+		dead, err := l.driver.Dead(t.Context(), l.access, m.Credential)
+		what := fmt.Sprintf("%s %d", f.Kind, f.Status)
+		if dead {
+			t.Errorf("a token that lives is dead on the answer %s", what)
+		}
+		if said403 := f.Kind == fakekube.Refuse && f.Status == 403; (err == nil) != said403 {
+			t.Errorf("Dead answered %s = %v, want an error unless it is the API server's own 403", what, err)
+		}
+		l.Heal()
+	}
+	l.fail(fakekube.Fault{Kind: fakekube.Refuse, Status: 401})
+	if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); !dead || err != nil {
+		t.Errorf("Dead on the API server's own 401 = %v, %v, want true", dead, err)
+	}
+}

@@ -1,0 +1,128 @@
+package openstack_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
+)
+
+// as registers the VIM anew with a user of these roles.
+func (l *lab) as(name string, roles ...string) {
+	l.t.Helper()
+	l.user = l.User(name, l.project, roles...)
+	l.access = l.to(l.Endpoint)
+	l.register()
+}
+
+// rolesOf are the roles of a leased application credential, sorted.
+func (l *lab) rolesOf(m broker.Minted) []string {
+	l.t.Helper()
+	for _, c := range l.AppCreds() {
+		if c.ID == m.Credential.ApplicationCredentialID {
+			return slices.Sorted(slices.Values(c.Roles))
+		}
+	}
+	l.t.Fatal("the cloud does not have the leased application credential")
+	return nil
+}
+
+// admin is for those who ask for it by name.
+func TestAdminIsGrantedOnlyByName(t *testing.T) {
+	l := newLab(t)
+	l.as("boss", "admin") // which implies the others
+	for asked, want := range map[string][]string{
+		"": {"manager", "member", "reader"}, "reader": {"reader"}, "member": {"member", "reader"},
+		"admin": {"admin", "manager", "member", "reader"},
+	} {
+		if got := l.rolesOf(l.issue(l.grant(asked))); !slices.Equal(got, want) {
+			t.Errorf("a lease for the role %q has the roles %q, want %q", asked, got, want)
+		}
+	}
+}
+
+// A project token cannot be cut down: it is lent only where all of its roles are asked for.
+func TestAProjectTokenIsNotLentForFewerRolesThanItHas(t *testing.T) {
+	l := newLab(t)
+	c := l.AppCred(fakekeystone.AppCred{Name: "restricted", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}})
+	l.access.Target.Scope = broker.Scope{}
+	l.access.Credential = broker.Credential{
+		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+	}
+	l.register()
+	m, err := l.driver.Issue(t.Context(), l.access, l.grant("reader"))
+	wantFault(t, "Issue of a project token for reader, where it has member too", err, broker.ErrInvalid, "member")
+	if !m.Credential.Token.Empty() {
+		t.Error("a project token with more roles than asked for was lent")
+	}
+	for _, all := range []string{"member", "member,reader", ""} {
+		if m := l.issue(l.grant(all)); m.Credential.Kind != broker.ProjectToken {
+			t.Errorf("Issue for %q lends a %s, want a project token", all, m.Credential.Kind)
+		}
+	}
+}
+
+// An application credential can be added to only by the user that owns it, also
+// where another may list it.
+func TestALeaseOfAnotherUserIsNotRenewed(t *testing.T) {
+	l := newLab(t)
+	l.register()
+	g := l.grant("member")
+	l.issue(g)
+	before := l.access.Discovered
+	owner := l.access.VIM
+	l.as("boss", "admin", "member")
+	l.access.VIM, l.access.InsteadOf = owner, before
+	if found, err := l.driver.Inventory(t.Context(), l.access); err != nil || len(found) != 1 {
+		t.Fatalf("the stand-in lists %d objects, %v, want that of the lease", len(found), err)
+	}
+	n := len(l.AppCreds())
+	_, err := l.driver.Renew(t.Context(), l.access, g)
+	wantFault(t, "Renew by a stand-in", err, broker.ErrForbidden, "belongs to the user that was registered before")
+	if after := len(l.AppCreds()); after != n {
+		t.Errorf("there are %d application credentials, there were %d", after, n)
+	}
+}
+
+// Dead believes Keystone's own 401 and 404. All their neighbours are no answer.
+func TestACredentialIsDeadOnlyOnKeystonesOwnWord(t *testing.T) {
+	for kind, prepare := range map[broker.CredentialKind]func(l *lab){
+		broker.ApplicationCredential: func(*lab) {},
+		broker.ProjectToken: func(l *lab) {
+			c := l.AppCred(fakekeystone.AppCred{Name: "restricted", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}})
+			l.access.Target.Scope = broker.Scope{}
+			l.access.Credential = broker.Credential{
+				Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+			}
+		},
+	} {
+		l := newLab(t)
+		prepare(l)
+		l.register()
+		m := l.issue(l.grant("member"))
+		if m.Credential.Kind != kind {
+			t.Fatalf("the lease is a %s, want a %s", m.Credential.Kind, kind)
+		}
+		for _, f := range []fakekeystone.Fault{
+			{Kind: fakekeystone.HTML, Status: 200}, {Kind: fakekeystone.HTML, Status: 401}, {Kind: fakekeystone.HTML, Status: 403}, {Kind: fakekeystone.HTML, Status: 404},
+			{Kind: fakekeystone.JSON, Status: 401, Body: `{}`}, {Kind: fakekeystone.JSON, Status: 404, Body: `{"message":"no such route"}`},
+			{Kind: fakekeystone.Refuse, Status: 400}, {Kind: fakekeystone.Refuse, Status: 403}, {Kind: fakekeystone.Refuse, Status: 410},
+			{Kind: fakekeystone.Refuse, Status: 429}, {Kind: fakekeystone.Refuse, Status: 500}, {Kind: fakekeystone.Drop},
+		} {
+			f.Times = -1
+			l.Fail(f)
+			dead, err := l.driver.Dead(t.Context(), l.access, m.Credential)
+			if dead || err == nil {
+				t.Errorf("a %s that lives, answered %s, is dead = %v, %v; want an error", kind, strings.TrimSpace(fmt.Sprint(f.Kind, " ", f.Status, " ", f.Body)), dead, err)
+			}
+			l.Heal()
+		}
+		if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
+			t.Errorf("after all that the %s is dead = %v, %v, want it to live", kind, dead, err)
+		}
+	}
+}
