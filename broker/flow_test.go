@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -32,24 +33,6 @@ var (
 	mallet = policy.Principal{Name: "mallet", Project: "other", Roles: []string{policy.RoleMember}}
 	root   = policy.Principal{Name: "root", Project: "admin", Roles: []string{policy.RoleAdmin}}
 )
-
-// clock is a clock that stands until it is moved.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // faultyStore is the SQLite store with queued errors: the next call of a method
 // by that name fails, or takes effect and its answer is lost.
@@ -119,7 +102,7 @@ type bench struct {
 	kube    *fakekube.Server
 	store   *faultyStore
 	keys    secret.KeyStore
-	clock   *clock
+	clock   *clock.Clock
 	log     *bytes.Buffer
 }
 
@@ -131,7 +114,7 @@ type benchOptions struct {
 
 func newBench(t testing.TB, o benchOptions) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), clock: &clock{now: time.Now().UTC().Truncate(time.Second)}, log: &bytes.Buffer{}}
+	b := &bench{t: t, dir: t.TempDir(), clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &bytes.Buffer{}}
 	b.kube = fakekube.New(t, fakekube.Options{Now: b.clock.Now, CacheLag: o.lag})
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log})

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // A request to make a lease's object can be on its way when its sender gives up
@@ -18,9 +18,7 @@ func TestAnObjectThatComesTooLateIsRemoved(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	v := b.mustRegister(root, "edge1")
 	good, _ := b.mustIssue(root, "edge1")
-	if err := b.kube.Fail(fakekube.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fakekube.Drop}); err != nil {
-		t.Fatal(err)
-	}
+	b.kube.Fail(fake.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fake.Drop})
 	_, _, err := b.IssueLease(t.Context(), root, broker.LeaseRequest{VIM: "edge1"})
 	wantKind(t, "IssueLease()", err, broker.ErrUnreachable)
 	rows, _, err := b.store.Leases(t.Context(), broker.LeaseFilter{States: []broker.LeaseState{broker.LeaseRevoked}, Page: broker.Page{Size: 10}})

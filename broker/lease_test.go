@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -92,7 +93,7 @@ func TestExpiryInThisZone(t *testing.T) {
 		}
 	}
 	b := newBench(t, benchOptions{})
-	b.clock.now = b.clock.now.In(time.Local)
+	b.clock.Set(b.clock.Now().In(time.Local))
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
 	if want := b.clock.Now().Add(time.Hour); !l.ExpiresAt.Equal(want) || l.ExpiresAt.Location() != time.UTC {
@@ -253,10 +254,10 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 		"secret refused": {func(b *bench) { b.kube.FailNext("POST", "/secrets$", 403, 1) }, broker.ErrForbidden},
 		"token refused":  {func(b *bench) { b.kube.FailNext("POST", "/token$", 500, -1) }, broker.ErrUnreachable},
 		"answer of the secret lost": {func(b *bench) {
-			_ = b.kube.Fail(fakekube.Fault{Method: "POST", Path: "/secrets$", Kind: fakekube.Drop, Late: true})
+			b.kube.Fail(fake.Fault{Method: "POST", Path: "/secrets$", Kind: fake.Drop, Late: true})
 		}, broker.ErrUnreachable},
 		"answer of the token lost": {func(b *bench) {
-			_ = b.kube.Fail(fakekube.Fault{Method: "POST", Path: "/token$", Kind: fakekube.Drop, Late: true})
+			b.kube.Fail(fake.Fault{Method: "POST", Path: "/token$", Kind: fake.Drop, Late: true})
 		}, broker.ErrUnreachable},
 		// The audit of the answer fails: the credential was minted, and is revoked.
 		"audit of the answer fails": {func(b *bench) { b.store.fail("UpdateLease", 1) }, broker.ErrUnavailable},
@@ -334,7 +335,7 @@ func TestRevocationWaitsForAVIMThatIsDown(t *testing.T) {
 	b := newBench(t, benchOptions{terms: func(t *broker.Terms) { t.GiveUpAfter = 4 }})
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
-	_ = b.kube.Fail(fakekube.Fault{Kind: fakekube.Drop, Times: -1})
+	b.kube.Fail(fake.Fault{Kind: fake.Drop, Times: -1})
 	after, err := b.RevokeLease(t.Context(), alice, l.ID)
 	if err != nil || after.State != broker.LeaseRevoking || after.LastError == "" {
 		t.Fatalf("RevokeLease() = %+v, %v, want revoking with the reason", after, err)
@@ -491,7 +492,7 @@ func TestDeleteAndDrain(t *testing.T) {
 	wantKind(t, "deleting a VIM in use", err, broker.ErrConflict)
 	b.mustIssue(alice, "edge1") // it still works
 
-	_ = b.kube.Fail(fakekube.Fault{Method: "DELETE", Kind: fakekube.Drop, Times: -1})
+	b.kube.Fail(fake.Fault{Method: "DELETE", Kind: fake.Drop, Times: -1})
 	v, gone, err := b.DeleteVIM(t.Context(), alice, "edge1", broker.Deletion{Drain: true})
 	if err != nil || gone || v.State != broker.Draining {
 		t.Fatalf("draining a VIM that is down = %s, %v, %v, want draining", v.State, gone, err)
@@ -516,7 +517,7 @@ func TestForceDeletesAVIMThatIsGoneForGood(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
-	_ = b.kube.Fail(fakekube.Fault{Kind: fakekube.Drop, Times: -1})
+	b.kube.Fail(fake.Fault{Kind: fake.Drop, Times: -1})
 	_, _, err := b.DeleteVIM(t.Context(), alice, "edge1", broker.Deletion{Force: true})
 	wantKind(t, "a member forcing", err, broker.ErrDenied)
 	v, err := b.VIM(t.Context(), alice, "edge1")

@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -70,10 +71,10 @@ func TestAFailedRegistrationLeavesNothing(t *testing.T) {
 		"wrong token": {func(_ *bench, r *broker.Registration) { r.Credential.Token = secret.NewText("wrong") }, broker.ErrUnauthorized},
 		"wrong CA":    {func(b *bench, _ *broker.Registration) { _ = b.kube.WrongCertificate(true) }, broker.ErrUnreachable},
 		"server errs": {func(b *bench, _ *broker.Registration) {
-			_ = b.kube.Fail(fakekube.Fault{Kind: fakekube.Refuse, Status: 500, Times: -1})
+			b.kube.Fail(fake.Fault{Kind: fake.Refuse, Status: 500, Times: -1})
 		}, broker.ErrUnreachable},
 		"dropped": {func(b *bench, _ *broker.Registration) {
-			_ = b.kube.Fail(fakekube.Fault{Kind: fakekube.Drop, Times: -1})
+			b.kube.Fail(fake.Fault{Kind: fake.Drop, Times: -1})
 		}, broker.ErrUnreachable},
 		"key store gone": {func(b *bench, _ *broker.Registration) {
 			if err := os.RemoveAll(filepath.Join(b.dir, "keys")); err != nil {
@@ -93,7 +94,7 @@ func TestAFailedRegistrationLeavesNothing(t *testing.T) {
 			c.spoil(b, &r)
 			_, err := b.RegisterVIM(t.Context(), alice, r)
 			wantKind(t, "RegisterVIM()", err, c.want)
-			if err != nil && strings.Contains(err.Error(), fakekube.Canary) {
+			if err != nil && strings.Contains(err.Error(), fake.Canary) {
 				t.Errorf("the error holds a remote answer: %v", err)
 			}
 			rows, _, err := b.store.VIMs(t.Context(), broker.VIMFilter{Page: broker.Page{Size: 10}})

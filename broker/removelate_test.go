@@ -13,7 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // object makes a lease object on the VIM that no driver has made.
@@ -38,9 +38,7 @@ func (b *bench) object(vim, lease, handle string) {
 // neverIssued is a lease on a VIM that has ended without ever being handed out.
 func (b *bench) neverIssued(vim string) broker.Lease {
 	b.t.Helper()
-	if err := b.kube.Fail(fakekube.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fakekube.Drop}); err != nil {
-		b.t.Fatal(err)
-	}
+	b.kube.Fail(fake.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fake.Drop})
 	_, _, err := b.IssueLease(b.t.Context(), root, broker.LeaseRequest{VIM: vim})
 	wantKind(b.t, "IssueLease()", err, broker.ErrUnreachable)
 	rows, _, err := b.store.Leases(b.t.Context(), broker.LeaseFilter{VIM: vim, States: []broker.LeaseState{broker.LeaseRevoked}, Page: broker.Page{Size: 10}})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // witness is a driver, and notes what it is to take back.
@@ -40,10 +40,8 @@ func TestRevokeIsToldOfEveryRenewalThatWasBegun(t *testing.T) {
 		},
 		"one whose answer was lost": {
 			renew: func(b *bench, l broker.Lease) error {
-				fault := fakekube.Fault{Method: http.MethodPost, Path: "/token$", Kind: fakekube.Drop, Late: true}
-				if err := b.kube.Fail(fault); err != nil {
-					b.t.Fatal(err)
-				}
+				fault := fake.Fault{Method: http.MethodPost, Path: "/token$", Kind: fake.Drop, Late: true}
+				b.kube.Fail(fault)
 				_, _, err := b.RenewLease(b.t.Context(), alice, l.ID, 0)
 				b.kube.Heal()
 				return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/fakevault"
@@ -75,7 +76,7 @@ func TestKeysMoveThroughBarbican(t *testing.T) {
 	kube := fakekube.New(t, fakekube.Options{})
 	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
 	b, v := fakebarbican.New(t, nil), fakevault.New(t, nil)
-	b.Fail(fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 503, Times: -1})
+	b.Fail(fake.Fault{Kind: fake.Refuse, Status: 503, Times: -1})
 	i := serveConfig(t, "keyStores:\n"+barbicanSettings(t, b))
 	if status, body := i.get(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "the key store barbican cannot be used") {
 		t.Errorf("GET /readyz without Keystone = %d %s", status, body)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -128,9 +129,7 @@ func TestExecWithAFullDiskRevokes(t *testing.T) {
 
 func TestExecLeavesWhatTheVIMDoesNotTakeBackToTheServer(t *testing.T) {
 	i := install(t)
-	if err := i.kube.Fail(fakekube.Fault{Method: "DELETE", Path: "/secrets/", Kind: fakekube.Refuse, Status: 500, Times: -1}); err != nil {
-		t.Fatal(err)
-	}
+	i.kube.Fail(fake.Fault{Method: "DELETE", Path: "/secrets/", Kind: fake.Refuse, Status: 500, Times: -1})
 	code, _, stderr := i.run(t, "exec", "edge", "--", "sh", "-c", "exit 4")
 	if code != 4 || !strings.Contains(stderr, "is revoking: the VIM cannot be asked now, and the server goes on trying") {
 		t.Errorf("exec = %d, %q, want the command's 4 and who goes on", code, stderr)

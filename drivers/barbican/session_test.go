@@ -12,10 +12,11 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 )
 
-const tokensPath = "identity/v3/auth/tokens"
+const tokensPath = "/identity/v3/auth/tokens"
 
 func logins(f *fakebarbican.Server) int { return f.Count("POST", tokensPath) }
 
@@ -56,7 +57,7 @@ func TestTokenIsReplacedOnce(t *testing.T) {
 	if n := logins(f); n != 3 {
 		t.Errorf("logged in %d times, want three times", n)
 	}
-	f.Fail(fakebarbican.Fault{Path: "^v1/", Kind: fakebarbican.Refuse, Status: 401, Times: -1})
+	f.Fail(fake.Fault{Path: "^/v1/", Kind: fake.Refuse, Status: 401, Times: -1})
 	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrForbidden) {
 		t.Errorf("Get with tokens that Barbican never accepts = %v, want ErrForbidden", err)
 	}
@@ -90,7 +91,7 @@ func TestTokenIsRenewedInTime(t *testing.T) {
 		t.Errorf("logged in %d times in the first three quarters of the token's life, want once", n)
 	}
 	pass(2 * time.Minute)
-	f.Fail(fakebarbican.Fault{Path: "^identity/", Kind: fakebarbican.Refuse, Status: 503, Times: -1})
+	f.Fail(fake.Fault{Path: "^/identity/", Kind: fake.Refuse, Status: 503, Times: -1})
 	wantKey(t, s, ref, key)
 	wantKey(t, s, ref, key)
 	if n := logins(f); n != 2 {
@@ -150,30 +151,30 @@ func TestRefusedLogin(t *testing.T) {
 
 func TestLoginFaults(t *testing.T) {
 	for _, c := range []struct {
-		fault fakebarbican.Fault
+		fault fake.Fault
 		kind  error
 		text  string
 	}{
-		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 404}, secret.ErrForbidden, "refuses the login"}, // an application credential that was deleted
-		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 403}, secret.ErrForbidden, "forbids the login"},
-		{fakebarbican.Fault{Kind: fakebarbican.HTML, Status: 404}, secret.ErrUnavailable, "not Keystone"},
-		{fakebarbican.Fault{Kind: fakebarbican.JSON, Status: 201, Body: `{"token":{}}`}, secret.ErrUnavailable, "not Keystone"},
-		{fakebarbican.Fault{Kind: fakebarbican.HTML, Status: 201}, secret.ErrUnavailable, "not Keystone"},
-		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 429}, secret.ErrUnavailable, "rate"},
-		{fakebarbican.Fault{Kind: fakebarbican.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
-		{fakebarbican.Fault{Kind: fakebarbican.Huge}, secret.ErrUnavailable, "longer than"},
-		{fakebarbican.Fault{Kind: fakebarbican.Drop}, secret.ErrUnavailable, "the connection to Keystone broke"},
-		{fakebarbican.Fault{Kind: fakebarbican.Hang}, secret.ErrUnavailable, "in time"},
+		{fake.Fault{Kind: fake.Refuse, Status: 404}, secret.ErrForbidden, "refuses the login"}, // an application credential that was deleted
+		{fake.Fault{Kind: fake.Refuse, Status: 403}, secret.ErrForbidden, "forbids the login"},
+		{fake.Fault{Kind: fake.HTML, Status: 404}, secret.ErrUnavailable, "not Keystone"},
+		{fake.Fault{Kind: fake.JSON, Status: 201, Body: `{"token":{}}`}, secret.ErrUnavailable, "not Keystone"},
+		{fake.Fault{Kind: fake.HTML, Status: 201}, secret.ErrUnavailable, "not Keystone"},
+		{fake.Fault{Kind: fake.Refuse, Status: 429}, secret.ErrUnavailable, "rate"},
+		{fake.Fault{Kind: fake.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
+		{fake.Fault{Kind: fake.Huge}, secret.ErrUnavailable, "longer than"},
+		{fake.Fault{Kind: fake.Drop}, secret.ErrUnavailable, "the connection to Keystone broke"},
+		{fake.Fault{Kind: fake.Hang}, secret.ErrUnavailable, "in time"},
 	} {
 		t.Run(fmt.Sprint(c.fault.Kind, c.fault.Status), func(t *testing.T) {
 			f := fakebarbican.New(t, nil)
 			o := optionsFor(t, f)
 			o.Timeout = 500 * time.Millisecond
-			c.fault.Path = "^identity/"
+			c.fault.Path = "^/identity/"
 			f.Fail(c.fault)
 			s := mustOpen(t, o)
 			err := s.Check(t.Context())
-			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), fakebarbican.Canary) {
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), fake.Canary) {
 				t.Errorf("Check = %v, want %v with %q", err, c.kind, c.text)
 			}
 			if errors.Is(err, secret.ErrNotFound) {

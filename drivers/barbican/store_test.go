@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
 	"github.com/vimbroker/vimbroker/test/conformance"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 )
 
@@ -151,7 +152,7 @@ func TestListWhileKeysGo(t *testing.T) {
 		refs = append(refs, ref)
 	}
 	pages := 0
-	f.Fail(fakebarbican.Fault{Method: "GET", Path: "^v1/secrets$", Kind: fakebarbican.Pass, Times: -1, Reached: func() {
+	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.Pass, Times: -1, Reached: func() {
 		if pages++; pages == 2 { // the second page is asked for: the whole first goes
 			for _, ref := range refs[:4] {
 				f.Remove(string(ref))
@@ -174,10 +175,10 @@ func TestListWhileKeysGo(t *testing.T) {
 
 // What Put cannot finish it takes back; what it cannot take back List shows.
 func TestPutHalfWay(t *testing.T) {
-	for name, fault := range map[string]fakebarbican.Fault{
-		"the ACL is refused":     {Method: "PUT", Path: "/acl$", Kind: fakebarbican.Refuse, Status: 403},
-		"the payload is refused": {Method: "PUT", Path: "^v1/secrets/[^/]*$", Kind: fakebarbican.Refuse, Status: 400},
-		"the payload is lost":    {Method: "PUT", Path: "^v1/secrets/[^/]*$", Kind: fakebarbican.Drop},
+	for name, fault := range map[string]fake.Fault{
+		"the ACL is refused":     {Method: "PUT", Path: "/acl$", Kind: fake.Refuse, Status: 403},
+		"the payload is refused": {Method: "PUT", Path: "^/v1/secrets/[^/]*$", Kind: fake.Refuse, Status: 400},
+		"the payload is lost":    {Method: "PUT", Path: "^/v1/secrets/[^/]*$", Kind: fake.Drop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fakebarbican.New(t, nil)
@@ -194,7 +195,7 @@ func TestPutHalfWay(t *testing.T) {
 				t.Errorf("Barbican still holds %v", held)
 			}
 			f.Fail(fault)
-			f.Fail(fakebarbican.Fault{Method: "DELETE", Kind: fakebarbican.Refuse, Status: 403})
+			f.Fail(fake.Fault{Method: "DELETE", Kind: fake.Refuse, Status: 403})
 			if ref, err := s.Put(t.Context(), newOwner(), key); err == nil {
 				t.Errorf("Put = %q, want an error", ref)
 			}
@@ -214,19 +215,19 @@ func TestPutHalfWay(t *testing.T) {
 
 // A payload whose answer is lost, or that a proxy sent twice, is compared and kept.
 func TestPutWithALostAnswer(t *testing.T) {
-	for _, fault := range []fakebarbican.Fault{
-		{Kind: fakebarbican.Drop},
-		{Kind: fakebarbican.Hang},
-		{Kind: fakebarbican.Refuse, Status: 500},
-		{Kind: fakebarbican.Refuse, Status: 409},
-		{Kind: fakebarbican.HTML, Status: 504},
+	for _, fault := range []fake.Fault{
+		{Kind: fake.Drop},
+		{Kind: fake.Hang},
+		{Kind: fake.Refuse, Status: 500},
+		{Kind: fake.Refuse, Status: 409},
+		{Kind: fake.HTML, Status: 504},
 	} {
 		t.Run(fmt.Sprint(fault.Kind, fault.Status), func(t *testing.T) {
 			f := fakebarbican.New(t, nil)
 			o := optionsFor(t, f)
 			o.Timeout = 300 * time.Millisecond
 			s := mustOpen(t, o)
-			fault.Method, fault.Path, fault.Late = "PUT", "^v1/secrets/[^/]*$", true
+			fault.Method, fault.Path, fault.Late = "PUT", "^/v1/secrets/[^/]*$", true
 			f.Fail(fault)
 			ref, key := mustPut(t, s)
 			wantKey(t, s, ref, key)
@@ -239,23 +240,23 @@ func TestNotFoundIsBelievedFromBarbicanOnly(t *testing.T) {
 	f := fakebarbican.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))
 	ref, key := mustPut(t, s)
-	for name, fault := range map[string]fakebarbican.Fault{
-		"a proxy's page":       {Kind: fakebarbican.HTML, Status: 404},
-		"another API's answer": {Kind: fakebarbican.JSON, Status: 404, Body: `{"error":{"code":404,"title":"Not Found"}}`},
-		"an empty object":      {Kind: fakebarbican.JSON, Status: 404, Body: `{}`},
-		"nothing":              {Kind: fakebarbican.JSON, Status: 404},
-		"a redirect":           {Kind: fakebarbican.Redirect, Location: "127.0.0.1:1"},
-		"too much":             {Kind: fakebarbican.Huge},
-		"a limit":              {Kind: fakebarbican.Refuse, Status: 429},
-		"an outage":            {Kind: fakebarbican.Refuse, Status: 503},
+	for name, fault := range map[string]fake.Fault{
+		"a proxy's page":       {Kind: fake.HTML, Status: 404},
+		"another API's answer": {Kind: fake.JSON, Status: 404, Body: `{"error":{"code":404,"title":"Not Found"}}`},
+		"an empty object":      {Kind: fake.JSON, Status: 404, Body: `{}`},
+		"nothing":              {Kind: fake.JSON, Status: 404},
+		"a redirect":           {Kind: fake.Redirect, Location: "127.0.0.1:1"},
+		"too much":             {Kind: fake.Huge},
+		"a limit":              {Kind: fake.Refuse, Status: 429},
+		"an outage":            {Kind: fake.Refuse, Status: 503},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fault.Path, fault.Times = "^v1/", -1
+			fault.Path, fault.Times = "^/v1/", -1
 			f.Fail(fault)
 			defer f.Heal()
 			check := func(call string, err error) {
 				t.Helper()
-				if !errors.Is(err, secret.ErrUnavailable) || errors.Is(err, secret.ErrNotFound) || strings.Contains(err.Error(), fakebarbican.Canary) {
+				if !errors.Is(err, secret.ErrUnavailable) || errors.Is(err, secret.ErrNotFound) || strings.Contains(err.Error(), fake.Canary) {
 					t.Errorf("%s = %v, want ErrUnavailable in our own words", call, err)
 				}
 			}
@@ -264,7 +265,7 @@ func TestNotFoundIsBelievedFromBarbicanOnly(t *testing.T) {
 			_, err = s.List(t.Context(), "")
 			check("List", err)
 			check("Check", s.Check(t.Context()))
-			if fault.Kind != fakebarbican.Huge { // which is a success to someone who reads no body
+			if fault.Kind != fake.Huge { // which is a success to someone who reads no body
 				_, err = s.Delete(t.Context(), ref)
 				check("Delete", err)
 			}
@@ -291,7 +292,7 @@ func TestWhatIsNoKeyIsCorrupt(t *testing.T) {
 		}
 	}
 	ref, _ := mustPut(t, s)
-	f.Fail(fakebarbican.Fault{Path: "/payload$", Kind: fakebarbican.HTML, Status: 200, Times: -1})
+	f.Fail(fake.Fault{Path: "/payload$", Kind: fake.HTML, Status: 200, Times: -1})
 	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) {
 		t.Errorf("Get that a page answers = %v, want ErrUnavailable", err)
 	}
@@ -302,18 +303,18 @@ func TestFaultsAreToldApart(t *testing.T) {
 	s := mustOpen(t, optionsFor(t, f))
 	ref, _ := mustPut(t, s)
 	for _, c := range []struct {
-		fault fakebarbican.Fault
+		fault fake.Fault
 		kind  error
 		text  string
 	}{
-		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 403}, secret.ErrForbidden, "policy"},
-		{fakebarbican.Fault{Kind: fakebarbican.JSON, Status: 403, Body: `{"code":403,"title":"Forbidden","description":"Quota reached for project x. Only 5 secrets are allowed."}`}, secret.ErrUnavailable, "quota"},
-		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 429}, secret.ErrUnavailable, "rate"},
-		{fakebarbican.Fault{Kind: fakebarbican.Refuse, Status: 502}, secret.ErrUnavailable, "502"},
-		{fakebarbican.Fault{Kind: fakebarbican.Drop}, secret.ErrUnavailable, "the connection to Barbican broke"},
-		{fakebarbican.Fault{Kind: fakebarbican.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
+		{fake.Fault{Kind: fake.Refuse, Status: 403}, secret.ErrForbidden, "policy"},
+		{fake.Fault{Kind: fake.JSON, Status: 403, Body: `{"code":403,"title":"Forbidden","description":"Quota reached for project x. Only 5 secrets are allowed."}`}, secret.ErrUnavailable, "quota"},
+		{fake.Fault{Kind: fake.Refuse, Status: 429}, secret.ErrUnavailable, "rate"},
+		{fake.Fault{Kind: fake.Refuse, Status: 502}, secret.ErrUnavailable, "502"},
+		{fake.Fault{Kind: fake.Drop}, secret.ErrUnavailable, "the connection to Barbican broke"},
+		{fake.Fault{Kind: fake.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
 	} {
-		c.fault.Path, c.fault.Times = "^v1/", -1
+		c.fault.Path, c.fault.Times = "^/v1/", -1
 		f.Fail(c.fault)
 		if _, err := s.Get(t.Context(), ref); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("Get = %v, want %v with %q", err, c.kind, c.text)
@@ -326,34 +327,34 @@ func TestFaultsAreToldApart(t *testing.T) {
 func TestLostAnswersAreAskedForAgain(t *testing.T) {
 	f := fakebarbican.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))
-	for _, kind := range []fakebarbican.Fault{{Kind: fakebarbican.Drop, Late: true}, {Kind: fakebarbican.Drop}, {Kind: fakebarbican.Refuse, Status: 500}} {
+	for _, kind := range []fake.Fault{{Kind: fake.Drop, Late: true}, {Kind: fake.Drop}, {Kind: fake.Refuse, Status: 500}} {
 		ref, key := mustPut(t, s)
-		for _, path := range []string{"^v1/secrets/[^/]*$", "/payload$"} {
+		for _, path := range []string{"^/v1/secrets/[^/]*$", "/payload$"} {
 			kind.Method, kind.Path = "GET", path
 			f.Fail(kind)
 			wantKey(t, s, ref, key)
 		}
-		kind.Path = "^v1/secrets$"
+		kind.Path = "^/v1/secrets$"
 		f.Fail(kind)
 		if held, err := s.List(t.Context(), ""); err != nil || len(held) != 1 {
 			t.Errorf("List = %v, %v, want one key", held, err)
 		}
-		kind.Method, kind.Path = "DELETE", "^v1/"
+		kind.Method, kind.Path = "DELETE", "^/v1/"
 		f.Fail(kind)
 		if worth, err := s.Delete(t.Context(), ref); worth != secret.Recoverable || err != nil {
 			t.Errorf("Delete = %q, %v", worth, err)
 		}
-		kind.Method, kind.Path = "POST", "^v1/secrets$"
+		kind.Method, kind.Path = "POST", "^/v1/secrets$"
 		f.Fail(kind)
 		another, err := secret.NewKey()
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := f.Count("POST", "v1/secrets")
+		before := f.Count("POST", "/v1/secrets")
 		if _, err := s.Put(t.Context(), newOwner(), another); !errors.Is(err, secret.ErrUnavailable) {
 			t.Errorf("Put whose first answer is lost = %v, want ErrUnavailable", err)
 		}
-		if n := f.Count("POST", "v1/secrets") - before; n != 1 {
+		if n := f.Count("POST", "/v1/secrets") - before; n != 1 {
 			t.Errorf("a secret was made %d times, want once", n)
 		}
 		for _, left := range f.Secrets() {
@@ -377,7 +378,7 @@ func TestCheck(t *testing.T) {
 	}
 	writes := func(want int) {
 		t.Helper()
-		if n := f.Count("POST", "v1/secrets"); n != want {
+		if n := f.Count("POST", "/v1/secrets"); n != want {
 			t.Errorf("%d secrets were made, want %d", n, want)
 		}
 	}
@@ -390,16 +391,16 @@ func TestCheck(t *testing.T) {
 	now = now.Add(11 * time.Minute)
 	check(nil)
 	writes(2)
-	f.Fail(fakebarbican.Fault{Method: "GET", Path: "^v1/secrets$", Kind: fakebarbican.Refuse, Status: 403})
+	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.Refuse, Status: 403})
 	check(secret.ErrForbidden)
-	for i, fault := range []fakebarbican.Fault{
-		{Method: "POST", Path: "^v1/secrets$"},
+	for i, fault := range []fake.Fault{
+		{Method: "POST", Path: "^/v1/secrets$"},
 		{Method: "PUT", Path: "/acl$"},
-		{Method: "PUT", Path: "^v1/secrets/[^/]*$"},
+		{Method: "PUT", Path: "^/v1/secrets/[^/]*$"},
 		{Method: "GET", Path: "/payload$"},
-		{Method: "DELETE", Path: "^v1/"},
+		{Method: "DELETE", Path: "^/v1/"},
 	} {
-		fault.Kind, fault.Status = fakebarbican.Refuse, 403
+		fault.Kind, fault.Status = fake.Refuse, 403
 		f.Fail(fault)
 		check(secret.ErrForbidden)
 		f.Heal()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // bound is what a binding gives, and to whom.
@@ -149,12 +149,12 @@ func TestA404IsBelievedOnlyAboutTheObjectItself(t *testing.T) {
 func TestATokenIsDeadOnlyOnTheAPIServersOwn401(t *testing.T) {
 	l := newLab(t)
 	m := l.issue(l.grant("view"))
-	for _, f := range []fakekube.Fault{
-		{Kind: fakekube.HTML, Status: 200}, {Kind: fakekube.HTML, Status: 400}, {Kind: fakekube.HTML, Status: 401},
-		{Kind: fakekube.HTML, Status: 403}, {Kind: fakekube.HTML, Status: 404}, {Kind: fakekube.HTML, Status: 407},
-		{Kind: fakekube.Refuse, Status: 400}, {Kind: fakekube.Refuse, Status: 403}, {Kind: fakekube.Refuse, Status: 404},
-		{Kind: fakekube.Refuse, Status: 410}, {Kind: fakekube.Refuse, Status: 429}, {Kind: fakekube.Refuse, Status: 500},
-		{Kind: fakekube.Redirect}, {Kind: fakekube.Drop},
+	for _, f := range []fake.Fault{
+		{Kind: fake.HTML, Status: 200}, {Kind: fake.HTML, Status: 400}, {Kind: fake.HTML, Status: 401},
+		{Kind: fake.HTML, Status: 403}, {Kind: fake.HTML, Status: 404}, {Kind: fake.HTML, Status: 407},
+		{Kind: fake.Refuse, Status: 400}, {Kind: fake.Refuse, Status: 403}, {Kind: fake.Refuse, Status: 404},
+		{Kind: fake.Refuse, Status: 410}, {Kind: fake.Refuse, Status: 429}, {Kind: fake.Refuse, Status: 500},
+		{Kind: fake.Redirect}, {Kind: fake.Drop},
 	} {
 		l.fail(f)
 		dead, err := l.driver.Dead(t.Context(), l.access, m.Credential)
@@ -162,12 +162,12 @@ func TestATokenIsDeadOnlyOnTheAPIServersOwn401(t *testing.T) {
 		if dead {
 			t.Errorf("a token that lives is dead on the answer %s", what)
 		}
-		if said403 := f.Kind == fakekube.Refuse && f.Status == 403; (err == nil) != said403 {
+		if said403 := f.Kind == fake.Refuse && f.Status == 403; (err == nil) != said403 {
 			t.Errorf("Dead answered %s = %v, want an error unless it is the API server's own 403", what, err)
 		}
 		l.Heal()
 	}
-	l.fail(fakekube.Fault{Kind: fakekube.Refuse, Status: 401})
+	l.fail(fake.Fault{Kind: fake.Refuse, Status: 401})
 	if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); !dead || err != nil {
 		t.Errorf("Dead on the API server's own 401 = %v, %v, want true", dead, err)
 	}

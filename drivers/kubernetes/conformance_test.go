@@ -2,7 +2,6 @@ package kubernetes_test
 
 import (
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -11,46 +10,15 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/conformance/kube"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
-// clock is the time of a fake cluster, which tests move.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func newClock() *clock { return &clock{t: time.Now()} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) Add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
-
-// await moves the clock by seconds until done.
-func (c *clock) await(_ *testing.T, most time.Duration, done func() bool) bool {
-	for waited := time.Duration(0); ; waited += time.Second {
-		if done() {
-			return true
-		}
-		if waited > most {
-			return false
-		}
-		c.Add(time.Second)
-	}
-}
-
 func TestConformance(t *testing.T) {
-	now := newClock()
+	now := clock.New(time.Now())
 	s := fakekube.New(t, fakekube.Options{Now: now.Now, CacheLag: 10 * time.Second, MaxTokenTTL: 2 * time.Hour})
 	env := kube.Env(t, &rest.Config{
 		Host: s.Endpoint, BearerToken: s.AdminToken, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(s.CA)},
@@ -58,8 +26,8 @@ func TestConformance(t *testing.T) {
 	env.New = func(log *slog.Logger) broker.Driver {
 		return kubernetes.New(kubernetes.Options{Now: now.Now, Log: log})
 	}
-	env.Now, env.Await, env.MaxTTL = now.Now, now.await, 2*time.Hour
-	env.Remote = []string{fakekube.Canary}
+	env.Now, env.Await, env.MaxTTL = now.Now, now.Await, 2*time.Hour
+	env.Remote = []string{fake.Canary}
 	register := func(c broker.Credential) broker.Registration {
 		return broker.Registration{Name: "fake", Type: broker.Kubernetes, Endpoint: s.Endpoint, CACert: s.CA, Credential: c}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -69,11 +70,9 @@ func (b *bench) issue() (broker.Grant, broker.Minted) {
 // ours lists the Secrets of leases.
 func (b *bench) ours() []string { return b.s.Names("secrets", "vimbroker") }
 
-func (b *bench) fail(f fakekube.Fault) {
+func (b *bench) fail(f fake.Fault) {
 	b.t.Helper()
-	if err := b.s.Fail(f); err != nil {
-		b.t.Fatal(err)
-	}
+	b.s.Fail(f)
 }
 
 // clean fails the test if an error repeats what the server made up, or the credential.
@@ -85,7 +84,7 @@ func (b *bench) clean(what string, err error) {
 		if errors.As(e, &own) && own.Cause != nil {
 			text += fmt.Sprintf("%v %+v %#v", own.Cause, own.Cause, own.Cause)
 		}
-		if strings.Contains(text, fakekube.Canary) || strings.Contains(text, b.s.AdminToken) {
+		if strings.Contains(text, fake.Canary) || strings.Contains(text, b.s.AdminToken) {
 			b.t.Errorf("%s: the error repeats a remote answer or a credential", what)
 		}
 	}
@@ -115,16 +114,16 @@ func TestStrangeAnswersAreUnreachable(t *testing.T) {
 	var reached []*http.Request
 	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached = append(reached, r) }))
 	t.Cleanup(elsewhere.Close)
-	for name, f := range map[string]fakekube.Fault{
-		"a page with 404":     {Kind: fakekube.HTML},
-		"a page with 502":     {Kind: fakekube.HTML, Status: 502},
-		"64 MiB":              {Kind: fakekube.HugeBody},
-		"a redirect":          {Kind: fakekube.Redirect, Location: elsewhere.URL},
-		"a redirect to self":  {Kind: fakekube.Redirect},
-		"a broken connection": {Kind: fakekube.Drop},
-		"429":                 {Kind: fakekube.Refuse, Status: 429, RetryAfter: time.Minute},
-		"500":                 {Kind: fakekube.Refuse, Status: 500},
-		"503":                 {Kind: fakekube.Refuse, Status: 503, RetryAfter: time.Minute},
+	for name, f := range map[string]fake.Fault{
+		"a page with 404":     {Kind: fake.HTML},
+		"a page with 502":     {Kind: fake.HTML, Status: 502},
+		"64 MiB":              {Kind: fake.Huge},
+		"a redirect":          {Kind: fake.Redirect, Location: elsewhere.URL},
+		"a redirect to self":  {Kind: fake.Redirect},
+		"a broken connection": {Kind: fake.Drop},
+		"429":                 {Kind: fake.Refuse, Status: 429, RetryAfter: time.Minute},
+		"500":                 {Kind: fake.Refuse, Status: 500},
+		"503":                 {Kind: fake.Refuse, Status: 503, RetryAfter: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -153,7 +152,7 @@ func TestRefusalsKeepTheirKind(t *testing.T) {
 	for status, want := range map[int]error{401: broker.ErrUnauthorized, 403: broker.ErrForbidden} {
 		b := newBench(t)
 		g, m := b.issue()
-		b.fail(fakekube.Fault{Path: "/(secrets|serviceaccounts|clusterroles|namespaces)", Kind: fakekube.Refuse, Status: status, Times: -1})
+		b.fail(fake.Fault{Path: "/(secrets|serviceaccounts|clusterroles|namespaces)", Kind: fake.Refuse, Status: status, Times: -1})
 		for method, call := range b.calls(g, m) {
 			if method == "Dead" {
 				continue // asks for none of these
@@ -174,7 +173,7 @@ func TestOnlyAParsedNotFoundCountsAsRevoked(t *testing.T) {
 		b := newBench(t)
 		g, _ := b.issue()
 		for _, method := range []string{http.MethodGet, http.MethodDelete} {
-			b.fail(fakekube.Fault{Method: method, Path: "/secrets/", Kind: fakekube.Refuse, Status: status})
+			b.fail(fake.Fault{Method: method, Path: "/secrets/", Kind: fake.Refuse, Status: status})
 			err := b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle})
 			if err == nil {
 				t.Errorf("%s answered %d, and Revoke says done", method, status)
@@ -184,7 +183,7 @@ func TestOnlyAParsedNotFoundCountsAsRevoked(t *testing.T) {
 				t.Fatalf("the lease is gone: %v", err)
 			}
 		}
-		b.fail(fakekube.Fault{Method: http.MethodGet, Path: "/secrets/", Kind: fakekube.Refuse, Status: 404})
+		b.fail(fake.Fault{Method: http.MethodGet, Path: "/secrets/", Kind: fake.Refuse, Status: 404})
 		if _, err := b.d.Renew(t.Context(), b.a, g); errors.Is(err, broker.ErrNotFound) || err == nil {
 			t.Errorf("Renew took any 404 for the end of the lease: %v", err)
 		}
@@ -196,7 +195,7 @@ func TestLostAnswers(t *testing.T) {
 	for name, path := range map[string]string{"secret": "/secrets$", "token": "/token$", "account": "/serviceaccounts$", "binding": "/clusterrolebindings$", "namespace": "^/api/v1/namespaces$"} {
 		b := newBench(t)
 		g := b.grant()
-		b.fail(fakekube.Fault{Method: http.MethodPost, Path: path, Kind: fakekube.Drop, Late: true})
+		b.fail(fake.Fault{Method: http.MethodPost, Path: path, Kind: fake.Drop, Late: true})
 		if _, err := b.d.Issue(t.Context(), b.a, g); !errors.Is(err, broker.ErrUnreachable) {
 			t.Errorf("lost answer about the %s: %v, want %v", name, err, broker.ErrUnreachable)
 		}
@@ -206,7 +205,7 @@ func TestLostAnswers(t *testing.T) {
 		if got := len(b.ours()); got != 1 {
 			t.Errorf("%d leases upstream after a lost answer about the %s, want 1", got, name)
 		}
-		b.fail(fakekube.Fault{Method: http.MethodDelete, Path: "/secrets/", Kind: fakekube.Drop, Late: true})
+		b.fail(fake.Fault{Method: http.MethodDelete, Path: "/secrets/", Kind: fake.Drop, Late: true})
 		_ = b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle})
 		if err := b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle}); err != nil {
 			t.Errorf("Revoke again after its answer was lost: %v", err)

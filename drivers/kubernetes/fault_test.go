@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/policy/egress"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -63,7 +63,7 @@ func TestNoAnswerButTheAPIServersCounts(t *testing.T) {
 	g := l.grant("view")
 	m := l.issue(g)
 	for _, status := range []int{200, 400, 403, 404, 409, 410, 422} {
-		l.fail(fakekube.Fault{Kind: fakekube.HTML, Status: status})
+		l.fail(fake.Fault{Kind: fake.HTML, Status: status})
 		for name, call := range l.calls(g, m) {
 			want(t, fmt.Sprintf("%s, answered by a page with %d", name, status), call(t.Context()), broker.ErrUnreachable)
 		}
@@ -76,12 +76,12 @@ func TestNoAnswerButTheAPIServersCounts(t *testing.T) {
 
 // The same with each request alone: the first ones of a call may succeed.
 func TestNoDeletionButTheAPIServersCounts(t *testing.T) {
-	for _, f := range []fakekube.Fault{
-		{Method: http.MethodDelete, Kind: fakekube.HTML, Status: 200},
-		{Method: http.MethodDelete, Kind: fakekube.HTML, Status: 404},
-		{Method: http.MethodDelete, Kind: fakekube.Refuse, Status: 404}, // a Status, about something else
-		{Method: http.MethodDelete, Kind: fakekube.Redirect},
-		{Method: http.MethodDelete, Kind: fakekube.Drop},
+	for _, f := range []fake.Fault{
+		{Method: http.MethodDelete, Kind: fake.HTML, Status: 200},
+		{Method: http.MethodDelete, Kind: fake.HTML, Status: 404},
+		{Method: http.MethodDelete, Kind: fake.Refuse, Status: 404}, // a Status, about something else
+		{Method: http.MethodDelete, Kind: fake.Redirect},
+		{Method: http.MethodDelete, Kind: fake.Drop},
 	} {
 		l := newLab(t)
 		g := l.grant("view")
@@ -102,7 +102,7 @@ func TestRevokeAfterALostAnswer(t *testing.T) {
 	l := newLab(t)
 	g := l.grant("view")
 	l.issue(g)
-	l.fail(fakekube.Fault{Method: http.MethodDelete, Kind: fakekube.Drop, Late: true})
+	l.fail(fake.Fault{Method: http.MethodDelete, Kind: fake.Drop, Late: true})
 	want(t, "Revoke whose answer is lost", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}), broker.ErrUnreachable)
 	l.Heal()
 	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err != nil {

@@ -18,6 +18,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -25,14 +27,14 @@ import (
 type lab struct {
 	*fakekube.Server
 	t      *testing.T
-	clock  *clock
+	clock  *clock.Clock
 	driver *kubernetes.Driver
 	access broker.Access
 }
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	now := newClock()
+	now := clock.New(time.Now())
 	s := fakekube.New(t, fakekube.Options{Now: now.Now})
 	l := &lab{Server: s, t: t, clock: now, driver: kubernetes.New(kubernetes.Options{Now: now.Now})}
 	t.Cleanup(l.driver.Close)
@@ -75,12 +77,10 @@ func (l *lab) issue(g broker.Grant) broker.Minted {
 }
 
 // fail arms a fault for every request until Heal.
-func (l *lab) fail(f fakekube.Fault) {
+func (l *lab) fail(f fake.Fault) {
 	l.t.Helper()
 	f.Times = -1
-	if err := l.Fail(f); err != nil {
-		l.t.Fatal(err)
-	}
+	l.Fail(f)
 }
 
 // serve starts a TLS server of the test's own and returns an access to it.
@@ -114,7 +114,7 @@ func want(t *testing.T, what string, err, kind error) {
 		return
 	}
 	for _, text := range []string{err.Error(), causeOf(e)} {
-		if strings.Contains(text, fakekube.Canary) || strings.Contains(text, canary) {
+		if strings.Contains(text, fake.Canary) || strings.Contains(text, canary) {
 			t.Errorf("%s: the error repeats the answer or the credential: %s", what, text)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -125,7 +125,7 @@ func callWithKey(t *testing.T, d *kubernetes.Driver, s *httptest.Server, ca *pki
 func TestRetryAfterIsLeftToTheCaller(t *testing.T) {
 	l := newLab(t)
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-		l.fail(fakekube.Fault{Kind: fakekube.Refuse, Status: status, RetryAfter: time.Hour})
+		l.fail(fake.Fault{Kind: fake.Refuse, Status: status, RetryAfter: time.Hour})
 		l.Requests()
 		_, err := l.driver.Inventory(within(t, 10*time.Second), l.access)
 		want(t, "Inventory that is to wait", err, broker.ErrUnreachable)

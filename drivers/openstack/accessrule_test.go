@@ -9,6 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
@@ -69,7 +70,7 @@ func TestReadingIsRefused(t *testing.T) {
 		field, says string
 	}{
 		"a Keystone before Train": {func(l *lab) {
-			l.Fail(fakekeystone.Fault{Path: "/access_rules$", Kind: fakekeystone.Refuse, Status: 404})
+			l.Fail(fake.Fault{Path: "/access_rules$", Kind: fake.Refuse, Status: 404})
 		}, "", broker.ErrUnsupported, "purpose", "knows no access rules"},
 		"a restricted credential": {func(l *lab) {
 			c := l.AppCred(fakekeystone.AppCred{Name: "restricted", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}})

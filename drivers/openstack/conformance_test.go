@@ -1,47 +1,15 @@
 package openstack_test
 
 import (
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/conformance/keystone"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
-
-// clock is the time of a fake cloud, which tests move.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func newClock() *clock { return &clock{t: time.Now()} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) Add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
-
-// await moves the clock by seconds until done.
-func (c *clock) await(_ *testing.T, most time.Duration, done func() bool) bool {
-	for waited := time.Duration(0); ; waited += time.Second {
-		if done() {
-			return true
-		}
-		if waited > most {
-			return false
-		}
-		c.Add(time.Second)
-	}
-}
 
 // TestConformance runs on both kinds of cloud, with both kinds of credential that can
 // mint, and in three time zones: Keystone and gophercloud write some times without one.
@@ -56,7 +24,7 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(c.zone, func(t *testing.T) {
 			keystone.Zone(t, c.zone)
-			now := newClock()
+			now := clock.New(time.Now())
 			s := fakekeystone.New(t, fakekeystone.Options{Now: now.Now, Trusts: c.trusts})
 			project := s.Project("demo")
 			user := func(name string, roles ...string) keystone.User {
@@ -64,10 +32,10 @@ func TestConformance(t *testing.T) {
 				return keystone.User{ID: u.ID, Name: u.Name, Password: u.Password, ProjectID: project.ID, Project: project.Name}
 			}
 			env := keystone.Env(t, keystone.Cloud{
-				Endpoint: s.Endpoint, CAPEM: s.CA, Trusts: c.trusts, ByAppCred: c.byAppCred, Now: now.Now, Await: now.await,
+				Endpoint: s.Endpoint, CAPEM: s.CA, Trusts: c.trusts, ByAppCred: c.byAppCred, Now: now.Now, Await: now.Await,
 				User: user("operator", "admin", "member", "reader"), Colleague: user("colleague", "member"),
 			})
-			env.Remote = []string{fakekeystone.Canary}
+			env.Remote = []string{fake.Canary}
 			conformance.Driver(t, env)
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
@@ -117,7 +118,7 @@ func wantFault(t *testing.T, what string, err, kind error, words string) {
 	if !errors.Is(err, kind) || !errors.As(err, &e) || !strings.Contains(e.Error(), words) {
 		t.Errorf("%s = %v, want %v that says %q", what, err, kind, words)
 	}
-	wantQuiet(t, what, err, canary, fakekeystone.Canary)
+	wantQuiet(t, what, err, canary, fake.Canary)
 }
 
 // wantQuiet demands that an error, its causes included, holds none of the secrets.

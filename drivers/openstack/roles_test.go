@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
@@ -107,11 +108,11 @@ func TestACredentialIsDeadOnlyOnKeystonesOwnWord(t *testing.T) {
 		if m.Credential.Kind != kind {
 			t.Fatalf("the lease is a %s, want a %s", m.Credential.Kind, kind)
 		}
-		for _, f := range []fakekeystone.Fault{
-			{Kind: fakekeystone.HTML, Status: 200}, {Kind: fakekeystone.HTML, Status: 401}, {Kind: fakekeystone.HTML, Status: 403}, {Kind: fakekeystone.HTML, Status: 404},
-			{Kind: fakekeystone.JSON, Status: 401, Body: `{}`}, {Kind: fakekeystone.JSON, Status: 404, Body: `{"message":"no such route"}`},
-			{Kind: fakekeystone.Refuse, Status: 400}, {Kind: fakekeystone.Refuse, Status: 403}, {Kind: fakekeystone.Refuse, Status: 410},
-			{Kind: fakekeystone.Refuse, Status: 429}, {Kind: fakekeystone.Refuse, Status: 500}, {Kind: fakekeystone.Drop},
+		for _, f := range []fake.Fault{
+			{Kind: fake.HTML, Status: 200}, {Kind: fake.HTML, Status: 401}, {Kind: fake.HTML, Status: 403}, {Kind: fake.HTML, Status: 404},
+			{Kind: fake.JSON, Status: 401, Body: `{}`}, {Kind: fake.JSON, Status: 404, Body: `{"message":"no such route"}`},
+			{Kind: fake.Refuse, Status: 400}, {Kind: fake.Refuse, Status: 403}, {Kind: fake.Refuse, Status: 410},
+			{Kind: fake.Refuse, Status: 429}, {Kind: fake.Refuse, Status: 500}, {Kind: fake.Drop},
 		} {
 			f.Times = -1
 			l.Fail(f)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/vault"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
 )
 
@@ -32,29 +33,29 @@ func calls(t *testing.T, s *vault.Store, ref secret.Ref) map[string]func(context
 // of what Vault answered, no token and no secret id is in any error or log; and
 // once the fault is over everything works, with the same store.
 func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
-	refuse := func(status int) fakevault.Fault { return fakevault.Fault{Kind: fakevault.Refuse, Status: status} }
+	refuse := func(status int) fake.Fault { return fake.Fault{Kind: fake.Refuse, Status: status} }
 	for _, tc := range []struct {
 		name   string
-		fault  fakevault.Fault
+		fault  fake.Fault
 		kind   error
 		reason string
 	}{
-		{"sealed", fakevault.Fault{Kind: fakevault.JSON, Status: 503, Body: `{"errors":["Vault is sealed"]}`}, secret.ErrUnavailable, "Vault is sealed"},
+		{"sealed", fake.Fault{Kind: fake.JSON, Status: 503, Body: `{"errors":["Vault is sealed"]}`}, secret.ErrUnavailable, "Vault is sealed"},
 		{"maintenance", refuse(503), secret.ErrUnavailable, "down for maintenance"},
-		{"balancer", fakevault.Fault{Kind: fakevault.HTML, Status: 503}, secret.ErrUnavailable, "down for maintenance"},
+		{"balancer", fake.Fault{Kind: fake.HTML, Status: 503}, secret.ErrUnavailable, "down for maintenance"},
 		{"rate", refuse(429), secret.ErrUnavailable, "limits the rate"},
 		{"disaster recovery", refuse(472), secret.ErrUnavailable, "standby"},
 		{"performance standby", refuse(473), secret.ErrUnavailable, "standby"},
 		{"behind", refuse(412), secret.ErrUnavailable, "caught up"},
 		{"not initialised", refuse(501), secret.ErrUnavailable, "not initialised"},
 		{"inside", refuse(500), secret.ErrUnavailable, "fails inside"},
-		{"gateway", fakevault.Fault{Kind: fakevault.HTML, Status: 502}, secret.ErrUnavailable, "no answer"},
-		{"gateway's patience", fakevault.Fault{Kind: fakevault.HTML, Status: 504}, secret.ErrUnavailable, "no answer in time"},
+		{"gateway", fake.Fault{Kind: fake.HTML, Status: 502}, secret.ErrUnavailable, "no answer"},
+		{"gateway's patience", fake.Fault{Kind: fake.HTML, Status: 504}, secret.ErrUnavailable, "no answer in time"},
 		{"teapot", refuse(418), secret.ErrUnavailable, "unexpected status 418"},
-		{"drop", fakevault.Fault{Kind: fakevault.Drop}, secret.ErrUnavailable, "connection to Vault broke"},
-		{"hang", fakevault.Fault{Kind: fakevault.Hang}, secret.ErrUnavailable, "does not answer in time"},
-		{"huge", fakevault.Fault{Kind: fakevault.Huge}, secret.ErrUnavailable, ""},
-		{"redirect", fakevault.Fault{Kind: fakevault.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
+		{"drop", fake.Fault{Kind: fake.Drop}, secret.ErrUnavailable, "connection to Vault broke"},
+		{"hang", fake.Fault{Kind: fake.Hang}, secret.ErrUnavailable, "does not answer in time"},
+		{"huge", fake.Fault{Kind: fake.Huge}, secret.ErrUnavailable, ""},
+		{"redirect", fake.Fault{Kind: fake.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
 		{"policy", refuse(403), secret.ErrForbidden, "policy forbids"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -63,12 +64,12 @@ func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
 			var logged bytes.Buffer
 			o.Log = slog.New(slog.NewTextHandler(&logged, nil))
 			o.Timeout = 2 * time.Second
-			if tc.fault.Kind == fakevault.Hang {
+			if tc.fault.Kind == fake.Hang {
 				o.Timeout = 100 * time.Millisecond
 			}
 			s := mustOpen(t, o)
 			ref, key := mustPut(t, s)
-			tc.fault.Path, tc.fault.Times = "^secret/", -1
+			tc.fault.Path, tc.fault.Times = "^/v1/secret/", -1
 			f.Fail(tc.fault)
 			for name, call := range calls(t, s, ref) {
 				err := call(t.Context())
@@ -92,10 +93,10 @@ func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
 
 func wantNoLeak(t *testing.T, f *fakevault.Server, text string) {
 	t.Helper()
-	leaks := map[string]string{fakevault.Canary: "what Vault answered", f.SecretID(): "the secret id"}
+	leaks := map[string]string{fake.Canary: "what Vault answered", f.SecretID(): "the secret id"}
 	for _, r := range f.Requests() {
-		if r.Token != "" {
-			leaks[r.Token] = "a token"
+		if r.Header.Get("X-Vault-Token") != "" {
+			leaks[r.Header.Get("X-Vault-Token")] = "a token"
 		}
 	}
 	for leak, what := range leaks {
@@ -111,7 +112,7 @@ func TestCancelledCallIsNotUnavailable(t *testing.T) {
 	s := mustOpen(t, optionsFor(t, f))
 	ref, _ := mustPut(t, s)
 	reached := make(chan struct{}, 1)
-	f.Fail(fakevault.Fault{Path: "^secret/", Kind: fakevault.Hang, Times: -1, Reached: func() { reached <- struct{}{} }})
+	f.Fail(fake.Fault{Path: "^/v1/secret/", Kind: fake.Hang, Times: -1, Reached: func() { reached <- struct{}{} }})
 	for name, call := range calls(t, s, ref) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -133,7 +134,7 @@ func TestRedirectsAreFollowedWithinTheCluster(t *testing.T) {
 	}
 	o := optionsFor(t, active)
 	o.Address, o.CACert = standby.Address, standby.CA+active.CA
-	redirect := fakevault.Fault{Kind: fakevault.Redirect, Location: u.Host, Times: -1}
+	redirect := fake.Fault{Kind: fake.Redirect, Location: u.Host, Times: -1}
 	standby.Fail(redirect)
 	s := mustOpen(t, o)
 	if err := s.Check(t.Context()); !errors.Is(err, secret.ErrUnavailable) || !strings.Contains(err.Error(), "redirects") {
@@ -148,11 +149,11 @@ func TestRedirectsAreFollowedWithinTheCluster(t *testing.T) {
 	wantKey(t, s, ref, key)
 	// Where a standby says to go is taken for the host only.
 	standby.Heal()
-	standby.Fail(fakevault.Fault{Kind: fakevault.Redirect, Location: active.Address + "/v1/sys/seal?a=b", Times: -1})
+	standby.Fail(fake.Fault{Kind: fake.Redirect, Location: active.Address + "/v1/sys/seal?a=b", Times: -1})
 	wantKey(t, s, ref, key)
 	standby.Heal()
 	// Nor does it go in the clear, or round in circles.
-	standby.Fail(fakevault.Fault{Kind: fakevault.Redirect, Location: "http://" + u.Host + "/", Times: -1})
+	standby.Fail(fake.Fault{Kind: fake.Redirect, Location: "http://" + u.Host + "/", Times: -1})
 	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) {
 		t.Errorf("Get with a redirect to http = %v, want ErrUnavailable", err)
 	}
@@ -163,7 +164,7 @@ func TestRedirectsAreFollowedWithinTheCluster(t *testing.T) {
 		t.Errorf("Get with a redirect in circles = %v, want ErrUnavailable", err)
 	}
 	for _, r := range active.Requests() {
-		if strings.HasPrefix(r.Path, "sys/") {
+		if strings.HasPrefix(r.Path, "/v1/sys/") {
 			t.Errorf("asked for %s, where the redirect pointed", r.Path)
 		}
 	}

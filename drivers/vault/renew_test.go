@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/drivers/vault"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
 )
 
-const renewPath = "auth/token/renew-self"
+const renewPath = "/v1/auth/token/renew-self"
 
 // within checks a pause against what it is without jitter.
 func within(t *testing.T, got, want time.Duration) {
@@ -29,14 +30,14 @@ func TestKeeperRenewsAfterAThirdOfTheLife(t *testing.T) {
 	for round := range 5 {
 		pause := k.Pass(t.Context(), s)
 		within(t, pause, 20*time.Minute)
-		c.advance(pause - time.Second)
+		c.Add(pause - time.Second)
 		if again := k.Pass(t.Context(), s); again != time.Second {
 			t.Errorf("a pass before its time: the next one is in %v, want 1s", again)
 		}
 		if n := f.Count("PUT", renewPath); n != round {
 			t.Errorf("renewed %d times, want %d", n, round)
 		}
-		c.advance(time.Second)
+		c.Add(time.Second)
 		if pause := k.Pass(t.Context(), s); pause != 0 {
 			t.Errorf("after renewing the next pass is in %v, want at once", pause)
 		}
@@ -52,7 +53,7 @@ func TestKeeperReplacesATokenNearItsEnd(t *testing.T) {
 	ref, key := mustPut(t, s)
 	var k vault.Keeper
 	for range 40 {
-		c.advance(k.Pass(t.Context(), s))
+		c.Add(k.Pass(t.Context(), s))
 		wantKey(t, s, ref, key)
 	}
 	renewals, logins := f.Count("PUT", renewPath), f.Count("PUT", loginPath)
@@ -60,7 +61,7 @@ func TestKeeperReplacesATokenNearItsEnd(t *testing.T) {
 		t.Errorf("%d renewals and %d logins, want some of both and more of the first", renewals, logins)
 	}
 	// No call had to log in by itself: that would have followed a refusal.
-	if n := f.Count("GET", "auth/token/lookup-self"); n != 0 {
+	if n := f.Count("GET", "/v1/auth/token/lookup-self"); n != 0 {
 		t.Errorf("%d calls were refused meanwhile", n)
 	}
 }
@@ -72,7 +73,7 @@ func TestKeeperLogsInAgainWhereNothingIsRenewable(t *testing.T) {
 	var k vault.Keeper
 	pause := k.Pass(t.Context(), s)
 	within(t, pause, 40*time.Minute)
-	c.advance(pause)
+	c.Add(pause)
 	k.Pass(t.Context(), s)
 	wantLogins(t, f, 2)
 	if n := f.Count("PUT", renewPath); n != 0 {
@@ -85,8 +86,8 @@ func TestKeeperLogsInWhereRenewalIsRefused(t *testing.T) {
 		f, c, o := timed(t)
 		s := mustOpen(t, o)
 		var k vault.Keeper
-		c.advance(k.Pass(t.Context(), s))
-		f.Fail(fakevault.Fault{Path: renewPath, Kind: fakevault.Refuse, Status: status})
+		c.Add(k.Pass(t.Context(), s))
+		f.Fail(fake.Fault{Path: renewPath, Kind: fake.Refuse, Status: status})
 		k.Pass(t.Context(), s)
 		wantLogins(t, f, 2)
 	}
@@ -95,8 +96,8 @@ func TestKeeperLogsInWhereRenewalIsRefused(t *testing.T) {
 // While Vault cannot be asked the session is used to its end, attempts come
 // further and further apart, and the log says so once.
 func TestKeeperTriesOn(t *testing.T) {
-	for name, fault := range map[string]fakevault.Fault{
-		"drop": {Kind: fakevault.Drop}, "sealed": {Kind: fakevault.Refuse, Status: 503}, "rate": {Kind: fakevault.Refuse, Status: 429},
+	for name, fault := range map[string]fake.Fault{
+		"drop": {Kind: fake.Drop}, "sealed": {Kind: fake.Refuse, Status: 503}, "rate": {Kind: fake.Refuse, Status: 429},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, c, o := timed(t)
@@ -105,21 +106,21 @@ func TestKeeperTriesOn(t *testing.T) {
 			s := mustOpen(t, o)
 			ref, key := mustPut(t, s)
 			var k vault.Keeper
-			c.advance(k.Pass(t.Context(), s))
-			fault.Path, fault.Times = "^auth/", -1
+			c.Add(k.Pass(t.Context(), s))
+			fault.Path, fault.Times = "^/v1/auth/", -1
 			f.Fail(fault)
 			for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
 				pause := k.Pass(t.Context(), s)
 				within(t, pause, want*time.Second)
-				c.advance(pause)
+				c.Add(pause)
 			}
 			wantLogins(t, f, 1)
 			wantKey(t, s, ref, key)
-			c.advance(time.Hour)
+			c.Add(time.Hour)
 			within(t, k.Pass(t.Context(), s), 30*time.Second)
 			wantLogins(t, f, 2) // it is over: there is nothing to renew
 			f.Heal()
-			c.advance(30 * time.Second)
+			c.Add(30 * time.Second)
 			k.Pass(t.Context(), s)
 			wantKey(t, s, ref, key)
 			within(t, k.Pass(t.Context(), s), 20*time.Minute)
@@ -136,11 +137,11 @@ func TestKeeperTriesOn(t *testing.T) {
 func TestKeeperLeavesATokenThatDoesNotExpire(t *testing.T) {
 	f, c, o := timed(t)
 	f.SetTTL(0, 0)
-	f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.JSON, Status: 200, Body: `{"auth":{"client_token":"` + f.Token() + `","lease_duration":0,"renewable":false}}`})
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.JSON, Status: 200, Body: `{"auth":{"client_token":"` + f.Token() + `","lease_duration":0,"renewable":false}}`})
 	s := mustOpen(t, o)
 	var k vault.Keeper
-	c.advance(k.Pass(t.Context(), s))
-	c.advance(k.Pass(t.Context(), s))
+	c.Add(k.Pass(t.Context(), s))
+	c.Add(k.Pass(t.Context(), s))
 	wantLogins(t, f, 1)
 	if n := f.Count("PUT", renewPath); n != 0 {
 		t.Errorf("renewed a token that does not expire %d times", n)
@@ -152,10 +153,10 @@ func TestKeeperLeavesATokenThatDoesNotExpire(t *testing.T) {
 func TestRunEndsWithItsContext(t *testing.T) {
 	f := fakevault.New(t, nil)
 	o := optionsFor(t, f)
-	f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.Refuse, Status: 500})
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.Refuse, Status: 500})
 	s := mustOpen(t, o)
 	reached := make(chan struct{}, 1)
-	f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.Hang, Times: -1, Reached: func() {
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.Hang, Times: -1, Reached: func() {
 		select {
 		case reached <- struct{}{}:
 		default:

@@ -12,38 +12,20 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/vault"
+	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
 )
 
-const loginPath = "auth/approle/login"
-
-// clock is a clock that stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func newClock() *clock { return &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
+const loginPath = "/v1/auth/approle/login"
 
 // timed is a fake and a store that share a clock.
-func timed(t *testing.T) (*fakevault.Server, *clock, vault.Options) {
+func timed(t *testing.T) (*fakevault.Server, *clock.Clock, vault.Options) {
 	t.Helper()
-	c := newClock()
-	f := fakevault.New(t, c.now)
+	c := clock.New(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	f := fakevault.New(t, c.Now)
 	o := optionsFor(t, f)
-	o.Now = c.now
+	o.Now = c.Now
 	return f, c, o
 }
 
@@ -59,11 +41,11 @@ func TestTokenIsNotUsedPastItsLife(t *testing.T) {
 	f, c, o := timed(t)
 	s := mustOpen(t, o)
 	ref, key := mustPut(t, s)
-	c.advance(time.Hour - time.Second)
+	c.Add(time.Hour - time.Second)
 	wantKey(t, s, ref, key)
 	wantLogins(t, f, 1)
-	c.advance(time.Second)
-	f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.Refuse, Status: 500, Times: -1})
+	c.Add(time.Second)
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.Refuse, Status: 500, Times: -1})
 	asked := len(f.Requests())
 	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) || !strings.Contains(err.Error(), "logging in") {
 		t.Errorf("Get with no way to log in = %v, want ErrUnavailable", err)
@@ -97,7 +79,7 @@ func TestOneLoginServesAllWhoNeedIt(t *testing.T) {
 func TestTokenThatNeverWorkedIsKeptAWhile(t *testing.T) {
 	f, c, o := timed(t)
 	s := mustOpen(t, o)
-	f.Fail(fakevault.Fault{Path: "^(secret/|auth/token/)", Kind: fakevault.Refuse, Status: 403, Times: -1})
+	f.Fail(fake.Fault{Path: "^/v1/(secret/|auth/token/)", Kind: fake.Refuse, Status: 403, Times: -1})
 	for logins := 1; logins < 4; logins++ {
 		for range 5 {
 			if err := s.Check(t.Context()); !errors.Is(err, secret.ErrForbidden) {
@@ -105,7 +87,7 @@ func TestTokenThatNeverWorkedIsKeptAWhile(t *testing.T) {
 			}
 			wantLogins(t, f, logins)
 		}
-		c.advance(10 * time.Second)
+		c.Add(10 * time.Second)
 		_ = s.Check(t.Context()) // takes the token for revoked, and logs in
 	}
 }
@@ -127,9 +109,9 @@ func TestRefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	}
 	refused(1)
 	for i, pause := range []time.Duration{time.Minute, 4 * time.Minute, 16 * time.Minute, 16 * time.Minute} {
-		c.advance(pause - time.Second)
+		c.Add(pause - time.Second)
 		refused(i + 1)
-		c.advance(time.Second)
+		c.Add(time.Second)
 		refused(i + 2)
 	}
 	writeFile(t, o.Auth.AppRole.SecretIDFile, fresh)
@@ -143,10 +125,10 @@ func TestRefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 func TestLoginHonoursDeadlines(t *testing.T) {
 	f, _, o := timed(t)
 	o.Timeout = 5 * time.Second
-	f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.Refuse, Status: 500})
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.Refuse, Status: 500})
 	s := mustOpen(t, o)
 	reached := make(chan struct{}, 1)
-	f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.Hang, Reached: func() { reached <- struct{}{} }})
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.Hang, Reached: func() { reached <- struct{}{} }})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Check(ctx) }()
@@ -179,7 +161,7 @@ func TestLoginAnswersThatAreNone(t *testing.T) {
 		`{"auth":{"client_token":"","mfa_requirement":{}}}`: secret.ErrForbidden,
 	} {
 		f, _, o := timed(t)
-		f.Fail(fakevault.Fault{Path: loginPath, Kind: fakevault.JSON, Status: 200, Body: body, Times: 2})
+		f.Fail(fake.Fault{Path: loginPath, Kind: fake.JSON, Status: 200, Body: body, Times: 2})
 		s := mustOpen(t, o)
 		if err := s.Check(t.Context()); !errors.Is(err, want) {
 			t.Errorf("Check after a login answered with %s = %v, want %v", body, err, want)
@@ -236,7 +218,7 @@ func TestPodTokenIsReadAtEachLogin(t *testing.T) {
 	}
 	writeFile(t, file, "second\n")
 	wantKey(t, s, ref, key)
-	if n := f.Count("PUT", "auth/kubernetes/login"); n != 3 {
+	if n := f.Count("PUT", "/v1/auth/kubernetes/login"); n != 3 {
 		t.Errorf("logged in %d times, want 3", n)
 	}
 }
@@ -260,16 +242,16 @@ func TestTokenFile(t *testing.T) {
 	writeFile(t, file, f.Token())
 	wantKey(t, s, ref, key)
 	// Renewed by someone else: the life that was seen is over, the token's is not.
-	c.advance(30 * time.Minute)
+	c.Add(30 * time.Minute)
 	another := f.Token()
 	writeFile(t, file, another)
-	c.advance(30 * time.Minute)
+	c.Add(30 * time.Minute)
 	wantKey(t, s, ref, key)
 	// Someone else's token is not for us to revoke.
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if f.Count("PUT", "auth/token/revoke-self") != 0 {
+	if f.Count("PUT", "/v1/auth/token/revoke-self") != 0 {
 		t.Error("Close revoked a token that came out of a file")
 	}
 }

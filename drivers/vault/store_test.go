@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/conformance"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
 )
 
@@ -152,7 +153,7 @@ func TestDeleteDestroysAllAndLooks(t *testing.T) {
 	name := "vimbroker/" + string(ref)
 	f.Write(name, map[string]any{"key": "x"})
 	// The metadata do not go although Vault says so: the key is not shredded.
-	f.Fail(fakevault.Fault{Method: "DELETE", Path: "^secret/metadata/", Kind: fakevault.JSON, Status: 204})
+	f.Fail(fake.Fault{Method: "DELETE", Path: "^/v1/secret/metadata/", Kind: fake.JSON, Status: 204})
 	if worth, err := s.Delete(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) || worth != "" {
 		t.Errorf("Delete that Vault did not do = %q, %v, want ErrUnavailable", worth, err)
 	}
@@ -172,21 +173,21 @@ func TestNotFoundIsBelievedFromVaultOnly(t *testing.T) {
 	f := fakevault.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))
 	ref, key := mustPut(t, s)
-	for name, fault := range map[string]fakevault.Fault{
-		"a proxy's page":       {Kind: fakevault.HTML, Status: 404},
-		"another API's answer": {Kind: fakevault.JSON, Status: 404, Body: `{"message":"not found"}`},
-		"an empty object":      {Kind: fakevault.JSON, Status: 404, Body: `{}`},
-		"nothing":              {Kind: fakevault.JSON, Status: 404},
-		"no such mount":        {Kind: fakevault.Refuse, Status: 404},
-		"half an answer":       {Kind: fakevault.JSON, Status: 404, Body: `{"errors":[`},
-		"data without a trace": {Kind: fakevault.JSON, Status: 404, Body: `{"data":{"data":null}}`},
-		"200 of something":     {Kind: fakevault.JSON, Status: 200, Body: `{"keys":[]}`},
-		"200 of nothing":       {Kind: fakevault.JSON, Status: 200},
-		"200, no metadata":     {Kind: fakevault.JSON, Status: 200, Body: `{"data":{"data":{}}}`},
-		"204":                  {Kind: fakevault.JSON, Status: 204},
+	for name, fault := range map[string]fake.Fault{
+		"a proxy's page":       {Kind: fake.HTML, Status: 404},
+		"another API's answer": {Kind: fake.JSON, Status: 404, Body: `{"message":"not found"}`},
+		"an empty object":      {Kind: fake.JSON, Status: 404, Body: `{}`},
+		"nothing":              {Kind: fake.JSON, Status: 404},
+		"no such mount":        {Kind: fake.Refuse, Status: 404},
+		"half an answer":       {Kind: fake.JSON, Status: 404, Body: `{"errors":[`},
+		"data without a trace": {Kind: fake.JSON, Status: 404, Body: `{"data":{"data":null}}`},
+		"200 of something":     {Kind: fake.JSON, Status: 200, Body: `{"keys":[]}`},
+		"200 of nothing":       {Kind: fake.JSON, Status: 200},
+		"200, no metadata":     {Kind: fake.JSON, Status: 200, Body: `{"data":{"data":{}}}`},
+		"204":                  {Kind: fake.JSON, Status: 204},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fault.Path, fault.Times = "^secret/", -1
+			fault.Path, fault.Times = "^/v1/secret/", -1
 			f.Fail(fault)
 			defer f.Heal()
 			if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) || errors.Is(err, secret.ErrNotFound) {
@@ -208,8 +209,8 @@ func TestNotFoundIsBelievedFromVaultOnly(t *testing.T) {
 func TestPutWantsAVersionedEngine(t *testing.T) {
 	f := fakevault.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))
-	for _, fault := range []fakevault.Fault{{Status: 204}, {Status: 200, Body: `{"data":{}}`}} {
-		fault.Method, fault.Path, fault.Kind = "PUT", "^secret/data/", fakevault.JSON
+	for _, fault := range []fake.Fault{{Status: 204}, {Status: 200, Body: `{"data":{}}`}} {
+		fault.Method, fault.Path, fault.Kind = "PUT", "^/v1/secret/data/", fake.JSON
 		f.Fail(fault)
 		if ref, err := s.Put(t.Context(), newOwner(), newKey(t)); err == nil || !strings.Contains(err.Error(), "not a KV version 2 engine") {
 			t.Errorf("Put = %q, %v, want that the engine is the wrong one", ref, err)
@@ -219,13 +220,13 @@ func TestPutWantsAVersionedEngine(t *testing.T) {
 
 // A write whose answer is lost is looked up, not repeated.
 func TestPutWithALostAnswer(t *testing.T) {
-	for _, fault := range []fakevault.Fault{
-		{Kind: fakevault.Drop},
-		{Kind: fakevault.Hang},
-		{Kind: fakevault.Refuse, Status: 500},
-		{Kind: fakevault.Refuse, Status: 502},
-		{Kind: fakevault.Refuse, Status: 400}, // as after a proxy sent it twice
-		{Kind: fakevault.HTML, Status: 504},
+	for _, fault := range []fake.Fault{
+		{Kind: fake.Drop},
+		{Kind: fake.Hang},
+		{Kind: fake.Refuse, Status: 500},
+		{Kind: fake.Refuse, Status: 502},
+		{Kind: fake.Refuse, Status: 400}, // as after a proxy sent it twice
+		{Kind: fake.HTML, Status: 504},
 	} {
 		for _, late := range []bool{true, false} {
 			t.Run(fmt.Sprint(fault.Kind, fault.Status, late), func(t *testing.T) {
@@ -233,7 +234,7 @@ func TestPutWithALostAnswer(t *testing.T) {
 				o := optionsFor(t, f)
 				o.Timeout = 300 * time.Millisecond
 				s := mustOpen(t, o)
-				fault.Method, fault.Path, fault.Late = "PUT", "^secret/data/", late
+				fault.Method, fault.Path, fault.Late = "PUT", "^/v1/secret/data/", late
 				f.Fail(fault)
 				key := newKey(t)
 				ref, err := s.Put(t.Context(), newOwner(), key)
@@ -247,7 +248,7 @@ func TestPutWithALostAnswer(t *testing.T) {
 				}
 				writes := 0
 				for _, r := range f.Requests() {
-					if r.Method == "PUT" && strings.HasPrefix(r.Path, "secret/data/") {
+					if r.Method == "PUT" && strings.HasPrefix(r.Path, "/v1/secret/data/") {
 						writes++
 					}
 				}
@@ -267,22 +268,22 @@ func TestPutWithALostAnswer(t *testing.T) {
 func TestLostAnswersOfTheRestAreAskedForAgain(t *testing.T) {
 	f := fakevault.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))
-	for _, kind := range []fakevault.Fault{{Kind: fakevault.Drop, Late: true}, {Kind: fakevault.Drop}, {Kind: fakevault.Refuse, Status: 500}, {Kind: fakevault.Refuse, Status: 412}} {
+	for _, kind := range []fake.Fault{{Kind: fake.Drop, Late: true}, {Kind: fake.Drop}, {Kind: fake.Refuse, Status: 500}, {Kind: fake.Refuse, Status: 412}} {
 		ref, key := mustPut(t, s)
 		fail := func(method, path string) {
 			fault := kind
 			fault.Method, fault.Path = method, path
 			f.Fail(fault)
 		}
-		fail("GET", "^secret/data/")
+		fail("GET", "^/v1/secret/data/")
 		wantKey(t, s, ref, key)
-		fail("GET", "^secret/metadata/")
+		fail("GET", "^/v1/secret/metadata/")
 		if held, err := s.List(t.Context(), ""); err != nil || len(held) != 1 {
 			t.Errorf("%v: List = %v, %v, want one key", kind, held, err)
 		}
-		fail("GET", "^secret/metadata/")
-		fail("PUT", "^secret/destroy/")
-		fail("DELETE", "^secret/metadata/")
+		fail("GET", "^/v1/secret/metadata/")
+		fail("PUT", "^/v1/secret/destroy/")
+		fail("DELETE", "^/v1/secret/metadata/")
 		if worth, err := s.Delete(t.Context(), ref); worth != secret.Shredded || err != nil {
 			t.Errorf("%v: Delete = %q, %v", kind, worth, err)
 		}
@@ -298,26 +299,26 @@ func TestCheckLeavesNothingAndFindsEachFault(t *testing.T) {
 	if err := s.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, fault := range []fakevault.Fault{
-		{Method: "PUT", Path: "^secret/data/vimbroker/check/"},
-		{Method: "GET", Path: "^secret/data/vimbroker/check/"},
-		{Method: "PUT", Path: "^secret/destroy/vimbroker/check/"},
-		{Method: "DELETE", Path: "^secret/metadata/vimbroker/check/"},
+	for _, fault := range []fake.Fault{
+		{Method: "PUT", Path: "^/v1/secret/data/vimbroker/check/"},
+		{Method: "GET", Path: "^/v1/secret/data/vimbroker/check/"},
+		{Method: "PUT", Path: "^/v1/secret/destroy/vimbroker/check/"},
+		{Method: "DELETE", Path: "^/v1/secret/metadata/vimbroker/check/"},
 	} {
-		fault.Kind, fault.Status = fakevault.Refuse, 403
+		fault.Kind, fault.Status = fake.Refuse, 403
 		f.Fail(fault)
 		if err := s.Check(t.Context()); !errors.Is(err, secret.ErrForbidden) || !strings.Contains(err.Error(), "policy") {
 			t.Errorf("Check without %s %s = %v, want that the policy forbids it", fault.Method, fault.Path, err)
 		}
 	}
-	f.Fail(fakevault.Fault{
-		Method: "GET", Path: "^secret/data/", Kind: fakevault.JSON, Status: 200,
+	f.Fail(fake.Fault{
+		Method: "GET", Path: "^/v1/secret/data/", Kind: fake.JSON, Status: 200,
 		Body: `{"data":{"data":{"probe":"00"},"metadata":{"version":1}}}`,
 	})
 	if err := s.Check(t.Context()); !errors.Is(err, secret.ErrUnavailable) {
 		t.Errorf("Check of a Vault that answers with something else = %v, want ErrUnavailable", err)
 	}
-	if n := f.Count("PUT", "auth/approle/login"); n != 1 {
+	if n := f.Count("PUT", "/v1/auth/approle/login"); n != 1 {
 		t.Errorf("logged in %d times, want once: the token was good", n)
 	}
 }
@@ -332,8 +333,8 @@ func TestNamespaceIsSentWithEveryRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range f.Requests() {
-		if r.Namespace != "telco/nfv" {
-			t.Errorf("%s %s is sent to the namespace %q", r.Method, r.Path, r.Namespace)
+		if r.Header.Get("X-Vault-Namespace") != "telco/nfv" {
+			t.Errorf("%s %s is sent to the namespace %q", r.Method, r.Path, r.Header.Get("X-Vault-Namespace"))
 		}
 	}
 }
@@ -353,7 +354,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 	ref, key := mustPut(t, s)
 	wantKey(t, s, ref, key)
 	for _, r := range f.Requests() {
-		if r.Namespace != "" || strings.HasPrefix(r.Token, "hvs.canary") {
+		if r.Header.Get("X-Vault-Namespace") != "" || strings.HasPrefix(r.Header.Get("X-Vault-Token"), "hvs.canary") {
 			t.Errorf("%s %s was sent with what is in the environment", r.Method, r.Path)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
-	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // scenario is one flow in which the server is killed.
@@ -163,10 +163,8 @@ var (
 		fakeOnly: true,
 		prepare:  func(s *scene) { s.register("edge") },
 		act: func(s *scene) error {
-			fault := fakekube.Fault{Method: http.MethodPost, Path: "/token$", Kind: fakekube.Drop, Late: true}
-			if err := s.kube.fake.Fail(fault); err != nil {
-				s.t.Fatal(err)
-			}
+			fault := fake.Fault{Method: http.MethodPost, Path: "/token$", Kind: fake.Drop, Late: true}
+			s.kube.fake.Fail(fault)
 			_, err := s.IssueLease(s.ctx(), s.up.request("edge"), "")
 			return err
 		},

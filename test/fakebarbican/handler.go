@@ -6,76 +6,37 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 type object = map[string]any
-
-func answer(w http.ResponseWriter, status int, body any) {
-	if body == nil {
-		w.WriteHeader(status)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
-}
 
 // refuse answers an error in the form of whoever is asked.
 func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 	title := http.StatusText(status)
 	if strings.HasPrefix(r.URL.Path, "/identity/") {
-		answer(w, status, object{"error": object{"code": status, "title": title, "message": text}})
+		fake.Say(w, status, object{"error": object{"code": status, "title": title, "message": text}})
 		return
 	}
 	if status == http.StatusUnauthorized {
 		http.Error(w, "Authentication required: "+text, status) // the middleware's
 		return
 	}
-	answer(w, status, object{"code": status, "title": title, "description": text})
+	fake.Say(w, status, object{"code": status, "title": title, "description": text})
 }
 
-// serve answers one request, or fails it if a fault says so.
+// serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	path := strings.TrimPrefix(r.URL.Path, "/")
-	var fault *armed
-	s.set(func() {
-		s.requests = append(s.requests, Request{
-			Method: r.Method, Path: path, Query: r.URL.RawQuery,
-			Accept: r.Header.Get("Accept"), Token: r.Header.Get("X-Auth-Token"),
-		})
-		fault = s.due(r.Method, path)
-	})
-	if fault != nil && fault.Kind == Pass {
-		if fault.Reached != nil {
-			fault.Reached()
-		}
-		fault = nil
-	}
-	if fault != nil && !fault.Late {
-		s.fail(w, r, fault)
-		return
-	}
-	made := httptest.NewRecorder()
-	s.set(func() { s.handle(made, r, path) })
-	if fault != nil {
-		s.fail(w, r, fault)
-		return
-	}
-	for name, values := range made.Header() {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(made.Code)
-	_, _ = w.Write(made.Body.Bytes())
-}
-
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, path string) {
 	if path == "identity/v3/auth/tokens" && r.Method == http.MethodPost {
 		s.login(w, r)
 		return
@@ -89,7 +50,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, path string) {
 	switch id, part, _ := strings.Cut(strings.TrimPrefix(path, "v1/secrets/"), "/"); {
 	case path == "identity/v3/auth/tokens" && r.Method == http.MethodDelete:
 		delete(s.tokens, r.Header.Get("X-Subject-Token"))
-		answer(w, http.StatusNoContent, nil)
+		fake.Say(w, http.StatusNoContent, nil)
 	case path == "v1/secrets" && r.Method == http.MethodPost:
 		s.create(w, r)
 	case path == "v1/secrets" && r.Method == http.MethodGet:
@@ -128,7 +89,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	s.tokens[token] = now.Add(s.ttl)
 	const form = "2006-01-02T15:04:05.000000Z"
 	w.Header().Set("X-Subject-Token", token)
-	answer(w, http.StatusCreated, object{"token": object{
+	fake.Say(w, http.StatusCreated, object{"token": object{
 		"issued_at": now.Format(form), "expires_at": now.Add(s.ttl).Format(form),
 		"user": object{"id": UserID}, "project": object{"id": ProjectID},
 	}})
@@ -146,7 +107,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	made := &Secret{ID: uuid.NewString(), Name: body.Name, Mode: body.Mode, Algorithm: body.Algorithm, Type: body.Type, Creator: UserID}
 	s.secrets = append(s.secrets, made)
-	answer(w, http.StatusCreated, object{"secret_ref": s.ref(made)})
+	fake.Say(w, http.StatusCreated, object{"secret_ref": s.ref(made)})
 }
 
 // ref names a host that is not there, as a Barbican behind a proxy may.
@@ -156,7 +117,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, found *Secret, part
 	const octets = "application/octet-stream"
 	switch {
 	case part == "" && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, s.metadata(found))
+		fake.Say(w, http.StatusOK, s.metadata(found))
 	case part == "" && r.Method == http.MethodPut:
 		payload, err := io.ReadAll(io.LimitReader(r.Body, 20001))
 		switch {
@@ -168,11 +129,11 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, found *Secret, part
 			refuse(w, r, http.StatusConflict, "Secret already has data, cannot modify it.")
 		default:
 			found.ContentType, found.Payload, found.Exposed = octets, payload, !found.Closed
-			answer(w, http.StatusNoContent, nil)
+			fake.Say(w, http.StatusNoContent, nil)
 		}
 	case part == "" && r.Method == http.MethodDelete:
 		s.remove(found.ID)
-		answer(w, http.StatusNoContent, nil)
+		fake.Say(w, http.StatusNoContent, nil)
 	case part == "acl" && r.Method == http.MethodPut:
 		var body struct {
 			Read struct {
@@ -185,7 +146,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, found *Secret, part
 			return
 		}
 		found.Closed, found.Readers = body.Read.Open != nil && !*body.Read.Open, body.Read.Users
-		answer(w, http.StatusOK, object{"acl_ref": s.ref(found) + "/acl"})
+		fake.Say(w, http.StatusOK, object{"acl_ref": s.ref(found) + "/acl"})
 	case part == "payload" && r.Method == http.MethodGet && found.ContentType == "":
 		refuse(w, r, http.StatusNotFound, "Not Found. Sorry but your secret has no payload.")
 	case part == "payload" && r.Method == http.MethodGet && r.Header.Get("Accept") != found.ContentType:
@@ -234,7 +195,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 			page = append(page, s.metadata(found))
 		}
 	}
-	answer(w, http.StatusOK, object{
+	fake.Say(w, http.StatusOK, object{
 		"secrets": page, "total": len(all),
 		"next": "http://barbican.invalid:9311/v1/secrets?limit=1&offset=1", // not to be followed
 	})

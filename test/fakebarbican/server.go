@@ -9,17 +9,13 @@ package fakebarbican
 
 import (
 	"crypto/rand"
-	"crypto/tls"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/vimbroker/vimbroker/test/real/pki"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // The one tenant who can log in.
@@ -30,13 +26,11 @@ const (
 
 // Server is a running fake. Its methods are safe for concurrent use.
 type Server struct {
-	// AuthURL is Keystone's URL and Endpoint Barbican's, CA the PEM bundle that
-	// both are known by.
+	*fake.Server
+	// AuthURL is Keystone's URL and Endpoint Barbican's.
 	AuthURL, Endpoint string
-	CA                string
 
-	now  func() time.Time
-	http *httptest.Server
+	now func() time.Time
 
 	mu       sync.Mutex
 	password string
@@ -44,9 +38,6 @@ type Server struct {
 	limit    int           // of a page
 	tokens   map[string]time.Time
 	secrets  []*Secret
-	faults   []*armed
-	requests []Request
-	released chan struct{} // closed when hanging requests are let go
 }
 
 // Secret is what Barbican holds.
@@ -63,9 +54,6 @@ type Secret struct {
 	Exposed bool
 }
 
-// Request is one that the server was asked.
-type Request struct{ Method, Path, Query, Accept, Token string }
-
 // New starts a server, and stops it when the test ends. now is its clock; nil means
 // time.Now.
 func New(t testing.TB, now func() time.Time) *Server {
@@ -73,31 +61,10 @@ func New(t testing.TB, now func() time.Time) *Server {
 	if now == nil {
 		now = time.Now
 	}
-	ca, err := pki.NewCA("fake OpenStack CA")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := ca.Server("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := pair.TLS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{
-		CA: string(ca.PEM), now: now, password: rand.Text(), ttl: time.Hour, limit: 100,
-		tokens: map[string]time.Time{}, released: make(chan struct{}),
-	}
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.http.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
-	s.http.StartTLS()
-	s.AuthURL, s.Endpoint = s.http.URL+"/identity/v3", s.http.URL
-	t.Cleanup(func() {
-		s.Heal()
-		s.http.Close()
-	})
+	s := &Server{now: now, password: rand.Text(), ttl: time.Hour, limit: 100, tokens: map[string]time.Time{}}
+	s.Server = fake.New(t, s.serve)
+	s.AuthURL, s.Endpoint, s.Opening = s.URL+"/identity/v3", s.URL, `{"secrets":[`
+	s.Refuse = func(w http.ResponseWriter, r *http.Request, status int) { refuse(w, r, status, fake.Canary) }
 	return s
 }
 
@@ -126,23 +93,6 @@ func (s *Server) SetPage(n int) { s.set(func() { s.limit = n }) }
 // Tokens is how many tokens are known.
 func (s *Server) Tokens() (n int) {
 	s.set(func() { n = len(s.tokens) })
-	return n
-}
-
-// Requests returns what was asked so far.
-func (s *Server) Requests() (asked []Request) {
-	s.set(func() { asked = slices.Clone(s.requests) })
-	return asked
-}
-
-// Count counts the requests with this method to this path, from "identity/" or
-// "v1/" on.
-func (s *Server) Count(method, path string) (n int) {
-	for _, r := range s.Requests() {
-		if r.Method == method && r.Path == path {
-			n++
-		}
-	}
 	return n
 }
 

@@ -1,17 +1,14 @@
 package fakekeystone
 
 import (
-	"crypto/tls"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
-)
 
-func serving(c tls.Certificate) *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{c}}
-}
+	"github.com/vimbroker/vimbroker/test/fake"
+)
 
 // name is how a request names a user or project, with its domain.
 type name struct {
@@ -97,7 +94,7 @@ func (s *Server) grant(w http.ResponseWriter, t token) {
 	if c := s.appCred(t.appCred); c != nil && t.expires.Equal(c.ExpiresAt) {
 		out["expires_at"] = t.expires.UTC().Format("2006-01-02T15:04:05") // only in this answer
 	}
-	say(w, http.StatusCreated, object{"token": out})
+	fake.Say(w, http.StatusCreated, object{"token": out})
 }
 
 // shown is a token as Keystone describes it.

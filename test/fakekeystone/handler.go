@@ -6,26 +6,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 type object = map[string]any
 
 // noZone is how Keystone writes an application credential's end: in UTC, unsaid.
 const noZone = "2006-01-02T15:04:05.000000"
-
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	f := s.due(r)
-	if f != nil && !f.Late {
-		s.spoil(w, r, f)
-		return
-	}
-	if f != nil {
-		s.answer(discard{http.Header{}}, r)
-		s.spoil(w, r, f)
-		return
-	}
-	s.answer(w, r)
-}
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -36,7 +24,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound)
 		return
 	case path == "" && r.Method == http.MethodGet:
-		say(w, http.StatusOK, object{"version": object{"id": "v3.14", "status": "stable"}})
+		fake.Say(w, http.StatusOK, object{"version": object{"id": "v3.14", "status": "stable"}})
 		return
 	case path == "auth/tokens" && r.Method == http.MethodPost:
 		s.logIn(w, r)
@@ -58,9 +46,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 				found = append(found, object{"id": p.ID, "name": p.Name, "domain_id": p.DomainID})
 			}
 		}
-		say(w, http.StatusOK, object{"projects": found})
+		fake.Say(w, http.StatusOK, object{"projects": found})
 	case path == "regions":
-		say(w, http.StatusOK, object{"regions": []object{{"id": "RegionOne"}, {"id": "RegionTwo"}}, "links": object{"next": nil}})
+		fake.Say(w, http.StatusOK, object{"regions": []object{{"id": "RegionOne"}, {"id": "RegionTwo"}}, "links": object{"next": nil}})
 	case path == "OS-TRUST/trusts" && r.Method == http.MethodPost:
 		if as.appCred != "" && !s.opts.Trusts {
 			refuse(w, http.StatusForbidden)
@@ -70,7 +58,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case len(parts) >= 3 && parts[0] == "users" && parts[1] != as.user && !slices.Contains(as.roles, "admin"):
 		refuse(w, http.StatusForbidden)
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "access_rules":
-		say(w, http.StatusOK, object{"access_rules": []object{}})
+		fake.Say(w, http.StatusOK, object{"access_rules": []object{}})
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "application_credentials" && r.Method == http.MethodPost:
 		s.make(w, r, as, parts[1])
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "application_credentials":
@@ -80,7 +68,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 				all = append(all, describe(c))
 			}
 		}
-		say(w, http.StatusOK, object{"application_credentials": all, "links": object{"next": nil}})
+		fake.Say(w, http.StatusOK, object{"application_credentials": all, "links": object{"next": nil}})
 	case len(parts) == 4 && parts[0] == "users" && parts[2] == "application_credentials":
 		s.one(w, r, as, parts[1], parts[3])
 	default:
@@ -101,7 +89,7 @@ func (s *Server) subject(w http.ResponseWriter, r *http.Request, as token) {
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("X-Subject-Token", t.id)
-		say(w, http.StatusOK, object{"token": s.shown(t)})
+		fake.Say(w, http.StatusOK, object{"token": s.shown(t)})
 	}
 }
 
@@ -171,7 +159,7 @@ func (s *Server) make(w http.ResponseWriter, r *http.Request, as token, user str
 	s.appCreds = append(s.appCreds, c)
 	out := describe(c)
 	out["secret"] = c.Secret
-	say(w, http.StatusCreated, object{"application_credential": out})
+	fake.Say(w, http.StatusCreated, object{"application_credential": out})
 }
 
 func (s *Server) one(w http.ResponseWriter, r *http.Request, as token, user, id string) {
@@ -182,7 +170,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, as token, user, id 
 	case c.UserID != user && !slices.Contains(as.roles, "admin"):
 		refuse(w, http.StatusForbidden)
 	case r.Method == http.MethodGet:
-		say(w, http.StatusOK, object{"application_credential": describe(c)})
+		fake.Say(w, http.StatusOK, object{"application_credential": describe(c)})
 	case r.Method == http.MethodDelete && s.mayMint(as):
 		s.appCreds = slices.DeleteFunc(s.appCreds, func(o *AppCred) bool { return o == c })
 		w.WriteHeader(http.StatusNoContent)
@@ -205,20 +193,7 @@ func describe(c *AppCred) object {
 	return out
 }
 
-func say(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
-}
-
 // refuse answers as Keystone refuses.
 func refuse(w http.ResponseWriter, status int) {
-	say(w, status, object{"error": object{"code": status, "title": http.StatusText(status), "message": Canary}})
+	fake.Say(w, status, object{"error": object{"code": status, "title": http.StatusText(status), "message": fake.Canary}})
 }
-
-// discard takes an answer that nobody gets.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}

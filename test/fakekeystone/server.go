@@ -10,18 +10,14 @@ package fakekeystone
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/vimbroker/vimbroker/test/real/pki"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // Options of a server. The zero value is a cloud whose application credentials
@@ -82,12 +78,11 @@ type token struct {
 
 // Server is a running fake. Its methods are safe for concurrent use.
 type Server struct {
-	// Endpoint is Keystone's URL without /v3, CA the PEM bundle that it is known
-	// by; empty where it is plain.
-	Endpoint, CA string
+	fake.Server
+	// Endpoint is Keystone's URL without /v3. CA is empty where it is plain.
+	Endpoint string
 
 	opts Options
-	http *httptest.Server
 
 	mu       sync.Mutex
 	users    []*User
@@ -96,7 +91,6 @@ type Server struct {
 	appCreds []*AppCred
 	tokens   map[string]token
 	catalog  []Endpoint
-	faults   []*armed
 }
 
 // Endpoint is a line of the catalog.
@@ -122,40 +116,19 @@ func Start(o Options) (*Server, error) {
 		o.TokenTTL = time.Hour
 	}
 	s := &Server{opts: o, assigned: map[[2]string][]string{}, tokens: map[string]token{}}
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Opening = `{"token":{"catalog":[`
+	s.Refuse = func(w http.ResponseWriter, _ *http.Request, status int) { refuse(w, status) }
 	if o.Plain {
-		s.http.Start()
-	} else {
-		ca, err := pki.NewCA("fakekeystone CA")
-		if err != nil {
-			return nil, fmt.Errorf("starting fake Keystone: %w", err)
-		}
-		pair, err := ca.Server("127.0.0.1", "localhost", "::1")
-		if err != nil {
-			return nil, fmt.Errorf("starting fake Keystone: %w", err)
-		}
-		certificate, err := pair.TLS()
-		if err != nil {
-			return nil, fmt.Errorf("starting fake Keystone: %w", err)
-		}
-		s.http.TLS = serving(certificate)
-		s.http.StartTLS()
-		s.CA = string(ca.PEM)
+		s.StartPlain(s.answer)
+	} else if err := s.Server.Start(s.answer); err != nil {
+		return nil, err
 	}
-	s.Endpoint = s.http.URL
+	s.Endpoint = s.URL
 	s.catalog = []Endpoint{
 		{"identity", "public", "RegionOne", s.Endpoint + "/v3"},
 		{"orchestration", "public", "RegionOne", s.Endpoint + "/heat/v1/project"},
 	}
 	return s, nil
-}
-
-// Close stops the server and breaks its connections. It may be called twice.
-func (s *Server) Close() {
-	s.Heal()
-	s.http.CloseClientConnections()
-	s.http.Close()
 }
 
 // Project makes a project in the default domain.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -121,17 +122,24 @@ func (s *Server) ChangeIdentity() string {
 	return uid
 }
 
+// FailNext makes the next times requests of method and path (a regular
+// expression) be refused with status.
+func (s *Server) FailNext(method, path string, status, times int) {
+	s.Fail(fake.Fault{Method: method, Path: path, Kind: fake.Refuse, Status: status, Times: times})
+}
+
+// After runs f once, after the next request of method and path (a regular
+// expression) has taken effect and before it is answered.
+func (s *Server) After(method, path string, f func()) {
+	s.Fail(fake.Fault{Method: method, Path: path, Kind: fake.Pass, Late: true, Reached: f})
+}
+
 // BlackHole lets requests in and answers none while it is on. Those that wait
 // when it ends are broken off.
 func (s *Server) BlackHole(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case on && s.hole == nil:
-		s.hole = make(chan struct{})
-	case !on && s.hole != nil:
-		close(s.hole)
-		s.hole = nil
+	s.hole.Heal()
+	if on {
+		s.hole.Fail(fake.Fault{Kind: fake.Hang, Times: -1})
 	}
 }
 
@@ -179,20 +187,4 @@ func (s *Server) record(r *http.Request) {
 		s.log = s.log[1:]
 	}
 	s.log = append(s.log, req)
-}
-
-// swallowed waits while there is a black hole, and reports whether there was.
-func (s *Server) swallowed(r *http.Request) bool {
-	s.mu.Lock()
-	hole := s.hole
-	s.mu.Unlock()
-	if hole == nil {
-		return false
-	}
-	select {
-	case <-hole:
-	case <-r.Context().Done():
-	case <-s.closing:
-	}
-	return true
 }

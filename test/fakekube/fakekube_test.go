@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,28 +23,10 @@ import (
 	rbacclient "k8s.io/client-go/kubernetes/typed/rbac/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
-
-// clock is a time that tests move.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func newClock() *clock { return &clock{t: time.Now().Truncate(time.Second)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) Add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
 
 func config(s *fakekube.Server, token string) *rest.Config {
 	return &rest.Config{
@@ -130,7 +111,7 @@ func TestEveryCredentialIsKnown(t *testing.T) {
 
 func TestTokenDiesWithItsSecret(t *testing.T) {
 	for _, lag := range []time.Duration{0, 10 * time.Second} {
-		now := newClock()
+		now := clock.New(time.Now().Truncate(time.Second))
 		s := fakekube.New(t, fakekube.Options{Now: now.Now, CacheLag: lag})
 		secret, tr := lease(t, s, "one", 600)
 		who := config(s, tr.Status.Token)
@@ -151,7 +132,7 @@ func TestTokenDiesWithItsSecret(t *testing.T) {
 }
 
 func TestTokenOutlivesAHeldSecretByAMinute(t *testing.T) {
-	now := newClock()
+	now := clock.New(time.Now().Truncate(time.Second))
 	s := fakekube.New(t, fakekube.Options{Now: now.Now})
 	secret, tr := lease(t, s, "one", 600)
 	s.Update("secrets", "default", "one", func(o metav1.Object) { o.SetFinalizers([]string{"example.com/hold"}) })
@@ -181,7 +162,7 @@ func TestTokenOutlivesAHeldSecretByAMinute(t *testing.T) {
 }
 
 func TestTokenRequestIsChecked(t *testing.T) {
-	now := newClock()
+	now := clock.New(time.Now().Truncate(time.Second))
 	s := fakekube.New(t, fakekube.Options{Now: now.Now, MaxTokenTTL: time.Hour})
 	secret, tr := lease(t, s, "one", 7200)
 	if got, want := tr.Status.ExpirationTimestamp.Time, now.Now().Add(time.Hour); !got.Equal(want) {
@@ -374,20 +355,18 @@ func TestFaults(t *testing.T) {
 		return res.StatusCode, res.Body.Close()
 	}
 	for _, f := range []struct {
-		fakekube.Fault
+		fake.Fault
 		want int
 	}{
-		{fakekube.Fault{Kind: fakekube.Refuse, Status: 503}, 503},
-		{fakekube.Fault{Kind: fakekube.HTML}, 404},
-		{fakekube.Fault{Kind: fakekube.Redirect}, 307},
-		{fakekube.Fault{Kind: fakekube.HugeBody}, 200},
-		{fakekube.Fault{Kind: fakekube.Drop}, 0},
-		{fakekube.Fault{Kind: fakekube.Drop, Late: true}, 0},
+		{fake.Fault{Kind: fake.Refuse, Status: 503}, 503},
+		{fake.Fault{Kind: fake.HTML}, 404},
+		{fake.Fault{Kind: fake.Redirect}, 307},
+		{fake.Fault{Kind: fake.Huge}, 200},
+		{fake.Fault{Kind: fake.Drop}, 0},
+		{fake.Fault{Kind: fake.Drop, Late: true}, 0},
 	} {
 		f.Method, f.Path = http.MethodGet, "^/version$"
-		if err := s.Fail(f.Fault); err != nil {
-			t.Fatal(err)
-		}
+		s.Fail(f.Fault)
 		if got, err := get(t.Context()); got != f.want || (err != nil) != (f.want == 0) {
 			t.Errorf("%s: %d, %v, want %d", f.Kind, got, err, f.want)
 		}
@@ -395,9 +374,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("after %s: %d, %v, want 200", f.Kind, got, err)
 		}
 	}
-	if err := s.Fail(fakekube.Fault{Kind: fakekube.Hang}); err != nil {
-		t.Fatal(err)
-	}
+	s.Fail(fake.Fault{Kind: fake.Hang})
 	hang := func(name string) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -433,9 +410,7 @@ func TestFaults(t *testing.T) {
 func TestLateFaultTookEffect(t *testing.T) {
 	s := fakekube.New(t, fakekube.Options{})
 	secrets := core(t, config(s, s.AdminToken)).Secrets("default")
-	if err := s.Fail(fakekube.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fakekube.Drop, Late: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.Fail(fake.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fake.Drop, Late: true})
 	ran := 0
 	s.After(http.MethodPost, "/secrets$", func() { ran++ })
 	if _, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{}); err == nil {

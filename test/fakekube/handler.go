@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/vimbroker/vimbroker/test/fake"
+
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
@@ -25,20 +27,11 @@ const maxBody = 3 << 20
 // ServeHTTP answers as an API server does, in JSON or protobuf as asked for.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.record(r)
-	if s.swallowed(r) {
-		panic(http.ErrAbortHandler)
-	}
-	f, faulty := s.fault(r)
-	if faulty && !f.Late {
-		s.spoil(w, r, f)
-		return
-	}
+	s.hole.Serve(w, r, func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, s.serve) })
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	status, answer, gv, err := s.answer(r)
-	s.runHooks(r)
-	if faulty {
-		s.spoil(w, r, f)
-		return
-	}
 	if err != nil {
 		var known apierrors.APIStatus
 		if !errors.As(err, &known) {
@@ -231,4 +224,32 @@ func notServed() error {
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
 		Message: "the server could not find the requested resource", Details: &metav1.StatusDetails{},
 	}}
+}
+
+// refuse answers with a Status object, as an API server does.
+func refuse(w http.ResponseWriter, _ *http.Request, status int) {
+	fake.Say(w, status, metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure, Code: int32(status), Reason: reasonOf(status), Message: fake.Canary,
+	})
+}
+
+func reasonOf(status int) metav1.StatusReason {
+	switch status {
+	case http.StatusUnauthorized:
+		return metav1.StatusReasonUnauthorized
+	case http.StatusForbidden:
+		return metav1.StatusReasonForbidden
+	case http.StatusNotFound:
+		return metav1.StatusReasonNotFound
+	case http.StatusConflict:
+		return metav1.StatusReasonConflict
+	case http.StatusTooManyRequests:
+		return metav1.StatusReasonTooManyRequests
+	case http.StatusServiceUnavailable:
+		return metav1.StatusReasonServiceUnavailable
+	case http.StatusGatewayTimeout:
+		return metav1.StatusReasonTimeout
+	}
+	return metav1.StatusReasonInternalError
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // Control is the handler behind the control endpoint of the fakekube program:
@@ -40,11 +42,13 @@ func (s *Server) Control() http.Handler {
 	mux.HandleFunc("GET /tokens", func(w http.ResponseWriter, _ *http.Request) { show(w, append([]Token{}, s.Tokens()...)) })
 	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { show(w, append([]Request{}, s.Requests()...)) })
 	mux.HandleFunc("POST /faults", func(w http.ResponseWriter, r *http.Request) {
-		var f Fault
+		var f fake.Fault
 		if err := strict(r, &f); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
-		} else if err := s.Fail(f); err != nil {
+		} else if err := f.Check(); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
+		} else {
+			s.Fail(f)
 		}
 	})
 	mux.HandleFunc("DELETE /faults", func(http.ResponseWriter, *http.Request) { s.Heal() })

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -45,6 +46,7 @@ type Options struct {
 
 // Server is a running fake. Its methods are safe for concurrent use.
 type Server struct {
+	fake.Script
 	// Endpoint is the server's URL, CA the PEM bundle that it is known by.
 	Endpoint string
 	CA       string
@@ -55,12 +57,11 @@ type Server struct {
 	Username, Password  string
 	AdminCert, AdminKey string
 
-	opts    Options
-	ca      *pki.CA
-	key     []byte // signs tokens
-	http    *http.Server
-	closing chan struct{}
-	closed  sync.Once
+	opts Options
+	ca   *pki.CA
+	key  []byte // signs tokens
+	http *http.Server
+	hole fake.Script // what BlackHole arms
 
 	mu       sync.Mutex
 	objects  map[key]object
@@ -68,10 +69,7 @@ type Server struct {
 	issued   []claims
 	cache    map[[sha256.Size]byte]time.Time // token digest: taken unseen until then
 	denials  []Denial
-	faults   []*armed
-	hooks    []*hook
 	log      []Request
-	hole     chan struct{} // closed when the black hole ends; nil without one
 	serving  *tls.Certificate
 	conns    map[net.Conn]bool
 }
@@ -107,8 +105,9 @@ func Start(o Options) (*Server, error) {
 	}
 	s := &Server{
 		CA: string(ca.PEM), Username: "fakekube-basic", Password: random(), opts: o, ca: ca, key: []byte(random()),
-		closing: make(chan struct{}), objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, conns: map[net.Conn]bool{},
+		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, conns: map[net.Conn]bool{},
 	}
+	s.Opening, s.Refuse = `{"kind":"List","apiVersion":"v1","items":[`, refuse
 	admin, err := ca.Client("fakekube-cert", []string{masters}, time.Now().AddDate(1, 0, 0))
 	if err != nil {
 		return nil, err
@@ -143,10 +142,9 @@ func Start(o Options) (*Server, error) {
 
 // Close stops the server and breaks its connections. It may be called twice.
 func (s *Server) Close() {
-	s.closed.Do(func() {
-		close(s.closing)
-		_ = s.http.Close()
-	})
+	s.Heal()
+	s.hole.Heal()
+	_ = s.http.Close()
 }
 
 // AdminTokenFor signs a token that may do anything and expires after ttl; zero

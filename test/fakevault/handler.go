@@ -2,68 +2,28 @@ package fakevault
 
 import (
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 type object = map[string]any
-
-func tlsConfig(c tls.Certificate) *tls.Config {
-	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}
-}
-
-func answer(w http.ResponseWriter, status int, body object) {
-	if body == nil {
-		w.WriteHeader(status)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
-}
 
 func refuse(w http.ResponseWriter, status int, errors ...string) {
 	if errors == nil {
 		errors = []string{}
 	}
-	answer(w, status, object{"errors": errors})
+	fake.Say(w, status, object{"errors": errors})
 }
 
-// serve answers one request, or fails it if a fault says so.
+// serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1/")
-	var fault *armed
-	s.set(func() {
-		s.requests = append(s.requests, Request{
-			Method: r.Method, Path: path, Query: r.URL.RawQuery,
-			Namespace: r.Header.Get("X-Vault-Namespace"), Token: r.Header.Get("X-Vault-Token"),
-		})
-		fault = s.due(r.Method, path)
-	})
-	if fault != nil && !fault.Late {
-		s.fail(w, r, fault)
-		return
-	}
-	made := httptest.NewRecorder()
-	s.handle(made, r, path)
-	if fault != nil {
-		s.fail(w, r, fault)
-		return
-	}
-	for name, values := range made.Header() {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(made.Code)
-	_, _ = w.Write(made.Body.Bytes())
-}
-
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var body object
@@ -91,14 +51,14 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, path string) {
 	case known == nil:
 		refuse(w, http.StatusForbidden, "permission denied", "invalid token")
 	case path == "auth/token/lookup-self":
-		answer(w, http.StatusOK, object{"data": object{"ttl": int(known.expires.Sub(s.now()).Seconds()), "renewable": s.renewable}})
+		fake.Say(w, http.StatusOK, object{"data": object{"ttl": int(known.expires.Sub(s.now()).Seconds()), "renewable": s.renewable}})
 	case path == "auth/token/renew-self" && !s.renewable:
 		refuse(w, http.StatusBadRequest, "lease is not renewable")
 	case path == "auth/token/renew-self":
 		s.renew(w, id, known)
 	case path == "auth/token/revoke-self":
 		delete(s.tokens, id)
-		answer(w, http.StatusNoContent, nil)
+		fake.Say(w, http.StatusNoContent, nil)
 	default:
 		s.kv(w, r, path, body)
 	}
@@ -135,7 +95,7 @@ func (s *Server) renew(w http.ResponseWriter, id string, t *token) {
 }
 
 func (s *Server) grant(w http.ResponseWriter, id string, life time.Duration) {
-	answer(w, http.StatusOK, object{"auth": object{"client_token": id, "lease_duration": int(life.Seconds()), "renewable": s.renewable}})
+	fake.Say(w, http.StatusOK, object{"auth": object{"client_token": id, "lease_duration": int(life.Seconds()), "renewable": s.renewable}})
 }
 
 // kv serves the engine at "secret". It keeps to the policy: what that leaves out
@@ -159,7 +119,7 @@ func (s *Server) kv(w http.ResponseWriter, r *http.Request, path string, body ob
 		made := newKept()
 		made.versions[1] = fields
 		s.secrets[name] = made
-		answer(w, http.StatusOK, object{"data": object{"version": 1}})
+		fake.Say(w, http.StatusOK, object{"data": object{"version": 1}})
 	case kind == "data" && r.Method == http.MethodGet && k != nil:
 		version, err := strconv.Atoi(r.URL.Query().Get("version"))
 		if err != nil {
@@ -171,12 +131,12 @@ func (s *Server) kv(w http.ResponseWriter, r *http.Request, path string, body ob
 		for n := range k.versions {
 			versions[strconv.Itoa(n)] = object{"destroyed": k.gone[n]}
 		}
-		answer(w, http.StatusOK, object{"data": object{"versions": versions}})
+		fake.Say(w, http.StatusOK, object{"data": object{"versions": versions}})
 	case kind == "metadata" && r.Method == http.MethodDelete:
 		delete(s.secrets, name)
-		answer(w, http.StatusNoContent, nil)
+		fake.Say(w, http.StatusNoContent, nil)
 	case kind == "destroy" && r.Method == http.MethodPut && k == nil:
-		answer(w, http.StatusNoContent, nil)
+		fake.Say(w, http.StatusNoContent, nil)
 	case kind == "destroy" && r.Method == http.MethodPut:
 		numbers, _ := body["versions"].([]any)
 		for _, n := range numbers {
@@ -184,7 +144,7 @@ func (s *Server) kv(w http.ResponseWriter, r *http.Request, path string, body ob
 				k.versions[int(number)], k.gone[int(number)] = nil, true
 			}
 		}
-		answer(w, http.StatusNoContent, nil)
+		fake.Say(w, http.StatusNoContent, nil)
 	case k == nil && r.Method != http.MethodPut:
 		refuse(w, http.StatusNotFound)
 	default:
@@ -200,9 +160,9 @@ func (s *Server) version(w http.ResponseWriter, k *kept, version int) {
 		refuse(w, http.StatusNotFound)
 	case k.gone[version] || k.deleted[version]:
 		metadata["deletion_time"] = s.now().UTC().Format(time.RFC3339Nano)
-		answer(w, http.StatusNotFound, object{"data": object{"data": nil, "metadata": metadata}})
+		fake.Say(w, http.StatusNotFound, object{"data": object{"data": nil, "metadata": metadata}})
 	default:
-		answer(w, http.StatusOK, object{"data": object{"data": fields, "metadata": metadata}})
+		fake.Say(w, http.StatusOK, object{"data": object{"data": fields, "metadata": metadata}})
 	}
 }
 
@@ -226,5 +186,5 @@ func (s *Server) list(w http.ResponseWriter, folder string) {
 		return
 	}
 	slices.Sort(keys)
-	answer(w, http.StatusOK, object{"data": object{"keys": keys}})
+	fake.Say(w, http.StatusOK, object{"data": object{"keys": keys}})
 }

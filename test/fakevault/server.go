@@ -9,27 +9,23 @@ package fakevault
 
 import (
 	"crypto/rand"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/vimbroker/vimbroker/test/real/pki"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // Server is a running fake. Its methods are safe for concurrent use.
 type Server struct {
-	// Address is the server's URL, CA the PEM bundle that it is known by.
+	*fake.Server
+	// Address is the server's URL.
 	Address string
-	CA      string
 	// RoleID logs in, together with SecretID().
 	RoleID string
 
-	now  func() time.Time
-	http *httptest.Server
+	now func() time.Time
 
 	mu       sync.Mutex
 	sealed   bool
@@ -40,9 +36,6 @@ type Server struct {
 	renewable bool
 	tokens    map[string]*token
 	secrets   map[string]*kept
-	faults    []*armed
-	requests  []Request
-	released  chan struct{} // closed when hanging requests are let go
 }
 
 // token is one that a login gave.
@@ -58,13 +51,6 @@ type kept struct {
 	gone     map[int]bool // destroyed
 }
 
-// Request is one that the server was asked.
-type Request struct {
-	Method, Path, Query string
-	Namespace           string
-	Token               string
-}
-
 // New starts a server, and stops it when the test ends. now is its clock; nil means
 // time.Now.
 func New(t testing.TB, now func() time.Time) *Server {
@@ -72,32 +58,14 @@ func New(t testing.TB, now func() time.Time) *Server {
 	if now == nil {
 		now = time.Now
 	}
-	ca, err := pki.NewCA("fake Vault CA")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := ca.Server("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := pair.TLS()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &Server{
-		CA: string(ca.PEM), RoleID: "role-" + rand.Text(), now: now, secretID: rand.Text(),
+		RoleID: "role-" + rand.Text(), now: now, secretID: rand.Text(),
 		ttl: time.Hour, max: 24 * time.Hour, renewable: true,
-		tokens: map[string]*token{}, secrets: map[string]*kept{}, released: make(chan struct{}),
+		tokens: map[string]*token{}, secrets: map[string]*kept{},
 	}
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.http.TLS = tlsConfig(certificate)
-	s.http.StartTLS()
-	s.Address = s.http.URL
-	t.Cleanup(func() {
-		s.Heal()
-		s.http.Close()
-	})
+	s.Server = fake.New(t, s.serve)
+	s.Address, s.Opening = s.URL, `{"data":{"keys":[`
+	s.Refuse = func(w http.ResponseWriter, _ *http.Request, status int) { refuse(w, status, fake.Canary) }
 	return s
 }
 
@@ -143,22 +111,6 @@ func (s *Server) Token() (id string) {
 // Tokens is how many tokens are known.
 func (s *Server) Tokens() (n int) {
 	s.set(func() { n = len(s.tokens) })
-	return n
-}
-
-// Requests returns what was asked so far.
-func (s *Server) Requests() (asked []Request) {
-	s.set(func() { asked = append(asked, s.requests...) })
-	return asked
-}
-
-// Count counts the requests with this method to this path, below /v1/.
-func (s *Server) Count(method, path string) (n int) {
-	for _, r := range s.Requests() {
-		if r.Method == method && r.Path == path {
-			n++
-		}
-	}
 	return n
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -82,9 +83,7 @@ func TestVIMInUseIsRefusedOrDrained(t *testing.T) {
 	if p := wantProblem(t, "DeleteVIM with a live lease", err, http.StatusConflict); p.Remedy == "" {
 		t.Error("the refusal does not say what to do")
 	}
-	if err := b.kube.Fail(fakekube.Fault{Method: "DELETE", Kind: fakekube.Drop, Times: -1}); err != nil {
-		t.Fatal(err)
-	}
+	b.kube.Fail(fake.Fault{Method: "DELETE", Kind: fake.Drop, Times: -1})
 	v, gone, err := b.as("alice").DeleteVIM(t.Context(), "core-1", client.Deletion{Drain: true})
 	if err != nil || gone || v.Status != "draining" {
 		t.Errorf("DeleteVIM(drain) of one that does not answer = %q, gone %v, %v; want draining", v.Status, gone, err)
