@@ -24,6 +24,7 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	adminShutdown        = "57P01"
+	idleInTransaction    = "25P03"
 	lockNotAvailable     = "55P03"
 	limitExceeded        = "54"
 	undefinedTable       = "42P01"
@@ -128,9 +129,10 @@ func isLost(err error) bool {
 	return strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool") // no sentinels
 }
 
-// again reports whether what was not being committed may be tried once more: it
-// lost a race, or its connection was ended. Then others may have been too, and all
-// that lie idle are given up.
+// again reports whether a call that was not committing may be tried once more: it
+// lost a race, or its connection was ended. A process that was stopped for a while
+// finds its transactions ended. Other connections may have been ended too, so the
+// pool gives up all idle ones.
 func (s *Store) again(err error) bool {
 	var a *answer
 	if errors.As(err, &a) && (a.code == serializationFailure || a.code == deadlockDetected) {
@@ -138,7 +140,7 @@ func (s *Store) again(err error) bool {
 	}
 	var l *lost
 	var connecting *pgconn.ConnectError
-	ended := errors.As(err, &l) && !errors.As(err, &connecting) && !pgconn.Timeout(err) || a != nil && a.code == adminShutdown
+	ended := errors.As(err, &l) && !errors.As(err, &connecting) && !pgconn.Timeout(err) || a != nil && (a.code == adminShutdown || a.code == idleInTransaction)
 	if ended && !s.closed.Load() {
 		s.pool.Reset()
 	}

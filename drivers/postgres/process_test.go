@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -150,16 +151,29 @@ func TestChildRaces(t *testing.T) {
 	if dsn == "" {
 		t.Skip("runs only as a child of another test")
 	}
-	s, err := Open(context.Background(), Options{DSN: secret.NewText(dsn)})
+	// On a busy machine the last of the queue waits long.
+	sessionLimits["lock_timeout"], sessionLimits["statement_timeout"] = time.Minute, time.Minute
+	s, err := Open(context.Background(), Options{DSN: secret.NewText(dsn), MaxConns: tryouts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	// Making the connections may take longer than a call waits for one.
+	for _, conn := range fillPool(t, s) {
+		conn.Release()
+	}
 	fmt.Println("ready")
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
+	names := make(chan string)
+	go func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			names <- lines.Text()
+		}
+		os.Exit(0) // the parent has ended, perhaps in the middle of a race
+	}()
+	for name := range names {
 		for _, race := range raced {
-			if race.name != lines.Text() {
+			if race.name != name {
 				continue
 			}
 			var runners sync.WaitGroup
@@ -175,6 +189,20 @@ func TestChildRaces(t *testing.T) {
 		}
 		fmt.Println("end")
 	}
+}
+
+// fillPool makes every connection that the pool may have.
+func fillPool(t *testing.T, s *Store) []*pgxpool.Conn {
+	t.Helper()
+	var all []*pgxpool.Conn
+	for range s.pool.Config().MaxConns {
+		conn, err := s.pool.Acquire(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, conn)
+	}
+	return all
 }
 
 func answerOf(err error) string {

@@ -295,3 +295,35 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 		t.Errorf("UpdateLease against a rule = %v, want ErrInvalid that names it", err)
 	}
 }
+
+// TestAStoppedWriterTriesAgain lets the database end a transaction whose process does
+// nothing for too long, as one that was stopped does: the write is done anyway.
+func TestAStoppedWriterTriesAgain(t *testing.T) {
+	watcher := withLease(t)
+	limit := sessionLimits["idle_in_transaction_session_timeout"]
+	sessionLimits["idle_in_transaction_session_timeout"] = 50 * time.Millisecond
+	defer func() { sessionLimits["idle_in_transaction_session_timeout"] = limit }()
+	s := mustOpen(t, watcher.pool.Config().ConnString())
+	tried := 0
+	_, err := s.UpdateLease(t.Context(), "l", func(l *broker.Lease) error {
+		tried++
+		l.LastError = fmt.Sprint("try ", tried)
+		for tried == 1 {
+			open, err := readOne(t.Context(), watcher, scalar[int], `SELECT count(*)::bigint FROM pg_stat_activity
+				WHERE datname = current_database() AND state LIKE 'idle in transaction%'`)
+			if err != nil {
+				return err
+			}
+			if open == 0 {
+				break
+			}
+		}
+		return nil
+	}, entryOf("l"))
+	if err != nil {
+		t.Errorf("UpdateLease = %v", err)
+	}
+	if l, err := s.Lease(t.Context(), "l"); err != nil || tried != 2 || l.LastError != "try 2" {
+		t.Errorf("after %d tries the lease says %q, %v; want what the second wrote", tried, l.LastError, err)
+	}
+}
