@@ -47,7 +47,7 @@ const (
 var sharedPostgres struct {
 	sync.Mutex
 	server *PostgresServer
-	dir    string
+	remove func()
 	err    error
 	made   int // databases, for their names
 }
@@ -62,9 +62,10 @@ func Postgres(t testing.TB) *PostgresServer {
 	sharedPostgres.Lock()
 	defer sharedPostgres.Unlock()
 	if s := &sharedPostgres; s.server == nil && s.err == nil {
-		if s.dir, s.err = os.MkdirTemp("", "vimbroker-pg-"); s.err == nil {
+		var dir string
+		if dir, s.remove, s.err = privateDir("vimbroker-pg-"); s.err == nil {
 			// Not the test's context: the server outlives this test.
-			s.server, s.err = startPostgres(context.Background(), programs, s.dir, "fsync=off", "full_page_writes=off")
+			s.server, s.err = startPostgres(context.Background(), programs, dir, "fsync=off", "full_page_writes=off")
 		}
 	}
 	if sharedPostgres.err != nil {
@@ -78,12 +79,11 @@ func Postgres(t testing.TB) *PostgresServer {
 func OwnPostgres(t testing.TB, settings ...string) *PostgresServer {
 	t.Helper()
 	programs := requirePostgres(t)
-	// Not t.TempDir: another user must get there, and a socket's path be short.
-	dir, err := os.MkdirTemp("", "vimbroker-pg-")
+	dir, remove, err := privateDir("vimbroker-pg-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Cleanup(remove)
 	s, err := startPostgres(t.Context(), programs, dir, settings...)
 	if err != nil {
 		t.Fatalf("starting PostgreSQL: %v", err)
@@ -99,8 +99,9 @@ func stopPostgres() {
 		sharedPostgres.server.Stop()
 		sharedPostgres.server = nil
 	}
-	if sharedPostgres.dir != "" {
-		_ = os.RemoveAll(sharedPostgres.dir)
+	if sharedPostgres.remove != nil {
+		sharedPostgres.remove()
+		sharedPostgres.remove = nil
 	}
 }
 

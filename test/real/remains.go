@@ -1,0 +1,35 @@
+package real
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// privateDir makes a directory that is removed by the function it returns, or when
+// this process ends in any other way. It is not under t.TempDir: another user must
+// get there, and a socket's path be short.
+func privateDir(pattern string) (dir string, remove func(), err error) {
+	if dir, err = os.MkdirTemp("", pattern); err != nil {
+		return "", nil, err
+	}
+	// The shell reads until the pipe is closed, which the kernel does for a process
+	// that is killed. Servers that are killed then too may still write a file.
+	keeper := exec.Command("/bin/sh", "-c", `read -r line
+		for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && exit; sleep 0.2; done`, "sh", dir)
+	keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it outlives who kills the group
+	in, err := keeper.StdinPipe()
+	if err == nil {
+		err = keeper.Start()
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("starting who removes %s: %w", dir, err)
+	}
+	return dir, func() {
+		_ = in.Close()
+		_ = keeper.Wait()
+		_ = os.RemoveAll(dir)
+	}, nil
+}
