@@ -212,16 +212,16 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 // The time to read must not end a request that takes longer to answer.
 func TestReadTimeoutIsTheReadersOnly(t *testing.T) {
 	b := newBench(t)
-	b.broker.check = func(ctx context.Context) error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(300 * time.Millisecond):
-			return broker.ErrConflict
-		}
-	}
+	began, finish := b.held(broker.ErrConflict)
 	s := serve(t, api.Server{Handler: b.handler, ReadTimeout: 100 * time.Millisecond})
-	if got := <-b.check(s.addr); got != http.StatusConflict {
+	status := b.check(s.addr)
+	<-began
+	// A request that begins now and is refused for its slow body says that the time is over.
+	if got := b.half(s.addr, "alice", false); got != http.StatusRequestTimeout {
+		t.Fatalf("a body that is never sent = %d, want 408", got)
+	}
+	finish()
+	if got := <-status; got != http.StatusConflict {
 		t.Errorf("a check that outlasts the time to read = %d, want its own answer 409", got)
 	}
 }
