@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -215,8 +216,10 @@ func digest(parts ...any) string {
 
 // labelKey is a Kubernetes label key; so is the limit of its value.
 var (
-	labelKey   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
-	labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
+	labelKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	})
+	labelValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`) })
 )
 
 const maxLabels = 64
@@ -226,10 +229,10 @@ func validLabels(labels map[string]string) error {
 		return Invalid("labels", "more than %d labels", maxLabels)
 	}
 	for k, val := range labels {
-		if !labelKey.MatchString(k) {
+		if !labelKey().MatchString(k) {
 			return Invalid("labels", "a key is not a Kubernetes label key")
 		}
-		if !labelValue.MatchString(val) {
+		if !labelValue().MatchString(val) {
 			return Invalid("labels."+k, "is not a Kubernetes label value")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	cedar "github.com/cedar-policy/cedar-go"
 	cedarast "github.com/cedar-policy/cedar-go/x/exp/ast"
@@ -36,8 +37,8 @@ var (
 )
 
 var (
-	fileForm = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)\.cedar$`)
-	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+	fileForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)\.cedar$`) })
+	idForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`) })
 )
 
 // Policies is a [Decider] over Cedar policies: the default ones for callers with
@@ -146,7 +147,7 @@ func actionShapes(known *resolved.Schema) map[Action]actionShape {
 
 // compile parses and checks one file.
 func compile(validator *validate.Validator, file string, text []byte) (policySet, error) {
-	stem := fileForm.FindStringSubmatch(file)
+	stem := fileForm().FindStringSubmatch(file)
 	if stem == nil {
 		return nil, fmt.Errorf("%q: a policy file is named in lower-case letters, digits and dashes, and ends in .cedar", file)
 	}
@@ -164,7 +165,7 @@ func compile(validator *validate.Validator, file string, text []byte) (policySet
 			faults = append(faults, fmt.Errorf("%s:%d: "+format, append([]any{file, at.Line}, args...)...))
 		}
 		id := string(policy.Annotations()["id"])
-		if !idForm.MatchString(id) {
+		if !idForm().MatchString(id) {
 			fault(`the policy needs an annotation like @id("no-cluster-admin") in lower-case letters, digits and dashes`)
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ErrUnauthenticated: the caller showed no token, or one that nobody has.
@@ -39,7 +40,7 @@ type Token struct {
 }
 
 // nameForm is what names of principals, projects and roles look like.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`) })
 
 // StaticTokens authenticates callers against a fixed list of tokens. It keeps
 // digests only, is immutable and safe for concurrent use.
@@ -57,13 +58,13 @@ func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
 			faults = append(faults, fmt.Errorf("token %d (%q): "+format, append([]any{i + 1, t.Name}, args...)...))
 		}
 		switch {
-		case !nameForm.MatchString(t.Name):
+		case !nameForm().MatchString(t.Name):
 			fault("the name must be 1 to 128 letters, digits and \"._@-\"")
 		case names[t.Name]:
 			fault("the name is taken by another token")
 		}
 		names[t.Name] = true
-		if !nameForm.MatchString(t.Project) {
+		if !nameForm().MatchString(t.Project) {
 			fault("the project must be 1 to 128 letters, digits and \"._@-\"")
 		}
 		if len(t.Roles) == 0 {
@@ -73,7 +74,7 @@ func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
 			switch {
 			case role == RoleSystem:
 				fault("the role %q is the broker's own", role)
-			case !nameForm.MatchString(role):
+			case !nameForm().MatchString(role):
 				fault("the role %q must be letters, digits and \"._@-\"", role)
 			}
 		}

@@ -4,6 +4,7 @@
 package test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -73,8 +74,10 @@ var homes = map[string][]string{
 	"github.com/prometheus/":         {"broker/api"},
 	"github.com/spf13/":              {"cmd/vimbroker", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 	"net/http/pprof":                 {},
-	"unsafe":                         {},
-	"os/exec":                        {"cmd/vimbroker/console", "cmd/vimbroker/lessee"},
+	// These register every API group of Kubernetes at the start of each command.
+	"k8s.io/client-go/kubernetes/": {},
+	"unsafe":                       {},
+	"os/exec":                      {"cmd/vimbroker/console", "cmd/vimbroker/lessee"},
 }
 
 // rooms are the folders that may stand at the top with code in them.
@@ -122,6 +125,48 @@ func TestNamesOfPackages(t *testing.T) {
 			t.Errorf("package %s is named like one of the standard library", pkg)
 		}
 	}
+}
+
+// Every command of the one binary runs what its packages do at their start, so an
+// expression is compiled when it is first used.
+func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
+	for pkg := range packages(t, "..") {
+		if strings.HasPrefix(pkg, "test") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parsed.Decls {
+				if g, ok := d.(*ast.GenDecl); ok && compiles(g) {
+					t.Errorf("%s compiles a regular expression at the start of the process: wrap it in sync.OnceValue", file)
+				}
+			}
+		}
+	}
+}
+
+// compiles reports whether a declaration compiles a regular expression outside a function.
+func compiles(g *ast.GenDecl) (found bool) {
+	ast.Inspect(g, func(n ast.Node) bool {
+		if _, later := n.(*ast.FuncLit); later {
+			return false
+		}
+		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+			found = true
+		}
+		return true
+	})
+	return found
 }
 
 // packages reads every package below root: what it imports outside its tests, and

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"runtime"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -30,11 +31,11 @@ func traceOf(ctx context.Context) *trace {
 
 // wellFormed is what a caller may choose as a request id: it goes into the log
 // and the audit log as it is.
-var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var wellFormed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // requestID takes the caller's id if it is well formed, and makes one otherwise.
 func requestID(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); wellFormed.MatchString(id) {
+	if id := r.Header.Get("X-Request-Id"); wellFormed().MatchString(id) {
 		return id
 	}
 	return uuid.NewString()

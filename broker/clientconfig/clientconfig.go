@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -116,14 +117,14 @@ func (c Config) check() error {
 	return nil
 }
 
-var unplain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unplain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // name is the VIM's name as a context's: without anything that a shell or a
 // command line could take for more than a name. Names that had to be altered
 // keep apart by a digest.
 func (c Config) name() string {
 	const limit = 63
-	plain := unplain.ReplaceAllString(c.VIM, "-")
+	plain := unplain().ReplaceAllString(c.VIM, "-")
 	if plain == c.VIM && len(plain) <= limit && plain != "" && plain[0] != '-' {
 		return plain
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -21,7 +22,9 @@ type process struct {
 	start uint64 // in clock ticks since the boot
 }
 
-var processForm = regexp.MustCompile(`^([0-9a-f]{12})-([1-9][0-9]{0,9})-([0-9]{1,20})-[0-9a-z]+$`)
+var processForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9a-f]{12})-([1-9][0-9]{0,9})-([0-9]{1,20})-[0-9a-z]+$`)
+})
 
 // self is this process.
 func self() (process, error) {
@@ -45,7 +48,7 @@ func (p process) directoryName() string {
 
 // parseProcess reads whose directory it is from the directory's name.
 func parseProcess(directory string) (process, bool) {
-	m := processForm.FindStringSubmatch(directory)
+	m := processForm().FindStringSubmatch(directory)
 	if m == nil {
 		return process{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/vimbroker/vimbroker/broker"
 )
@@ -14,9 +15,11 @@ import (
 const maxEndpoint = 2048
 
 var (
-	hostName   = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
-	pathPrefix = regexp.MustCompile(`^(/[A-Za-z0-9._~:-]+)*/?$`)
-	portNumber = regexp.MustCompile(`^[1-9][0-9]{0,4}$`)
+	hostName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
+	})
+	pathPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/[A-Za-z0-9._~:-]+)*/?$`) })
+	portNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,4}$`) })
 )
 
 // Endpoint rebuilds the URL of a server: https, or http where plain allows it,
@@ -47,7 +50,7 @@ func Endpoint(field, raw string, plain bool) (string, error) {
 		return "", broker.Invalid(field, "must not hold a user name or password")
 	case strings.ContainsAny(raw, "?#"):
 		return "", broker.Invalid(field, "must not hold a query or fragment")
-	case u.Opaque != "" || u.RawPath != "" || !pathPrefix.MatchString(u.Path) || hasDotSegment(u.Path):
+	case u.Opaque != "" || u.RawPath != "" || !pathPrefix().MatchString(u.Path) || hasDotSegment(u.Path):
 		return "", broker.Invalid(field, "has a path that is not a plain prefix")
 	}
 	host, ok := canonicalHost(u.Hostname(), strings.HasPrefix(u.Host, "["))
@@ -55,7 +58,7 @@ func Endpoint(field, raw string, plain bool) (string, error) {
 		return "", broker.Invalid(field, "has a host that is neither a DNS name nor an IP address")
 	}
 	if rest := strings.TrimPrefix(u.Host[strings.LastIndexByte(u.Host, ']')+1:], u.Hostname()); rest != "" {
-		if _, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || !portNumber.MatchString(u.Port()) {
+		if _, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || !portNumber().MatchString(u.Port()) {
 			return "", broker.Invalid(field, "has a port that is not a number from 1 to 65535")
 		}
 		if u.Port() != own {
@@ -84,7 +87,7 @@ func canonicalHost(h string, bracketed bool) (string, bool) {
 // IsHostName reports whether s is a DNS name in lower case that no resolver reads as an
 // address: its last label is not a number in any of the spellings of inet_aton.
 func IsHostName(s string) bool {
-	if len(s) > 253 || !hostName.MatchString(s) {
+	if len(s) > 253 || !hostName().MatchString(s) {
 		return false
 	}
 	last := s[strings.LastIndexByte(s, '.')+1:]

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -33,10 +34,10 @@ func Document(field, text string) (*yaml.Node, error) {
 	return root, nil
 }
 
-var lineNumber = regexp.MustCompile(`^yaml: (line [0-9]+):`)
+var lineNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line [0-9]+):`) })
 
 func yamlLine(err error) string {
-	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil {
+	if m := lineNumber().FindStringSubmatch(err.Error()); m != nil {
 		return ", " + m[1]
 	}
 	return ""

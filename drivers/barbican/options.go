@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -96,7 +97,7 @@ func (o Options) withDefaults() (Options, error) {
 	need(err == nil, "address of Keystone: %w", err)
 	o.Endpoint, err = address(o.Endpoint, "v1")
 	need(err == nil, "address of Barbican: %w", err)
-	need(folderForm.MatchString(o.Folder), "folder %q: must be 1 to 64 letters, digits and \"._-\"", o.Folder)
+	need(folderForm().MatchString(o.Folder), "folder %q: must be 1 to 64 letters, digits and \"._-\"", o.Folder)
 	need(o.Timeout > 0, "timeout %v: must be positive", o.Timeout)
 
 	ac, p := o.Auth.ApplicationCredential, o.Auth.Password
@@ -123,7 +124,7 @@ func either(id, name, domain string) bool {
 
 // folderForm has no character that means something else in a pattern of SQL, but
 // "_": Barbican searches names by such, and what it finds is compared again.
-var folderForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var folderForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // address completes a service's URL: version and a slash at its end.
 func address(text, version string) (string, error) {

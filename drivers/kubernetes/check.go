@@ -171,7 +171,7 @@ func (c *connection) regions(ctx context.Context) (string, error) {
 
 // version returns what the API server says it is; empty if it does not tell this credential.
 func (c *connection) version(ctx context.Context) (string, error) {
-	result := c.core.RESTClient().Get().AbsPath("/version").Do(ctx)
+	result := c.core.client.Get().AbsPath("/version").Do(ctx)
 	if err := result.Error(); said(err, http.StatusForbidden) {
 		return "", nil
 	} else if err != nil {

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
-	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
-	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	rbacv1 "k8s.io/client-go/kubernetes/typed/rbac/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -121,10 +121,10 @@ func (cs *connections) close() {
 // connection is one VIM's HTTP connections and the typed clients over them. It
 // holds no credential: each call brings its own in its context.
 type connection struct {
-	core           *corev1.CoreV1Client
-	rbac           *rbacv1.RbacV1Client
-	authentication *authenticationv1.AuthenticationV1Client
-	authorization  *authorizationv1.AuthorizationV1Client
+	core           coreAPI
+	rbac           rbacAPI
+	authentication authenticationAPI
+	authorization  authorizationAPI
 
 	transport *remote.Transport
 	used      time.Time // guarded by connections.mu
@@ -148,12 +148,12 @@ func dial(k connectionKey) (*connection, error) {
 	c := &connection{transport: way}
 	client := way.Client()
 	client.Transport = c
-	to := &rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	to := rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	var errs [4]error
-	c.core, errs[0] = corev1.NewForConfigAndClient(to, client)
-	c.rbac, errs[1] = rbacv1.NewForConfigAndClient(to, client)
-	c.authentication, errs[2] = authenticationv1.NewForConfigAndClient(to, client)
-	c.authorization, errs[3] = authorizationv1.NewForConfigAndClient(to, client)
+	c.core.client, errs[0] = group(to, corev1.SchemeGroupVersion, client)
+	c.rbac.client, errs[1] = group(to, rbacv1.SchemeGroupVersion, client)
+	c.authentication.client, errs[2] = group(to, authenticationv1.SchemeGroupVersion, client)
+	c.authorization.client, errs[3] = group(to, authorizationv1.SchemeGroupVersion, client)
 	if errors.Join(errs[:]...) != nil {
 		return nil, broker.Invalid("endpoint", "cannot be used as an API server's address")
 	}

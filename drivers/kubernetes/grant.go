@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -22,7 +23,7 @@ const (
 	maxNamespaces = 32
 )
 
-var roleName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`)
+var roleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`) })
 
 // Prepare implements [broker.Driver]. The role is the name of a ClusterRole, view
 // if none is given: letters, digits, colon, dot, dash and underscore, at most 253.
@@ -35,7 +36,7 @@ func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 	if g.Role == "" {
 		g.Role = defaultRole
 	}
-	if !roleName.MatchString(g.Role) {
+	if !roleName().MatchString(g.Role) {
 		return broker.Grant{}, broker.Invalid("role", "is not the name of a ClusterRole")
 	}
 	g.Namespaces = slices.Clone(g.Namespaces)

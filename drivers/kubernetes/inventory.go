@@ -21,7 +21,7 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 	}
 	defer end()
 	var found []broker.Upstream
-	err = list(ctx, c.core.RESTClient(), ours, "secrets", labelled(a), func(page *corev1.SecretList) {
+	err = list(ctx, c.core.client, ours, "secrets", labelled(a), func(page *corev1.SecretList) {
 		for _, s := range page.Items {
 			found = append(found, broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()})
 		}
@@ -44,7 +44,7 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 	defer end()
 	d.accounts.distrustVIM(a.VIM)
 	var serviceAccounts []corev1.ServiceAccount
-	err = list(ctx, c.core.RESTClient(), ours, "serviceaccounts", labelled(a), func(page *corev1.ServiceAccountList) {
+	err = list(ctx, c.core.client, ours, "serviceaccounts", labelled(a), func(page *corev1.ServiceAccountList) {
 		serviceAccounts = append(serviceAccounts, page.Items...)
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 		return err
 	}
 	for i := range serviceAccounts {
-		if err := remove(ctx, c.core.RESTClient(), "serviceaccounts", &serviceAccounts[i]); err != nil {
+		if err := remove(ctx, c.core.client, "serviceaccounts", &serviceAccounts[i]); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 
 func (c *connection) unbindCluster(ctx context.Context, a broker.Access, serviceAccounts []corev1.ServiceAccount) error {
 	var bindings []rbacv1.ClusterRoleBinding
-	err := list(ctx, c.rbac.RESTClient(), "", "clusterrolebindings", labelled(a), func(page *rbacv1.ClusterRoleBindingList) {
+	err := list(ctx, c.rbac.client, "", "clusterrolebindings", labelled(a), func(page *rbacv1.ClusterRoleBindingList) {
 		bindings = append(bindings, page.Items...)
 	})
 	if err = fault(err, "list", "clusterrolebindings"); errors.Is(err, broker.ErrForbidden) && !slices.ContainsFunc(serviceAccounts, clusterWide) {
@@ -76,7 +76,7 @@ func (c *connection) unbindCluster(ctx context.Context, a broker.Access, service
 		return err
 	}
 	for i := range bindings {
-		if err := remove(ctx, c.rbac.RESTClient(), "clusterrolebindings", &bindings[i]); err != nil {
+		if err := remove(ctx, c.rbac.client, "clusterrolebindings", &bindings[i]); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (c *connection) unbindCluster(ctx context.Context, a broker.Access, service
 
 func (c *connection) unbindNamespaces(ctx context.Context, a broker.Access, serviceAccounts []corev1.ServiceAccount) error {
 	var bindings []rbacv1.RoleBinding
-	err := list(ctx, c.rbac.RESTClient(), "", "rolebindings", labelled(a), func(page *rbacv1.RoleBindingList) {
+	err := list(ctx, c.rbac.client, "", "rolebindings", labelled(a), func(page *rbacv1.RoleBindingList) {
 		bindings = append(bindings, page.Items...)
 	})
 	if err = fault(err, "list", "rolebindings in all namespaces"); errors.Is(err, broker.ErrForbidden) {
@@ -95,7 +95,7 @@ func (c *connection) unbindNamespaces(ctx context.Context, a broker.Access, serv
 		return err
 	}
 	for i := range bindings {
-		if err := remove(ctx, c.rbac.RESTClient(), "rolebindings", &bindings[i]); err != nil {
+		if err := remove(ctx, c.rbac.client, "rolebindings", &bindings[i]); err != nil {
 			return err
 		}
 	}

@@ -116,12 +116,12 @@ func belongs(s *corev1.Secret, vim string, g broker.Grant) error {
 // mint asks for a token of the account, bound to the lease's Secret. Errors are
 // client-go's own, but for an answer that makes no sense.
 func (c *connection) mint(ctx context.Context, account string, lease *corev1.Secret, ttl time.Duration) (broker.Minted, error) {
-	granted, err := c.core.ServiceAccounts(ours).CreateToken(ctx, account, &authenticationv1.TokenRequest{
+	granted, err := c.core.CreateToken(ctx, ours, account, &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{
 			ExpirationSeconds: seconds(ttl),
 			BoundObjectRef:    &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: lease.Name, UID: lease.UID},
 		},
-	}, metav1.CreateOptions{})
+	})
 	if err != nil {
 		return broker.Minted{}, err
 	}
@@ -192,7 +192,7 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 		d.log.WarnContext(ctx, "secret with a lease's name is not ours, left alone", "vim", a.VIM, "secret", handle)
 		return nil
 	}
-	if err := remove(ctx, c.core.RESTClient(), "secrets", lease); err != nil {
+	if err := remove(ctx, c.core.client, "secrets", lease); err != nil {
 		return err
 	}
 	failpoint.At("k8s.revoke.deleted")

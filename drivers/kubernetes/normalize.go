@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"regexp"
+	"sync"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rebuild"
@@ -111,7 +112,7 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 	return t, c, err
 }
 
-var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
 
 // isLabel reports whether s is a DNS label (RFC 1123), as the name of a namespace is.
-func isLabel(s string) bool { return label.MatchString(s) }
+func isLabel(s string) bool { return label().MatchString(s) }

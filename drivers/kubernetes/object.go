@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -98,7 +97,7 @@ func list[L interface {
 	for range maxPages {
 		answer, err := client.Get().
 			NamespaceIfScoped(namespace, namespace != "").
-			Resource(resource).VersionedParams(&options, scheme.ParameterCodec).
+			Resource(resource).VersionedParams(&options, known().parameters).
 			Do(ctx).Get()
 		if err != nil {
 			return err

@@ -77,7 +77,7 @@ const (
 
 // callerID is what ids of users, domains and projects look like. Without a colon no
 // caller can be taken for a "system:" pass, and without an "@" a name has one reading.
-var callerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var callerID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // NewCallers makes a Callers. It asks no one: the broker logs in when the first
 // caller comes. Every fault in the options is in the error.
@@ -190,14 +190,14 @@ func (c *Callers) validate(ctx context.Context, token string, digest [sha256.Siz
 // principal makes a principal of what Keystone says.
 func (c *Callers) principal(body validated) (policy.Principal, error) {
 	t := body.Token
-	if !callerID.MatchString(t.User.ID) || !callerID.MatchString(t.User.Domain.ID) || t.ExpiresAt.IsZero() {
+	if !callerID().MatchString(t.User.ID) || !callerID().MatchString(t.User.Domain.ID) || t.ExpiresAt.IsZero() {
 		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", notKeystone(0))
 	}
 	if t.Project.ID == "" || t.Application != nil && t.Application.Rules != nil {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	p := policy.Principal{Name: t.User.ID + "@" + t.User.Domain.ID, Project: t.Project.ID}
-	if !callerID.MatchString(p.Project) || len(p.Name) > maxCallerName {
+	if !callerID().MatchString(p.Project) || len(p.Name) > maxCallerName {
 		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", notKeystone(0))
 	}
 	roles := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
@@ -24,7 +25,9 @@ const (
 	Read = "read"
 )
 
-var roleName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9 ._:-]{0,253}[A-Za-z0-9_])?$`)
+var roleName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9 ._:-]{0,253}[A-Za-z0-9_])?$`)
+})
 
 // Prepare implements [broker.Driver]. The role is one or several roles of the
 // registered user on the project, separated by commas; they come back sorted, each
@@ -42,7 +45,7 @@ func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 	}
 	names := rolesOf(g.Role)
 	for _, name := range names {
-		if !roleName.MatchString(name) {
+		if !roleName().MatchString(name) {
 			return broker.Grant{}, broker.Invalid("role", "is not a list of role names, separated by commas")
 		}
 	}

@@ -3,6 +3,7 @@ package openstack
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,12 +11,12 @@ import (
 // maxName bounds names of users, projects, domains and roles, as Keystone does.
 const maxName = 255
 
-var id = regexp.MustCompile(`^[A-Za-z0-9_.:@-]{1,64}$`)
+var id = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.:@-]{1,64}$`) })
 
 // isID reports whether s can be the id of something in Keystone: hexadecimal for
 // the most part, "default" for one domain, 64 characters for users of LDAP. None
 // can change the meaning of a URL.
-func isID(s string) bool { return id.MatchString(s) && s != "." && s != ".." }
+func isID(s string) bool { return id().MatchString(s) && s != "." && s != ".." }
 
 // isName reports whether s can be the name of a user, project, domain or role.
 func isName(s string) bool {

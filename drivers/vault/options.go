@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -154,12 +155,12 @@ const maxPath = 128
 
 const pathForm = "segments of letters, digits, '.', '_' and '-', with '/' between them"
 
-var segment = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+var segment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]+$`) })
 
 // isPath reports whether s can stand in a request's path as it is.
 func isPath(s string) bool {
 	for part := range strings.SplitSeq(s, "/") {
-		if !segment.MatchString(part) || part == "." || part == ".." {
+		if !segment().MatchString(part) || part == "." || part == ".." {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,7 +55,7 @@ func document(version string) []byte {
 }
 
 // pathParameter finds the parameters in a path.
-var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+var pathParameter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\w+)\}`) })
 
 // operation describes one route.
 func operation(r route, schemas huma.Registry) *huma.Operation {
@@ -68,7 +69,7 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	if r.action != "" {
 		op.Description = "Policy decides by the action `" + string(r.action) + "`."
 	}
-	for _, m := range pathParameter.FindAllStringSubmatch(r.path, -1) {
+	for _, m := range pathParameter().FindAllStringSubmatch(r.path, -1) {
 		doc := "Id of the lease"
 		if strings.HasPrefix(r.path, "/v1/vims/") {
 			doc = "Id or name of the VIM"

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -105,11 +106,11 @@ func check(b body, put bool) error {
 	return nil
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,31}$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,31}$`) })
 
 // plain repeats a name only if it looks like one: a credential may stand in its place.
 func plain(name string) string {
-	if identifier.MatchString(name) {
+	if identifier().MatchString(name) {
 		return name
 	}
 	return "?"

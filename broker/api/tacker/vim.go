@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -74,12 +75,12 @@ func regions(discovered string) []string {
 	return found.Regions
 }
 
-var versioned = regexp.MustCompile(`.+v3/?$`)
+var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`.+v3/?$`) })
 
 // authURL is Keystone's with its version, as Tacker stores it.
 func authURL(v broker.VIM) string {
 	endpoint := v.Current.Target.Endpoint
-	if v.Type == broker.OpenStack && !versioned.MatchString(endpoint) {
+	if v.Type == broker.OpenStack && !versioned().MatchString(endpoint) {
 		return strings.TrimSuffix(endpoint, "/") + "/v3"
 	}
 	return endpoint
