@@ -173,25 +173,33 @@ func revocable(l v1.Lease) string {
 
 func (p *program) leaseRenewCommand() *cobra.Command {
 	var ttl time.Duration
-	var out string
+	var out outFlags
 	c := &cobra.Command{
 		Use:   "renew ID",
 		Short: "Mint a new credential of a lease",
-		Long: `Mint a new credential of a lease that lives, up to the longest life that the
-lease was granted. The new client configuration is printed as by "lease issue";
-the credential before it works until its own expiry or the lease's end.`,
-		Example: "  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --ttl 1h > kubeconfig",
+		Long: `Mint a new credential for an active lease, within the longest lifetime that the
+lease was granted. The new client configuration is written as by "lease issue".
+The previous credential works until it expires or the lease ends.
+
+With --out FILE --replace the file always holds one complete configuration: if
+renewing fails, the old one stays.`,
+		Example: "  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --out kubeconfig --replace",
 		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			var r v1.Renewal
 			if ttl != 0 {
 				r.TTL = ttl.String()
 			}
+			file, err := out.create(c)
+			if err != nil {
+				return err
+			}
+			defer file.Discard() //nolint:errcheck // what is not complete is empty
 			l, err := broker.RenewLease(c.Context(), args[0], r)
 			if err != nil {
 				return err
 			}
-			if err := p.handOver(l, out); err != nil {
+			if err := p.handOver(l, file); err != nil {
 				return fmt.Errorf("%w; the lease lives on: renew it again, or revoke it", err)
 			}
 			if p.Output == "table" {
@@ -201,7 +209,7 @@ the credential before it works until its own expiry or the lease's end.`,
 		}),
 	}
 	c.Flags().Var((*lessee.Lifetime)(&ttl), "ttl", "wished lifetime from now (default: the server's)")
-	c.Flags().StringVar(&out, "out", "", "write the configuration to this new file, readable by you alone, instead of standard output")
+	out.add(c)
 	p.OutputFlag(c)
 	return c
 }

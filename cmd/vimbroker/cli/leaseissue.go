@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,22 +23,24 @@ var formats = []string{"kubeconfig", "env", "json", "exec-credential", "clouds.y
 
 func (p *program) leaseIssueCommand() *cobra.Command {
 	var f lessee.Flags
-	var vim, format, operation, out string
+	var out outFlags
+	var vim, format, operation string
 	var plugin bool
 	c := &cobra.Command{
 		Use:   "issue",
 		Short: "Take a lease and print its client configuration",
 		Long: `Take a lease on a VIM: a credential of its own, limited to a role, to namespaces
-and in time. Its client configuration goes to standard output, alone, so that
-"> kubeconfig" works; what there is to know about the lease goes to standard
-error. With -o json or -o yaml the whole lease goes to standard output.
+and in time. --out writes its client configuration to a file that only you can
+read. Without --out the configuration goes to standard output; a line about the
+lease goes to standard error. With -o json or -o yaml the whole lease goes to
+standard output.
 
 If the configuration cannot be written, the lease is revoked.
 
---exec-plugin takes no lease: it prints a kubeconfig that holds no credential and
-has kubectl ask "vimbroker credential" for one whenever it needs one.`,
+--exec-plugin takes no lease. It prints a kubeconfig without a credential; kubectl
+then runs "vimbroker credential" whenever it needs one.`,
 		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m --out web.kubeconfig
-  vimbroker lease issue --vim edge-1 > kubeconfig
+  vimbroker lease issue --vim edge-1 --out kubeconfig --replace
   eval "$(vimbroker lease issue --vim edge-1 --format env)"
   vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
 		Args: console.Names(),
@@ -49,11 +50,16 @@ has kubectl ask "vimbroker credential" for one whenever it needs one.`,
 			}
 			r := f.Request(vim, clientconfig.Format(format))
 			r.Operation = operation
+			file, err := out.create(c)
+			if err != nil {
+				return err
+			}
+			defer file.Discard() //nolint:errcheck // what is not complete is empty
 			l, err := lessee.Issue(c.Context(), broker, r, "")
 			if err != nil {
 				return err
 			}
-			if err := p.handOver(l, out); err != nil {
+			if err := p.handOver(l, file); err != nil {
 				return p.takeBack(c.Context(), broker, l.ID, err)
 			}
 			if p.Output == "table" {
@@ -66,7 +72,7 @@ has kubectl ask "vimbroker credential" for one whenever it needs one.`,
 	flags.StringVar(&vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
 	flags.StringVar(&format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+" (default: kubeconfig, or clouds.yaml for OpenStack)")
 	flags.StringVar(&operation, "operation", "", "LCM operation occurrence that the lease serves")
-	flags.StringVar(&out, "out", "", "write the configuration to this new file, readable by you alone, instead of standard output")
+	out.add(c)
 	flags.BoolVar(&plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
 	console.MustComplete(c, "vim", p.VimNames)
@@ -75,21 +81,47 @@ has kubectl ask "vimbroker credential" for one whenever it needs one.`,
 	return c
 }
 
-// handOver gives the client configuration to the person: to a new file, or to stdout.
-func (p *program) handOver(l v1.IssuedLease, file string) error {
+// outFlags say where a client configuration goes.
+type outFlags struct {
+	name    string
+	replace bool
+}
+
+func (f *outFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.name, "out", "", "write the configuration to this file, readable by you alone, instead of standard output")
+	c.Flags().BoolVar(&f.replace, "replace", false, "with --out: replace the file if it exists; if the command fails, the old file stays")
+}
+
+// create begins the file, before the server is asked for anything; nil stands for
+// standard output.
+func (f *outFlags) create(c *cobra.Command) (*files.NewFile, error) {
+	if f.name == "" {
+		if f.replace {
+			return nil, console.Usagef(c, "--replace needs --out")
+		}
+		return nil, nil
+	}
+	return files.CreateFile(f.name, f.replace)
+}
+
+// handOver gives the client configuration to the person: in a file, or on stdout.
+// With a file, -o json and -o yaml print the lease without it.
+func (p *program) handOver(l v1.IssuedLease, file *files.NewFile) error {
 	text := l.ClientConfig.Text
 	if text.Empty() {
 		return errors.New("the server's answer holds no client configuration")
 	}
-	var content bytes.Buffer
-	if file == "" && p.Output != "table" {
+	content := []byte(strings.TrimSuffix(text.Reveal(), "\n") + "\n")
+	switch {
+	case file != nil:
+		if err := file.Commit(content); err != nil || p.Output == "table" {
+			return err
+		}
+		return p.Print(l.Lease, nil)
+	case p.Output != "table":
 		return p.Print(l, nil)
 	}
-	content.WriteString(strings.TrimSuffix(text.Reveal(), "\n") + "\n")
-	if file != "" {
-		return files.WritePrivate(file, content.Bytes())
-	}
-	if _, err := p.Out.Write(content.Bytes()); err != nil {
+	if _, err := p.Out.Write(content); err != nil {
 		return fmt.Errorf("writing the client configuration: %w", err)
 	}
 	return nil

@@ -3,10 +3,8 @@ package files
 import (
 	"bytes"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
-	"syscall"
 )
 
 // Authorities notes what is wrong with a file of certificate authorities; none is
@@ -42,29 +40,6 @@ func (d *Document) LoginFile(key, name string) string {
 		d.Fault(nil, key, "%s is empty", name)
 	}
 	return string(text)
-}
-
-// WritePrivate makes a file that only its owner can read. It never writes into a
-// file or through a link that is there already; on failure none is left.
-func WritePrivate(name string, content []byte) (err error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists already and is not overwritten; remove it or name another file", name)
-	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, f.Close())
-		if err != nil {
-			err = errors.Join(err, os.Remove(name))
-		}
-	}()
-	if err := f.Chmod(0o600); err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return err
 }
 
 // Permissions notes a file that others can do with what only its owner should.

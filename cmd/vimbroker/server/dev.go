@@ -65,17 +65,7 @@ func readDevToken(name string) (string, error) {
 // makeDevToken writes a new token, whole or not at all, and returns its digest.
 func makeDevToken(name string) (string, error) {
 	token, digest := policy.NewToken()
-	temporary := name + ".new"
-	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	if err := files.WritePrivate(temporary, []byte(token+"\n")); err != nil {
-		return "", err
-	}
-	if err := os.Rename(temporary, name); err != nil {
-		return "", errors.Join(err, os.Remove(temporary))
-	}
-	return digest, nil
+	return digest, files.WritePrivate(name, []byte(token+"\n"))
 }
 
 // announceDev says loudly what this mode is, and how to begin.

@@ -1,0 +1,91 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// NewFile is a file that only its owner can read, while it is made. It has its name
+// when it is complete, and not before: whatever fails, what was there stays.
+type NewFile struct {
+	temporary *os.File
+	name      string
+	replace   bool
+}
+
+// CreateFile begins a file. A file that is there already is refused, unless it is to
+// be replaced; what is no regular file, a link for example, is always refused.
+func CreateFile(name string, replace bool) (*NewFile, error) {
+	f := &NewFile{name: name, replace: replace}
+	if err := f.free(); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.temporary, err = os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*"); err != nil {
+		return nil, err
+	}
+	if err := f.temporary.Chmod(0o600); err != nil {
+		return nil, errors.Join(err, f.Discard())
+	}
+	return f, nil
+}
+
+// free reports what stands in the way of the file.
+func (f *NewFile) free() error {
+	info, err := os.Lstat(f.name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s exists already and is not a regular file; name another file", f.name)
+	case !f.replace:
+		return fmt.Errorf("%s exists already and is not overwritten; remove it, name another file, or say --replace", f.name)
+	}
+	return nil
+}
+
+// Commit writes the content and gives the file its name. On failure no file of this
+// content is left.
+func (f *NewFile) Commit(content []byte) (err error) {
+	defer func() { err = errors.Join(err, f.Discard()) }()
+	if _, err := f.temporary.Write(content); err != nil {
+		return err
+	}
+	if err := f.temporary.Sync(); err != nil {
+		return err
+	}
+	if err := f.free(); err != nil {
+		return err
+	}
+	if f.replace {
+		return os.Rename(f.temporary.Name(), f.name)
+	}
+	// A link is refused where the name was taken meanwhile; a rename is not.
+	return os.Link(f.temporary.Name(), f.name)
+}
+
+// Discard removes what is not complete. It does nothing after Commit, or again.
+func (f *NewFile) Discard() error {
+	if f == nil || f.temporary == nil {
+		return nil
+	}
+	err := f.temporary.Close()
+	if gone := os.Remove(f.temporary.Name()); !errors.Is(gone, os.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	f.temporary = nil
+	return err
+}
+
+// WritePrivate makes or replaces a file that only its owner can read.
+func WritePrivate(name string, content []byte) error {
+	f, err := CreateFile(name, true)
+	if err != nil {
+		return err
+	}
+	return f.Commit(content)
+}
