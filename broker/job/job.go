@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -22,11 +23,11 @@ type Job struct {
 	Subject string
 }
 
-var kindForm = regexp.MustCompile(`^[a-z][a-z0-9]+(-[a-z0-9]+)*$`)
+var kindForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]+(-[a-z0-9]+)*$`) })
 
 // Valid reports whether the job can be queued.
 func (j Job) Valid() bool {
-	return kindForm.MatchString(j.Kind) && len(j.Kind) <= 64 && j.Subject != "" && len(j.Subject) <= 255
+	return kindForm().MatchString(j.Kind) && len(j.Kind) <= 64 && j.Subject != "" && len(j.Subject) <= 255
 }
 
 // Worker works the jobs of one kind. Work is called for one subject by one worker at

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"regexp"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -22,7 +23,7 @@ const early = 500 * time.Millisecond
 
 // passName is kebab case. River panics at a name it does not like, such as a single
 // letter.
-var passName = regexp.MustCompile(`^[a-z][a-z0-9]+(-[a-z0-9]+)*$`)
+var passName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]+(-[a-z0-9]+)*$`) })
 
 // passArgs name a pass and, if processes share the store, the interval that it is for.
 type passArgs struct {

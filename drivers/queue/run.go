@@ -114,7 +114,7 @@ func (o Options[TTx]) config() (*river.Config, error) {
 	}
 	c.CompletedJobRetentionPeriod, c.CancelledJobRetentionPeriod, c.DiscardedJobRetentionPeriod = kept, kept, kept
 	for _, p := range o.Passes {
-		if _, ok := passes.passes[p.Name]; ok || !passName.MatchString(p.Name) || p.Every < time.Second {
+		if _, ok := passes.passes[p.Name]; ok || !passName().MatchString(p.Name) || p.Every < time.Second {
 			return nil, fmt.Errorf("pass %q is there twice, is not named in kebab case, or comes more often than each second", p.Name)
 		}
 		passes.passes[p.Name] = p

@@ -58,14 +58,14 @@ func (f *NewFile) Commit(content []byte) (err error) {
 	if err := f.temporary.Sync(); err != nil {
 		return err
 	}
+	if !f.replace {
+		// Unlike a rename, a link does not replace a file that was made meanwhile.
+		return os.Link(f.temporary.Name(), f.name)
+	}
 	if err := f.free(); err != nil {
 		return err
 	}
-	if f.replace {
-		return os.Rename(f.temporary.Name(), f.name)
-	}
-	// A link is refused where the name was taken meanwhile; a rename is not.
-	return os.Link(f.temporary.Name(), f.name)
+	return os.Rename(f.temporary.Name(), f.name)
 }
 
 // Discard removes what is not complete. It does nothing after Commit, or again.
