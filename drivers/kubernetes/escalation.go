@@ -1,0 +1,93 @@
+package kubernetes
+
+import "slices"
+
+// escalation is one way in which RBAC rules let their holder become somebody else,
+// or outlive the lease. Source: Kubernetes documentation, "Role Based Access
+// Control Good Practices", section "Privilege escalation risks", and what was
+// measured on 1.36.
+type escalation struct {
+	group, resource string
+	verbs           []string
+	// why completes the sentence "the holder can ...".
+	why string
+	// scope says where a rule has to be bound to have the effect, and how far it reaches.
+	scope reach
+	// only limits it to one namespace, whose objects others trust.
+	only string
+}
+
+// reach is how far an escalation goes.
+type reach int
+
+const (
+	// intoNamespace: to the identities of each namespace that the rule is bound in.
+	intoNamespace reach = iota
+	// anywhere: to the whole cluster, even from a binding in one namespace.
+	anywhere
+	// clusterOnly: to the whole cluster. The resource has no namespace, so that a
+	// binding in a namespace does not grant it.
+	clusterOnly
+)
+
+const (
+	core         = ""
+	runsPods     = "run pods as any service account of the namespace"
+	entersPods   = "run commands in pods, as their service accounts"
+	readsSecrets = "read secrets, tokens of service accounts among them"
+)
+
+var (
+	writes = []string{"create", "update", "patch"}
+	alters = []string{"update", "patch", "delete", "deletecollection"}
+	every  = []string{"*"}
+)
+
+// escalations are all that we know of. A rule that matches none of them is bounded.
+var escalations = slices.Concat(workloads, identities, clusterPower)
+
+// workloads run code under an identity of their namespace.
+var workloads = []escalation{
+	{group: core, resource: "pods", verbs: writes, why: runsPods},
+	{group: core, resource: "replicationcontrollers", verbs: writes, why: runsPods},
+	{group: "apps", resource: "deployments", verbs: writes, why: runsPods},
+	{group: "apps", resource: "replicasets", verbs: writes, why: runsPods},
+	{group: "apps", resource: "statefulsets", verbs: writes, why: runsPods},
+	{group: "apps", resource: "daemonsets", verbs: writes, why: runsPods},
+	{group: "batch", resource: "jobs", verbs: writes, why: runsPods},
+	{group: "batch", resource: "cronjobs", verbs: writes, why: runsPods},
+	{group: core, resource: "pods/exec", verbs: []string{"get", "create"}, why: entersPods},
+	{group: core, resource: "pods/attach", verbs: []string{"get", "create"}, why: entersPods},
+	{group: core, resource: "pods/ephemeralcontainers", verbs: []string{"update", "patch"}, why: entersPods},
+}
+
+// identities are handed out, or lent, by these resources.
+var identities = []escalation{
+	// A patch answers with the whole Secret, deleting a collection with all it held.
+	{group: core, resource: "secrets", verbs: []string{"get", "list", "watch", "update", "patch", "delete", "deletecollection"}, why: readsSecrets},
+	{group: core, resource: "serviceaccounts/token", verbs: []string{"create"}, why: "make tokens of service accounts"},
+	{group: core, resource: "serviceaccounts", verbs: []string{"impersonate"}, why: "impersonate service accounts"},
+	{group: rbacGroup, resource: "rolebindings", verbs: writes, why: "give its rights to others, who keep them when the lease ends"},
+	{group: rbacGroup, resource: "roles", verbs: []string{"bind", "escalate"}, why: "give itself rights that it does not have", scope: anywhere},
+	{group: rbacGroup, resource: "clusterroles", verbs: []string{"bind", "escalate"}, why: "give itself rights that it does not have", scope: anywhere},
+	{group: core, resource: "configmaps", verbs: alters, why: "change which certificates aggregated API servers trust", scope: anywhere, only: "kube-system"},
+}
+
+// clusterPower comes with resources that belong to no namespace.
+var clusterPower = []escalation{
+	{group: core, resource: "users", verbs: []string{"impersonate"}, why: "impersonate users", scope: clusterOnly},
+	{group: core, resource: "groups", verbs: []string{"impersonate"}, why: "impersonate groups", scope: clusterOnly},
+	{group: core, resource: "nodes/proxy", verbs: every, why: "command the kubelet of every node", scope: clusterOnly},
+	{group: core, resource: "persistentvolumes", verbs: writes, why: "mount directories of nodes", scope: clusterOnly},
+	{group: core, resource: "namespaces", verbs: []string{"update", "patch"}, why: "lift the Pod Security level of namespaces", scope: clusterOnly},
+	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: "give its rights to others, who keep them when the lease ends", scope: clusterOnly},
+	{group: "certificates.k8s.io", resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"}, why: "approve client certificates", scope: clusterOnly},
+	{group: "certificates.k8s.io", resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"}, why: "issue client certificates", scope: clusterOnly},
+	{group: "certificates.k8s.io", resource: "signers", verbs: []string{"approve", "sign"}, why: "approve client certificates", scope: clusterOnly},
+	{group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", verbs: writes, why: "read and change what others write", scope: clusterOnly},
+	{group: "admissionregistration.k8s.io", resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write", scope: clusterOnly},
+	{group: "admissionregistration.k8s.io", resource: "mutatingadmissionpolicies", verbs: writes, why: "change what others write", scope: clusterOnly},
+	{group: "admissionregistration.k8s.io", resource: "mutatingadmissionpolicybindings", verbs: writes, why: "change what others write", scope: clusterOnly},
+	{group: "apiregistration.k8s.io", resource: "apiservices", verbs: writes, why: "answer in place of the API server", scope: clusterOnly},
+	{group: "apiextensions.k8s.io", resource: "customresourcedefinitions", verbs: []string{"update", "patch"}, why: "route custom resources through a webhook", scope: clusterOnly},
+}

@@ -1,0 +1,126 @@
+package kubernetes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+func rule(groups, resources, verbs string, names ...string) broker.Rule {
+	split := func(s string) []string { return strings.Split(s, " ") }
+	return broker.Rule{APIGroups: split(groups), Resources: split(resources), Verbs: split(verbs), ResourceNames: names}
+}
+
+func TestGradeOfRules(t *testing.T) {
+	const none = broker.Grade("")
+	cases := []struct {
+		name                 string
+		rule                 broker.Rule
+		inNamespace, cluster broker.Grade
+	}{
+		{"read pods", rule("", "pods", "get list watch"), broker.GradeBounded, broker.GradeBounded},
+		{"write config maps", rule("", "configmaps", "*"), broker.GradeBounded, broker.GradeUnbounded},
+		{"delete pods", rule("", "pods", "delete"), broker.GradeBounded, broker.GradeBounded},
+		{"scale deployments", rule("apps", "deployments/scale", "update patch"), broker.GradeBounded, broker.GradeBounded},
+		{"create pods", rule("", "pods", "create"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"create pods of one name", rule("", "pods", "create", "web"), broker.GradeBounded, broker.GradeBounded},
+		{"create pods of the empty name", rule("", "pods", "create", ""), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"patch one pod", rule("", "pods", "patch", "web"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"patch deployments of another group", rule("extensions.example", "deployments", "patch"), broker.GradeBounded, broker.GradeBounded},
+		{"patch deployments of any group", rule("*", "deployments", "patch"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"enter pods by GET", rule("", "pods/exec", "get"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"enter one pod", rule("", "pods/exec", "create", "web"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"any exec", rule("*", "*/exec", "create"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"any subresource of pods is not a pattern", rule("", "pods/*", "create"), broker.GradeBounded, broker.GradeBounded},
+		{"watch secrets", rule("", "secrets", "watch"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"create secrets", rule("", "secrets", "create"), broker.GradeBounded, broker.GradeBounded},
+		{"patch one secret", rule("", "secrets", "patch", "tls"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"tokens of one account", rule("", "serviceaccounts/token", "create", "builder"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"impersonate accounts", rule("", "serviceaccounts", "impersonate"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"impersonate users", rule("", "users", "impersonate"), broker.GradeBounded, broker.GradeUnbounded},
+		{"bind a cluster role", rule("rbac.authorization.k8s.io", "clusterroles", "bind", "view"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"escalate roles", rule("rbac.authorization.k8s.io", "roles", "escalate"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"write role bindings", rule("rbac.authorization.k8s.io", "rolebindings", "create"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"kubelet", rule("", "nodes/proxy", "get"), broker.GradeBounded, broker.GradeUnbounded},
+		{"approve certificates", rule("certificates.k8s.io", "certificatesigningrequests/approval", "update"), broker.GradeBounded, broker.GradeUnbounded},
+		{"webhooks", rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "patch"), broker.GradeBounded, broker.GradeUnbounded},
+		{"APIServices", rule("apiregistration.k8s.io", "apiservices", "create"), broker.GradeBounded, broker.GradeUnbounded},
+		{"read everything", rule("*", "*", "get list watch"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"everything", rule("*", "*", "*"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"nothing", broker.Rule{}, broker.GradeBounded, broker.GradeBounded},
+		{"no verb", rule("", "pods", ""), broker.GradeBounded, broker.GradeBounded},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for _, at := range []struct {
+				scope scope
+				want  broker.Grade
+			}{
+				{scope{namespaces: []string{"team"}}, c.inNamespace},
+				{scope{clusterWide: true}, c.cluster},
+			} {
+				got, why := assess([]broker.Rule{c.rule}, at.scope)
+				if got != at.want || got == none {
+					t.Errorf("assess(%v, cluster-wide %v) = %s %q, want %s", c.rule, at.scope.clusterWide, got, why, at.want)
+				}
+				if (len(why) > 0) != (got != broker.GradeBounded) {
+					t.Errorf("assess(%v) = %s with the reasons %q", c.rule, got, why)
+				}
+			}
+		})
+	}
+}
+
+func TestGradeKnowsNamespacesWhoseIdentitiesEscalate(t *testing.T) {
+	s := scope{namespaces: []string{"kube-system", "team"}, escalating: func(n string) string {
+		if n == "kube-system" {
+			return "the cluster's own controllers live"
+		}
+		return ""
+	}}
+	got, why := assess([]broker.Rule{rule("", "pods", "create")}, s)
+	want := []string{
+		"the holder can run pods as any service account of the namespace in namespace kube-system, where the cluster's own controllers live",
+		"the holder can run pods as any service account of the namespace in namespace team",
+	}
+	if got != broker.GradeUnbounded || !slices.Equal(why, want) {
+		t.Errorf("assess = %s %q, want unbounded %q", got, why, want)
+	}
+	if got, _ := assess([]broker.Rule{rule("", "pods", "get")}, s); got != broker.GradeBounded {
+		t.Errorf("reading pods of kube-system = %s, want bounded", got)
+	}
+	if got, _ := assess([]broker.Rule{rule("", "configmaps", "patch")}, s); got != broker.GradeUnbounded {
+		t.Errorf("changing config maps of kube-system = %s, want unbounded", got)
+	}
+}
+
+// Each escalation is found by the narrowest rule that allows it, and the rule that
+// misses it by one field is not.
+func TestEveryEscalationHasItsEffect(t *testing.T) {
+	for _, e := range escalations {
+		for _, verb := range e.verbs {
+			if verb == "*" {
+				verb = "get"
+			}
+			wide := scope{clusterWide: true}
+			exact := broker.Rule{APIGroups: []string{e.group}, Resources: []string{e.resource}, Verbs: []string{verb}}
+			if got, _ := assess([]broker.Rule{exact}, wide); got != broker.GradeUnbounded {
+				t.Errorf("%s %s.%s on the whole cluster = %s, want unbounded", verb, e.resource, e.group, got)
+			}
+			for field, near := range map[string]broker.Rule{
+				"group":    {APIGroups: []string{e.group + "x"}, Resources: exact.Resources, Verbs: exact.Verbs},
+				"resource": {APIGroups: exact.APIGroups, Resources: []string{e.resource + "x"}, Verbs: exact.Verbs},
+				"verb":     {APIGroups: exact.APIGroups, Resources: exact.Resources, Verbs: []string{"no" + verb}},
+			} {
+				if slices.Equal(e.verbs, every) && field == "verb" {
+					continue
+				}
+				if got, why := assess([]broker.Rule{near}, wide); got != broker.GradeBounded {
+					t.Errorf("a rule that misses %s %s.%s by its %s = %s %q, want bounded", verb, e.resource, e.group, field, got, why)
+				}
+			}
+		}
+	}
+}
