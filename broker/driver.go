@@ -112,6 +112,14 @@ type Grant struct {
 	Role       string
 	Namespaces []string
 	Purpose    string
+	// Rules are what the lease may do, in place of a Role.
+	Rules []Rule
+	// ClusterWide asks for the role or rules in every namespace, and for what has none.
+	ClusterWide bool
+	// Epoch counts from 1 how often what a driver keeps for this grant (VIM, role or
+	// rules, namespaces, ClusterWide) was made anew after it was tidied away. 0 is a
+	// lease from before there were epochs, kept on the VIM as it was made.
+	Epoch int64
 }
 
 // Minted is a credential fresh from the VIM.
@@ -123,11 +131,20 @@ type Minted struct {
 	ExpiresAt time.Time
 	// MaxRevocationLag is how long the VIM may honour it after Revoke.
 	MaxRevocationLag time.Duration
+	// UID tells the upstream object from every other of its name; empty where the
+	// VIM knows no such thing.
+	UID string
+	// CredentialID is how the VIM's own audit log names the credential; not secret.
+	CredentialID string
 }
 
 // Issued is what a lease has upstream.
 type Issued struct {
 	Handle string
+	// UID of the upstream object; empty where it is not known.
+	UID string
+	// Grant is what the lease was issued for, with its Epoch.
+	Grant Grant
 	// Credential is the newest that was minted; empty where it is not known.
 	Credential Credential
 	// Renewed: a renewal was begun, whatever became of it. Where it is false, a

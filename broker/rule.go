@@ -1,5 +1,7 @@
 package broker
 
+import "context"
+
 // Rule allows verbs on resources: what a lease may do in place of a role. The
 // fields have the meaning of a Kubernetes PolicyRule (rbac.authorization.k8s.io/v1):
 // "" among APIGroups is the core group, "pods/log" among Resources is a
@@ -22,11 +24,41 @@ const (
 	// GradeNamespaces: the holder can become any identity of the lease's
 	// namespaces, which outlives the lease where that identity does.
 	GradeNamespaces Grade = "namespaces"
-	// GradeUnbounded: the holder can become an identity that may do anything.
+	// GradeUnbounded: the holder can become an identity that may do anything, or
+	// make itself credentials without end.
 	GradeUnbounded Grade = "unbounded"
 )
 
-// wider returns the wider of two grades; the empty grade is the narrowest.
-func (g Grade) wider(than Grade) bool { return gradeWidth[g] > gradeWidth[than] }
+// Graded is a grant as it takes effect, and what its holder can become.
+type Graded struct {
+	// Grant has its scope filled in: namespaces, or ClusterWide.
+	Grant Grant
+	Grade Grade
+	// Reasons are sentences, one for each way in which the holder can go beyond the
+	// rules; those that reach farthest come first. Bounded has none.
+	Reasons []string
+}
 
-var gradeWidth = map[Grade]int{GradeBounded: 1, GradeNamespaces: 2, GradeUnbounded: 3}
+// Grader is a driver that computes what the holder of a lease can become. A driver
+// that is none issues leases without a grade.
+type Grader interface {
+	// Grade looks at what the grant means on that VIM now. It makes nothing. A role or
+	// namespace that the VIM does not have is ErrInvalid with the field. It is
+	// called for every lease before policy decides, so it answers from memory where
+	// it can; what it remembers is at most a few minutes old.
+	Grade(ctx context.Context, a Access, g Grant) (Graded, error)
+}
+
+// Tidier is a driver that keeps something on the VIM for all leases of one grant.
+type Tidier interface {
+	// Tidy removes what the driver keeps for g and its Epoch. No lease of that grant and
+	// epoch is live, and none will be issued again. Idempotent.
+	Tidy(ctx context.Context, a Access, g Grant) error
+}
+
+// Inspector is a driver that finds objects that are not ours beside those that are.
+type Inspector interface {
+	// Foreign lists what could be used to act as a lease of this VIM, or to outlive one,
+	// and was made by somebody else: one sentence each, at most 100.
+	Foreign(ctx context.Context, a Access) ([]string, error)
+}
