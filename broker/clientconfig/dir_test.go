@@ -1,6 +1,7 @@
 package clientconfig_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,16 @@ func TestOpenDirRefusesRootsThatOthersCanReach(t *testing.T) {
 		"a symbolic link": {func(t *testing.T, root string) error { return os.Symlink(t.TempDir(), root) }, "symbolic link"},
 		"a dangling link": {func(t *testing.T, root string) error { return os.Symlink(root+"-nowhere", root) }, "no such file"},
 		"open to others":  {func(_ *testing.T, root string) error { return os.Mkdir(root, 0o755) }, "open to others"},
-		"a file":          {func(_ *testing.T, root string) error { return os.WriteFile(root, nil, 0o600) }, "not a directory"},
+		"open to a group to read": {func(_ *testing.T, root string) error {
+			return errors.Join(os.Mkdir(root, 0o700), os.Chmod(root, 0o740))
+		}, "open to others"},
+		"open to a group to enter": {func(_ *testing.T, root string) error {
+			return errors.Join(os.Mkdir(root, 0o700), os.Chmod(root, 0o710))
+		}, "open to others"},
+		"open to others to enter": {func(_ *testing.T, root string) error {
+			return errors.Join(os.Mkdir(root, 0o700), os.Chmod(root, 0o701))
+		}, "open to others"},
+		"a file": {func(_ *testing.T, root string) error { return os.WriteFile(root, nil, 0o600) }, "not a directory"},
 		"another user's": {func(t *testing.T, root string) error {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can make another user's directory")

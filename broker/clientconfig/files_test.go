@@ -160,8 +160,14 @@ func TestReplace(t *testing.T) {
 	elsewhere.Endpoint = "https://evil.example"
 	otherCA := c
 	otherCA.CACert, _ = pair(t)
+	otherName, unverified := c, c
+	otherName.ServerName = "evil.example"
+	unverified.CACert, unverified.InsecureSkipVerify = "", true
+	sameCA := c
+	sameCA.InsecureSkipVerify = true
 	for name, other := range map[string]clientconfig.Config{
-		"another server": elsewhere, "another CA": otherCA, "a certificate": certificateConfig(t), "nothing": {},
+		"another server": elsewhere, "another CA": otherCA, "another server name": otherName,
+		"a server that is not verified": unverified, "a server that is not verified, with the CA": sameCA, "a certificate": certificateConfig(t), "nothing": {},
 	} {
 		if err := f.Replace(other); err == nil {
 			t.Errorf("Replace(%s) = nil, want an error", name)

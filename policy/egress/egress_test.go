@@ -201,3 +201,14 @@ func embedded(t *testing.T, rules *egress.Rules, ip netip.Addr, port uint16) {
 		}
 	}
 }
+
+// Port 0 is no port of TCP: to a dialer it means another.
+func TestNoRangeAllowsPort0(t *testing.T) {
+	rules := egress.Default()
+	rules.Ports = []egress.PortRange{{First: 0, Last: 65535}}
+	err := rules.Check(netip.MustParseAddrPort("8.8.8.8:0"))
+	wantRefused(t, "8.8.8.8:0", err, "egress.ports")
+	if err := rules.Check(netip.MustParseAddrPort("8.8.8.8:1")); err != nil {
+		t.Errorf("Check(8.8.8.8:1) = %v, want nil", err)
+	}
+}
