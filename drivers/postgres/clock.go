@@ -66,7 +66,7 @@ func (s *Store) keepTime(ctx context.Context, log *slog.Logger) {
 	defer tick.Stop()
 	for {
 		if err := s.readClock(ctx); err != nil && ctx.Err() == nil {
-			log.Debug("the time of before counts on", "error", err) // readiness tells of a database that is down
+			log.Debug("the time of before counts on", "error", err) // readiness reports a database that is down
 		}
 		select {
 		case <-ctx.Done():

@@ -30,8 +30,8 @@ type Copied struct{ VIMs, Generations, Labels, Leases, RetiredKeys, Entries int6
 const copyPage = broker.MaxPage
 
 // Copy brings everything that a store holds into an empty database, whose schema
-// it makes: all of it or, where it errs, nothing. It has counted what arrived, and
-// verified the audit log, when it returns nil. A database that holds anything is
+// it makes: all of it or, if it fails, nothing. When it returns nil, it has counted
+// the rows that arrived and verified the audit log. A database that holds anything is
 // broker.ErrConflict.
 func Copy(ctx context.Context, o Options, from Source) (Copied, error) {
 	s, err := connect(ctx, o)
@@ -87,7 +87,7 @@ func (c *copying) run() error {
 	if err := c.demandEmpty(); err != nil {
 		return err
 	}
-	// Counting a million leases one by one takes for ever in one transaction.
+	// The triggers count row by row, which takes hours for a million leases.
 	for _, text := range []string{
 		`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`, `ALTER TABLE vims DISABLE TRIGGER vim_counted`,
 	} {

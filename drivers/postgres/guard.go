@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// guardLimit is when the database takes a pass's lock from a process that says
-	// nothing any more: it is stopped, or cut off. One that died loses it at once.
+	// guardLimit is how long a process that is stopped or cut off keeps the lock of a
+	// pass. One that crashed loses it at once.
 	guardLimit = 15 * time.Second
-	// guardPulse is how often a process says that it is there.
+	// guardPulse is how often a process shows that it is alive.
 	guardPulse = 4 * time.Second
 )
 

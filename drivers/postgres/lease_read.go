@@ -112,7 +112,7 @@ const newestFirst = ` ORDER BY created_at DESC, id DESC LIMIT ?`
 
 var allLeases = `SELECT ` + leaseColumns + ` FROM leases`
 
-// apart keeps the order and the limit of a list out of the choice of its index:
-// those who are due are few, and PostgreSQL, which hopes to meet them soon among
-// all in the order asked for, would look at all.
+// apart makes PostgreSQL choose the index without regard to order and limit. Few
+// rows are due. PostgreSQL expects to meet them early if it reads all rows in the
+// order asked for, and would read them all.
 func apart(text string) string { return `SELECT * FROM (` + text + ` OFFSET 0) AS few` }

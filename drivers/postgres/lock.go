@@ -33,7 +33,7 @@ const (
 // lockKey is the number of an advisory lock, the same in every process. Two that
 // fall together by chance only wait for each other.
 func lockKey(kind lockKind, names ...string) int64 {
-	h := sha256.New() // its Write never errs
+	h := sha256.New() // its Write never fails
 	h.Write([]byte("vimbroker lock " + string(kind)))
 	for _, name := range names {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(name))))

@@ -28,7 +28,7 @@ import (
 var migrations embed.FS
 
 func released() fs.FS {
-	files, _ := fs.Sub(migrations, "migrations") // errs only for a malformed name
+	files, _ := fs.Sub(migrations, "migrations") // fails only for a malformed name
 	return files
 }
 
@@ -135,7 +135,7 @@ func (s *Store) lastOf(ctx context.Context, table string) (int, error) {
 	return readOne(ctx, s, scalar[int], `SELECT coalesce(max(version), 0)::bigint FROM `+pgx.Identifier{table}.Sanitize())
 }
 
-// demandSchema errs if this version cannot work on the database.
+// demandSchema fails if this version cannot work on the database.
 func (s *Store) demandSchema(ctx context.Context) error {
 	found, err := s.schema(ctx, released())
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Store) demandSchema(ctx context.Context) error {
 	return s.accept(found)
 }
 
-// accept errs if this version cannot work on a database that is this far.
+// accept fails if this version cannot work on a database that is this far.
 func (s *Store) accept(found Schema) error {
 	switch {
 	case found.Serves() && found.Newer():

@@ -79,8 +79,8 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 
 var errNoConn = errors.New("no connection to PostgreSQL could be had in time")
 
-// outcome says what came of a call: the caller's own end is told as such, ours as
-// that the store is unavailable.
+// outcome returns the error of a call. If the caller's context ended, that is its
+// error; if our own timeout ended the call, the store is unavailable.
 func (s *Store) outcome(ctx, bounded context.Context, err error) error {
 	switch {
 	case err == nil:

@@ -32,9 +32,9 @@ const (
 	byName    = ` ORDER BY project, name LIMIT ?`
 )
 
-// listVIMs writes the query. Only rows of the page, found through an index, are
-// joined with their generations and labels. One row more than the page says
-// whether there is a next.
+// listVIMs writes the query. It finds the page through an index, and joins only its
+// rows with their generations and labels. One row more than the page shows whether
+// there is a next page.
 func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error) {
 	size, after, err := rows.ReadPage[rows.VIMPosition](f.Page)
 	if err != nil {
@@ -58,7 +58,7 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 			JOIN vim_labels l ON l.key = wanted.key AND l.value = wanted.value
 			GROUP BY l.vim HAVING count(*) = ?)`, keys, values, len(keys))
 	}
-	// Who is due, unsettled or has a label: few.
+	// Few VIMs are due, are unsettled or have the label.
 	few := !f.CheckDue.IsZero() || !f.PendingBefore.IsZero() || len(f.Labels) > 0
 
 	var page string

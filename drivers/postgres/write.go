@@ -19,7 +19,7 @@ import (
 const tries = 5
 
 // write runs apply in a transaction with the entry that records it, and returns
-// once both are durable. When apply errs, nothing is written and its error is
+// once both are durable. If apply fails, nothing is written and its error is
 // returned as it is. An apply that returns errNothing writes nothing, and is success.
 func (s *Store) write(ctx context.Context, e audit.Entry, apply func(txn) error) error {
 	return s.change(ctx, func(t txn) error {
@@ -108,7 +108,7 @@ type txn struct {
 }
 
 // queue leaves a statement to be sent by the next send, at the latest with the
-// commit; what it errs with is told there.
+// commit, which returns its error.
 func (t txn) queue(text string, args ...any) *pgx.QueuedQuery { return t.queued.Queue(text, args...) }
 
 // send runs what is queued, in order, in one round trip. What follows an error is not run.

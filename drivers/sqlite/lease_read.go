@@ -120,9 +120,8 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 
 var leasesBy = `SELECT ` + leaseColumns + ` FROM leases INDEXED BY `
 
-// leaseIndex names the index that leaves the fewest leases to look at, and none
-// where those are of a project's. SQLite would guess; what is live, and what is due, is
-// always little.
+// leaseIndex names the index with the fewest leases to read, or none for a list by
+// project. SQLite does not know that few leases are live or due.
 func leaseIndex(f broker.LeaseFilter, live bool) string {
 	switch {
 	case !f.DueBefore.IsZero() && f.VIM != "":

@@ -22,9 +22,9 @@ func (s *Store) VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, str
 	return vims, next, nil
 }
 
-// listVIMs writes the query. Only rows of the page, found through an index, are
-// joined with their generations and labels. One row more than the page says
-// whether there is a next.
+// listVIMs writes the query. It finds the page through an index, and joins only its
+// rows with their generations and labels. One row more than the page shows whether
+// there is a next page.
 func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error) {
 	size, after, err := rows.ReadPage[rows.VIMPosition](f.Page)
 	if err != nil {
