@@ -8,7 +8,7 @@ LDFLAGS        := -s -w -X main.version=$(VERSION)
 FUZZTIME       ?= 30s
 LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
-# what kills itself at its own failpoints, beside the kit in test/crash
+# packages whose own tests kill the process at failpoints, beside test/crash
 KILLED         := ./broker/clientconfig ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault
 REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./drivers/postgres/... ./cmd/vimbroker/...
 
@@ -27,7 +27,7 @@ run: build ## build and start a server on embedded defaults, and print what to d
 	$(BIN)/vimbroker serve --dev --listen $(LISTEN) --data-dir $(DATA_DIR)
 
 .PHONY: test
-test: ## everything that needs nothing but Go; says what it skipped and why
+test: ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet ./...
 	VIMBROKER_REAL=0 $(GO) test -timeout 15m ./...
 	$(GO) test -timeout 5m ./drivers/postgres ./cmd/vimbroker
@@ -66,7 +66,7 @@ openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, 
 	$(GO) run ./test/real/cmd/openstack
 
 .PHONY: bench
-bench: build kube-tools vault-tools postgres-tools openstack-tools ## figures, as ratios to the bare calls underneath, in one run; ONLY=GROUP measures one, FIGURES=FILE writes JSON too
+bench: build kube-tools vault-tools postgres-tools openstack-tools ## measure figures, as ratios to the bare calls; ONLY=GROUP measures one group, FIGURES=FILE also writes JSON
 	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 30m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
 
 .PHONY: fuzz
@@ -85,7 +85,7 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 	$(BIN)/golangci-lint run ./...
 
 .PHONY: generate
-generate: ## write the golden files anew (OpenAPI, state pictures, command output)
+generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
 	$(GO) test ./broker ./broker/api ./cmd/vimbroker/cli -run 'Golden' -update
 
 .PHONY: verify

@@ -32,16 +32,16 @@ func rootCommand(c *console.Console) *cobra.Command {
 clouds) sealed, and hands out leases: credentials derived from them that are
 narrow, short-lived, revocable and audited.
 
-"vimbroker serve" is the server. Every other command talks to it, and reads:
+"vimbroker serve" is the server. The commands that talk to it read:
 
   VIMBROKER_ADDR        where the server is, like https://vimbroker.example:8420
   VIMBROKER_TOKEN       the caller's token
   VIMBROKER_TOKEN_FILE  a file that holds the token instead
   VIMBROKER_CA_FILE     a PEM bundle to know the server by, if the system's roots do not
 
-Exit codes: 0 done; 1 failed; 2 the command line is wrong; 3 there is no such
-VIM or lease (or it is another project's). "exec" answers with the code of the
-command that it ran; its help tells the rest.`,
+Exit codes: 0 success; 1 failure; 2 wrong command line; 3 no such VIM or lease (or
+it belongs to another project). "exec" exits with the code of the command that it
+ran; see its help.`,
 		Example: `  vimbroker serve --dev
   vimbroker vim register --kubeconfig ~/.kube/config edge-1
   vimbroker exec edge-1 -- kubectl get namespaces`,

@@ -96,9 +96,9 @@ func (p *program) auditVerifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
 		Short: "Verify that no audit entry is missing, altered or out of order",
-		Long: `Fetch the whole audit log and verify its chain of hashes. Needs the right to
-read every project's entries. Prints the newest entry's number and hash: keep a copy
-elsewhere, and a chain that was rewritten or cut off as a whole shows, too.`,
+		Long: `Fetch the whole audit log and verify its chain of hashes. You need the right to
+read every project's entries. The command prints the number and hash of the newest
+entry. Keep them elsewhere: they reveal a log that was rewritten or cut off.`,
 		Example: "  vimbroker audit verify",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {

@@ -32,10 +32,10 @@ func (p *program) keyStatusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Say how each VIM's credential is sealed",
-		Long: `List where the key of each VIM's credential is, how old it is, and, with --try,
-whether the credential opens with it. After a database was restored from a backup
---try shows the VIMs whose keys have changed since: give their credentials again.
-Fails (exit code 1) if one does not open.`,
+		Long: `List the key store and the age of each VIM's key. With --try, also test that each
+credential opens, and fail (exit code 1) if one does not. After you restore a
+backup, --try shows the VIMs whose keys have changed since the backup; give their
+credentials again.`,
 		Example: "  vimbroker key status\n  vimbroker key status --try -o json",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
@@ -88,10 +88,9 @@ func (p *program) keyRotateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rotate [VIM]",
 		Short: "Seal credentials under new keys, and destroy the old ones",
-		Long: `Seal the credential of one VIM, of all, or of those whose key is older than a
-given age under a new key; the old key is destroyed once the new one was read back
-and opens what it sealed. Leases go on. What was interrupted is taken up by
-repeating the command.`,
+		Long: `Seal credentials with a new key: that of one VIM, those of all VIMs, or those whose
+key is older than a given age. The server tests the new key before it destroys the
+old one. Leases are not affected. If the command is interrupted, repeat it.`,
 		Example: "  vimbroker key rotate edge-1\n  vimbroker key rotate --older-than 720h\n  vimbroker key rotate --all",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
@@ -123,9 +122,9 @@ func (p *program) keyMigrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate --to STORE",
 		Short: "Move every VIM to keys in another key store",
-		Long: `Seal every credential that is not yet sealed with a key in the named key store
-under a new key there, and destroy the old one where it was. The server must have
-both key stores configured. What was interrupted is taken up by repeating the command.`,
+		Long: `Move every credential that uses another key store to a new key in the named one, and
+destroy the old keys. Both key stores must be in the server's configuration. If the
+command is interrupted, repeat it.`,
 		Example: "  vimbroker key migrate --to vault",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {

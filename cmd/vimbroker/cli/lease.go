@@ -43,7 +43,7 @@ func (p *program) leaseListCommand() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List leases",
-		Long:    "List the leases that the caller may see, newest first; those that have ended only with --all or --state.",
+		Long:    "List the leases that you may see, newest first. Leases that have ended are listed only with --all or --state.",
 		Example: `  vimbroker lease list
   vimbroker lease list --vim edge-1 --all
   vimbroker lease list --state irrevocable -o json`,
@@ -116,7 +116,7 @@ func (p *program) leaseShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show one lease",
-		Long:    "Show what is known of one lease. Its credential was handed out once and is not part of it.",
+		Long:    "Show one lease. Its credential is printed only when it is issued or renewed, never here.",
 		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
 		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {

@@ -21,13 +21,13 @@ func (p *program) leaseRevokeCommand() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "revoke [ID...]",
-		Short: "Take leases back",
-		Long: `Take leases back before they expire: those named, or those that match --vim,
---principal and --operation together, or --all that the caller may revoke. Revoking
-again is harmless.
+		Short: "Revoke leases",
+		Long: `Revoke leases before they expire: leases by id, the leases that match --vim,
+--principal and --operation together, or with --all every lease that you may
+revoke. It is safe to revoke a lease again.
 
-The credential may work a little longer (the lease says how long at most). --wait
-returns when it was tried and is refused.`,
+A credential may work for a short time after it is revoked; "lease show" says how
+long at most. --wait returns when the server has tested that it no longer works.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
   vimbroker lease revoke --vim edge-1 --principal alice`,
 		ValidArgsFunction: p.LeaseIDs,

@@ -37,9 +37,9 @@ func (p *program) policyExplainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ACTION",
 		Short: "Say whether an action is allowed, and by which policies",
-		Long: `Say what policy would decide about an action on a VIM, a lease, or the
-project, and which policies determine that. Nothing happens. About oneself
-everyone may ask; about another principal (--principal) it needs a right of its own.`,
+		Long: `Show what the policies decide about an action on a VIM, a lease or the project, and
+which policies are the reason. The action itself is not done. You may always ask
+about yourself; to ask about another principal (--principal) you need a right.`,
 		Example: `  vimbroker policy explain vim:register
   vimbroker policy explain lease:issue --vim edge-1 --role cluster-admin --ttl 8h
   vimbroker policy explain lease:issue --vim edge-1 --principal bob --in-project acme --with-role member`,

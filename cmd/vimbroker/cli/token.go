@@ -39,9 +39,9 @@ func (p *program) tokenNewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new",
 		Short: "Make a token and its line for the tokens file",
-		Long: `Make a token for a caller. The token goes to standard output, once: it is kept
-nowhere. Its line for the server's tokens file, which holds only a digest, goes
-to standard error. Nothing is sent to the server.`,
+		Long: `Make a token for a caller. The token goes to standard output and is not stored
+anywhere. The line for the server's tokens file goes to standard error; it holds
+only a digest. Nothing is sent to the server.`,
 		Example: "  vimbroker token new --name alice --project acme --role member > alice.token",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -13,8 +13,8 @@ import (
 func (p *program) versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Say which build this is",
-		Long:    "Say which build this is, and with which Go it was made.",
+		Short:   "Print the version of this build",
+		Long:    "Print the version of this build, and the version of Go that built it.",
 		Example: "  vimbroker version -o json",
 		Args:    console.Names(),
 		RunE: func(*cobra.Command, []string) error {

@@ -45,7 +45,7 @@ func (p *program) vimListCommand() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the VIMs of the project, and shared ones",
-		Long:    "List the VIMs that the caller may see: those of its project and shared ones.",
+		Long:    "List the VIMs that you may see: those of your project, and shared ones.",
 		Example: `  vimbroker vim list
   vimbroker vim list --label site=north --status reachable
   vimbroker vim list -o json`,
@@ -87,7 +87,7 @@ func (p *program) vimShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show VIM",
 		Short:   "Show one VIM",
-		Long:    "Show what is known of one VIM, given by name or id. The credential is never part of it.",
+		Long:    "Show one VIM, by name or id. Its credential is never shown.",
 		Example: "  vimbroker vim show edge-1\n  vimbroker vim show edge-1 -o json",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
@@ -210,8 +210,8 @@ func (p *program) vimCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check VIM",
 		Short: "Check endpoint and credential now",
-		Long: `Ask the VIM now whether it answers, who it is, and whether it knows the
-credential. Fails (exit code 1) unless the VIM is found reachable.`,
+		Long: `Check now whether the VIM answers, whether it is still the same VIM, and whether it
+accepts the credential. Fails (exit code 1) unless the VIM is reachable.`,
 		Example: "  vimbroker vim check edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
@@ -239,8 +239,8 @@ func (p *program) vimDeleteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete VIM",
 		Short: "Delete a VIM and destroy its credential's key",
-		Long: `Delete a VIM. While leases on it live this is refused, unless --drain revokes
-them first: then the VIM goes when the last of them has ended.`,
+		Long: `Delete a VIM. The server refuses while the VIM has active leases. With --drain it
+revokes them first, and deletes the VIM when the last one has ended.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {

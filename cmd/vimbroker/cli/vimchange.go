@@ -23,10 +23,10 @@ func (p *program) vimUpdateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "update VIM",
 		Short: "Change a VIM",
-		Long: `Change what the flags name; everything else stays. A new endpoint, CA,
-verification or scope needs the credential again, so that a stored credential is
-never sent to a new place. The server checks the result against the VIM before
-anything is stored; leases that live stay bound to the VIM as it was.`,
+		Long: `Change what the flags name; everything else stays. If you change the endpoint, CA,
+verification or scope, give the credential again: a stored credential is never
+sent to a new address. The server checks the change against the VIM before it
+stores anything. Existing leases keep using the previous settings.`,
 		Example: `  vimbroker vim update edge-1 --label site=south --label old-
   vimbroker vim update edge-1 --default
   vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token

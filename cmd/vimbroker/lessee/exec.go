@@ -31,18 +31,19 @@ func (p *program) execCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec VIM [flags] -- COMMAND [ARG...]",
 		Short: "Run a command with a lease, and revoke it when the command ends",
-		Long: `Take a lease on a VIM, run a command that uses it, and revoke it when the
-command ends, however that is. The command finds KUBECONFIG and the KUBE_ and
-HELM_ variables in its environment, or on OpenStack OS_CLIENT_CONFIG_FILE and
-OS_CLOUD and no other OS_ variable; this program's own token is not there.
-The files that they name are private and removed at the end; a later exec
-removes those of one that was killed. While the command runs, the lease is
-renewed and the token file replaced.
+		Long: `Take a lease on a VIM, run a command that uses it, and revoke the lease when the
+command ends for any reason. The command's environment has KUBECONFIG and the
+KUBE_ and HELM_ variables; on OpenStack it has OS_CLIENT_CONFIG_FILE and OS_CLOUD,
+and no other OS_ variable. It does not have the token of vimbroker.
 
-Signals (INT, TERM, HUP, QUIT, USR1, USR2, WINCH) are passed on to the command. The
-command's exit code is passed back: 128+n if signal n ended it. Codes of this
-program's own: 125 the command was not run; 126 it cannot be executed; 127 there
-is no such command.`,
+The files that these variables name are private, and are removed at the end. If
+exec is killed, the next exec removes them. While the command runs, exec renews the
+lease and replaces the token file.
+
+exec passes the signals INT, TERM, HUP, QUIT, USR1, USR2 and WINCH to the command,
+and exits with the command's exit code (128+n if signal n ended it). If it cannot
+run the command, it exits with 127 (no such command), 126 (not executable), or 125
+(any other reason).`,
 		Example: `  vimbroker exec edge-1 -- kubectl get pods
   vimbroker exec edge-1 --role edit --namespace web --ttl 30m -- helm upgrade web ./chart
   vimbroker exec cloud-1 -- openstack server list`,

@@ -17,9 +17,9 @@ import (
 
 func (p *program) dbCommand() *cobra.Command {
 	return console.Group("db", "Prepare the database that several servers share",
-		`These commands do not talk to a server: they read its configuration file, and use
-the database that database.postgres names there. Of the other files that are named
-there they read none.`,
+		`These commands do not talk to a server. They read the server's configuration file,
+and use the database that database.postgres names. They read no other file that the
+configuration names, except the file of the connection string.`,
 		`  vimbroker db status --config /etc/vimbroker/vimbroker.yaml
   vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml
   vimbroker db copy --config /etc/vimbroker/vimbroker.yaml`,
@@ -68,9 +68,9 @@ func (p *program) dbStatusCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "status",
 		Short: "Say whether the schema is this version's",
-		Long: `Compare the schema of the database with the one that this version makes. Fails
-(exit code 1) if they differ, and says whether a server of this version works on the
-database all the same, or if the database cannot be asked.`,
+		Long: `Compare the schema of the database with the schema of this version. Fails (exit
+code 1) if they differ, and says whether a server of this version can still use the
+database. Also fails if the database does not answer.`,
 		Example: "  vimbroker db status --config /etc/vimbroker/vimbroker.yaml -o json",
 	}, func(ctx context.Context, c config) error {
 		found, err := postgres.Status(ctx, c.Database.options(newLog(p.Err, c)))
@@ -103,10 +103,10 @@ func (p *program) dbMigrateCommand() *cobra.Command {
 	return p.dbConfig(&cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the schema up to date",
-		Long: `Make the schema that this version needs. Servers of the version before may go on
-meanwhile and afterwards, and start again: migrate with the new version first, then
-replace them one by one. What was interrupted is taken up by repeating the command; where
-nothing is to be done it does nothing.`,
+		Long: `Bring the schema to this version. Servers of the previous version keep running and
+can restart, so run this with the new version first, then replace the servers one by
+one. If the command is interrupted, repeat it. It does nothing if the schema is
+already current.`,
 		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml",
 	}, func(ctx context.Context, c config) error {
 		before, err := postgres.Migrate(ctx, c.Database.options(newLog(p.Err, c)))
@@ -127,14 +127,14 @@ func (p *program) dbCopyCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "copy",
 		Short: "Copy a server's embedded database into PostgreSQL",
-		Long: `Copy VIMs, leases, the ledger of keys and the audit log of a stopped server into an
-empty PostgreSQL database, whose schema it makes: all of it or nothing. What arrived
-is counted, and the audit log verified. It is refused while a server uses the
-embedded database, and where the PostgreSQL database holds anything.
+		Long: `Copy VIMs, leases, the list of keys to destroy and the audit log of a stopped server
+into an empty PostgreSQL database: all of it or nothing. The command makes the
+schema, counts what it copied, and verifies the audit log. It refuses while a server
+uses the embedded database, and if the PostgreSQL database is not empty.
 
-Keys are not in the database: servers need the key stores that the stopped one had.
-Do not start a server on the embedded database again: two that know the same
-credentials destroy each other's keys.`,
+Keys are not in the database: the new servers need the key stores of the old one.
+Do not start a server on the embedded database again: two servers that know the
+same credentials destroy each other's keys.`,
 		Example: "  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml --from /var/lib/vimbroker/vimbroker.db",
 	}, func(ctx context.Context, c config) error {
 		if from == "" {
