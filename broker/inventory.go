@@ -127,7 +127,7 @@ func (b *Broker) removeLate(ctx context.Context, src *source, inv *Inventory) er
 
 // removeLateObject removes what is upstream of a lease that has ended already.
 func (b *Broker) removeLateObject(ctx context.Context, src *source, by int64, l Lease) error {
-	act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+	act, err := b.enter(ctx, system("inventory"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		return fail(err)
 	}
 	l := b.newLease(p, v, r, grant)
-	if old, config, err := b.issued(ctx, v, l, act); err != nil || old.ID != "" {
+	if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
 		return old, config, err
 	}
 	if err := issuable(v); err != nil {
@@ -65,7 +65,7 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
 	if err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
 		if errors.Is(err, ErrExists) { // the same key, at the same moment
-			if old, config, err := b.issued(ctx, v, l, act); err != nil || old.ID != "" {
+			if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
 				return old, config, err
 			}
 		}
@@ -166,14 +166,14 @@ func issuable(v VIM) error {
 }
 
 // issued answers a repeat of an earlier request; it is empty when this is none.
-func (b *Broker) issued(ctx context.Context, v VIM, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
+func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}
 	if l.IdempotencyKey == "" {
 		return Lease{}, clientconfig.Config{}, nil
 	}
-	old, err := b.store.LeaseByKey(ctx, l.Principal, l.IdempotencyKey)
+	old, err := byKey(p, func(name string) (Lease, error) { return b.store.LeaseByKey(ctx, name, l.IdempotencyKey) })
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return Lease{}, clientconfig.Config{}, nil

@@ -261,7 +261,7 @@ func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
 		if !l.Derived {
 			return nil
 		}
-		act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		act, err := b.enter(ctx, system("check"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	}
 	act.With(audit.DetailVIM, v.ID)
 	if err := b.store.CreateVIM(ctx, v, act.Intent()); err != nil {
-		if old, replay := b.registered(ctx, v, err); replay != nil || old.ID != "" {
+		if old, replay := b.registered(ctx, p, v, err); replay != nil || old.ID != "" {
 			return old, replay
 		}
 		return VIM{}, b.refuse(ctx, act, err)
@@ -100,14 +100,24 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	}, d, cred, nil
 }
 
+// byKey finds what a principal made under an idempotency key, also by the name that
+// older versions stored.
+func byKey[T any](p policy.Principal, find func(name string) (T, error)) (T, error) {
+	found, err := find(p.Name)
+	if errors.Is(err, ErrNotFound) && p.Formerly != "" {
+		return find(p.Formerly)
+	}
+	return found, err
+}
+
 // registered answers a repeat of an earlier registration; it is empty when this
 // is none.
-func (b *Broker) registered(ctx context.Context, v VIM, createErr error) (VIM, error) {
+func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, createErr error) (VIM, error) {
 	var e *Error
 	if v.IdempotencyKey == "" || !errors.As(createErr, &e) || !errors.Is(e, ErrExists) {
 		return VIM{}, nil
 	}
-	old, err := b.store.VIMByKey(ctx, v.CreatedBy, v.IdempotencyKey)
+	old, err := byKey(p, func(name string) (VIM, error) { return b.store.VIMByKey(ctx, name, v.IdempotencyKey) })
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return VIM{}, nil // the name is taken by another registration

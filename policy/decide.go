@@ -17,8 +17,32 @@ const systemPrefix = "system:"
 // Decide implements [Decider]. A permit counts only where no forbid matches and
 // every policy could be evaluated: Cedar itself skips a policy that errs, and
 // would let a broken forbid pass. A request that the schema does not know is
-// denied with an error.
+// denied with an error. Where an actor stands in for the principal, both must be
+// permitted: the actor by the built-in policies, the principal by those for callers.
 func (p *Policies) Decide(r Request) Decision {
+	if r.Resource.Owner != "" && r.Resource.Owner == r.Principal.Formerly {
+		r.Resource.Owner = r.Principal.Name
+	}
+	who := principalEntity(r.Principal, "")
+	if r.Principal.Actor == "" {
+		return p.decide(r, who)
+	}
+	if r.Principal.Name == "" || r.Principal.Authenticator() == bySystem {
+		return refuse("principal %q: the broker's own parts act for callers only", r.Principal.Name)
+	}
+	act := r
+	act.Principal = Principal{Name: r.Principal.Actor, Project: r.Principal.Project, Roles: []string{RoleSystem}}
+	actor := p.decide(act, principalEntity(act.Principal, r.Principal.Name))
+	if !actor.Allowed {
+		return actor
+	}
+	d := p.decide(r, who)
+	d.Policies = append(actor.Policies, d.Policies...)
+	return d
+}
+
+// decide answers for one principal, as who describes it.
+func (p *Policies) decide(r Request, who cedar.Entity) Decision {
 	policies := p.callers
 	system := slices.Contains(r.Principal.Roles, RoleSystem)
 	switch {
@@ -34,7 +58,7 @@ func (p *Policies) Decide(r Request) Decision {
 		return refuse("action %q is not done to a %s", r.Action, r.Resource.Kind)
 	}
 
-	who, what := principalEntity(r.Principal), resourceEntity(r.Resource)
+	what := resourceEntity(r.Resource)
 	question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
 	if shape.weighed {
 		question.Context = wishRecord(r.Wish)
@@ -68,13 +92,18 @@ func (f facts) Get(uid cedar.EntityUID) (cedar.Entity, bool) {
 	return cedar.Entity{}, false
 }
 
-func principalEntity(p Principal) cedar.Entity {
+// principalEntity describes a principal; behalf is the caller that a part of the broker
+// acts for.
+func principalEntity(p Principal, behalf string) cedar.Entity {
 	return cedar.Entity{
 		UID: cedar.NewEntityUID("Principal", cedar.String(p.Name)),
 		Attributes: cedar.NewRecord(cedar.RecordMap{
-			"name":    cedar.String(p.Name),
-			"project": cedar.String(p.Project),
-			"roles":   stringSet(p.Roles),
+			"name":          cedar.String(p.Name),
+			"authenticator": cedar.String(p.Authenticator()),
+			"project":       cedar.String(p.Project),
+			"roles":         stringSet(p.Roles),
+			"actor":         cedar.String(p.Actor),
+			"onBehalfOf":    cedar.String(behalf),
 		}),
 	}
 }

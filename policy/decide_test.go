@@ -119,9 +119,9 @@ func TestDefaultPolicies(t *testing.T) {
 		deny(nobody, policy.VIMShow, ownVIM),
 
 		allow(reaper, policy.LeaseRevoke, foreignLease),
-		allow(reaper, policy.VIMCheck, foreignVIM),
-		allow(reaper, policy.VIMDelete, foreignVIM),
-		allow(reaper, policy.VIMSettle, foreignVIM),
+		deny(reaper, policy.VIMCheck, foreignVIM),
+		deny(reaper, policy.VIMDelete, foreignVIM),
+		deny(reaper, policy.VIMSettle, foreignVIM),
 		deny(reaper, policy.LeaseIssue, foreignVIM),
 		deny(reaper, policy.LeaseRenew, foreignLease),
 		deny(reaper, policy.LeasePassThrough, foreignVIM),

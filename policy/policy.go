@@ -5,6 +5,7 @@ package policy
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -18,13 +19,36 @@ var ErrEvaluation = errors.New("policy could not be evaluated")
 // Principal is who asks, as an authenticator established it. It acts in exactly
 // one project.
 type Principal struct {
-	// Name is unique within this broker, e.g. "alice" or "system:reaper". The
-	// prefix "system:" and [RoleSystem] come together or not at all.
+	// Name is unique within this broker, because it is qualified by who authenticated
+	// the principal: "keystone:4f1c@default". A name without a prefix is that of a static
+	// token: "alice". The prefix "system:" and [RoleSystem] come together or not at all.
 	Name string
+	// Formerly is the unqualified name by which older versions stored what the principal
+	// owns; empty if there is none.
+	Formerly string
 	// Project is the tenant the principal acts in.
 	Project string
 	// Roles are the principal's roles in that project: "admin", "member", "reader".
 	Roles []string
+	// Actor is the part of the broker that acts on behalf of the principal after the
+	// request has ended, e.g. "system:lifecycle"; empty if the principal acts itself.
+	// It is set by [Delegates.Resume]. What is done needs the permission of both.
+	Actor string
+}
+
+// Authenticators, as they qualify names.
+const (
+	ByStaticToken = "static"
+	ByKeystone    = "keystone"
+	bySystem      = "system"
+)
+
+// Authenticator is who established the principal's name.
+func (p Principal) Authenticator() string {
+	if by, _, qualified := strings.Cut(p.Name, ":"); qualified {
+		return by
+	}
+	return ByStaticToken
 }
 
 // Roles that the default policies speak of.

@@ -62,7 +62,7 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := principalEntity(Principal{Name: "alice", Project: "core", Roles: []string{"member"}})
+	who := principalEntity(Principal{Name: "alice", Project: "core", Roles: []string{"member"}, Actor: "system:lifecycle"}, "")
 	for action, shape := range p.actions {
 		for _, kind := range shape.kinds {
 			what := resourceEntity(Resource{

@@ -42,6 +42,8 @@ type Token struct {
 // nameForm is what names of principals, projects and roles look like.
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`) })
 
+var _ Directory = (*StaticTokens)(nil)
+
 // StaticTokens authenticates callers against a fixed list of tokens. It keeps
 // digests only, is immutable and safe for concurrent use.
 type StaticTokens struct {
@@ -126,6 +128,27 @@ func (s *StaticTokens) Authenticate(_ context.Context, bearer string) (Principal
 	}
 	holder.Roles = slices.Clone(holder.Roles)
 	return holder, nil
+}
+
+// Lookup implements [Directory].
+func (s *StaticTokens) Lookup(_ context.Context, name, project string) (Principal, error) {
+	for _, holder := range s.holders {
+		if holder.Name == name && holder.Project == project {
+			holder.Roles = slices.Clone(holder.Roles)
+			return holder, nil
+		}
+	}
+	return Principal{}, ErrUnauthenticated
+}
+
+// Has reports whether a token names a caller so, in any project.
+func (s *StaticTokens) Has(name string) bool {
+	for _, holder := range s.holders {
+		if holder.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // NewToken makes a token of 256 random bits and the digest to store for it. The

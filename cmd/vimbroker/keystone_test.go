@@ -70,7 +70,7 @@ func TestCallersFromKeystone(t *testing.T) {
 			t.Errorf("GET /v1/audit with %s = %d, want %d:\n%s", c.header, status, c.status, text)
 		}
 	}
-	if _, text := whoami("X-Auth-Token", "alices"); !strings.Contains(text, `"a1@default"`) {
+	if _, text := whoami("X-Auth-Token", "alices"); !strings.Contains(text, `"keystone:a1@default"`) {
 		t.Errorf("the audit log does not name the Keystone caller: %s", text)
 	}
 	// Keystone away is not a wrong token; static tokens go on.

@@ -71,7 +71,7 @@ const (
 	// maxValidations bounds the requests to Keystone at a time, so that guessed
 	// tokens cost no more than that.
 	maxValidations = 16
-	// maxCallerName bounds a principal's name, in bytes.
+	// maxCallerName bounds a principal's name without its prefix, in bytes.
 	maxCallerName = 128
 )
 
@@ -196,8 +196,9 @@ func (c *Callers) principal(body validated) (policy.Principal, error) {
 	if t.Project.ID == "" || t.Application != nil && t.Application.Rules != nil {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
-	p := policy.Principal{Name: t.User.ID + "@" + t.User.Domain.ID, Project: t.Project.ID}
-	if !callerID().MatchString(p.Project) || len(p.Name) > maxCallerName {
+	name := t.User.ID + "@" + t.User.Domain.ID
+	p := policy.Principal{Name: policy.ByKeystone + ":" + name, Formerly: name, Project: t.Project.ID}
+	if !callerID().MatchString(p.Project) || len(name) > maxCallerName {
 		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", notKeystone(0))
 	}
 	roles := map[string]bool{}

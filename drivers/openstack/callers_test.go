@@ -172,9 +172,9 @@ func TestCallers(t *testing.T) {
 	k.knows("other alice", token("a1", "d2", "p1", later, "member"))
 	k.knows("alice-in-d2", token("a1", "d2", "p2", later, "admin"))
 	k.knows("guest", token("g1", "default", "p1", later, "creator"))
-	wantCaller(t, c, "alice", policy.Principal{Name: "a1@default", Project: "p1", Roles: []string{"member", "reader"}})
-	wantCaller(t, c, "alice-in-d2", policy.Principal{Name: "a1@d2", Project: "p2", Roles: []string{"admin"}})
-	wantCaller(t, c, "guest", policy.Principal{Name: "g1@default", Project: "p1"})
+	wantCaller(t, c, "alice", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member", "reader"}})
+	wantCaller(t, c, "alice-in-d2", policy.Principal{Name: "keystone:a1@d2", Formerly: "a1@d2", Project: "p2", Roles: []string{"admin"}})
+	wantCaller(t, c, "guest", policy.Principal{Name: "keystone:g1@default", Formerly: "g1@default", Project: "p1"})
 	wantStranger(t, c, "nobody")
 	wantStranger(t, c, "")
 	wantStranger(t, c, "other alice") // no token holds a space
@@ -200,7 +200,7 @@ func TestCallersOfNoProject(t *testing.T) {
 	free := token("a1", "default", "p1", later, "member")
 	free["application_credential"] = object{"id": "x", "restricted": true}
 	k.knows("free", free)
-	wantCaller(t, c, "free", policy.Principal{Name: "a1@default", Project: "p1", Roles: []string{"member"}})
+	wantCaller(t, c, "free", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}})
 }
 
 // What no Keystone says makes no principal.
@@ -242,7 +242,7 @@ func TestCallersAreRemembered(t *testing.T) {
 		now = now.Add(d)
 	}
 	c := mustCallers(t, o)
-	alice := policy.Principal{Name: "a1@default", Project: "p1", Roles: []string{"member"}}
+	alice := policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}}
 	k.knows("alice", token("a1", "default", "p1", now.Add(time.Hour), "member"))
 	asked := func(want int32) {
 		t.Helper()
@@ -288,7 +288,7 @@ func TestCallersWithoutKeystone(t *testing.T) {
 	wantLater(t, c, "alice")
 	k.set(func() { k.refuse = 0 })
 	skew.Add(int64(2 * time.Second))
-	alice := policy.Principal{Name: "a1@default", Project: "p1", Roles: []string{"member"}}
+	alice := policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}}
 	wantCaller(t, c, "alice", alice)
 
 	// The broker's own token is no longer accepted: one login, and nobody notices.

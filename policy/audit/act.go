@@ -16,15 +16,17 @@ const (
 	DetailError = "error"
 	// DetailResourceProject is set where the resource is another project's.
 	DetailResourceProject = "resourceProject"
-	DetailVIM             = "vim"
-	DetailLease           = "lease"
-	DetailGeneration      = "generation"
-	DetailRole            = "role"
-	DetailNamespaces      = "namespaces"
-	DetailTTL             = "ttl"
-	DetailExpiresAt       = "expiresAt"
-	DetailReason          = "reason"
-	DetailPurpose         = "purpose"
+	// DetailActor is the part of the broker that acted on behalf of the principal.
+	DetailActor      = "actor"
+	DetailVIM        = "vim"
+	DetailLease      = "lease"
+	DetailGeneration = "generation"
+	DetailRole       = "role"
+	DetailNamespaces = "namespaces"
+	DetailTTL        = "ttl"
+	DetailExpiresAt  = "expiresAt"
+	DetailReason     = "reason"
+	DetailPurpose    = "purpose"
 )
 
 // detailLimit is the longest detail value in bytes. Longer ones are cut: some

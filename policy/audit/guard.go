@@ -43,6 +43,9 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 		Kind:      res.Kind,
 		Resource:  res.ID,
 	}}
+	if p.Actor != "" {
+		act.With(DetailActor, p.Actor)
+	}
 	if slices.Contains(p.Roles, policy.RoleSystem) {
 		act.entry.Project = res.Project
 	} else if res.Project != p.Project {
@@ -61,7 +64,7 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 		err = fmt.Errorf("%w: %w", err, policy.ErrEvaluation)
 		if g.Log != nil {
 			g.Log.ErrorContext(ctx, "policy could not be evaluated, so it denied",
-				"principal", p.Name, "action", action, "resource", res.ID, "errors", d.Errors)
+				"principal", p.Name, "actor", p.Actor, "action", action, "resource", res.ID, "errors", d.Errors)
 		}
 	}
 	// A caller that hangs up must not be able to probe unrecorded.

@@ -165,3 +165,23 @@ func TestDetailIsBounded(t *testing.T) {
 		t.Errorf("purpose has %d bytes, want %d whole characters", len(got), 256)
 	}
 }
+
+// TestActorIsRecordedBesideThePrincipal looks at what was done, and at what was denied.
+func TestActorIsRecordedBesideThePrincipal(t *testing.T) {
+	delegated := alice
+	delegated.Actor = "system:lifecycle"
+	g, s := guard(allowing)
+	act, err := g.Enter(t.Context(), delegated, policy.LeaseIssue, edge, policy.Wish{})
+	if err != nil {
+		t.Fatalf("Enter() = %v", err)
+	}
+	g.Policy = answer{}
+	if _, err := g.Enter(t.Context(), delegated, policy.VIMDelete, edge, policy.Wish{}); !errors.Is(err, policy.ErrDenied) {
+		t.Errorf("Enter() = %v, want ErrDenied", err)
+	}
+	for _, e := range append(s.entries, act.Intent()) {
+		if e.Principal != "alice" || e.Project != "core" || e.Detail[audit.DetailActor] != "system:lifecycle" {
+			t.Errorf("%s entry: %s of %s, detail %v; want alice of core and the actor", e.Outcome, e.Principal, e.Project, e.Detail)
+		}
+	}
+}

@@ -42,10 +42,15 @@ func (l *live) Decide(r policy.Request) policy.Decision { return l.now.Load().po
 // Authenticate implements [api.Authenticator]: a token of ours is looked up, any
 // other is Keystone's, if callers may bring such.
 func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
+	tokens := l.now.Load().tokens
 	if l.keystone != nil && !policy.OwnToken(bearer) {
-		return l.keystone.Authenticate(ctx, bearer)
+		p, err := l.keystone.Authenticate(ctx, bearer)
+		if tokens != nil && tokens.Has(p.Formerly) {
+			p.Formerly = "" // what is stored under that name is the static token's
+		}
+		return p, err
 	}
-	if tokens := l.now.Load().tokens; tokens != nil {
+	if tokens != nil {
 		return tokens.Authenticate(ctx, bearer)
 	}
 	return policy.Principal{}, policy.ErrUnauthenticated

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -36,6 +38,29 @@ func TestReloadKnowsEveryKey(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(c.fields(&files.Document{}))) {
 		if !slices.Contains(known, key) {
 			t.Errorf("a reload ignores %s: add it to restartKeys, or exchange it and add it to reloadKeys (live.go)", key)
+		}
+	}
+}
+
+// alwaysAlice stands for a Keystone.
+type alwaysAlice struct{}
+
+func (alwaysAlice) Authenticate(context.Context, string) (policy.Principal, error) {
+	return policy.Principal{Name: "keystone:alice", Formerly: "alice", Project: "demo"}, nil
+}
+
+// A bare name in the store is the static token's, if there is such a token.
+func TestBareNamesAreTheStaticTokens(t *testing.T) {
+	_, digest := policy.NewToken()
+	for name, want := range map[string]string{"bob": "alice", "alice": ""} {
+		tokens, err := policy.NewStaticTokens([]policy.Token{{Name: name, Project: "demo", Roles: []string{"member"}, SHA256: digest}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLive(config{tokens: tokens})
+		l.keystone = alwaysAlice{}
+		if p, err := l.Authenticate(t.Context(), "gAAAA"); err != nil || p.Name != "keystone:alice" || p.Formerly != want {
+			t.Errorf("beside a static %s: %+v, %v; want the former name %q", name, p, err, want)
 		}
 	}
 }

@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrDelegationEnded: nothing more may be done on behalf of the caller. The caller is
+// not in the directory any more, or the directory could not be asked for too long.
+var ErrDelegationEnded = errors.New("acting on behalf of the caller has ended")
+
+// DefaultHold is how long recorded roles hold unless an operator sets another time.
+const DefaultHold = time.Hour
+
+// Delegation is what is kept of a caller, so that work can go on for them after their
+// request has ended. It holds no credential.
+type Delegation struct {
+	Name     string    `json:"name"`
+	Formerly string    `json:"formerly,omitempty"`
+	Project  string    `json:"project"`
+	Roles    []string  `json:"roles"`
+	At       time.Time `json:"at"`
+}
+
+// Delegate records a caller as they are at that time.
+func Delegate(p Principal, at time.Time) Delegation {
+	return Delegation{Name: p.Name, Formerly: p.Formerly, Project: p.Project, Roles: slices.Clone(p.Roles), At: at}
+}
+
+// Directory knows callers without their tokens.
+type Directory interface {
+	// Lookup returns the caller as they are now; [ErrUnauthenticated] if there is no
+	// such caller in that project. Any other error means that it cannot be asked now.
+	Lookup(ctx context.Context, name, project string) (Principal, error)
+}
+
+// Delegates resumes delegations. It must not be changed once used.
+type Delegates struct {
+	// Directories are by authenticator. Keystone has none: it shows the roles of a
+	// token only.
+	Directories map[string]Directory
+	// Hold is how long recorded roles hold where no directory can be asked, counted
+	// from the request; 0 means [DefaultHold].
+	Hold time.Duration
+	Now  func() time.Time
+}
+
+// Resume returns the caller for the next step of work that actor ("system:lifecycle")
+// does on their behalf. It is called before each step, and grants nothing by itself:
+// each step is decided by policy, for actor and caller.
+//
+// If the caller's directory can be asked, the caller has the roles that it gives now,
+// and [ErrDelegationEnded] is returned if the caller is gone. If not, the recorded roles
+// hold for [Delegates.Hold] after the request; then [ErrDelegationEnded].
+func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Principal, error) {
+	p := Principal{Name: g.Name, Formerly: g.Formerly, Project: g.Project, Roles: slices.Clone(g.Roles)}
+	if !strings.HasPrefix(actor, systemPrefix) || p.Authenticator() == bySystem || slices.Contains(g.Roles, RoleSystem) {
+		return Principal{}, fmt.Errorf("%q for %q: %w: only a part of the broker acts, and only for a caller", actor, g.Name, ErrDelegationEnded)
+	}
+	why := errors.New("its authenticator has no directory")
+	if directory, ok := d.Directories[p.Authenticator()]; ok {
+		now, err := directory.Lookup(ctx, g.Name, g.Project)
+		switch {
+		case err == nil:
+			p.Roles, p.Actor = now.Roles, actor
+			return p, nil
+		case errors.Is(err, ErrUnauthenticated):
+			return Principal{}, fmt.Errorf("%s in project %s: %w: there is no such caller any more", g.Name, g.Project, ErrDelegationEnded)
+		case ctx.Err() != nil:
+			return Principal{}, ctx.Err()
+		}
+		why = err
+	}
+	hold := d.Hold
+	if hold == 0 {
+		hold = DefaultHold
+	}
+	if age := d.Now().Sub(g.At); age < 0 || age >= hold {
+		return Principal{}, fmt.Errorf("%s in project %s: %w: the roles were recorded more than %v ago: %w", g.Name, g.Project, ErrDelegationEnded, hold, why)
+	}
+	p.Actor = actor
+	return p, nil
+}

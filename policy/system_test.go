@@ -1,0 +1,244 @@
+package policy_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func part(name string) policy.Principal {
+	return policy.Principal{Name: "system:" + name, Roles: []string{policy.RoleSystem}}
+}
+
+// TestPartsOfTheBroker tries each part of the broker with each action on each kind of
+// thing: what is not listed is denied.
+func TestPartsOfTheBroker(t *testing.T) {
+	policies := load(t, nil)
+	type done struct {
+		action policy.Action
+		kind   policy.Kind
+	}
+	endsLeases := done{policy.LeaseRevoke, policy.KindLease}
+	for name, may := range map[string][]done{
+		"reaper":    {endsLeases},
+		"check":     {endsLeases},
+		"inventory": {endsLeases},
+		"drain":     {endsLeases, {policy.VIMDelete, policy.KindVIM}},
+		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}},
+		"lifecycle": {}, // without a caller
+		"stranger":  {},
+	} {
+		tried := 0
+		for _, r := range everyRequest(part(name)) {
+			want := slices.Contains(may, done{r.Action, r.Resource.Kind})
+			if got := policies.Decide(r).Allowed; got != want {
+				t.Errorf("system:%s, %s on a %s: allowed is %t, want %t", name, r.Action, r.Resource.Kind, got, want)
+			}
+			if want {
+				tried++
+			}
+		}
+		if len(may) > 0 && tried == 0 {
+			t.Errorf("nothing that system:%s may do was tried", name)
+		}
+	}
+}
+
+// TestActorAndCallerMustBothBePermitted tries everything that the life-cycle engine may
+// ask for on behalf of callers of each role.
+func TestActorAndCallerMustBothBePermitted(t *testing.T) {
+	policies := load(t, nil)
+	engine := []policy.Action{policy.VIMShow, policy.LeaseIssue, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke}
+	allowed := 0
+	for _, caller := range []policy.Principal{admin, member, reader, nobody} {
+		for _, r := range everyRequest(caller) {
+			own := policies.Decide(r).Allowed
+			want := own && slices.Contains(engine, r.Action) && r.Resource.Kind != policy.KindProject
+			r.Principal.Actor = "system:lifecycle"
+			if got := policies.Decide(r).Allowed; got != want {
+				t.Errorf("system:lifecycle for %s, %s on %s: allowed is %t, want %t", caller.Name, r.Action, r.Resource.ID, got, want)
+			}
+			if want {
+				allowed++
+			}
+			r.Principal.Actor = "system:stranger"
+			if policies.Decide(r).Allowed {
+				t.Errorf("system:stranger may %s %s for %s", r.Action, r.Resource.ID, caller.Name)
+			}
+		}
+	}
+	if allowed == 0 {
+		t.Error("nothing is allowed on behalf of anyone: the test proves nothing")
+	}
+}
+
+func TestSitePoliciesSeeTheActor(t *testing.T) {
+	policies := load(t, map[string][]byte{"site.cedar": []byte(`
+		@id("no-operations-at-edge")
+		forbid (principal, action == Action::"lease:issue", resource)
+		when { principal.actor == "system:lifecycle" };`)})
+	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour}}
+	if d := policies.Decide(r); !d.Allowed {
+		t.Errorf("the caller herself is denied: %+v", d)
+	}
+	r.Principal.Actor = "system:lifecycle"
+	d := policies.Decide(r)
+	if d.Allowed || !slices.Contains(d.Policies, "site.no-operations-at-edge") || !slices.Contains(d.Policies, "system.lifecycle-uses-vims-for-callers") {
+		t.Errorf("Decide() = %+v, want the site's denial, and the policy of the actor named beside it", d)
+	}
+}
+
+func TestWhoActsForWhomIsChecked(t *testing.T) {
+	policies := load(t, nil)
+	for name, p := range map[string]policy.Principal{
+		"an actor that is a caller":   {Name: "alice", Project: "core", Roles: []string{"admin"}, Actor: "bob"},
+		"an actor for a part":         {Name: "system:reaper", Roles: []string{"system"}, Actor: "system:lifecycle"},
+		"an actor for nobody":         {Project: "core", Roles: []string{"admin"}, Actor: "system:lifecycle"},
+		"a caller with a part's role": {Name: "alice", Project: "core", Roles: []string{"admin", "system"}, Actor: "system:lifecycle"},
+	} {
+		if d := policies.Decide(policy.Request{Principal: p, Action: policy.VIMShow, Resource: ownVIM}); d.Allowed || len(d.Errors) == 0 {
+			t.Errorf("%s: Decide() = %+v, want a denial with an error", name, d)
+		}
+	}
+}
+
+// TestNamesAreQualified has callers of three authenticators, whose own name is alice.
+func TestNamesAreQualified(t *testing.T) {
+	policies := load(t, nil)
+	lease := func(owner string) policy.Resource {
+		return policy.Resource{Kind: policy.KindLease, ID: "l1", Project: "core", Owner: owner, VIMProject: "ran"}
+	}
+	caller := func(name, formerly string) policy.Principal {
+		return policy.Principal{Name: name, Formerly: formerly, Project: "core", Roles: []string{policy.RoleMember}}
+	}
+	for _, c := range []struct {
+		who   policy.Principal
+		owner string
+		want  bool
+	}{
+		{caller("alice", ""), "alice", true},
+		{caller("alice", ""), "keystone:alice", false},
+		{caller("keystone:alice", ""), "alice", false},
+		{caller("keystone:alice", ""), "keystone:alice", true},
+		{caller("oidc:alice", ""), "keystone:alice", false},
+		// Rows of a version that did not qualify.
+		{caller("keystone:alice", "alice"), "alice", true},
+		{caller("keystone:alice", "alice"), "keystone:alice", true},
+		{caller("keystone:alice", "alice"), "bob", false},
+		{caller("keystone:alice", "alice"), "", false},
+	} {
+		d := policies.Decide(policy.Request{Principal: c.who, Action: policy.LeaseRenew, Resource: lease(c.owner)})
+		if d.Allowed != c.want {
+			t.Errorf("%s (formerly %q) renews a lease of %q: %t, want %t", c.who.Name, c.who.Formerly, c.owner, d.Allowed, c.want)
+		}
+	}
+	site := load(t, map[string][]byte{"site.cedar": []byte(`
+		@id("keystone-only")
+		forbid (principal, action, resource)
+		unless { principal.authenticator == "keystone" };`)})
+	for name, want := range map[string]bool{"alice": false, "keystone:alice": true, "oidc:alice": false} {
+		if got := site.Decide(policy.Request{Principal: caller(name, ""), Action: policy.VIMShow, Resource: ownVIM}).Allowed; got != want {
+			t.Errorf("where only Keystone's callers are let in, %s: %t", name, got)
+		}
+	}
+}
+
+// book is a directory that can be closed.
+type book struct {
+	*policy.StaticTokens
+	closed error
+}
+
+func (b *book) Lookup(ctx context.Context, name, project string) (policy.Principal, error) {
+	if b.closed != nil {
+		return policy.Principal{}, b.closed
+	}
+	return b.StaticTokens.Lookup(ctx, name, project)
+}
+
+func tokensOf(t *testing.T, tokens ...policy.Token) *policy.StaticTokens {
+	t.Helper()
+	for i := range tokens {
+		_, tokens[i].SHA256 = policy.NewToken()
+	}
+	s, err := policy.NewStaticTokens(tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestResume(t *testing.T) {
+	requested := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	tokens := tokensOf(t, policy.Token{Name: "alice", Project: "core", Roles: []string{"reader"}})
+	static := policy.Delegate(policy.Principal{Name: "alice", Project: "core", Roles: []string{"member"}}, requested)
+	cloud := policy.Delegate(policy.Principal{Name: "keystone:alice", Formerly: "alice", Project: "core", Roles: []string{"member"}}, requested)
+	gone := policy.Delegate(policy.Principal{Name: "bob", Project: "core", Roles: []string{"admin"}}, requested)
+	moved := policy.Delegate(policy.Principal{Name: "alice", Project: "ran", Roles: []string{"admin"}}, requested)
+	pass := policy.Delegate(part("reaper"), requested)
+	for name, c := range map[string]struct {
+		who    policy.Delegation
+		after  time.Duration
+		hold   time.Duration
+		closed error
+		roles  []string // nil: it has ended
+	}{
+		"the roles of now":             {who: static, after: time.Second, roles: []string{"reader"}},
+		"the roles of now, days later": {who: static, after: 72 * time.Hour, roles: []string{"reader"}},
+		"gone from the file":           {who: gone, after: time.Second},
+		"in another project":           {who: moved, after: time.Second},
+		"a directory that is closed":   {who: static, after: time.Minute, closed: errors.New("away"), roles: []string{"member"}},
+		"one that is closed for long":  {who: static, after: policy.DefaultHold, closed: errors.New("away")},
+		"no directory":                 {who: cloud, after: policy.DefaultHold - 1, roles: []string{"member"}},
+		"no directory for long":        {who: cloud, after: policy.DefaultHold},
+		"no directory, another hold":   {who: cloud, after: policy.DefaultHold, hold: 2 * policy.DefaultHold, roles: []string{"member"}},
+		"no directory, a shorter hold": {who: cloud, after: time.Minute, hold: time.Minute},
+		"a clock that went back":       {who: cloud, after: -time.Second},
+		"a part of the broker":         {who: pass, after: time.Second},
+	} {
+		d := &policy.Delegates{
+			Directories: map[string]policy.Directory{policy.ByStaticToken: &book{tokens, c.closed}},
+			Hold:        c.hold,
+			Now:         func() time.Time { return requested.Add(c.after) },
+		}
+		p, err := d.Resume(t.Context(), "system:lifecycle", c.who)
+		if c.roles == nil {
+			if !errors.Is(err, policy.ErrDelegationEnded) || p.Name != "" {
+				t.Errorf("%s: Resume() = %+v, %v; want ErrDelegationEnded", name, p, err)
+			}
+			continue
+		}
+		want := policy.Principal{Name: c.who.Name, Formerly: c.who.Formerly, Project: c.who.Project, Roles: c.roles, Actor: "system:lifecycle"}
+		if diff := cmp.Diff(want, p); diff != "" || err != nil {
+			t.Errorf("%s: Resume() = %v (-want +got):\n%s", name, err, diff)
+		}
+		if _, err := d.Resume(t.Context(), "bob", c.who); !errors.Is(err, policy.ErrDelegationEnded) {
+			t.Errorf("%s: Resume() for an actor that is a caller = %v", name, err)
+		}
+	}
+}
+
+// TestDelegationIsKept: it is stored, and so are roles that change afterwards in memory.
+func TestDelegationIsKept(t *testing.T) {
+	p := policy.Principal{Name: "keystone:alice", Formerly: "alice", Project: "core", Roles: []string{"member"}}
+	g := policy.Delegate(p, time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC))
+	p.Roles[0] = "admin"
+	text, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back policy.Delegation
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(g, back); diff != "" || back.Roles[0] != "member" {
+		t.Errorf("kept and read again (-want +got):\n%s", diff)
+	}
+}
