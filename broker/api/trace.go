@@ -13,7 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// trace is what is known of a request while it is answered.
+// trace is what the log and the metrics need of a request.
 type trace struct {
 	id        string
 	route     string // name of the operation; empty until one is found
@@ -29,11 +29,11 @@ func traceOf(ctx context.Context) *trace {
 	return ctx.Value(traceKey{}).(*trace)
 }
 
-// wellFormed is what a caller may choose as a request id: it goes into the log
-// and the audit log as it is.
+// wellFormed is what a caller may choose as a request id. It goes unchanged into the log
+// and the audit log.
 var wellFormed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// requestID takes the caller's id if it is well formed, and makes one otherwise.
+// requestID returns the caller's id if it is well formed, otherwise a new one.
 func requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); wellFormed().MatchString(id) {
 		return id
@@ -41,7 +41,7 @@ func requestID(r *http.Request) string {
 	return uuid.NewString()
 }
 
-// recorder remembers what was answered.
+// recorder keeps the status and the size of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -67,14 +67,14 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// discard is a response that nobody reads.
+// discard is an answer of which only the headers count.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d discard) WriteHeader(int)             {}
 
-// method keeps what callers make up out of metrics and logs.
+// method keeps invented methods out of metrics and logs.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -83,8 +83,8 @@ func method(m string) string {
 	return "other"
 }
 
-// describe tells what a panic was about. Its value may hold anything, a
-// credential included, so only the runtime's own words are repeated.
+// describe says what a panic was. Its value may contain a credential, so only the
+// runtime's own words are repeated.
 func describe(panicked any) string {
 	if err, ok := panicked.(runtime.Error); ok {
 		return err.Error()

@@ -9,9 +9,8 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// Problem is an error that the server answered with: what was wrong and what to
-// do, in the server's words. Where something else answered (a proxy), only Status and
-// Title are set.
+// Problem is an error answer: what is wrong and what to do, in the server's words. If
+// something other than the server answered (a proxy), only Status and Title are set.
 type Problem struct {
 	v1.Problem
 }
@@ -38,7 +37,7 @@ func problem(answer *http.Response) error {
 			p = &Problem{}
 		}
 	}
-	// The status line is what counts: the body may be another's.
+	// The status line counts, because the body may be a proxy's.
 	p.Status = answer.StatusCode
 	if p.Title == "" {
 		p.Title = "the broker's address answered " + answer.Status

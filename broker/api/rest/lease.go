@@ -13,7 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
-// undoTime is how long taking back a lease may take that could not be handed out.
+// undoTime bounds the revocation of a lease whose answer failed.
 const undoTime = 30 * time.Second
 
 func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease], error) {
@@ -46,13 +46,13 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 	return a, nil
 }
 
-// undo takes back a lease whose client configuration could not be rendered: it
-// is of no use to anyone.
+// undo revokes a lease whose client configuration could not be rendered: nobody can use
+// it.
 func (s *server) undo(c *call, l broker.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), undoTime)
 	defer cancel()
 	if _, err := s.broker.RevokeLease(ctx, c.principal, l.ID); err != nil {
-		s.log.ErrorContext(ctx, "taking back a lease that could not be rendered", "request", c.ID, "lease", l.ID, "error", err)
+		s.log.ErrorContext(ctx, "revoking a lease that could not be rendered", "request", c.ID, "lease", l.ID, "error", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]
 	return leases(revoked, ""), err
 }
 
-// issued is the one answer that holds a credential.
+// issued is the only answer with a credential.
 func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease], error) {
 	text, err := config.Render(l.Format)
 	if err != nil {

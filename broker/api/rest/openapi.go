@@ -17,11 +17,11 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// document makes the OpenAPI 3.1 description out of the route table and the
-// types of package v1.
+// document makes the OpenAPI 3.1 description from the route table and the types of
+// package v1.
 func document(version string) []byte {
-	// The schema of a client configuration has two forms, which no Go type can say; JSON
-	// that is passed through is an object.
+	// No Go type can express the two forms of a client configuration. JSON that is passed
+	// through is an object.
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[map[string]any]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[v1.ClientConfig](), reflect.TypeFor[json.RawMessage]())
@@ -49,7 +49,7 @@ func document(version string) []byte {
 	settle(schemas)
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
-		panic(err) // the table is at fault; every test of this package ends here
+		panic(err) // the table is wrong, and every test of this package fails here
 	}
 	return append(text, '\n')
 }
@@ -74,7 +74,9 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 		if strings.HasPrefix(r.path, "/v1/vims/") {
 			doc = "Id or name of the VIM"
 		}
-		op.Parameters = append(op.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}})
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: m[1], In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString},
+		})
 	}
 	for _, p := range r.query {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: p.schema()})
@@ -91,7 +93,9 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 			a.Content = content(v1.MediaType, r.out, schemas)
 		}
 		if r.out == reflect.TypeFor[v1.VIM]() && status != http.StatusNoContent {
-			a.Headers = map[string]*huma.Param{"ETag": {Description: "The VIM's revision, for If-Match", Schema: &huma.Schema{Type: huma.TypeString}}}
+			a.Headers = map[string]*huma.Param{
+				"ETag": {Description: "The VIM's revision, for If-Match", Schema: &huma.Schema{Type: huma.TypeString}},
+			}
 		}
 		op.Responses[strconv.Itoa(status)] = a
 	}
@@ -124,9 +128,8 @@ func (p parameter) schema() *huma.Schema {
 	return s
 }
 
-// settle says what huma cannot know: our codec writes no list as null, and an
-// answer may gain fields that a client is to ignore, while a request may hold no
-// field but those we know.
+// settle corrects what huma cannot know. Our codec never writes a list as null. An answer
+// may gain fields, which clients ignore. A request has only known fields.
 func settle(schemas huma.Registry) {
 	asked := map[string]bool{}
 	for _, r := range routes {
@@ -146,7 +149,7 @@ func settle(schemas huma.Registry) {
 	}
 }
 
-// reach notes the names of all schemas that s leads to.
+// reach collects the names of all schemas that s refers to.
 func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
 	if s.Ref == "" {
 		return

@@ -28,8 +28,8 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 			return none, invalid("query", "since", "must be a time such as 2026-01-31T12:00:00Z")
 		}
 	}
-	// The log only grows at its end, so the number of the last entry shown is
-	// all that the next page needs.
+	// The log grows only at its end, so the next page needs no more than the number of
+	// the last entry shown.
 	if page.Token != "" {
 		if q.Before, err = strconv.ParseInt(page.Token, 10, 64); err != nil || q.Before < 1 {
 			return none, invalid("query", "pageToken", "must be the nextPageToken of the page before")

@@ -12,7 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// soon is how long before its end a stored credential is warned of.
+// soon is how long before a stored credential expires there is a warning.
 const soon = 30 * 24 * time.Hour
 
 // registration rebuilds a registration for the domain, field by field.
@@ -49,8 +49,8 @@ func registration(in v1.Registration) (broker.Registration, error) {
 	return r, nil
 }
 
-// scope rebuilds what of a cloud a registration is for. One domain stands for
-// both, unless they are given apart.
+// scope rebuilds which part of a cloud a registration is for. A single domain is the
+// domain of user and project.
 func scope(in v1.Registration) broker.Scope {
 	out := broker.Scope{
 		Region: in.Region, ProjectID: in.ProjectID, ProjectName: in.Project,
@@ -65,7 +65,7 @@ func scope(in v1.Registration) broker.Scope {
 	return out
 }
 
-// changedScope is nil where a change names none.
+// changedScope is nil if the change has none.
 func changedScope(in *v1.Scope) *broker.Scope {
 	if in == nil {
 		return nil
@@ -98,7 +98,7 @@ func discovered(text string) map[string]any {
 	return out
 }
 
-// credential tells from its fields what kind a credential is. An empty one has no kind.
+// credential finds the kind of a credential from its fields. An empty one has no kind.
 func credential(in v1.Credential) (broker.Credential, error) {
 	token := !in.Token.Empty()
 	certificate, key := in.ClientCertificate != "", !in.ClientKey.Empty()

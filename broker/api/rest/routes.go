@@ -9,16 +9,16 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// How long answers may take: of our own store, with one check of a VIM, with
-// work on a VIM that may be many calls.
+// Timeouts of answers: from our own store, with one check of a VIM, with many calls to a
+// VIM.
 const (
 	quick  = 15 * time.Second
 	remote = time.Minute
 	long   = 2 * time.Minute
 )
 
-// routes is the whole surface, but for /metrics and /openapi.json. Everything
-// under /v1/ wants an authenticated caller.
+// routes are all operations but GET /openapi.json. Every one under /v1/ requires an
+// authenticated caller.
 var routes = []route{
 	{
 		method: "POST", path: "/v1/vims", id: "registerVIM", endpoint: takes((*server).registerVIM),

@@ -69,7 +69,7 @@ func vimsAsked(c *call) (broker.VIMQuery, error) {
 		Name:   c.query.Get("name"),
 		Status: broker.HealthStatus(c.query.Get("status")),
 	}
-	if q.Status == broker.HealthStatus(broker.Draining) { // on the wire one word says both
+	if q.Status == broker.HealthStatus(broker.Draining) { // the wire has one word for state and status
 		q.State, q.Status = broker.Draining, ""
 	}
 	var err error
