@@ -283,6 +283,18 @@ func TestStreams(t *testing.T) {
 	if answer, text = y.ask(t, "GET", "/toy/blobs/1", nil, alice...); len(text) != blobSize || answer.Header.Get(kind) != "application/zip" {
 		t.Errorf("download = %d, %d bytes", answer.StatusCode, len(text))
 	}
+	// One that says its size is refused before the operation sees it.
+	seen := len(y.began)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(y.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "PUT /toy/blobs/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice\r\nContent-Type: application/zip\r\nContent-Length: %d\r\n\r\n", blobSize+1)
+	said, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || said.StatusCode != http.StatusRequestEntityTooLarge || len(y.began) != seen {
+		t.Errorf("upload that says it is too large = %v, %v; the operation saw %d of them", said, err, len(y.began)-seen)
+	}
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", y.url+"/toy/blobs/torn", nil)
 	r.Header.Set(auth, "Bearer alice")
 	torn, err := http.DefaultClient.Do(r)
