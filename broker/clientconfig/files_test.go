@@ -184,6 +184,21 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// Helm and kubectl start where the lease does.
+func TestEnvNamesTheNamespaceToEveryClient(t *testing.T) {
+	c := tokenConfig(t)
+	c.Namespace = "edge"
+	f, err := open(t).Write(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"KUBECONFIG=" + f.Kubeconfig(), "KUBE_CONFIG_PATH=" + f.Kubeconfig(), "KUBE_NAMESPACE=edge", "HELM_NAMESPACE=edge"} {
+		if !slices.Contains(f.Env(), want) {
+			t.Errorf("Env() = %q, want %s in it", f.Env(), want)
+		}
+	}
+}
+
 // TestReplaceIsAtomic: whoever reads while the token is replaced reads a whole one.
 func TestReplaceIsAtomic(t *testing.T) {
 	d := open(t)

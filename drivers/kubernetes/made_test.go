@@ -1,0 +1,54 @@
+package kubernetes_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+)
+
+// Nobody can put anything into the Secret of a lease, and no pod gets a token of
+// the account that leases share.
+func TestWhatIsMadeForALeaseServesNothingElse(t *testing.T) {
+	l := newLab(t)
+	g := l.grant("view")
+	l.issue(g)
+	l.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) {
+		if s := o.(*corev1.Secret); s.Immutable == nil || !*s.Immutable || len(s.Data) != 0 {
+			t.Errorf("the lease's Secret can be changed, or is not empty: it holds %d values", len(s.Data))
+		}
+	})
+	for _, name := range l.Names("serviceaccounts", "vimbroker") {
+		name = strings.TrimPrefix(name, "vimbroker/")
+		l.Update("serviceaccounts", "vimbroker", name, func(o metav1.Object) {
+			if sa := o.(*corev1.ServiceAccount); strings.HasPrefix(name, "vim-") && (sa.AutomountServiceAccountToken == nil || *sa.AutomountServiceAccountToken) {
+				t.Errorf("pods get the token of service account %s", name)
+			}
+		})
+	}
+}
+
+// A credential may be good for leases and not see the names of all namespaces.
+func TestCheckWithoutTheRightToListNamespaces(t *testing.T) {
+	l := newLab(t)
+	l.Deny(fakekube.Denial{Verb: "list", Resource: "namespaces"})
+	r, err := l.driver.Check(t.Context(), l.access)
+	if err != nil || !r.CanMint || !strings.Contains(r.Discovered, `"regions":[]`) {
+		t.Errorf("Check() = can mint %v, discovered %s, %v; want it to mint, and no regions", r.CanMint, r.Discovered, err)
+	}
+}
+
+// What identifies a cluster is short and printable; anything else is no API server's.
+func TestCheckRefusesAStrangeIdentity(t *testing.T) {
+	for name, uid := range map[string]string{"none": "", "a long one": strings.Repeat("x", 65), "one with a line break": "a\nb"} {
+		l := newLab(t)
+		l.Update("namespaces", "", "kube-system", func(o metav1.Object) { o.SetUID(types.UID(uid)) })
+		_, err := l.driver.Check(t.Context(), l.access)
+		want(t, "Check of a cluster whose identity is "+name, err, broker.ErrUnreachable)
+	}
+}
