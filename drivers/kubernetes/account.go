@@ -169,7 +169,7 @@ func (c *connection) roleExists(ctx context.Context, role string) error {
 }
 
 func (c *connection) namespaceUsable(ctx context.Context, name string) error {
-	n, err := c.core.Namespaces().Get(ctx, name, metav1.GetOptions{})
+	n, err := c.namespace(ctx, name)
 	switch {
 	case notFound(err, "namespaces", name):
 		return broker.Invalid("namespaces", "hold %s, which this cluster does not have", name)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -95,7 +96,14 @@ func (c *connection) authenticated(ctx context.Context) error {
 // whoAmI returns the user name that the API server takes the credential for, or
 // client-go's error. Anonymous callers are told apart even where they are forbidden to ask.
 func (c *connection) whoAmI(ctx context.Context) (string, error) {
-	review, err := c.authentication.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	var review struct {
+		Status struct {
+			UserInfo struct {
+				Username string `json:"username"`
+			} `json:"userInfo"`
+		} `json:"status"`
+	}
+	err := read(ctx, c.authentication.client.Post().Resource("selfsubjectreviews").Body(&authenticationv1.SelfSubjectReview{}), &review)
 	if err != nil {
 		if s, ok := errors.AsType[*apierrors.StatusError](err); ok && said(err, http.StatusForbidden) &&
 			strings.Contains(s.ErrStatus.Message, `"`+anonymous+`"`) {
@@ -127,7 +135,7 @@ func (c *connection) same(ctx context.Context, identity string) error {
 
 // identity returns the UID of kube-system, which lives as long as the cluster.
 func (c *connection) identity(ctx context.Context) (string, error) {
-	n, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	n, err := c.namespace(ctx, metav1.NamespaceSystem)
 	switch {
 	case said(err, http.StatusForbidden):
 		return "", &broker.Error{
@@ -137,7 +145,7 @@ func (c *connection) identity(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fault(err, "get", "namespace kube-system")
 	}
-	uid := string(n.UID)
+	uid := n.Metadata.UID
 	if uid == "" || len(uid) > 64 || printable(uid) != uid {
 		return "", notKubernetes(0)
 	}
@@ -152,15 +160,21 @@ const maxRegions = 500
 // not list them. The answer is JSON.
 func (c *connection) regions(ctx context.Context) (string, error) {
 	found := []string{}
-	list, err := c.core.Namespaces().List(remote.Expect(ctx, remote.List), metav1.ListOptions{Limit: maxRegions})
+	var list struct {
+		Kind  string      `json:"kind"`
+		Items []namespace `json:"items"`
+	}
+	err := read(remote.Expect(ctx, remote.List), c.core.client.Get().Resource("namespaces").Param("limit", strconv.Itoa(maxRegions)), &list)
 	switch {
 	case said(err, http.StatusForbidden):
 	case err != nil:
 		return "", fault(err, "list", "namespaces")
+	case list.Kind != "NamespaceList":
+		return "", notKubernetes(0)
 	default:
 		for _, n := range list.Items[:min(len(list.Items), maxRegions)] {
-			if isLabel(n.Name) {
-				found = append(found, n.Name)
+			if isLabel(n.Metadata.Name) {
+				found = append(found, n.Metadata.Name)
 			}
 		}
 		slices.Sort(found)
@@ -171,20 +185,15 @@ func (c *connection) regions(ctx context.Context) (string, error) {
 
 // version returns what the API server says it is; empty if it does not tell this credential.
 func (c *connection) version(ctx context.Context) (string, error) {
-	result := c.core.client.Get().AbsPath("/version").Do(ctx)
-	if err := result.Error(); said(err, http.StatusForbidden) {
-		return "", nil
-	} else if err != nil {
-		return "", fault(err, "get", "/version")
-	}
-	body, err := result.Raw()
-	if err != nil {
-		return "", fault(err, "get", "/version")
-	}
 	var v struct {
 		GitVersion string `json:"gitVersion"`
 	}
-	if json.Unmarshal(body, &v) != nil || v.GitVersion == "" {
+	switch err := read(ctx, c.core.client.Get().AbsPath("/version"), &v); {
+	case said(err, http.StatusForbidden):
+		return "", nil
+	case err != nil:
+		return "", fault(err, "get", "/version")
+	case v.GitVersion == "":
 		return "", notKubernetes(0)
 	}
 	return printable(v.GitVersion), nil

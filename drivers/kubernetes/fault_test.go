@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,4 +237,29 @@ func serveAs(t *testing.T, c tls.Certificate) *httptest.Server {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
+}
+
+// The target of the redirect has the certificate that the driver trusts, so that
+// only the refusal to follow keeps the credential from it.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		var reached atomic.Int32
+		target, _ := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+		s, a := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, target.URL+r.URL.Path, status)
+		}))
+		if certificateOf(s) != certificateOf(target) {
+			t.Fatal("the driver does not trust the target: nothing is shown")
+		}
+		l := &lab{t: t, driver: kubernetes.New(kubernetes.Options{}), access: a}
+		g := l.grant("view")
+		m := broker.Minted{Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(canary)}}
+		for method, call := range l.calls(g, m) {
+			want(t, fmt.Sprintf("%s with a redirect (%d)", method, status), call(t.Context()), broker.ErrUnreachable)
+		}
+		l.driver.Close()
+		if n := reached.Load(); n > 0 {
+			t.Errorf("%d requests followed a redirect (%d)", n, status)
+		}
+	}
 }

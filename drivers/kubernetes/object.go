@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -84,6 +85,45 @@ func remove(ctx context.Context, client rest.Interface, resource string, o metav
 		}
 	}
 	return notKubernetes(0)
+}
+
+// read makes a request and decodes the answer into a structure of our own, which has
+// no more than what is used. Errors are client-go's own, but for an answer that is not
+// such JSON.
+func read(ctx context.Context, r *rest.Request, into any) error {
+	result := r.Do(ctx)
+	if err := result.Error(); err != nil {
+		return err
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return err
+	}
+	if err := remote.Decode(ctx, body, into); err != nil {
+		return unanswered(err)
+	}
+	return nil
+}
+
+// namespace is what is used of one.
+type namespace struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name string `json:"name"`
+		UID  string `json:"uid"`
+	} `json:"metadata"`
+	Status struct {
+		Phase corev1.NamespacePhase `json:"phase"`
+	} `json:"status"`
+}
+
+// namespace reads one. Errors are client-go's own, but for an answer that makes no sense.
+func (c *connection) namespace(ctx context.Context, name string) (n namespace, err error) {
+	err = read(ctx, c.core.client.Get().Resource("namespaces").Name(name), &n)
+	if err == nil && (n.Kind != "Namespace" || n.Metadata.Name != name) {
+		err = notKubernetes(0)
+	}
+	return n, err
 }
 
 // list calls each with every page of the objects that match the selector. An

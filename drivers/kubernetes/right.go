@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const rbacGroup = "rbac.authorization.k8s.io"
@@ -105,7 +104,7 @@ func (c *connection) rightMissing(ctx context.Context, namespace string) (string
 // namespaceMissing says what keeps our namespace from being there, or from being
 // made. Errors of the review are client-go's own.
 func (c *connection) namespaceMissing(ctx context.Context) (string, error) {
-	n, err := c.core.Namespaces().Get(ctx, ours, metav1.GetOptions{})
+	n, err := c.namespace(ctx, ours)
 	switch {
 	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
 		return "namespace " + ours + " is being deleted; wait until it is gone", nil
@@ -129,14 +128,17 @@ func lacks(r right) string {
 
 // allowed asks the cluster whether the credential has the right (SelfSubjectAccessReview).
 func (c *connection) allowed(ctx context.Context, r right) (bool, error) {
-	review, err := c.authorization.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+	var review struct {
+		Status struct {
+			Allowed bool `json:"allowed"`
+			Denied  bool `json:"denied"`
+		} `json:"status"`
+	}
+	err := read(ctx, c.authorization.client.Post().Resource("selfsubjectaccessreviews").Body(&authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource,
 			Namespace: r.namespace, Name: r.name,
 		}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return false, err
-	}
-	return review.Status.Allowed && !review.Status.Denied, nil
+	}), &review)
+	return err == nil && review.Status.Allowed && !review.Status.Denied, err
 }
