@@ -32,6 +32,7 @@ var bombs = map[string]string{
 	"a list of empty objects": `{"kind":"NamespaceList","items":[` + strings.Repeat("{},", 2_000_000) + `{}]}`,
 	"managed fields":          `{"metadata":{"managedFields":[` + strings.Repeat("{},", 90_000) + `{}]}}`,
 	"a catalog":               `{"token":{"catalog":[` + strings.Repeat(`{"endpoints":[{}]},`, 12_000) + `{}]}}`,
+	"a list over its items":   `{"items":[` + strings.Repeat("{},", 1000) + `{}]}`,
 	"deep lists":              strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 	"deep objects":            strings.Repeat(`{"a":`, 50_000) + "1" + strings.Repeat("}", 50_000),
 	"a million keys":          `{"a":0` + strings.Repeat(`,"b":0`, 1_000_000) + "}",
