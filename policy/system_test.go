@@ -133,6 +133,7 @@ func TestNamesAreQualified(t *testing.T) {
 		{caller("keystone:alice", "alice"), "keystone:alice", true},
 		{caller("keystone:alice", "alice"), "bob", false},
 		{caller("keystone:alice", "alice"), "", false},
+		{caller("alice", ""), "", false},
 	} {
 		d := policies.Decide(policy.Request{Principal: c.who, Action: policy.LeaseRenew, Resource: lease(c.owner)})
 		if d.Allowed != c.want {
