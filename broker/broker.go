@@ -21,8 +21,9 @@ type Options struct {
 	Store Store
 	// Keys are the key stores. The first takes new keys; the others are read, and
 	// emptied by RekeyVIM.
-	Keys    []secret.KeyStore
-	Drivers map[VIMType]Driver
+	Keys []secret.KeyStore
+	// Drivers are one for each type of VIM that is served.
+	Drivers []Driver
 	Policy  policy.Decider
 	// Egress gives the addresses that may be dialled for a project's VIMs. The
 	// same project must get the same pointer until its rules change.
@@ -75,6 +76,7 @@ type Broker struct {
 	store   Store
 	keys    []secret.KeyStore
 	drivers map[VIMType]Driver
+	types   []Type // by name
 	guard   *audit.Guard
 	policy  policy.Decider
 	egress  func(string) *egress.Rules
@@ -86,16 +88,17 @@ type Broker struct {
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
 }
 
-// New returns a Broker; it starts nothing.
-func New(o Options) *Broker {
+// New returns a Broker; it starts nothing. Options that are missing or cannot be
+// served are an error that names all of them.
+func New(o Options) (*Broker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Broker{
+	b := &Broker{
 		store:         o.Store,
 		keys:          o.Keys,
-		drivers:       o.Drivers,
+		drivers:       map[VIMType]Driver{},
 		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Log: o.Log},
 		policy:        o.Policy,
 		egress:        o.Egress,
@@ -104,6 +107,65 @@ func New(o Options) *Broker {
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
 	}
+	if err := errors.Join(o.check(), b.addDrivers(o.Drivers)); err != nil {
+		return nil, fmt.Errorf("making a broker: %w", err)
+	}
+	return b, nil
+}
+
+// check returns what is missing.
+func (o Options) check() error {
+	var faults []error
+	for _, part := range []struct {
+		name    string
+		missing bool
+	}{
+		{"Store", o.Store == nil},
+		{"Keys", len(o.Keys) == 0},
+		{"Policy", o.Policy == nil},
+		{"Egress", o.Egress == nil},
+		{"Log", o.Log == nil},
+	} {
+		if part.missing {
+			faults = append(faults, fmt.Errorf("option %s is missing", part.name))
+		}
+	}
+	names := map[string]bool{}
+	for i, keys := range o.Keys {
+		switch {
+		case keys == nil:
+			faults = append(faults, fmt.Errorf("key store %d is nil", i+1))
+		case names[keys.Name()]:
+			faults = append(faults, fmt.Errorf("two key stores are named %q", keys.Name()))
+		default:
+			names[keys.Name()] = true
+		}
+	}
+	return errors.Join(append(faults, o.Terms.check())...)
+}
+
+// check returns which terms no broker can keep.
+func (t Terms) check() error {
+	var faults []error
+	for _, term := range []struct {
+		name  string
+		wrong bool
+	}{
+		{"DefaultTTL", t.DefaultTTL <= 0},
+		{"MaxTTL", t.MaxTTL <= 0},
+		{"CheckEvery", t.CheckEvery <= 0},
+		{"ReapEvery", t.ReapEvery <= 0},
+		{"SettleEvery", t.SettleEvery <= 0},
+		{"InventoryEvery", t.InventoryEvery <= 0},
+		{"CallTimeout", t.CallTimeout <= 0},
+		{"AbandonedAfter", t.AbandonedAfter <= 0},
+		{"GiveUpAfter", t.GiveUpAfter <= 0},
+	} {
+		if term.wrong {
+			faults = append(faults, fmt.Errorf("term %s must be more than zero", term.name))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // Ready reports whether the store and the key stores can be used now. It is
@@ -189,20 +251,6 @@ func class(err error) string {
 		}
 	}
 	return "internal error"
-}
-
-// driver returns the driver of a type.
-func (b *Broker) driver(t VIMType) (Driver, error) {
-	if d, ok := b.drivers[t]; ok {
-		return d, nil
-	}
-	switch t {
-	case Kubernetes, OpenStack:
-		return nil, &Error{Kind: ErrUnsupported, Field: "type", Detail: "VIMs of type " + string(t) + " are not supported by this broker"}
-	case "":
-		return nil, Invalid("type", "is required: kubernetes or openstack")
-	}
-	return nil, Invalid("type", "must be kubernetes or openstack")
 }
 
 // call bounds one call of a driver.

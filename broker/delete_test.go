@@ -39,7 +39,7 @@ func TestDeletingRevokesNoLeaseThatWasIssuedMeanwhile(t *testing.T) {
 	var l broker.Lease
 	options := b.options
 	options.Store = &interruptedStore{Store: b.store, meanwhile: func() { l, _ = b.mustIssue(alice, v.Name) }}
-	_, _, err := broker.New(options).DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{})
+	_, _, err := mustNew(t, options).DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{})
 	wantKind(t, "deleting a VIM that was leased meanwhile", err, broker.ErrConflict)
 	if l = b.row(l.ID); l.State != broker.LeaseActive {
 		t.Errorf("the lease is %s, want active", l.State)

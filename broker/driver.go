@@ -17,12 +17,13 @@ type Access struct {
 	Generation int64
 	Target     Target
 	Credential Credential
-	// Discovered is what the driver's Report said of this generation, handed back.
-	Discovered string
+	// Discovered is what the driver's first Report about this generation said; zero
+	// before that.
+	Discovered Discovered
 	// InsteadOf is the Discovered of the earlier generation of the same system that
-	// this one stands in for, because its own credential is refused; empty otherwise.
+	// this one stands in for, because its own credential is refused; nil otherwise.
 	// Renew, Revoke and Inventory are then about what was made with that one.
-	InsteadOf string
+	InsteadOf *Discovered
 	// Identity is what the VIM said it is when this generation was written; empty
 	// while that is being found out. Revoke takes "not found" for an answer only
 	// from the system that has this identity.
@@ -36,6 +37,9 @@ type Access struct {
 // [ErrUnreachable], [ErrUnauthorized], [ErrForbidden], [ErrInvalid],
 // [ErrUnsupported], [ErrNotFound]. No error holds a credential or the body of a remote answer.
 type Driver interface {
+	// Type says what is true of every VIM of this kind.
+	Type() Type
+
 	// Normalize rebuilds a registration, field by field from an allow-list, into
 	// a target and a credential. It reads no file, runs nothing and connects to
 	// nothing. What it does not know is ErrInvalid with the field named.
@@ -93,12 +97,8 @@ type Report struct {
 	// CanMint and, where it is false, MintMessage: what right is missing, and the remedy.
 	CanMint     bool
 	MintMessage string
-	// Discovered is what the driver found out and keeps with the generation: a JSON
-	// object, at most 64 KiB, not secret, shown to callers, and handed back in
-	// Access. "regions" in it lists the VIM's regions (on Kubernetes: namespaces);
-	// on OpenStack "projectId", "projectName" and "projectDomainName" say what the
-	// VIM is, for client configurations.
-	Discovered string
+	// Discovered is kept with the generation, and handed back in Access.
+	Discovered Discovered
 	// CredentialExpiresAt as far as the credential itself tells; zero otherwise.
 	CredentialExpiresAt time.Time
 }

@@ -139,17 +139,26 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	}
 	b.options = broker.Options{
 		Store: b.store, Keys: []secret.KeyStore{b.keys}, Policy: policies, Terms: terms, Log: log, Now: b.clock.Now,
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
+		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
 		Egress:  func(string) *egress.Rules { return rules },
 	}
-	b.Broker = broker.New(b.options)
+	b.Broker = mustNew(t, b.options)
+	return b
+}
+
+func mustNew(t testing.TB, o broker.Options) *broker.Broker {
+	t.Helper()
+	b, err := broker.New(o)
+	if err != nil {
+		t.Fatalf("New() = %v", err)
+	}
 	return b
 }
 
 // addKeyStore starts the broker anew with one more key store.
 func (b *bench) addKeyStore(keys secret.KeyStore) {
 	b.options.Keys = append(b.options.Keys, keys)
-	b.Broker = broker.New(b.options)
+	b.Broker = mustNew(b.t, b.options)
 }
 
 type lockedWriter struct {
@@ -166,7 +175,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 // registration is a VIM on the fake, by bearer token.
 func (b *bench) registration(name string) broker.Registration {
 	return broker.Registration{
-		Name: name, Type: broker.Kubernetes, Endpoint: b.kube.Endpoint, CACert: b.kube.CA, Namespace: "default",
+		Name: name, Type: "kubernetes", Endpoint: b.kube.Endpoint, CACert: b.kube.CA, Namespace: "default",
 		Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminToken)},
 	}
 }

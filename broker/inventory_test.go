@@ -18,15 +18,15 @@ import (
 func TestInventoryThroughEveryUser(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	cloud := fakekeystone.New(t, fakekeystone.Options{Now: b.clock.Now})
-	b.options.Drivers[broker.OpenStack] = openstack.New(openstack.Options{Now: b.clock.Now})
-	b.Broker = broker.New(b.options)
+	b.options.Drivers = append(b.options.Drivers, openstack.New(openstack.Options{Now: b.clock.Now}))
+	b.Broker = mustNew(t, b.options)
 	project := cloud.Project("demo")
 	anna, ben := cloud.User("anna", project, "member"), cloud.User("ben", project, "member")
 	password := func(u fakekeystone.User) broker.Credential {
 		return broker.Credential{Username: u.Name, Password: secret.NewText(u.Password)}
 	}
 	v, err := b.RegisterVIM(t.Context(), root, broker.Registration{
-		Name: "core", Type: broker.OpenStack, Endpoint: cloud.Endpoint, CACert: cloud.CA,
+		Name: "core", Type: "openstack", Endpoint: cloud.Endpoint, CACert: cloud.CA,
 		Scope: broker.Scope{ProjectName: "demo", ProjectDomainName: "Default", UserDomainName: "Default"}, Credential: password(anna),
 	})
 	if err != nil {

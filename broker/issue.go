@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -102,7 +101,7 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 			return nil, Grant{}, Invalid(field, "must be at most 255 printable characters")
 		}
 	}
-	if err := chooseFormat(v.Type, &r.Format); err != nil {
+	if err := d.Type().chooseFormat(&r.Format); err != nil {
 		return nil, Grant{}, err
 	}
 	switch {
@@ -117,28 +116,6 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
 	})
 	return d, grant, err
-}
-
-// formats are those that a type of VIM has, its default first.
-var formats = map[VIMType][]clientconfig.Format{
-	Kubernetes: {clientconfig.Kubeconfig, clientconfig.Environment, clientconfig.ExecCredential, clientconfig.JSON, clientconfig.VIMConnection},
-	OpenStack:  {clientconfig.CloudsYAML, clientconfig.Environment, clientconfig.JSON, clientconfig.VIMConnection},
-}
-
-// chooseFormat fills in the format of a lease, and refuses what its VIM has not.
-func chooseFormat(t VIMType, f *clientconfig.Format) error {
-	known := formats[t]
-	if *f == "" {
-		*f = known[0]
-	}
-	if slices.Contains(known, *f) {
-		return nil
-	}
-	var names []string
-	for _, k := range known {
-		names = append(names, string(k))
-	}
-	return Invalid("format", "must be one of %s: the VIM is of type %s", strings.Join(names, ", "), t)
 }
 
 func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
@@ -337,20 +314,14 @@ func (b *Broker) config(v VIM, g Generation, l Lease) clientconfig.Config {
 	}
 }
 
-// cloudOf is the part of a configuration that only an OpenStack VIM has, of what
-// its driver discovered.
+// cloudOf is the part of a configuration that only a cloud has.
 func cloudOf(g Generation) clientconfig.Cloud {
-	var found struct {
-		ProjectID         string `json:"projectId"`
-		ProjectName       string `json:"projectName"`
-		ProjectDomainName string `json:"projectDomainName"`
-	}
-	if g.Discovered != "" {
-		_ = json.Unmarshal([]byte(g.Discovered), &found) // a driver's own words, stored as they were checked
+	if g.Discovered.Cloud == nil {
+		return clientconfig.Cloud{}
 	}
 	return clientconfig.Cloud{
-		Region: g.Target.Scope.Region, ProjectID: found.ProjectID,
-		ProjectName: found.ProjectName, ProjectDomain: found.ProjectDomainName,
+		Region: g.Target.Scope.Region, ProjectID: g.Discovered.ProjectID,
+		ProjectName: g.Discovered.ProjectName, ProjectDomain: g.Discovered.ProjectDomainName,
 		Delegated: g.CredentialKind == ApplicationCredential,
 	}
 }

@@ -44,7 +44,7 @@ func (k *spoiltKeys) Put(ctx context.Context, o secret.Owner, key *secret.Key) (
 func (b *bench) spoilKeys() *spoiltKeys {
 	k := &spoiltKeys{KeyStore: b.keys}
 	b.options.Keys = []secret.KeyStore{k}
-	b.Broker = broker.New(b.options)
+	b.Broker = mustNew(b.t, b.options)
 	return k
 }
 

@@ -114,7 +114,7 @@ func TestAVIMThatIsDownCostsAPassOneRequest(t *testing.T) {
 	options := b.options
 	read := &readStore{Store: b.store}
 	options.Store = read
-	again := broker.New(options)
+	again := mustNew(t, options)
 	for range 3 {
 		b.clock.Add(5 * time.Second)
 		if err := again.Reap(t.Context()); err != nil {
@@ -201,7 +201,7 @@ func TestSilentVIMsHoldUpNoOther(t *testing.T) {
 	silent.BlackHole(true)
 	b.clock.Add(50*time.Minute + time.Second)
 	done := make(chan error)
-	go func() { done <- broker.New(options).Reap(t.Context()) }()
+	go func() { done <- mustNew(t, options).Reap(t.Context()) }()
 	for _, want := range []string{first.ID, second.ID} {
 		select {
 		case got := <-confirmed:
@@ -243,7 +243,7 @@ func TestLeasesDoNotWaitForAKeyStoreThatIsBack(t *testing.T) {
 	b.clock.Add(time.Hour + time.Second)
 	options := b.options
 	options.Keys = []secret.KeyStore{sealedKeys{b.keys}}
-	wantKind(t, "Reap() without keys", broker.New(options).Reap(t.Context()), broker.ErrUnavailable)
+	wantKind(t, "Reap() without keys", mustNew(t, options).Reap(t.Context()), broker.ErrUnavailable)
 	if got := b.row(l.ID); got.State != broker.LeaseRevoking || got.Attempts != 0 || got.LastError == "" {
 		t.Errorf("the lease is %s after %d tries, %q; want revoking, none, and the reason", got.State, got.Attempts, got.LastError)
 	}

@@ -79,8 +79,11 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
 		return fail(err)
 	}
-	d, err := b.driver(r.Type)
+	d, err := b.chooseType(&r)
 	if err != nil {
+		return fail(err)
+	}
+	if err := d.Type().chooseKind(&r.Credential); err != nil {
 		return fail(err)
 	}
 	target, cred, err := d.Normalize(r)

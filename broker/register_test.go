@@ -84,7 +84,7 @@ func TestAFailedRegistrationLeavesNothing(t *testing.T) {
 		"row cannot be finished": {func(b *bench, _ *broker.Registration) { b.store.fail("UpdateVIM", 1) }, broker.ErrUnavailable},
 		"no name":                {func(_ *bench, r *broker.Registration) { r.Name = "" }, broker.ErrInvalid},
 		"unknown type":           {func(_ *bench, r *broker.Registration) { r.Type = "vmware" }, broker.ErrInvalid},
-		"openstack":              {func(_ *bench, r *broker.Registration) { r.Type = broker.OpenStack }, broker.ErrUnsupported},
+		"openstack":              {func(_ *bench, r *broker.Registration) { r.Type = "openstack" }, broker.ErrUnsupported},
 		"bad label":              {func(_ *bench, r *broker.Registration) { r.Labels = map[string]string{"a b": "c"} }, broker.ErrInvalid},
 	}
 	for name, c := range cases {

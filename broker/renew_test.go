@@ -77,9 +77,9 @@ func TestRevokeIsToldOfEveryRenewalThatWasBegun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, benchOptions{})
-			w := &witness{Driver: b.options.Drivers[broker.Kubernetes]}
-			b.options.Drivers = map[broker.VIMType]broker.Driver{broker.Kubernetes: w}
-			b.Broker = broker.New(b.options)
+			w := &witness{Driver: b.options.Drivers[0]}
+			b.options.Drivers = []broker.Driver{w}
+			b.Broker = mustNew(t, b.options)
 			b.mustRegister(alice, "edge1")
 			l, _ := b.mustIssue(alice, "edge1")
 			if err := c.renew(b, l); err != nil || c.err != nil {
@@ -120,7 +120,7 @@ func TestRenewAfterARevocationMakesNothing(t *testing.T) {
 		}
 		b.kube.Requests()
 	}}
-	_, _, err := broker.New(late).RenewLease(t.Context(), alice, l.ID, 0)
+	_, _, err := mustNew(t, late).RenewLease(t.Context(), alice, l.ID, 0)
 	wantKind(t, "RenewLease()", err, broker.ErrConflict)
 	if got := b.kube.Requests(); len(got) > 0 {
 		t.Errorf("the VIM was asked %v", got)

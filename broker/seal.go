@@ -17,12 +17,6 @@ const credentialField = "credential"
 
 func leaseField(id string) string { return "lease/" + id }
 
-// Empty reports whether no field that holds a credential is set.
-func (c Credential) Empty() bool {
-	return c.Token.Empty() && c.ClientCertificate == "" && c.ClientKey.Empty() && c.Username == "" && c.Password.Empty() &&
-		c.ApplicationCredentialID == "" && c.ApplicationCredentialSecret.Empty()
-}
-
 // plainCredential is a credential on its way into or out of its envelope.
 type plainCredential struct {
 	Kind              CredentialKind `json:"kind"`

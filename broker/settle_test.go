@@ -58,7 +58,7 @@ func TestASettlePassThatIsLateDestroysNoKeyInUse(t *testing.T) {
 		}
 		rotated = true
 	}}}
-	if err := broker.New(options).Settle(t.Context(), b.clock.Now()); err != nil {
+	if err := mustNew(t, options).Settle(t.Context(), b.clock.Now()); err != nil {
 		t.Error(err)
 	}
 	if !rotated {

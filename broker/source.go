@@ -88,7 +88,7 @@ func (s *source) each(ctx context.Context, number int64, do func(*opened) error)
 		return v.Current, err
 	}
 	instead := *o
-	instead.InsteadOf = pinned.Discovered
+	instead.InsteadOf = &pinned.Discovered
 	return v.Current, do(&instead)
 }
 

@@ -147,6 +147,9 @@ func (b *Broker) writeGeneration(ctx context.Context, v VIM, c Change, act *audi
 	if err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
+	if err := d.Type().chooseKind(&c.Credential); err != nil {
+		return VIM{}, b.refuse(ctx, act, err)
+	}
 	target, cred, err := b.nextGeneration(ctx, d, v, c)
 	if err != nil {
 		return VIM{}, b.refuse(ctx, act, err)

@@ -8,15 +8,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// VIMType is the kind of system a VIM is.
-type VIMType string
-
-// The VIM types there are; which of them work depends on the drivers wired in.
-const (
-	Kubernetes VIMType = "kubernetes"
-	OpenStack  VIMType = "openstack"
-)
-
 // VIMState is where a registration stands. What may follow what is [vimMoves].
 type VIMState string
 
@@ -89,9 +80,8 @@ type Generation struct {
 	Target Target
 	// Identity is what the VIM said it is (the UID of kube-system); a lease is
 	// revoked only where this is the same.
-	Identity string
-	// Discovered is what the driver found out about it: [Report].
-	Discovered string
+	Identity   string
+	Discovered Discovered
 	// CredentialKind says what is sealed.
 	CredentialKind CredentialKind
 	// Username is the sealed credential's user name, which is not secret; empty where it has none.
@@ -137,38 +127,6 @@ type Scope struct {
 	ProjectDomainName string `json:"projectDomainName,omitempty"`
 	UserDomainID      string `json:"userDomainId,omitempty"`
 	UserDomainName    string `json:"userDomainName,omitempty"`
-}
-
-// CredentialKind names which fields of a [Credential] are set.
-type CredentialKind string
-
-// The kinds of credential a VIM can be registered with.
-const (
-	BearerToken       CredentialKind = "bearerToken"
-	ClientCertificate CredentialKind = "clientCertificate"
-	BasicAuth         CredentialKind = "basicAuth"
-	// Password is a Keystone user with password.
-	Password CredentialKind = "password"
-	// ApplicationCredential is Keystone's, by id and secret.
-	ApplicationCredential CredentialKind = "applicationCredential"
-	// ProjectToken is a Keystone token scoped to a project: only leased, never stored.
-	ProjectToken CredentialKind = "projectToken"
-)
-
-// Credential is an opened credential. It lives between opening and a driver call.
-type Credential struct {
-	Kind  CredentialKind
-	Token secret.Text
-	// ClientCertificate is PEM and public; ClientKey is PEM.
-	ClientCertificate string
-	ClientKey         secret.Text
-	// Username is also a Keystone user's name; UserID is its id, where it is known.
-	Username string
-	UserID   string
-	Password secret.Text
-	// ApplicationCredentialID is public; its secret is not.
-	ApplicationCredentialID     string
-	ApplicationCredentialSecret secret.Text
 }
 
 // HealthStatus is what the last check of a VIM found.

@@ -196,7 +196,7 @@ func TestAnInventoryIsNotFooledByLeasesIssuedMeanwhile(t *testing.T) {
 	b.mustIssue(root, "edge1")
 	options := b.options
 	options.Store = &leasesRead{Store: b.store, then: func() { b.mustIssue(root, "edge1") }}
-	inv, err := broker.New(options).Inventory(t.Context(), root, "edge1", true)
+	inv, err := mustNew(t, options).Inventory(t.Context(), root, "edge1", true)
 	wantClean(t, "a lease issued between the rows and the VIM", inv, err)
 
 	b.kube.After(http.MethodGet, "/secrets$", func() { b.mustIssue(root, "edge1") })

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/vimbroker/vimbroker/broker"
 )
@@ -127,7 +128,7 @@ func Replaces(from, to broker.Generation) (bool, error) {
 	}
 	same := Micro(from.CredentialExpiresAt) == Micro(to.CredentialExpiresAt)
 	from.CredentialExpiresAt = to.CredentialExpiresAt
-	if !same || from != to {
+	if !same || !reflect.DeepEqual(from, to) {
 		return false, Conflict("a generation never changes; a new one has a new number")
 	}
 	return false, nil

@@ -42,7 +42,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		return broker.Report{}, err
 	}
 	r.CanMint = r.MintMessage == ""
-	if r.Discovered, err = c.regions(ctx); err != nil {
+	if r.Discovered.Regions, err = c.regions(ctx); err != nil {
 		return broker.Report{}, err
 	}
 	return r, nil
@@ -157,8 +157,8 @@ func (c *connection) identity(ctx context.Context) (string, error) {
 const maxRegions = 500
 
 // regions are the cluster's namespaces, as Tacker has it; none where the credential may
-// not list them. The answer is JSON.
-func (c *connection) regions(ctx context.Context) (string, error) {
+// not list them.
+func (c *connection) regions(ctx context.Context) ([]string, error) {
 	found := []string{}
 	var list struct {
 		Kind  string      `json:"kind"`
@@ -168,9 +168,9 @@ func (c *connection) regions(ctx context.Context) (string, error) {
 	switch {
 	case said(err, http.StatusForbidden):
 	case err != nil:
-		return "", fault(err, "list", "namespaces")
+		return nil, fault(err, "list", "namespaces")
 	case list.Kind != "NamespaceList":
-		return "", notKubernetes(0)
+		return nil, notKubernetes(0)
 	default:
 		for _, n := range list.Items[:min(len(list.Items), maxRegions)] {
 			if isLabel(n.Metadata.Name) {
@@ -179,8 +179,7 @@ func (c *connection) regions(ctx context.Context) (string, error) {
 		}
 		slices.Sort(found)
 	}
-	text, err := json.Marshal(map[string][]string{"regions": found})
-	return string(text), err
+	return found, nil
 }
 
 // version returns what the API server says it is; empty if it does not tell this credential.

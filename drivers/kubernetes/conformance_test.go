@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 	env.Now, env.Await, env.MaxTTL = now.Now, now.Await, 2*time.Hour
 	env.Remote = []string{fake.Canary}
 	register := func(c broker.Credential) broker.Registration {
-		return broker.Registration{Name: "fake", Type: broker.Kubernetes, Endpoint: s.Endpoint, CACert: s.CA, Credential: c}
+		return broker.Registration{Name: "fake", Type: "kubernetes", Endpoint: s.Endpoint, CACert: s.CA, Credential: c}
 	}
 	env.Registration = register(broker.Credential{Token: secret.NewText(s.AdminToken)})
 	env.Others = map[string]broker.Registration{
@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 		"a token that expires": register(broker.Credential{
 			Token: secret.NewText(s.AdminTokenFor(time.Hour)),
 		}),
-		"a kubeconfig": {Name: "fake", Type: broker.Kubernetes, Kubeconfig: secret.NewText(s.Kubeconfig())},
+		"a kubeconfig": {Name: "fake", Type: "kubernetes", Kubeconfig: secret.NewText(s.Kubeconfig())},
 	}
 	stranger := fakekube.New(t, fakekube.Options{})
 	env.Refused = map[string]broker.Registration{

@@ -8,12 +8,16 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
 var _ broker.Driver = (*Driver)(nil)
 
 // callTimeout bounds a driver call whose context has no deadline of its own.
 const callTimeout = 30 * time.Second
+
+// Type is the name of the type.
+const Type broker.VIMType = "kubernetes"
 
 // Options are what a [Driver] is made with.
 type Options struct {
@@ -43,6 +47,18 @@ func New(o Options) *Driver {
 		log:         o.Log,
 		connections: &connections{now: o.Now},
 		accounts:    &accounts{now: o.Now},
+	}
+}
+
+// Type implements [broker.Driver].
+func (d *Driver) Type() broker.Type {
+	return broker.Type{
+		Name: Type,
+		Formats: []clientconfig.Format{
+			clientconfig.Kubeconfig, clientconfig.Environment, clientconfig.ExecCredential, clientconfig.JSON, clientconfig.VIMConnection,
+		},
+		Credentials: []broker.CredentialKind{broker.BearerToken, broker.ClientCertificate, broker.BasicAuth},
+		Document:    broker.DocumentKubeconfig,
 	}
 }
 

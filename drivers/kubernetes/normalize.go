@@ -22,7 +22,7 @@ func (d *Driver) Normalize(r broker.Registration) (broker.Target, broker.Credent
 
 func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err error) {
 	switch {
-	case r.Type != "" && r.Type != broker.Kubernetes:
+	case r.Type != "" && r.Type != Type:
 		return t, c, broker.Invalid("type", "is not kubernetes")
 	case !r.CloudsYAML.Empty(), r.Cloud != "":
 		return t, c, broker.Invalid("cloudsYaml", "is OpenStack's; give a kubeconfig")

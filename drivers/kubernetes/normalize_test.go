@@ -287,7 +287,7 @@ func TestNormalizeRefusesMixedRegistrations(t *testing.T) {
 	r.Context = "c"
 	refused(t, r, "context")
 	r = registration()
-	r.Type = broker.OpenStack
+	r.Type = "openstack"
 	refused(t, r, "type")
 	whole := broker.Registration{Kubeconfig: secret.NewText(plainKubeconfig)}
 	for field, spoil := range map[string]func(*broker.Registration){

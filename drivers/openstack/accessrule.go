@@ -20,7 +20,7 @@ import (
 // roles which may write there are refused.
 //
 // No lease is wider than its purpose says: where rules cannot be had it is refused.
-func (s *session) rules(found discovered, purpose string, roles []tokens.Role) ([]applicationcredentials.AccessRule, error) {
+func (s *session) rules(found broker.Cloud, purpose string, roles []tokens.Role) ([]applicationcredentials.AccessRule, error) {
 	if purpose != Read {
 		return nil, nil
 	}

@@ -200,7 +200,7 @@ func (c *Callers) logInAs(ctx context.Context, text secret.Text) (*session, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
-	s, err := way.login(ctx, options(target.Scope, credential, discovered{}))
+	s, err := way.login(ctx, options(target.Scope, credential, broker.Cloud{}))
 	if err != nil {
 		way.close()
 		return nil, err

@@ -18,23 +18,13 @@ import (
 // maxEndpoints bounds a catalog.
 const maxEndpoints = 1024
 
-// endpoint is one line of a cloud's service catalog, reduced to where it leads: a
-// token follows to that host.
-type endpoint struct {
-	Service   string `json:"service"`
-	Interface string `json:"interface"`
-	Region    string `json:"region,omitempty"`
-	// Origin is scheme, host and port.
-	Origin string `json:"origin"`
-}
-
-// key is what pins an endpoint: the same service may not move.
-func (e endpoint) key() endpoint { e.Origin = ""; return e }
+// pin is an entry without its origin: the same service may not move.
+func pin(e broker.CatalogEntry) broker.CatalogEntry { e.Origin = ""; return e }
 
 // readCatalog rebuilds a catalog, sorted. An entry that is no plain http or https
 // URL is refused, and the whole catalog with it.
-func readCatalog(in []tokens.CatalogEntry) ([]endpoint, error) {
-	var out []endpoint
+func readCatalog(in []tokens.CatalogEntry) ([]broker.CatalogEntry, error) {
+	var out []broker.CatalogEntry
 	for _, service := range in {
 		for _, e := range service.Endpoints {
 			u, err := url.Parse(e.URL)
@@ -45,10 +35,10 @@ func readCatalog(in []tokens.CatalogEntry) ([]endpoint, error) {
 			if err != nil {
 				return nil, badCatalog("holds an endpoint that is no plain http or https URL")
 			}
-			out = append(out, endpoint{Service: service.Type, Interface: e.Interface, Region: e.Region, Origin: origin})
+			out = append(out, broker.CatalogEntry{Service: service.Type, Interface: e.Interface, Region: e.Region, Origin: origin})
 		}
 	}
-	slices.SortFunc(out, func(a, b endpoint) int {
+	slices.SortFunc(out, func(a, b broker.CatalogEntry) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Interface, b.Interface), cmp.Compare(a.Origin, b.Origin))
 	})
 	return slices.Compact(out), nil
@@ -58,7 +48,7 @@ func readCatalog(in []tokens.CatalogEntry) ([]endpoint, error) {
 // another place than the one that was pinned. Services may come and go. Names are
 // held to the rules again whenever something connects to them; an address is
 // judged here.
-func hold(catalog, pinned []endpoint, rules *egress.Rules) error {
+func hold(catalog, pinned []broker.CatalogEntry, rules *egress.Rules) error {
 	for _, e := range catalog {
 		if addr, ok := literal(e.Origin); ok {
 			if err := rules.Check(addr); err != nil {
@@ -66,12 +56,12 @@ func hold(catalog, pinned []endpoint, rules *egress.Rules) error {
 			}
 		}
 	}
-	origins := map[endpoint][]string{}
+	origins := map[broker.CatalogEntry][]string{}
 	for _, e := range pinned {
-		origins[e.key()] = append(origins[e.key()], e.Origin)
+		origins[pin(e)] = append(origins[pin(e)], e.Origin)
 	}
 	for _, e := range catalog {
-		if was, known := origins[e.key()]; known && !slices.Contains(was, e.Origin) {
+		if was, known := origins[pin(e)]; known && !slices.Contains(was, e.Origin) {
 			return &broker.Error{
 				Kind: broker.ErrConflict, Detail: "the cloud's catalog sends service " + e.Service + " to another host than when the VIM was registered, and tokens would follow",
 				Remedy: "see whether that is intended", Next: broker.NextReplaceCredential,

@@ -27,7 +27,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		return broker.Report{}, err
 	}
 	defer s.close()
-	found, err := parseDiscovered(a.Discovered)
+	found, err := recall(a.Discovered)
 	if err != nil {
 		return broker.Report{}, err
 	}
@@ -43,18 +43,19 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if known {
 		r.CredentialExpiresAt = own.ExpiresAt.UTC()
 	}
-	if a.Discovered != "" {
+	if a.Discovered.Cloud != nil {
 		return r, nil
 	}
 	found = s.discovered()
-	if found.Regions, err = s.regions(ctx); err != nil {
+	regions, err := s.regions(ctx)
+	if err != nil {
 		return broker.Report{}, err
 	}
 	if found.AccessRules, err = s.knowsAccessRules(ctx); err != nil {
 		return broker.Report{}, err
 	}
 	if known && !own.Unrestricted {
-		found.Leases = byProjectToken
+		found.Leases = broker.ProjectToken
 		found.Trusts, err = s.mayTrust(ctx)
 	} else {
 		err = d.probe(ctx, a, s, &found)
@@ -62,13 +63,13 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if err != nil {
 		return broker.Report{}, err
 	}
-	r.Discovered, err = found.encode()
+	r.Discovered, err = fit(broker.Discovered{Regions: regions, Cloud: &found})
 	return r, err
 }
 
 // discovered is what the session's token says.
-func (s *session) discovered() discovered {
-	found := discovered{
+func (s *session) discovered() broker.Cloud {
+	found := broker.Cloud{
 		UserID: s.user.ID, UserDomainID: s.user.Domain.ID,
 		ProjectID: s.project.ID, ProjectName: s.project.Name,
 		ProjectDomainID: s.project.Domain.ID, ProjectDomainName: s.project.Domain.Name,

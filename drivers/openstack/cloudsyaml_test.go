@@ -295,7 +295,7 @@ func TestCloudsYAMLIsAlone(t *testing.T) {
 		"credential":         func(r *broker.Registration) { r.Credential.Password = secret.NewText(canary) },
 		"kubeconfig":         func(r *broker.Registration) { r.Kubeconfig = secret.NewText(canary) },
 		"namespace":          func(r *broker.Registration) { r.Namespace = "x" },
-		"type":               func(r *broker.Registration) { r.Type = broker.Kubernetes },
+		"type":               func(r *broker.Registration) { r.Type = "kubernetes" },
 		"cloud":              func(r *broker.Registration) { r.Cloud = "" },
 	} {
 		r := clouds(plainClouds)

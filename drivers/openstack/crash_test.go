@@ -22,7 +22,7 @@ import (
 // byPassword is a registration as Tacker's files have it.
 func byPassword(endpoint, ca string, u fakekeystone.User, project string) broker.Registration {
 	return broker.Registration{
-		Name: "fake", Type: broker.OpenStack, Endpoint: endpoint, CACert: ca,
+		Name: "fake", Type: "openstack", Endpoint: endpoint, CACert: ca,
 		Scope:      broker.Scope{ProjectName: project, ProjectDomainName: "Default", UserDomainName: "Default"},
 		Credential: broker.Credential{Username: u.Name, Password: secret.NewText(u.Password)},
 	}
@@ -30,10 +30,11 @@ func byPassword(endpoint, ca string, u fakekeystone.User, project string) broker
 
 // errand is what the child is to do.
 type errand struct {
-	Endpoint, CA, VIM, Discovered string
-	User                          fakekeystone.User
-	Grant                         broker.Grant
-	Token                         string
+	Endpoint, CA, VIM string
+	Discovered        broker.Discovered
+	User              fakekeystone.User
+	Grant             broker.Grant
+	Token             string
 }
 
 func (e errand) access(t *testing.T, d *openstack.Driver) broker.Access {

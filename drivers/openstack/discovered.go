@@ -7,64 +7,38 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// maxDiscovered bounds what is kept of a VIM, in bytes.
+// maxDiscovered bounds what is stored about a VIM, in bytes of JSON.
 const maxDiscovered = 64 << 10
 
-// Kinds of lease that a VIM gives: see [discovered.Leases].
-const (
-	byApplicationCredential = "applicationCredential"
-	byProjectToken          = "projectToken"
-)
-
-// discovered is what a check finds out about a cloud, kept with the generation
-// and shown to callers. None of it is secret.
-type discovered struct {
-	Regions []string `json:"regions"`
-
-	UserID            string   `json:"userId"`
-	UserDomainID      string   `json:"userDomainId"`
-	ProjectID         string   `json:"projectId"`
-	ProjectName       string   `json:"projectName"`
-	ProjectDomainID   string   `json:"projectDomainId"`
-	ProjectDomainName string   `json:"projectDomainName"`
-	Roles             []string `json:"roles"`
-
-	// Leases says what a lease is: applicationCredential, or projectToken where
-	// the registered credential may not make any.
-	Leases string `json:"leases"`
-	// AccessRules: Keystone knows them, and leases for purpose "read" are held to
-	// them. Whether a service obeys or refuses such a lease is its own.
-	AccessRules bool `json:"accessRules"`
-	// Trusts says whether application credentials may make trusts, which Heat
-	// needs: where not, a lease whose purpose is Heat is a project token.
-	Trusts bool `json:"trustsByApplicationCredential"`
-
-	Catalog []endpoint `json:"catalog"`
+// recall returns what an earlier check discovered about the cloud; zero if there was none.
+func recall(d broker.Discovered) (broker.Cloud, error) {
+	if d.Cloud == nil {
+		return broker.Cloud{}, nil
+	}
+	if !isID(d.UserID) || !isID(d.ProjectID) {
+		return broker.Cloud{}, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "what is stored about the cloud names no user or project",
+			Next: broker.NextReplaceCredential, // which discovers the cloud anew
+		}
+	}
+	return *d.Cloud, nil
 }
 
-// parseDiscovered reads what an earlier check wrote; nothing if there was none.
-func parseDiscovered(text string) (discovered, error) {
-	var d discovered
-	if text == "" {
+// fit drops the endpoints that are not public from a catalog that is too long to be stored.
+func fit(d broker.Discovered) (broker.Discovered, error) {
+	if size(d) <= maxDiscovered {
 		return d, nil
 	}
-	if err := json.Unmarshal([]byte(text), &d); err != nil || !isID(d.UserID) || !isID(d.ProjectID) {
-		return d, &broker.Error{
-			Kind: broker.ErrConflict, Detail: "what is kept of the cloud cannot be read",
-			Next: broker.NextReplaceCredential, // which discovers it anew
-		}
+	cloud := *d.Cloud
+	cloud.Catalog = slices.DeleteFunc(slices.Clone(cloud.Catalog), func(e broker.CatalogEntry) bool { return e.Interface != "public" })
+	d.Cloud = &cloud
+	if size(d) > maxDiscovered {
+		return broker.Discovered{}, badCatalog("is too long")
 	}
 	return d, nil
 }
 
-// encode writes it down. Of a catalog that is too long, the endpoints that are not public go.
-func (d discovered) encode() (string, error) {
-	for range 2 {
-		text, err := json.Marshal(d)
-		if err == nil && len(text) <= maxDiscovered {
-			return string(text), nil
-		}
-		d.Catalog = slices.DeleteFunc(slices.Clone(d.Catalog), func(e endpoint) bool { return e.Interface != "public" })
-	}
-	return "", badCatalog("is too long")
+func size(d broker.Discovered) int {
+	text, _ := json.Marshal(d) // plain data always encodes
+	return len(text)
 }

@@ -6,12 +6,16 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
 var _ broker.Driver = (*Driver)(nil)
 
 // callTimeout bounds a driver call whose context has no deadline of its own.
 const callTimeout = 30 * time.Second
+
+// Type is the name of the type.
+const Type broker.VIMType = "openstack"
 
 // Options are what a [Driver] is made with.
 type Options struct {
@@ -37,6 +41,16 @@ func New(o Options) *Driver {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Driver{now: o.Now, log: o.Log}
+}
+
+// Type implements [broker.Driver].
+func (d *Driver) Type() broker.Type {
+	return broker.Type{
+		Name:        Type,
+		Formats:     []clientconfig.Format{clientconfig.CloudsYAML, clientconfig.Environment, clientconfig.JSON, clientconfig.VIMConnection},
+		Credentials: []broker.CredentialKind{broker.Password, broker.ApplicationCredential},
+		Document:    broker.DocumentCloudsYAML,
+	}
 }
 
 // bound gives a context a deadline, if it has none.

@@ -92,7 +92,7 @@ type call func(context.Context) error
 func (l *lab) each(g broker.Grant, m broker.Minted, do func(method string, call call)) {
 	l.t.Helper()
 	anew := l.access
-	anew.Discovered, anew.Identity = "", ""
+	anew.Discovered, anew.Identity = broker.Discovered{}, ""
 	another := l.grant("member")
 	do("Check", func(ctx context.Context) error { _, err := l.driver.Check(ctx, anew); return err })
 	do("Issue", func(ctx context.Context) error { _, err := l.driver.Issue(ctx, l.access, another); return err })

@@ -28,7 +28,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return broker.Minted{}, err
 	}
 	defer s.close()
-	if found.token(g) {
+	if leasesToken(found, g) {
 		return s.handOut(a, found, g)
 	}
 	m, err := d.mint(ctx, a, s, found, g, 1)
@@ -67,7 +67,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return broker.Minted{}, err
 	}
 	defer s.close()
-	if found.token(g) {
+	if leasesToken(found, g) {
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the lease is a project token, whose life is the cloud's",
 			Remedy: "issue another lease",
@@ -101,8 +101,8 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 }
 
 // mintingSession logs in, and holds the cloud's catalog to what was pinned.
-func (d *Driver) mintingSession(ctx context.Context, a broker.Access) (*session, discovered, error) {
-	found, err := parseDiscovered(a.Discovered)
+func (d *Driver) mintingSession(ctx context.Context, a broker.Access) (*session, broker.Cloud, error) {
+	found, err := recall(a.Discovered)
 	if err != nil {
 		return nil, found, err
 	}
@@ -117,14 +117,14 @@ func (d *Driver) mintingSession(ctx context.Context, a broker.Access) (*session,
 	return s, found, nil
 }
 
-// token reports whether a lease is a project token here. Without a check's word
+// leasesToken reports whether a lease is a project token here. Before the first check
 // an application credential is tried.
-func (found discovered) token(g broker.Grant) bool {
-	return found.Leases == byProjectToken || found.Leases != "" && g.Purpose == Heat && !found.Trusts
+func leasesToken(found broker.Cloud, g broker.Grant) bool {
+	return found.Leases == broker.ProjectToken || found.Leases != "" && g.Purpose == Heat && !found.Trusts
 }
 
 // handOut makes the session's token the lease's credential.
-func (s *session) handOut(a broker.Access, found discovered, g broker.Grant) (broker.Minted, error) {
+func (s *session) handOut(a broker.Access, found broker.Cloud, g broker.Grant) (broker.Minted, error) {
 	if g.Purpose == Heat && !found.Trusts && a.Credential.Kind == broker.ApplicationCredential {
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
@@ -144,7 +144,7 @@ func (s *session) handOut(a broker.Access, found discovered, g broker.Grant) (br
 }
 
 // mint makes a lease's nth application credential.
-func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, found discovered, g broker.Grant, n int) (broker.Minted, error) {
+func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, found broker.Cloud, g broker.Grant, n int) (broker.Minted, error) {
 	roles, err := s.subset(g.Role)
 	if err != nil {
 		return broker.Minted{}, err

@@ -44,7 +44,7 @@ var fieldPaths = paths{
 func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err error) {
 	p := fieldPaths
 	switch {
-	case r.Type != "" && r.Type != broker.OpenStack:
+	case r.Type != "" && r.Type != Type:
 		return t, c, broker.Invalid("type", "is not openstack")
 	case r.Namespace != "":
 		return t, c, broker.Invalid("namespace", "is Kubernetes'; an OpenStack VIM is a project")

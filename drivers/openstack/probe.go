@@ -22,7 +22,7 @@ const (
 
 // probe finds out whether the credential can mint, and what a lease's
 // application credential may do here, by making one and deleting it.
-func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *discovered) error {
+func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *broker.Cloud) error {
 	roles, err := s.subset("")
 	if err != nil { // nobody but an administrator
 		if roles, err = s.subset(admin); err != nil {
@@ -36,7 +36,7 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 		name: probePrefix + uuid.NewString(), mark: mark{vim: a.VIM, issued: d.now()}, roles: roles, expires: d.now().Add(probeTTL),
 	})
 	if errors.Is(err, broker.ErrForbidden) {
-		found.Leases = byProjectToken
+		found.Leases = broker.ProjectToken
 		found.Trusts, err = s.mayTrust(ctx)
 		return err
 	}
@@ -44,7 +44,7 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 		return err
 	}
 	failpoint.At("openstack.check.probed")
-	found.Leases = byApplicationCredential
+	found.Leases = broker.ApplicationCredential
 	found.Trusts, err = trusts(ctx, a, made.credential(s.user.ID))
 	return errors.Join(err, s.remove(context.WithoutCancel(ctx), s.user.ID, made.ID))
 }
@@ -56,7 +56,7 @@ func trusts(ctx context.Context, a broker.Access, c broker.Credential) (bool, er
 		return false, err
 	}
 	defer way.close()
-	s, err := way.login(ctx, options(broker.Scope{}, c, discovered{}))
+	s, err := way.login(ctx, options(broker.Scope{}, c, broker.Cloud{}))
 	if err != nil {
 		return false, fault(err, "log in with", "a new application credential")
 	}

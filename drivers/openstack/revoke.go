@@ -30,7 +30,7 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	if i.Credential.Kind == broker.ProjectToken {
 		return revokeToken(ctx, a, i.Credential.Token.Reveal())
 	}
-	if id := i.Credential.ApplicationCredentialID; id != "" && !i.Renewed && a.InsteadOf == "" {
+	if id := i.Credential.ApplicationCredentialID; id != "" && !i.Renewed && a.InsteadOf == nil {
 		if err := s.remove(ctx, s.user.ID, id); err != nil {
 			return err
 		}
@@ -58,11 +58,14 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 // begin, and says whose they are: the session's own user's, or those of the user that
 // it stands in for.
 func (s *session) owned(ctx context.Context, a broker.Access, beginning string) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
-	before, err := parseDiscovered(a.InsteadOf)
-	if err != nil {
-		return "", nil, err
+	owner = s.user.ID
+	if a.InsteadOf != nil {
+		before, err := recall(*a.InsteadOf)
+		if err != nil {
+			return "", nil, err
+		}
+		owner = cmp.Or(before.UserID, owner)
 	}
-	owner = cmp.Or(before.UserID, s.user.ID)
 	all, err = s.list(ctx, owner, beginning)
 	if errors.Is(err, broker.ErrForbidden) && owner != s.user.ID {
 		err = &broker.Error{
@@ -106,7 +109,7 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 	defer c.close()
 	switch {
 	case minted.Kind == broker.ApplicationCredential && !minted.ApplicationCredentialSecret.Empty():
-		_, err = c.login(ctx, options(broker.Scope{}, minted, discovered{}))
+		_, err = c.login(ctx, options(broker.Scope{}, minted, broker.Cloud{}))
 	case minted.Kind == broker.ProjectToken && !minted.Token.Empty():
 		c.identity.SetToken(minted.Token.Reveal())
 		var body struct{}

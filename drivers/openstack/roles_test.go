@@ -77,7 +77,7 @@ func TestALeaseOfAnotherUserIsNotRenewed(t *testing.T) {
 	before := l.access.Discovered
 	owner := l.access.VIM
 	l.as("boss", "admin", "member")
-	l.access.VIM, l.access.InsteadOf = owner, before
+	l.access.VIM, l.access.InsteadOf = owner, &before
 	if found, err := l.driver.Inventory(t.Context(), l.access); err != nil || len(found) != 1 {
 		t.Fatalf("the stand-in lists %d objects, %v, want that of the lease", len(found), err)
 	}

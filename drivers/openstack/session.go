@@ -31,7 +31,7 @@ type session struct {
 	user    tokens.User
 	project tokens.Project
 	roles   []tokens.Role
-	catalog []endpoint
+	catalog []broker.CatalogEntry
 	// appCred is the id of the application credential that was logged in with, as
 	// Keystone says it since Train; empty without.
 	appCred string
@@ -40,7 +40,7 @@ type session struct {
 // login opens a session with the registered credential. Ids that an earlier check
 // has discovered count instead of names, and must come back.
 func (d *Driver) login(ctx context.Context, a broker.Access) (*session, error) {
-	known, err := parseDiscovered(a.Discovered)
+	known, err := recall(a.Discovered)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (d *Driver) login(ctx context.Context, a broker.Access) (*session, error) {
 // options are what gophercloud logs in with: built by hand, so that nothing of the
 // environment or of a file gets in, and without re-authentication, which would
 // keep the password in memory.
-func options(scope broker.Scope, c broker.Credential, known discovered) *tokens.AuthOptions {
+func options(scope broker.Scope, c broker.Credential, known broker.Cloud) *tokens.AuthOptions {
 	if c.Kind == broker.ApplicationCredential {
 		return &tokens.AuthOptions{
 			ApplicationCredentialID:     c.ApplicationCredentialID,
@@ -156,7 +156,7 @@ func (s *session) plain() bool {
 
 // same holds the session to the project that was registered, and to what an
 // earlier check has found out.
-func (s *session) same(a broker.Access, known discovered) error {
+func (s *session) same(a broker.Access, known broker.Cloud) error {
 	if !isID(s.project.ID) || !isName(s.project.Name) || !isID(s.project.Domain.ID) || !isName(s.project.Domain.Name) ||
 		!isID(s.user.Domain.ID) || !isName(s.user.Domain.Name) {
 		return notKeystone(0)
@@ -210,7 +210,7 @@ func (s *session) identityOf() string {
 // whyNot finds out why the credential does not lead into the project, for which
 // Keystone refused it. It answers 401 to everything; without a project, the same
 // credential tells whether it is the user or the project that is wrong.
-func (c *connection) whyNot(ctx context.Context, a broker.Access, known discovered, refusal error) error {
+func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.Cloud, refusal error) error {
 	if a.Credential.Kind == broker.ApplicationCredential {
 		why := "Keystone refuses the application credential (401): its secret is another, it has expired, or its user or project is disabled"
 		if said(refusal, http.StatusNotFound) {

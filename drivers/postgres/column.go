@@ -47,6 +47,8 @@ func values(fields []any) []any {
 			stored[i] = rows.JSON(*f)
 		case *broker.Scope:
 			stored[i] = rows.JSON(*f)
+		case *broker.Discovered:
+			stored[i] = rows.JSON(*f)
 		default:
 			stored[i] = rows.Value(f)
 		}
@@ -65,6 +67,8 @@ func scan(row pgx.CollectableRow, fields []any) error {
 			targets[i] = rows.Span{To: f}
 		case *broker.Scope:
 			targets[i] = rows.Document[broker.Scope]{To: f}
+		case *broker.Discovered:
+			targets[i] = rows.Document[broker.Discovered]{To: f}
 		default:
 			targets[i] = f
 		}

@@ -45,7 +45,7 @@ func trial(t *testing.T) *sqlite.Store {
 		v.Health = broker.Health{Status: broker.Reachable, CheckedAt: time.Unix(5, 123456000).UTC(), Version: "v1", CanMint: i > 0, Next: time.Unix(9, 0)}
 		v.IdempotencyKey, v.RequestDigest, v.UpdatedAt = fmt.Sprint("key-", i), "digest", time.Unix(3, 0)
 		v.Current.Target = broker.Target{Endpoint: "https://vim", CACert: "pem", InsecureSkipVerify: true, Scope: broker.Scope{Region: "one"}}
-		v.Current.CredentialExpiresAt, v.Current.Discovered = time.Unix(4_000_000_000, 0), `{"a":1}`
+		v.Current.CredentialExpiresAt, v.Current.Discovered = time.Unix(4_000_000_000, 0), broker.Discovered{Regions: []string{"a"}}
 		must(s.CreateVIM(ctx, v, entry))
 	}
 	must(s.CreateVIM(ctx, broker.VIM{

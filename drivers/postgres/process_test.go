@@ -66,7 +66,7 @@ var raced = []struct {
 func newVIM(isDefault bool) broker.VIM {
 	id := uuid.NewString()
 	return broker.VIM{
-		ID: id, Project: "default", Name: id, Type: broker.Kubernetes, State: broker.Registering, Default: isDefault,
+		ID: id, Project: "default", Name: id, Type: "kubernetes", State: broker.Registering, Default: isDefault,
 		Health: broker.Health{Status: broker.Unchecked},
 	}
 }

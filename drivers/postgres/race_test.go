@@ -35,7 +35,7 @@ func withLease(t *testing.T) *Store {
 	t.Helper()
 	s := mustOpen(t, real.Postgres(t).DSN(t))
 	v := broker.VIM{
-		ID: "v", Project: "north", Name: "v", Type: broker.Kubernetes, State: broker.Registered, CreatedAt: time.Unix(1, 0),
+		ID: "v", Project: "north", Name: "v", Type: "kubernetes", State: broker.Registered, CreatedAt: time.Unix(1, 0),
 		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir"},
 	}
 	if err := s.CreateVIM(t.Context(), v, entryOf("v")); err != nil {

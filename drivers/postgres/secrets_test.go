@@ -41,11 +41,14 @@ func TestServerLogHoldsNoSecret(t *testing.T) {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	log := &lines{}
-	b := broker.New(broker.Options{
+	b, err := broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: slog.New(slog.NewTextHandler(log, nil)),
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: kubernetes.New(kubernetes.Options{})},
+		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{})},
 		Egress:  func(string) *egress.Rules { return rules },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	kube := fakekube.New(t, fakekube.Options{})
 	ctx, alice := t.Context(), policy.Principal{Name: "alice", Project: "demo", Roles: []string{policy.RoleMember}}
 	secrets := map[string]string{"administrator's token": kube.AdminToken, "administrator's password": kube.Password, "database's password": real.PostgresRolePassword}
@@ -56,7 +59,7 @@ func TestServerLogHoldsNoSecret(t *testing.T) {
 		}
 	}
 	registration := broker.Registration{
-		Name: "core", Type: broker.Kubernetes, Endpoint: kube.Endpoint, CACert: kube.CA, IdempotencyKey: "register",
+		Name: "core", Type: "kubernetes", Endpoint: kube.Endpoint, CACert: kube.CA, IdempotencyKey: "register",
 		Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(kube.AdminToken)},
 	}
 	v, err := b.RegisterVIM(ctx, alice, registration)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -50,7 +49,7 @@ func idle(b *testing.B, p *program) *figure {
 		b.Fatal(err)
 	}
 	if _, err := c.RegisterVIM(b.Context(), v1.Registration{
-		Name: "cluster", Type: string(broker.Kubernetes), Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
+		Name: "cluster", Type: "kubernetes", Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
 		Credential: v1.Credential{Token: secret.NewText(cluster.AdminToken(b))},
 	}, ""); err != nil {
 		b.Fatal(err)

@@ -140,7 +140,7 @@ func wanted(got, want int, err error) error {
 func (w *world) issue(ctx context.Context, vim string) error {
 	now := time.Now()
 	l := broker.Lease{
-		ID: uuid.NewString(), VIM: vim, VIMName: "vim", VIMType: broker.Kubernetes, VIMProject: w.project, VIMGeneration: 1,
+		ID: uuid.NewString(), VIM: vim, VIMName: "vim", VIMType: "kubernetes", VIMProject: w.project, VIMGeneration: 1,
 		Project: w.project, Principal: "issuer", Role: "edit", CreatedAt: now, MaxExpiresAt: now.Add(time.Hour), Handle: "handle",
 	}
 	entry := audit.Entry{Time: now, Principal: "issuer", Project: w.project, Action: "lease:issue", Kind: "vim", Resource: vim, Outcome: audit.Intent}

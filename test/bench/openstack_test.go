@@ -27,7 +27,7 @@ func onOpenStack(b *testing.B, clients, rounds, each int) *figure {
 	s, o := newStack(b), real.OpenStack(b)
 	who := o.Project(b)
 	v, err := s.RegisterVIM(b.Context(), admin, broker.Registration{
-		Name: "cloud", Type: broker.OpenStack, Endpoint: o.AuthURL,
+		Name: "cloud", Type: "openstack", Endpoint: o.AuthURL,
 		Scope:      broker.Scope{ProjectID: who.ProjectID, UserDomainID: who.DomainID},
 		Credential: broker.Credential{Username: who.Username, Password: secret.NewText(who.Password)},
 	})

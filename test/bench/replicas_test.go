@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -32,7 +31,7 @@ func replicas(b *testing.B, p *program) *figure {
 	fleet := newFleet(b, p)
 	token := cluster.AdminToken(b)
 	if _, err := fleet[0].RegisterVIM(b.Context(), v1.Registration{
-		Name: "cluster", Type: string(broker.Kubernetes), Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
+		Name: "cluster", Type: "kubernetes", Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
 		Credential: v1.Credential{Token: secret.NewText(token)},
 	}, ""); err != nil {
 		b.Fatal(err)

@@ -95,14 +95,15 @@ func (s *stack) open(b *testing.B) {
 	terms.Quota = broker.Quota{PerPrincipal: 100_000, PerVIM: 100_000, PerProject: 100_000}
 	driver := kubernetes.New(kubernetes.Options{Log: log})
 	b.Cleanup(driver.Close)
-	s.Broker = broker.New(broker.Options{
+	s.Broker, err = broker.New(broker.Options{
 		Store: s.store, Keys: []secret.KeyStore{s.keys}, Policy: policies, Terms: terms, Log: log,
-		Drivers: map[broker.VIMType]broker.Driver{
-			broker.Kubernetes: sparing{driver, &s.unasked}, broker.OpenStack: openstack.New(openstack.Options{Log: log}),
-		},
-		Egress: func(string) *egress.Rules { return rules },
-		Now:    s.now,
+		Drivers: []broker.Driver{sparing{driver, &s.unasked}, openstack.New(openstack.Options{Log: log})},
+		Egress:  func(string) *egress.Rules { return rules },
+		Now:     s.now,
 	})
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // now is the time on the broker's clock.
@@ -137,7 +138,7 @@ func (d sparing) Check(ctx context.Context, a broker.Access) (broker.Report, err
 // register registers the cluster as a VIM, at an endpoint that leads to it.
 func (s *stack) register(ctx context.Context, name, endpoint string) (broker.VIM, error) {
 	return s.RegisterVIM(ctx, admin, broker.Registration{
-		Name: name, Type: broker.Kubernetes, Endpoint: endpoint, CACert: s.cluster.CAPEM,
+		Name: name, Type: "kubernetes", Endpoint: endpoint, CACert: s.cluster.CAPEM,
 		Credential: broker.Credential{Token: secret.NewText(s.token)},
 	})
 }

@@ -61,7 +61,7 @@ func vims(b *testing.B) *figure {
 	})
 	ask("register", 20, 5, func(c *client.Client, s *stack, n int) error {
 		_, err := c.RegisterVIM(ctx, v1.Registration{
-			Name: fmt.Sprintf("late-%d", n), Type: string(broker.Kubernetes), Endpoint: s.cluster.Endpoint, CACert: s.cluster.CAPEM,
+			Name: fmt.Sprintf("late-%d", n), Type: "kubernetes", Endpoint: s.cluster.Endpoint, CACert: s.cluster.CAPEM,
 			Credential: v1.Credential{Token: secret.NewText(s.token)},
 		}, "")
 		return err

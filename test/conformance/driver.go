@@ -93,7 +93,7 @@ func Driver(t *testing.T, env DriverEnv) {
 	for _, text := range env.Remote {
 		seen.add("remote answer", text)
 	}
-	discovered := ""
+	var discovered broker.Discovered
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *subject)
@@ -174,9 +174,9 @@ func (s *subject) access(t *testing.T, r broker.Registration) broker.Access {
 
 // another is the VIM under one more id. A check is spared where one has discovered
 // what it is.
-func (s *subject) another(t *testing.T, discovered string) broker.Access {
+func (s *subject) another(t *testing.T, discovered broker.Discovered) broker.Access {
 	t.Helper()
-	if discovered == "" {
+	if discovered.Regions == nil {
 		return s.access(t, s.Registration)
 	}
 	a := s.unchecked(t, s.Registration)

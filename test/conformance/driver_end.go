@@ -240,7 +240,7 @@ func endInstead(t *testing.T, s *subject) {
 		g := s.grant(t, s.Reader, s.MinTTL)
 		m := s.issue(t, g)
 		next := s.access(t, r)
-		next.VIM, next.Generation, next.InsteadOf = s.a.VIM, 2, s.a.Discovered
+		next.VIM, next.Generation, next.InsteadOf = s.a.VIM, 2, &s.a.Discovered
 		maybe := func(what string, err error) bool {
 			t.Helper()
 			if err != nil {
@@ -262,7 +262,7 @@ func endInstead(t *testing.T, s *subject) {
 			t.Errorf("a lease died by %s, which may not revoke it", name)
 		}
 		// Its own leases are another matter.
-		next.InsteadOf = ""
+		next.InsteadOf = nil
 		own := s.grant(t, s.Reader, s.MinTTL)
 		if _, err := s.d.Issue(t.Context(), next, own); err != nil {
 			t.Fatalf("Issue by %s: %v", name, err)

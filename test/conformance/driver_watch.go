@@ -77,6 +77,8 @@ type watched struct {
 	leaks *leaks
 }
 
+func (w watched) Type() broker.Type { return w.d.Type() }
+
 func (w watched) check(method string, err error) {
 	w.t.Helper()
 	if err == nil {

@@ -66,7 +66,7 @@ func entry(what string) audit.Entry {
 func fullVIM(project, name string) broker.VIM {
 	id := uuid.NewString()
 	return broker.VIM{
-		ID: id, Project: project, Name: name, Type: broker.Kubernetes, State: broker.Registered,
+		ID: id, Project: project, Name: name, Type: "kubernetes", State: broker.Registered,
 		Labels: map[string]string{"site": "a", "quote": `"'\ é`}, Shared: true, Default: true,
 		Description: "core site, \"north\"\n", Extra: `{"area":"a@b","n":1.50,"deep":{"k":[1,"é"]}}`,
 		CreatedBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), Revision: 1,
@@ -88,7 +88,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 			ServerName: "kubernetes", Namespace: "cnf",
 			Scope: broker.Scope{Region: "RegionOne", ProjectID: "p", ProjectName: "cnf", ProjectDomainID: "default", UserDomainName: "Default"},
 		},
-		Identity: "uid", Discovered: `{"regions":["a"]}`, CredentialKind: broker.BearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
+		Identity: "uid", Discovered: broker.Discovered{Regions: []string{"a"}, Cloud: &broker.Cloud{ProjectID: "p", Catalog: []broker.CatalogEntry{{Service: "compute", Origin: "https://nova:8774"}}}}, CredentialKind: broker.BearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
 		Sealed: fmt.Sprintf("sealed-%s-%d", vim, number), Key: secret.Ref(fmt.Sprintf("ref-%s-%d", vim, number)), KeyStore: "keydir",
 	}
 }

@@ -164,7 +164,7 @@ func vimLists(t *testing.T, s storeTest) {
 		s.mustCreateVIM(t, v)
 	}
 	add("north", "a", func(v *broker.VIM) { v.Labels = map[string]string{"site": "1", "tier": "x"}; v.Default = true })
-	add("north", "b", func(v *broker.VIM) { v.Labels = map[string]string{"site": "1"}; v.Type = broker.OpenStack })
+	add("north", "b", func(v *broker.VIM) { v.Labels = map[string]string{"site": "1"}; v.Type = "openstack" })
 	add("north", "c", func(v *broker.VIM) { v.State, v.Current = broker.Registering, broker.Generation{} })
 	add("south", "a", func(v *broker.VIM) { v.Shared = true; v.Labels = map[string]string{"site": "1", "tier": "y"} })
 	add("south", "b", func(v *broker.VIM) { v.Health.Next = epoch })
@@ -188,7 +188,7 @@ func vimLists(t *testing.T, s storeTest) {
 		"name":                     {broker.VIMFilter{Name: "a"}, []string{"id-north-a", "id-south-a"}},
 		"name seen by a project":   {broker.VIMFilter{Project: "east", Name: "a"}, []string{"id-south-a"}},
 		"foreign name":             {broker.VIMFilter{Project: "north", Name: "d"}, nil},
-		"type":                     {broker.VIMFilter{Type: broker.OpenStack}, []string{"id-north-b"}},
+		"type":                     {broker.VIMFilter{Type: "openstack"}, []string{"id-north-b"}},
 		"state":                    {broker.VIMFilter{State: broker.Registering}, []string{"id-north-c"}},
 		"status":                   {broker.VIMFilter{Status: broker.Unauthorized}, []string{"id-south-c"}},
 		"default":                  {broker.VIMFilter{Default: true}, []string{"id-north-a", "id-south-c"}},

@@ -18,7 +18,7 @@ func TestKubernetesDriver(t *testing.T) {
 	env := kube.Env(t, c.Config())
 	env.MaxTTL, env.Await = real.MaxTokenTTL, real.Poll
 	register := func(cred broker.Credential) broker.Registration {
-		return broker.Registration{Name: "real", Type: broker.Kubernetes, Endpoint: c.Endpoint, CACert: c.CAPEM, Credential: cred}
+		return broker.Registration{Name: "real", Type: "kubernetes", Endpoint: c.Endpoint, CACert: c.CAPEM, Credential: cred}
 	}
 	kubeconfig, err := os.ReadFile(c.Kubeconfig)
 	if err != nil {
@@ -32,7 +32,7 @@ func TestKubernetesDriver(t *testing.T) {
 	env.Registration = register(broker.Credential{Token: secret.NewText(c.AdminToken(t))})
 	env.Others = map[string]broker.Registration{
 		"a certificate": register(broker.Credential{ClientCertificate: c.AdminCert, ClientKey: secret.NewText(c.AdminKey)}),
-		"a kubeconfig":  {Name: "real", Type: broker.Kubernetes, Kubeconfig: secret.NewText(string(kubeconfig))},
+		"a kubeconfig":  {Name: "real", Type: "kubernetes", Kubeconfig: secret.NewText(string(kubeconfig))},
 		"a password":    password(proxy.Password),
 	}
 	stranger := fakekube.New(t, fakekube.Options{})

@@ -51,12 +51,16 @@ func (f *fleet) join() *member {
 	log := slog.New(slog.DiscardHandler)
 	driver := kubernetes.New(kubernetes.Options{Log: log})
 	f.t.Cleanup(driver.Close)
-	return &member{store: store, Broker: broker.New(broker.Options{
+	b, err := broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys},
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver},
+		Drivers: []broker.Driver{driver},
 		Policy:  policies, Egress: func(string) *egress.Rules { return rules },
 		Terms: broker.DefaultTerms(), Log: log, Now: store.Now,
-	})}
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return &member{store: store, Broker: b}
 }
 
 // settle does what the settle pass does a few minutes after now.

@@ -97,13 +97,14 @@ func newBench(t testing.TB, site ...string) *bench {
 	}
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	b.broker.Broker = broker.New(broker.Options{
+	b.broker.Broker, err = broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: log,
-		Drivers: map[broker.VIMType]broker.Driver{
-			broker.Kubernetes: kubernetes.New(kubernetes.Options{Log: log}), broker.OpenStack: openstack.New(openstack.Options{Log: log}),
-		},
-		Egress: func(string) *egress.Rules { return rules },
+		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Log: log}), openstack.New(openstack.Options{Log: log})},
+		Egress:  func(string) *egress.Rules { return rules },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.rewire(b.broker, b.authenticator())
 	return b
 }

@@ -20,6 +20,8 @@ type Broker interface {
 
 // Registry contains the VIMs.
 type Registry interface {
+	// Types are the types of VIM that are served.
+	Types() []broker.Type
 	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	VIMs(ctx context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error)

@@ -44,10 +44,12 @@ func Door(o Options) api.Door {
 		Refuse:  refuse,
 		Encode:  v1.Encode,
 	}
-	for _, r := range routes {
+	types := o.Broker.Types()
+	table := routesFor(types)
+	for _, r := range table {
 		d.Operations = append(d.Operations, s.operation(r))
 	}
-	text := document(o.Version)
+	text := document(o.Version, table, types)
 	d.Operations = append(d.Operations, api.Operation{
 		Method: "GET", Path: "/openapi.json", Identify: api.Anyone, Timeout: quick, Status: http.StatusOK,
 		Handle: func(*api.Call) (api.Answer, error) {

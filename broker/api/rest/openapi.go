@@ -15,11 +15,13 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
 )
 
-// document makes the OpenAPI 3.1 description from the route table and the types of
-// package v1.
-func document(version string) []byte {
+// document makes the OpenAPI 3.1 description from the route table, the types of
+// package v1, and the types of VIM that are served.
+func document(version string, routes []route, types []broker.Type) []byte {
 	// No Go type can express the two forms of a client configuration. JSON that is passed
 	// through is an object.
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
@@ -46,12 +48,22 @@ func document(version string) []byte {
 	}
 	config := schemas.Map()["IssuedLease"].Properties["clientConfig"]
 	config.OneOf = []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject}}
-	settle(schemas)
+	enumerate(schemas.Map()["VIM"].Properties["type"], typeNames(types))
+	enumerate(schemas.Map()["Registration"].Properties["type"], typeNames(types))
+	enumerate(schemas.Map()["LeaseRequest"].Properties["format"], formatNames(types))
+	settle(schemas, routes)
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		panic(err) // the table is wrong, and every test of this package fails here
 	}
 	return append(text, '\n')
+}
+
+// enumerate lists the values that a text can have.
+func enumerate(s *huma.Schema, values []string) {
+	for _, v := range values {
+		s.Enum = append(s.Enum, v)
+	}
 }
 
 // pathParameter finds the parameters in a path.
@@ -130,7 +142,7 @@ func (p parameter) schema() *huma.Schema {
 
 // settle corrects what huma cannot know. Our codec never writes a list as null. An answer
 // may gain fields, which clients ignore. A request has only known fields.
-func settle(schemas huma.Registry) {
+func settle(schemas huma.Registry, routes []route) {
 	asked := map[string]bool{}
 	for _, r := range routes {
 		if r.in != nil {

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -16,19 +15,15 @@ import (
 const soon = 30 * 24 * time.Hour
 
 // registration rebuilds a registration for the domain, field by field.
-func registration(in v1.Registration) (broker.Registration, error) {
-	cred, err := credential(in.Credential)
-	if err != nil {
-		return broker.Registration{}, err
-	}
-	r := broker.Registration{
+func registration(in v1.Registration) broker.Registration {
+	return broker.Registration{
 		Name:               in.Name,
 		Type:               broker.VIMType(in.Type),
 		Endpoint:           in.Endpoint,
 		CACert:             in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify,
 		Namespace:          in.Namespace,
-		Credential:         cred,
+		Credential:         credential(in.Credential),
 		Scope:              scope(in),
 		CloudsYAML:         in.CloudsYAML,
 		Cloud:              in.Cloud,
@@ -40,13 +35,6 @@ func registration(in v1.Registration) (broker.Registration, error) {
 		Shared:             in.Shared,
 		Default:            in.Default,
 	}
-	if r.Type == "" && !r.Kubeconfig.Empty() {
-		r.Type = broker.Kubernetes
-	}
-	if r.Type == "" && !r.CloudsYAML.Empty() {
-		r.Type = broker.OpenStack
-	}
-	return r, nil
 }
 
 // scope rebuilds which part of a cloud a registration is for. A single domain is the
@@ -89,67 +77,39 @@ func shownScope(s broker.Scope) *v1.Scope {
 	}
 }
 
-// discovered is what a driver found out, which it wrote as a JSON object.
-func discovered(text string) map[string]any {
-	var out map[string]any
-	if text == "" || json.Unmarshal([]byte(text), &out) != nil {
+// discovered is nil before anything was.
+func discovered(d broker.Discovered) *v1.Discovered {
+	if d.Regions == nil && d.Cloud == nil {
 		return nil
+	}
+	out := &v1.Discovered{Regions: d.Regions}
+	if d.Cloud == nil {
+		return out
+	}
+	out.Cloud = &v1.Cloud{
+		UserID: d.UserID, UserDomainID: d.UserDomainID,
+		ProjectID: d.ProjectID, ProjectName: d.ProjectName,
+		ProjectDomainID: d.ProjectDomainID, ProjectDomainName: d.ProjectDomainName,
+		Roles: d.Roles, Leases: string(d.Leases), AccessRules: d.AccessRules, Trusts: d.Trusts,
+	}
+	for _, e := range d.Catalog {
+		out.Catalog = append(out.Catalog, v1.CatalogEntry(e))
 	}
 	return out
 }
 
-// credential finds the kind of a credential from its fields. An empty one has no kind.
-func credential(in v1.Credential) (broker.Credential, error) {
-	token := !in.Token.Empty()
-	certificate, key := in.ClientCertificate != "", !in.ClientKey.Empty()
-	user, password := in.Username != "", !in.Password.Empty()
-	id, appSecret := in.ApplicationCredentialID != "", !in.ApplicationCredentialSecret.Empty()
-
-	out := broker.Credential{
+// credential rebuilds a credential. Which kind it is follows from its fields, and
+// from what the VIM's type takes.
+func credential(in v1.Credential) broker.Credential {
+	return broker.Credential{
 		Token: in.Token, ClientCertificate: in.ClientCertificate, ClientKey: in.ClientKey,
 		Username: in.Username, Password: in.Password,
 		ApplicationCredentialID: in.ApplicationCredentialID, ApplicationCredentialSecret: in.ApplicationCredentialSecret,
 	}
-	kinds := 0
-	for _, k := range []struct {
-		given bool
-		kind  broker.CredentialKind
-	}{
-		{token, broker.BearerToken},
-		{certificate || key, broker.ClientCertificate},
-		{user || password, broker.BasicAuth}, // Keystone's driver makes a Password of it
-		{id || appSecret, broker.ApplicationCredential},
-	} {
-		if k.given {
-			kinds++
-			out.Kind = k.kind
-		}
-	}
-	switch {
-	case kinds > 1:
-		return broker.Credential{}, broker.Invalid("credential", "must be one of token, clientCertificate with clientKey, username with password, applicationCredentialId with applicationCredentialSecret")
-	case certificate && !key:
-		return broker.Credential{}, broker.Invalid("credential.clientKey", "is required with clientCertificate")
-	case key && !certificate:
-		return broker.Credential{}, broker.Invalid("credential.clientCertificate", "is required with clientKey")
-	case user && !password:
-		return broker.Credential{}, broker.Invalid("credential.password", "is required with username")
-	case id && !appSecret:
-		return broker.Credential{}, broker.Invalid("credential.applicationCredentialSecret", "is required with applicationCredentialId")
-	case appSecret && !id:
-		return broker.Credential{}, broker.Invalid("credential.applicationCredentialId", "is required with applicationCredentialSecret")
-	case password && !user:
-		return broker.Credential{}, broker.Invalid("credential.username", "is required with password")
-	}
-	return out, nil
 }
 
 // vimChange rebuilds a change for the domain.
-func vimChange(in v1.Change) (broker.Change, error) {
-	cred, err := credential(in.Credential)
-	if err != nil {
-		return broker.Change{}, err
-	}
+func vimChange(in v1.Change) broker.Change {
 	return broker.Change{
 		Name:               in.Name,
 		Description:        in.Description,
@@ -162,12 +122,12 @@ func vimChange(in v1.Change) (broker.Change, error) {
 		InsecureSkipVerify: in.InsecureSkipVerify,
 		Namespace:          in.Namespace,
 		Scope:              changedScope(in.Scope),
-		Credential:         cred,
+		Credential:         credential(in.Credential),
 		CloudsYAML:         in.CloudsYAML,
 		Cloud:              in.Cloud,
 		Kubeconfig:         in.Kubeconfig,
 		Context:            in.Context,
-	}, nil
+	}
 }
 
 // vim lists what may be shown of a VIM.

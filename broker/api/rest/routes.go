@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -136,7 +137,7 @@ var (
 	truth = []string{"true", "false"}
 
 	vimQuery = append([]parameter{
-		{name: "type", doc: "VIMs of this type.", values: texts(broker.Kubernetes, broker.OpenStack)},
+		{name: typeFilter, doc: "VIMs of this type."},
 		{name: "name", doc: "VIMs of this name."},
 		{name: "status", doc: "VIMs of this status: what the last check found, or draining.",
 			values: append(texts(healthStatuses...), string(broker.Draining))},
@@ -173,6 +174,48 @@ var (
 		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
 	}
 )
+
+// typeFilter is the parameter whose values are the types that the broker serves.
+const typeFilter = "type"
+
+// routesFor is the table for a broker that serves these types of VIM.
+func routesFor(types []broker.Type) []route {
+	all := slices.Clone(routes)
+	for i := range all {
+		all[i].query = slices.Clone(all[i].query)
+		for j := range all[i].query {
+			if p := &all[i].query[j]; p.name == typeFilter {
+				p.values = typeNames(types)
+			}
+		}
+	}
+	return all
+}
+
+func typeNames(types []broker.Type) []string {
+	var names []string
+	for _, t := range types {
+		names = append(names, string(t.Name))
+	}
+	return names
+}
+
+// formatNames are the client configuration formats of all types, each once, with
+// the defaults in front.
+func formatNames(types []broker.Type) []string {
+	var defaults, others []string
+	for _, t := range types {
+		defaults = append(defaults, string(t.Formats[0]))
+		others = append(others, texts(t.Formats[1:]...)...)
+	}
+	var names []string
+	for _, f := range append(defaults, others...) {
+		if !slices.Contains(names, f) {
+			names = append(names, f)
+		}
+	}
+	return names
+}
 
 // texts are the words of an enumeration.
 func texts[T ~string](values ...T) []string {

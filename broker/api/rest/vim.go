@@ -11,10 +11,8 @@ import (
 )
 
 func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error) {
-	r, err := registration(in)
-	if err != nil {
-		return answer[v1.VIM]{}, err
-	}
+	r := registration(in)
+	var err error
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
@@ -86,10 +84,8 @@ func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
 }
 
 func (s *server) updateVIM(c *call, in v1.Change) (answer[v1.VIM], error) {
-	change, err := vimChange(in)
-	if err != nil {
-		return answer[v1.VIM]{}, err
-	}
+	change := vimChange(in)
+	var err error
 	if change.IfRevision, err = c.ifMatch(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
@@ -116,10 +112,7 @@ func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {
 }
 
 func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
-	cred, err := credential(in.Credential)
-	if err != nil {
-		return answer[v1.VIM]{}, err
-	}
+	cred := credential(in.Credential)
 	revision, err := c.ifMatch()
 	if err != nil {
 		return answer[v1.VIM]{}, err

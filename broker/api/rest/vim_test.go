@@ -103,7 +103,7 @@ func TestACredentialOfFewRightsIsReported(t *testing.T) {
 	b := newBench(t)
 	b.kube.Deny(fakekube.Denial{Verb: "list", Resource: "namespaces"})
 	v := b.mustRegister("without-namespaces")
-	if regions, _ := v.Discovered["regions"].([]any); v.Status != "reachable" || !v.CanMint || len(regions) != 0 {
+	if regions := v.Discovered.Regions; v.Status != "reachable" || !v.CanMint || len(regions) != 0 {
 		t.Errorf("without list on namespaces: %s, can mint %v, namespaces %v", v.Status, v.CanMint, regions)
 	}
 	b.kube.Deny(fakekube.Denial{Verb: "create", Resource: "serviceaccounts/token"})

@@ -52,13 +52,14 @@ func newBench(t testing.TB, compat bool) *bench {
 	}
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	registry := broker.New(broker.Options{
+	registry, err := broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: log,
-		Drivers: map[broker.VIMType]broker.Driver{
-			broker.Kubernetes: kubernetes.New(kubernetes.Options{Log: log}), broker.OpenStack: openstack.New(openstack.Options{Log: log}),
-		},
-		Egress: func(string) *egress.Rules { return rules },
+		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Log: log}), openstack.New(openstack.Options{Log: log})},
+		Egress:  func(string) *egress.Rules { return rules },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all []policy.Token
 	for name, p := range map[string]policy.Principal{
 		"alice":  {Project: "demo", Roles: []string{policy.RoleMember}},

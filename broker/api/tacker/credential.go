@@ -7,6 +7,12 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
+// The types of VIM that this API has words for.
+const (
+	kubernetes broker.VIMType = "kubernetes"
+	openstack  broker.VIMType = "openstack"
+)
+
 // authCred is an auth_cred, rebuilt field by field. A nil pointer is a field that is not there.
 type authCred struct {
 	credential            broker.Credential
@@ -28,7 +34,7 @@ func parseCred(t broker.VIMType, v any) (a authCred, err error) {
 			continue
 		case name == "cert_verify":
 			verify, ok := boolean(raw)
-			if !ok || t != broker.OpenStack {
+			if !ok || t != openstack {
 				return a, invalid("auth_cred.cert_verify", "must be True or False, and is for openstack only")
 			}
 			insecure := !verify
@@ -42,11 +48,11 @@ func parseCred(t broker.VIMType, v any) (a authCred, err error) {
 			a.credential.Username, a.username = value, true
 		case name == "password":
 			a.credential.Password, a.secretGiven = secret.NewText(value), true
-		case name == "bearer_token" && t == broker.Kubernetes:
+		case name == "bearer_token" && t == kubernetes:
 			a.credential.Token, a.secretGiven = secret.NewText(value), true
 		case name == "ssl_ca_cert":
 			a.authority(t, value)
-		case name == "user_domain_name" && t == broker.OpenStack:
+		case name == "user_domain_name" && t == openstack:
 			a.userDomain = &value
 		case name == "oidc_token_url", name == "client_id", name == "client_secret":
 			return a, invalid("auth_cred."+name, "OpenID Connect is not supported; give bearer_token, or username and password")
@@ -64,7 +70,7 @@ func (a *authCred) authority(t broker.VIMType, value string) {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "", "none", "null":
 		a.caCert = &none
-		if t == broker.Kubernetes {
+		if t == kubernetes {
 			yes := true
 			a.insecure = &yes
 		}
@@ -86,15 +92,15 @@ func parseProject(t broker.VIMType, v any) (p project, err error) {
 		if !isText {
 			return p, invalid("vim_project."+plain(name), "it is not a valid string")
 		}
-		openstack := t == broker.OpenStack
+		onCloud := t == openstack
 		switch {
 		case name == "name":
 			p.name = value
-		case name == "id" && openstack:
+		case name == "id" && onCloud:
 			p.id = value
-		case name == "project_domain_name" && openstack:
+		case name == "project_domain_name" && onCloud:
 			p.domainName = value
-		case name == "project_domain_id" && openstack:
+		case name == "project_domain_id" && onCloud:
 			p.domainID = value
 		default:
 			return p, invalid("vim_project", "holds a key that a VIM of type "+string(t)+" does not have")

@@ -1,7 +1,6 @@
 package tacker
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -40,10 +39,14 @@ func vim(v broker.VIM, o occasion) map[string]any {
 	if v.Extra == "" {
 		extra = jsontext.Value("{}")
 	}
+	regions := v.Current.Discovered.Regions
+	if regions == nil {
+		regions = []string{}
+	}
 	return map[string]any{
 		"id": v.ID, "type": string(v.Type), "tenant_id": v.Project, "name": v.Name,
 		"description": v.Description, "is_default": v.Default, "status": "ACTIVE",
-		"placement_attr": map[string]any{"regions": regions(v.Current.Discovered)},
+		"placement_attr": map[string]any{"regions": regions},
 		"created_at":     stamp(v.CreatedAt, o == created), "updated_at": updatedAt(v, o),
 		"extra": extra, "auth_url": authURL(v), "vim_project": vimProject(v), "auth_cred": shownCred(v),
 	}
@@ -64,23 +67,12 @@ func updatedAt(v broker.VIM, o occasion) any {
 	return stamp(v.UpdatedAt, o == updated)
 }
 
-func regions(discovered string) []string {
-	var found struct{ Regions []string }
-	if discovered != "" {
-		_ = json.Unmarshal([]byte(discovered), &found) // the driver's own; without it there are none
-	}
-	if found.Regions == nil {
-		return []string{}
-	}
-	return found.Regions
-}
-
 var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`.+v3/?$`) })
 
 // authURL is Keystone's with its version, as Tacker stores it.
 func authURL(v broker.VIM) string {
 	endpoint := v.Current.Target.Endpoint
-	if v.Type == broker.OpenStack && !versioned().MatchString(endpoint) {
+	if v.Type == openstack && !versioned().MatchString(endpoint) {
 		return strings.TrimSuffix(endpoint, "/") + "/v3"
 	}
 	return endpoint
@@ -88,7 +80,7 @@ func authURL(v broker.VIM) string {
 
 func vimProject(v broker.VIM) map[string]any {
 	t := v.Current.Target
-	if v.Type == broker.Kubernetes {
+	if v.Type == kubernetes {
 		return map[string]any{"name": t.Namespace}
 	}
 	p := map[string]any{"name": t.Scope.ProjectName, "project_domain_name": t.Scope.ProjectDomainName}
@@ -116,7 +108,7 @@ func shownCred(v broker.VIM) map[string]any {
 	default:
 		c["username"], c["password"] = g.Username, mask
 	}
-	if v.Type == broker.Kubernetes {
+	if v.Type == kubernetes {
 		c["ssl_ca_cert"] = g.Target.CACert
 		if g.Target.InsecureSkipVerify {
 			c["ssl_ca_cert"] = "None"

@@ -38,7 +38,7 @@ func (s *server) create(c *api.Call) (api.Answer, error) {
 func registration(b body) (r broker.Registration, err error) {
 	kind, _ := b.text("type")
 	r.Type = broker.VIMType(kind)
-	if r.Type != broker.Kubernetes && r.Type != broker.OpenStack {
+	if r.Type != kubernetes && r.Type != openstack {
 		return r, invalid("type", "it is neither openstack nor kubernetes")
 	}
 	cred, err := parseCred(r.Type, b["auth_cred"])
@@ -60,7 +60,7 @@ func registration(b body) (r broker.Registration, err error) {
 	if cred.insecure != nil {
 		r.InsecureSkipVerify = *cred.insecure
 	}
-	if r.Type == broker.Kubernetes {
+	if r.Type == kubernetes {
 		r.Namespace = in.name
 	} else {
 		r.Scope = cred.scope(in.into(broker.Scope{}))
@@ -154,7 +154,7 @@ func generation(change *broker.Change, b body, v broker.VIM) error {
 	if cred.insecure != nil && *cred.insecure != now.InsecureSkipVerify {
 		change.InsecureSkipVerify = cred.insecure
 	}
-	if v.Type == broker.Kubernetes {
+	if v.Type == kubernetes {
 		if in.name != "" && in.name != now.Namespace {
 			change.Namespace = &in.name
 		}

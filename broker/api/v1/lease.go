@@ -46,7 +46,7 @@ type LeaseRequest struct {
 	TTL        string   `json:"ttl,omitempty" doc:"Wished lifetime as a Go duration; absent means the broker's default; more than the maximum is capped" example:"1h"`
 	Role       string   `json:"role,omitempty" doc:"view, edit, admin, cluster-admin or a named ClusterRole (Kubernetes); roles of the registered user, separated by commas (OpenStack; absent means all but admin)" example:"edit"`
 	Namespaces []string `json:"namespaces,omitempty" doc:"Namespaces to limit it to"`
-	Format     string   `json:"format,omitempty" doc:"Format of the client configuration; absent means kubeconfig, or clouds.yaml for OpenStack" enum:"kubeconfig,clouds.yaml,env,exec-credential,json,vim-connection-info"`
+	Format     string   `json:"format,omitempty" doc:"Format of the client configuration; absent means the default of the VIM's type: kubeconfig for Kubernetes, clouds.yaml for OpenStack"`
 	Purpose    string   `json:"purpose,omitempty" doc:"What it is for; kept with the lease and in the audit log. On OpenStack two mean more: heat is a lease that Heat can make stacks with, read one that is held to GET and HEAD by access rules, and refused where the cloud has none"`
 	Operation  string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 }

@@ -13,7 +13,7 @@ import (
 type VIM struct {
 	ID       string `json:"id" doc:"UUID, assigned at registration" format:"uuid"`
 	Name     string `json:"name" doc:"Unique in its project"`
-	Type     string `json:"type" doc:"Kind of system" enum:"kubernetes,openstack"`
+	Type     string `json:"type" doc:"Kind of system"`
 	Endpoint string `json:"endpoint" doc:"URL of the API server or of Keystone"`
 	Status   string `json:"status" doc:"What a caller can expect: registering or draining while in that state, otherwise what the last check found" enum:"registering,draining,unchecked,reachable,unreachable,unauthorized,identityChanged,unopenable"`
 	State    string `json:"state" doc:"Where the registration stands" enum:"registering,registered,draining"`
@@ -35,8 +35,8 @@ type VIM struct {
 	ServerName         string           `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; from a kubeconfig's tls-server-name"`
 	Namespace          string           `json:"namespace,omitempty" doc:"Namespace that clients start in"`
 
-	Scope      *Scope         `json:"scope,omitempty" doc:"What of the cloud it is, as registered (OpenStack)"`
-	Discovered map[string]any `json:"discovered,omitempty" doc:"What was found out about the VIM: on OpenStack regions, project, roles, catalog, and what a lease is there"`
+	Scope      *Scope      `json:"scope,omitempty" doc:"What of the cloud it is, as registered (OpenStack)"`
+	Discovered *Discovered `json:"discovered,omitempty" doc:"What was found out about the VIM"`
 
 	CheckedAt   time.Time `json:"checkedAt,omitzero" doc:"When the last check ended"`
 	Message     string    `json:"message,omitempty" doc:"What is wrong and what to do; absent when well"`
@@ -49,6 +49,37 @@ type VIM struct {
 	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`
 	CreatedBy string    `json:"createdBy" doc:"Principal that registered it"`
+}
+
+// Discovered is what was found out about a VIM.
+type Discovered struct {
+	Regions []string `json:"regions" doc:"Regions of a cloud, namespaces of a cluster"`
+	*Cloud
+}
+
+// Cloud is what was found out about a cloud besides its regions.
+type Cloud struct {
+	UserID            string   `json:"userId,omitempty" doc:"Registered user, by id (clouds)"`
+	UserDomainID      string   `json:"userDomainId,omitempty" doc:"Domain of the user, by id (clouds)"`
+	ProjectID         string   `json:"projectId,omitempty" doc:"Project of the credential, by id (clouds)"`
+	ProjectName       string   `json:"projectName,omitempty" doc:"Project of the credential, by name (clouds)"`
+	ProjectDomainID   string   `json:"projectDomainId,omitempty" doc:"Domain of the project, by id (clouds)"`
+	ProjectDomainName string   `json:"projectDomainName,omitempty" doc:"Domain of the project, by name (clouds)"`
+	Roles             []string `json:"roles,omitempty" doc:"Roles of the user on the project (clouds)"`
+
+	Leases      string `json:"leases,omitempty" doc:"Kind of credential that a lease is: applicationCredential, or projectToken where the registered credential may not make any (clouds)"`
+	AccessRules bool   `json:"accessRules,omitempty" doc:"Keystone knows access rules, and leases for purpose read are held to them (clouds)"`
+	Trusts      bool   `json:"trustsByApplicationCredential,omitempty" doc:"Application credentials may make trusts, which Heat needs; where they may not, a lease for purpose heat is a project token (clouds)"`
+
+	Catalog []CatalogEntry `json:"catalog,omitempty" doc:"Where the service catalog leads (clouds)"`
+}
+
+// CatalogEntry is one line of a cloud's service catalog.
+type CatalogEntry struct {
+	Service   string `json:"service" doc:"Type of the service"`
+	Interface string `json:"interface" doc:"Interface of the endpoint, such as public"`
+	Region    string `json:"region,omitempty" doc:"Region of the endpoint"`
+	Origin    string `json:"origin" doc:"Scheme, host and port of the endpoint"`
 }
 
 // Warnings that a [VIM] can carry.
@@ -84,7 +115,7 @@ type Credential struct {
 // kubeconfig, or with a clouds.yaml and the name of a cloud in it.
 type Registration struct {
 	Name               string `json:"name" doc:"Unique in the caller's project; printable, no space at either end, not a UUID" minLength:"1" maxLength:"255"`
-	Type               string `json:"type,omitempty" doc:"Kind of system; kubernetes when a kubeconfig is given" enum:"kubernetes,openstack"`
+	Type               string `json:"type,omitempty" doc:"Kind of system; may be absent beside a kubeconfig or a clouds.yaml, which imply it"`
 	Endpoint           string `json:"endpoint,omitempty" doc:"URL of the API server or of Keystone"`
 	CACert             string `json:"caCert,omitempty" doc:"PEM bundle; absent means the system's roots"`
 	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitzero" doc:"Do not verify the endpoint's certificate"`

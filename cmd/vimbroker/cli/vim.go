@@ -140,35 +140,26 @@ func (p *program) cloudFacts(w io.Writer, v v1.VIM) {
 	if v.Scope != nil {
 		console.Fact(w, "Region", v.Scope.Region)
 	}
-	text := func(key string) string { s, _ := v.Discovered[key].(string); return s }
-	texts := func(key string) string {
-		var all []string
-		items, _ := v.Discovered[key].([]any)
-		for _, item := range items {
-			if s, ok := item.(string); ok {
-				all = append(all, s)
-			}
-		}
-		return console.List(all)
+	if v.Discovered == nil {
+		return
 	}
-	if project := text("projectName"); project != "" {
-		console.Fact(w, "Cloud project", project+" ("+text("projectId")+"), domain "+text("projectDomainName"))
+	found := v.Discovered.Cloud
+	if found != nil {
+		console.Fact(w, "Cloud project", found.ProjectName+" ("+found.ProjectID+"), domain "+found.ProjectDomainName)
 	}
-	console.Fact(w, "Regions", texts("regions"))
-	console.Fact(w, "Roles", texts("roles"))
-	console.Fact(w, "A lease is a", text("leases"))
-	if text("leases") != "" {
+	console.Fact(w, "Regions", console.List(v.Discovered.Regions))
+	if found != nil {
+		console.Fact(w, "Roles", console.List(found.Roles))
+		console.Fact(w, "A lease is a", found.Leases)
 		console.Fact(w, "A lease for Heat is a", forHeat(v))
 	}
 }
 
 // forHeat says what a lease is whose purpose is Heat, which makes trusts.
 func forHeat(v v1.VIM) string {
-	trusts, _ := v.Discovered["trustsByApplicationCredential"].(bool)
 	switch {
-	case trusts:
-		leases, _ := v.Discovered["leases"].(string)
-		return leases
+	case v.Discovered.Trusts:
+		return v.Discovered.Leases
 	case v.Credential.Kind == "applicationCredential":
 		return "no: this cloud's Heat takes none; register the VIM with user name and password"
 	}

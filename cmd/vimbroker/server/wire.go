@@ -32,7 +32,7 @@ type server struct {
 	log     *slog.Logger
 	store   store
 	keys    []keyStore
-	driver  *kubernetes.Driver
+	drivers []broker.Driver
 	callers *openstack.Callers // nil: none come with a Keystone token
 	broker  *starting
 	handler http.Handler
@@ -62,8 +62,10 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	driver := kubernetes.New(kubernetes.Options{Log: log})
-	s := &server{config: c, log: log, store: store, keys: keys, driver: driver}
+	s := &server{config: c, log: log, store: store, keys: keys, drivers: []broker.Driver{
+		kubernetes.New(kubernetes.Options{Log: log}),
+		openstack.New(openstack.Options{Log: log, Now: store.Now}),
+	}}
 	if c.Dev {
 		if s.config.tokens, err = devTokens(c.DataDir); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -80,16 +82,20 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	for i, k := range keys {
 		stores[i] = k.KeyStore
 	}
-	s.broker = &starting{Broker: broker.New(broker.Options{
+	b, err := broker.New(broker.Options{
 		Store:   store,
 		Keys:    stores,
-		Drivers: map[broker.VIMType]broker.Driver{broker.Kubernetes: driver, broker.OpenStack: openstack.New(openstack.Options{Log: log, Now: store.Now})},
+		Drivers: s.drivers,
 		Policy:  s.live,
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
 		Log:     log,
 		Now:     store.Now,
-	})}
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.broker = &starting{Broker: b}
 	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Log: log, Version: version})}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
@@ -102,9 +108,13 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	return s, nil
 }
 
-// Close closes the stores.
+// Close closes the stores, and the drivers that keep something open.
 func (s *server) Close() error {
-	s.driver.Close()
+	for _, d := range s.drivers {
+		if open, ok := d.(interface{ Close() }); ok {
+			open.Close()
+		}
+	}
 	if s.callers != nil {
 		s.callers.Close()
 	}

@@ -83,7 +83,7 @@ func Env(t *testing.T, c Cloud) conformance.DriverEnv {
 // byPassword is a registration as Tacker's files have it.
 func (c Cloud) byPassword(u User) broker.Registration {
 	return broker.Registration{
-		Name: "cloud", Type: broker.OpenStack, Endpoint: c.Endpoint, CACert: c.CAPEM,
+		Name: "cloud", Type: "openstack", Endpoint: c.Endpoint, CACert: c.CAPEM,
 		Scope:      broker.Scope{ProjectName: u.Project, ProjectDomainName: "Default", UserDomainName: "Default"},
 		Credential: broker.Credential{Username: u.Name, Password: secret.NewText(u.Password)},
 	}
@@ -100,7 +100,7 @@ func (c Cloud) byIDs() broker.Registration {
 // byAppCred is a registration by application credential.
 func (c Cloud) byAppCred(a AppCred) broker.Registration {
 	return broker.Registration{
-		Name: "cloud", Type: broker.OpenStack, Endpoint: c.Endpoint, CACert: c.CAPEM,
+		Name: "cloud", Type: "openstack", Endpoint: c.Endpoint, CACert: c.CAPEM,
 		Credential: broker.Credential{ApplicationCredentialID: a.ID, ApplicationCredentialSecret: secret.NewText(a.Secret)},
 	}
 }

@@ -58,7 +58,7 @@ func Env(t *testing.T, admin *rest.Config) conformance.DriverEnv {
 		Egress: rules,
 		MinTTL: 10 * time.Minute, Reader: "view", Writer: "edit", Now: time.Now,
 		Powerless: broker.Registration{
-			Name: "powerless", Type: broker.Kubernetes, Endpoint: admin.Host, CACert: string(admin.CAData),
+			Name: "powerless", Type: "kubernetes", Endpoint: admin.Host, CACert: string(admin.CAData),
 			Credential: broker.Credential{Kind: broker.BearerToken, Token: c.powerless(t)},
 		},
 		Unknown: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText("never-was-a-token")},

@@ -90,7 +90,7 @@ func TestOpenStackProjectTokenEnds(t *testing.T) {
 	soon := time.Now().Add(10 * time.Minute).Truncate(time.Second)
 	id, text := o.ExpiringApplicationCredential(t, who, soon)
 	restricted := newVIM(t, broker.Registration{
-		Name: "core", Type: broker.OpenStack, Endpoint: behind.AuthURL, CACert: behind.CAPEM,
+		Name: "core", Type: "openstack", Endpoint: behind.AuthURL, CACert: behind.CAPEM,
 		Credential: broker.Credential{ApplicationCredentialID: id, ApplicationCredentialSecret: secret.NewText(text)},
 	})
 	for name, c := range map[string]struct {
@@ -146,11 +146,15 @@ func newBroker(t *testing.T) *broker.Broker {
 	}
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	return broker.New(broker.Options{
+	b, err := broker.New(broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Drivers: map[broker.VIMType]broker.Driver{broker.OpenStack: openstack.New(openstack.Options{})},
+		Drivers: []broker.Driver{openstack.New(openstack.Options{})},
 		Egress:  func(string) *egress.Rules { return rules },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func issue(t *testing.T, b *broker.Broker) (broker.Lease, clientconfig.Config) {

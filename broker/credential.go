@@ -1,0 +1,125 @@
+package broker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// CredentialKind names which fields of a [Credential] are set.
+type CredentialKind string
+
+// The kinds of credential.
+const (
+	BearerToken       CredentialKind = "bearerToken"
+	ClientCertificate CredentialKind = "clientCertificate"
+	BasicAuth         CredentialKind = "basicAuth"
+	// Password is a Keystone user with password.
+	Password CredentialKind = "password"
+	// ApplicationCredential is Keystone's, by id and secret.
+	ApplicationCredential CredentialKind = "applicationCredential"
+	// ProjectToken is a Keystone token scoped to a project: only leased, never stored.
+	ProjectToken CredentialKind = "projectToken"
+)
+
+// Credential is an opened credential. It lives between opening and a driver call.
+type Credential struct {
+	Kind  CredentialKind
+	Token secret.Text
+	// ClientCertificate is PEM and public; ClientKey is PEM.
+	ClientCertificate string
+	ClientKey         secret.Text
+	// Username is also a Keystone user's name; UserID is its id, where it is known.
+	Username string
+	UserID   string
+	Password secret.Text
+	// ApplicationCredentialID is public; its secret is not.
+	ApplicationCredentialID     string
+	ApplicationCredentialSecret secret.Text
+}
+
+// Empty reports whether no field that holds a credential is set.
+func (c Credential) Empty() bool {
+	return c.Token.Empty() && c.ClientCertificate == "" && c.ClientKey.Empty() && c.Username == "" && c.Password.Empty() &&
+		c.ApplicationCredentialID == "" && c.ApplicationCredentialSecret.Empty()
+}
+
+// credentialPart is one field that a kind of credential consists of.
+type credentialPart struct {
+	field string // as in a request's credential
+	given func(Credential) bool
+}
+
+var (
+	tokenParts       = []credentialPart{{"token", func(c Credential) bool { return !c.Token.Empty() }}}
+	certificateParts = []credentialPart{
+		{"clientCertificate", func(c Credential) bool { return c.ClientCertificate != "" }},
+		{"clientKey", func(c Credential) bool { return !c.ClientKey.Empty() }},
+	}
+	passwordParts = []credentialPart{
+		{"username", func(c Credential) bool { return c.Username != "" || c.UserID != "" }},
+		{"password", func(c Credential) bool { return !c.Password.Empty() }},
+	}
+	appCredParts = []credentialPart{
+		{"applicationCredentialId", func(c Credential) bool { return c.ApplicationCredentialID != "" }},
+		{"applicationCredentialSecret", func(c Credential) bool { return !c.ApplicationCredentialSecret.Empty() }},
+	}
+
+	// credentialParts are the fields of each kind that a VIM can be registered with.
+	credentialParts = map[CredentialKind][]credentialPart{
+		BearerToken:           tokenParts,
+		ClientCertificate:     certificateParts,
+		BasicAuth:             passwordParts,
+		Password:              passwordParts,
+		ApplicationCredential: appCredParts,
+	}
+)
+
+// words name the fields of a kind, which tell it from others; empty for one that
+// no VIM can be registered with.
+func (k CredentialKind) words() string {
+	var fields []string
+	for _, part := range credentialParts[k] {
+		fields = append(fields, part.field)
+	}
+	return strings.Join(fields, " with ")
+}
+
+// chooseKind fills in the kind of a credential, by the fields that are given. It
+// refuses a credential that is not exactly one of the kinds that the type takes,
+// with all its fields. An empty one has no kind: whether it is needed is for the
+// driver to say.
+func (t Type) chooseKind(c *Credential) error {
+	if c.Empty() {
+		return nil
+	}
+	given := map[string][]credentialPart{}
+	for kind, parts := range credentialParts {
+		if slices.ContainsFunc(parts, func(p credentialPart) bool { return p.given(*c) }) {
+			given[kind.words()] = parts
+		}
+	}
+	var taken []string
+	var kind CredentialKind
+	for _, k := range t.Credentials {
+		taken = append(taken, k.words())
+		if given[k.words()] != nil {
+			kind = k
+		}
+	}
+	if len(given) > 1 || kind == "" {
+		return Invalid("credential", "must be one of %s", strings.Join(taken, ", "))
+	}
+	parts := credentialParts[kind]
+	for i, part := range parts {
+		if !part.given(*c) {
+			return Invalid("credential."+part.field, "is required with %s", parts[len(parts)-1-i].field)
+		}
+	}
+	if c.Kind != "" && c.Kind != kind {
+		return Invalid("credential", "says another kind than it holds")
+	}
+	c.Kind = kind
+	return nil
+}

@@ -1,0 +1,48 @@
+package broker
+
+// Discovered is what a driver found out about a VIM. It is stored with the
+// generation as JSON of at most 64 KiB, shown to callers, and handed back to the
+// driver in [Access]. None of it is secret.
+type Discovered struct {
+	// Regions are the VIM's regions; on Kubernetes its namespaces.
+	Regions []string `json:"regions"`
+	// Cloud is nil where the VIM is no cloud, or nothing was discovered yet. In the
+	// stored form its fields stand beside the regions.
+	*Cloud
+}
+
+// Cloud is what a driver found out about a cloud with projects.
+type Cloud struct {
+	// UserID and UserDomainID are those of the registered user.
+	UserID       string `json:"userId"`
+	UserDomainID string `json:"userDomainId"`
+	// The project is the one that the credential acts in.
+	ProjectID         string `json:"projectId"`
+	ProjectName       string `json:"projectName"`
+	ProjectDomainID   string `json:"projectDomainId"`
+	ProjectDomainName string `json:"projectDomainName"`
+	// Roles are those of the user on the project.
+	Roles []string `json:"roles"`
+
+	// Leases is the kind of credential that a lease is: ApplicationCredential, or
+	// ProjectToken where the registered credential may not make any.
+	Leases CredentialKind `json:"leases"`
+	// AccessRules: the cloud knows them, and leases for purpose "read" are held to
+	// them. Each service decides by itself whether it obeys or refuses such a lease.
+	AccessRules bool `json:"accessRules"`
+	// Trusts: application credentials may make trusts, which Heat needs. Where they
+	// may not, a lease whose purpose is Heat is a project token.
+	Trusts bool `json:"trustsByApplicationCredential"`
+
+	Catalog []CatalogEntry `json:"catalog"`
+}
+
+// CatalogEntry is one line of a cloud's service catalog, reduced to where it leads:
+// a token follows to that host.
+type CatalogEntry struct {
+	Service   string `json:"service"`
+	Interface string `json:"interface"`
+	Region    string `json:"region,omitempty"`
+	// Origin is scheme, host and port.
+	Origin string `json:"origin"`
+}

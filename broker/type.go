@@ -1,0 +1,175 @@
+package broker
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+)
+
+// VIMType names a kind of system that a VIM can be. Which there are depends on
+// the drivers: see [Broker.Types].
+type VIMType string
+
+// Type is what a driver says about its kind of VIM. It never changes.
+type Type struct {
+	// Name is unique among the drivers of a broker.
+	Name VIMType
+	// Formats are the client configurations that a lease can have; the first is the default.
+	Formats []clientconfig.Format
+	// Credentials are the kinds of credential that a VIM can be registered with.
+	Credentials []CredentialKind
+	// Document is the kind of file that a VIM can be registered with in place of an
+	// endpoint and a credential; empty if there is none. A registration with such a
+	// file needs no type.
+	Document Document
+}
+
+// Document is a kind of file that says where a VIM is and holds its credential.
+type Document string
+
+// The kinds of document that a [Registration] can hold.
+const (
+	DocumentKubeconfig Document = "kubeconfig"
+	DocumentCloudsYAML Document = "cloudsYaml"
+)
+
+// document is the kind of file that the registration holds; empty if there is none.
+func (r Registration) document() Document {
+	switch {
+	case !r.Kubeconfig.Empty():
+		return DocumentKubeconfig
+	case !r.CloudsYAML.Empty():
+		return DocumentCloudsYAML
+	}
+	return ""
+}
+
+// check returns what keeps VIMs of this type from being served.
+func (t Type) check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if t.Name == "" {
+		fault("it has no name")
+	}
+	if len(t.Formats) == 0 {
+		fault("it has no client configuration formats")
+	}
+	if slices.Contains(t.Formats, "") || repeated(t.Formats) {
+		fault("a client configuration format is empty or listed twice")
+	}
+	if len(t.Credentials) == 0 {
+		fault("it takes no kind of credential")
+	}
+	seen := map[string]CredentialKind{}
+	for _, kind := range t.Credentials {
+		words := kind.words()
+		switch other, taken := seen[words]; {
+		case words == "":
+			fault("%q is not a kind of credential that can be stored", kind)
+		case taken:
+			fault("its kinds of credential %s and %s cannot be told apart", other, kind)
+		}
+		seen[words] = kind
+	}
+	switch t.Document {
+	case "", DocumentKubeconfig, DocumentCloudsYAML:
+	default:
+		fault("%q is not a kind of document that a registration can hold", t.Document)
+	}
+	return errors.Join(faults...)
+}
+
+func repeated[T cmp.Ordered](all []T) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all)
+}
+
+// Types are the types of VIM that the broker serves, by name.
+func (b *Broker) Types() []Type { return slices.Clone(b.types) }
+
+// addDrivers takes the drivers in, and refuses what cannot be served.
+func (b *Broker) addDrivers(drivers []Driver) error {
+	if len(drivers) == 0 {
+		return errors.New("there is no driver")
+	}
+	documents := map[Document]VIMType{}
+	var faults []error
+	for i, d := range drivers {
+		if d == nil {
+			faults = append(faults, fmt.Errorf("driver %d is nil", i+1))
+			continue
+		}
+		t := d.Type()
+		if err := t.check(); err != nil {
+			faults = append(faults, fmt.Errorf("VIM type %q: %w", t.Name, err))
+			continue
+		}
+		if _, taken := b.drivers[t.Name]; taken {
+			faults = append(faults, fmt.Errorf("two drivers serve VIM type %q", t.Name))
+			continue
+		}
+		if other, taken := documents[t.Document]; taken && t.Document != "" {
+			faults = append(faults, fmt.Errorf("VIM types %q and %q are both registered with a %s", other, t.Name, t.Document))
+		}
+		b.drivers[t.Name], documents[t.Document] = d, t.Name
+		b.types = append(b.types, t)
+	}
+	slices.SortFunc(b.types, func(x, y Type) int { return cmp.Compare(x.Name, y.Name) })
+	return errors.Join(faults...)
+}
+
+// driver returns the driver of a VIM or lease that is stored.
+func (b *Broker) driver(t VIMType) (Driver, error) {
+	d, ok := b.drivers[t]
+	if !ok {
+		return nil, &Error{Kind: ErrUnsupported, Field: "type", Detail: "VIMs of type " + string(t) + " are not supported by this broker"}
+	}
+	return d, nil
+}
+
+// chooseType fills in the type of a registration that leaves it to its document,
+// and returns its driver.
+func (b *Broker) chooseType(r *Registration) (Driver, error) {
+	document := r.document()
+	var names []string
+	for _, t := range b.types {
+		if r.Type == "" && document != "" && t.Document == document {
+			r.Type = t.Name
+		}
+		names = append(names, string(t.Name))
+	}
+	if d, ok := b.drivers[r.Type]; ok {
+		return d, nil
+	}
+	if r.Type == "" {
+		return nil, Invalid("type", "is required: %s", oneOf(names))
+	}
+	return nil, &Error{Kind: ErrInvalid, Field: "type", Detail: "must be " + oneOf(names), Cause: ErrUnsupported}
+}
+
+// chooseFormat fills in the format of a lease, and refuses one that the VIM does not have.
+func (t Type) chooseFormat(f *clientconfig.Format) error {
+	if *f == "" {
+		*f = t.Formats[0]
+	}
+	if slices.Contains(t.Formats, *f) {
+		return nil
+	}
+	var names []string
+	for _, known := range t.Formats {
+		names = append(names, string(known))
+	}
+	return Invalid("format", "must be one of %s: the VIM is of type %s", strings.Join(names, ", "), t.Name)
+}
+
+// oneOf lists alternatives: "a, b or c".
+func oneOf(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
+}
