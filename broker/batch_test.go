@@ -21,7 +21,7 @@ func TestASilentVIMCostsAPassOneTimeout(t *testing.T) {
 	b.clock.Add(2 * time.Hour)
 	hasty := b.options // only for the silence, where no call can be too slow for it
 	hasty.Terms.CallTimeout = 300 * time.Millisecond
-	if err := broker.New(hasty).Reap(t.Context()); err != nil {
+	if err := mustNew(t, hasty).Reap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	tried := 0
