@@ -7,8 +7,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// CredentialKind names which fields of a [Credential] are set.
-type CredentialKind string
+// Credential and its kinds stand in package secret: clients' configurations need them, too.
+type (
+	Credential     = secret.Credential
+	CredentialKind = secret.CredentialKind
+)
 
 // The kinds of credential.
 const (
@@ -22,28 +25,6 @@ const (
 	// ProjectToken is a Keystone token scoped to a project: only leased, never stored.
 	ProjectToken CredentialKind = "projectToken"
 )
-
-// Credential is an opened credential. It lives between opening and a driver call.
-type Credential struct {
-	Kind  CredentialKind
-	Token secret.Text
-	// ClientCertificate is PEM and public; ClientKey is PEM.
-	ClientCertificate string
-	ClientKey         secret.Text
-	// Username is also a Keystone user's name; UserID is its id, where it is known.
-	Username string
-	UserID   string
-	Password secret.Text
-	// ApplicationCredentialID is public; its secret is not.
-	ApplicationCredentialID     string
-	ApplicationCredentialSecret secret.Text
-}
-
-// Empty reports whether no field that holds a credential is set.
-func (c Credential) Empty() bool {
-	return c.Token.Empty() && c.ClientCertificate == "" && c.ClientKey.Empty() && c.Username == "" && c.Password.Empty() &&
-		c.ApplicationCredentialID == "" && c.ApplicationCredentialSecret.Empty()
-}
 
 // credentialPart is one field that a kind of credential consists of.
 type credentialPart struct {
@@ -78,7 +59,7 @@ var (
 
 // words name the fields of a kind, which tell it from others; empty for one that
 // no VIM can be registered with.
-func (k CredentialKind) words() string {
+func words(k CredentialKind) string {
 	var fields []string
 	for _, part := range credentialParts[k] {
 		fields = append(fields, part.field)
@@ -97,14 +78,14 @@ func (t Type) chooseKind(c *Credential) error {
 	given := map[string][]credentialPart{}
 	for kind, parts := range credentialParts {
 		if slices.ContainsFunc(parts, func(p credentialPart) bool { return p.given(*c) }) {
-			given[kind.words()] = parts
+			given[words(kind)] = parts
 		}
 	}
 	var taken []string
 	var kind CredentialKind
 	for _, k := range t.Credentials {
-		taken = append(taken, k.words())
-		if given[k.words()] != nil {
+		taken = append(taken, words(k))
+		if given[words(k)] != nil {
 			kind = k
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -81,6 +82,10 @@ type Driver interface {
 	// belong to whoever made them, it is those of the registered user; with
 	// a.InsteadOf those of the one before, or ErrForbidden where a may not see them.
 	Inventory(ctx context.Context, a Access) ([]Upstream, error)
+
+	// Client describes the clients that use a lease in these namespaces with a
+	// credential of this kind. It calls nobody: a.Credential holds only its Kind.
+	Client(a Access, namespaces []string, leased CredentialKind) clientconfig.Client
 
 	// Forget removes what the driver keeps on the VIM besides leases (service
 	// accounts, role bindings). Called when the VIM is deleted. Idempotent.

@@ -84,7 +84,7 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		return fail(err)
 	}
 	failpoint.At("issue.active")
-	return stored, withCredential(b.config(v, v.Current, stored), minted.Credential), nil
+	return stored, b.config(v, v.Current, stored, minted.Credential), nil
 }
 
 // prepare checks a request as far as that needs nobody's answer, and fills in defaults.
@@ -181,7 +181,7 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 	if err := b.store.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, "repeat of the same request")); err != nil {
 		return Lease{}, clientconfig.Config{}, err
 	}
-	return old, withCredential(b.config(v, g, old), cred), nil
+	return old, b.config(v, g, old, cred), nil
 }
 
 // mint calls a driver's Issue or Renew, and believes no answer that cannot be kept to.
@@ -297,42 +297,18 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 	if err != nil {
 		return fail(err)
 	}
-	return stored, withCredential(b.config(v, v.Current, stored), o.Credential), nil
+	return stored, b.config(v, v.Current, stored, o.Credential), nil
 }
 
-// config is what the holder of a lease needs, but for the credential.
-func (b *Broker) config(v VIM, g Generation, l Lease) clientconfig.Config {
-	namespace := g.Target.Namespace
-	if len(l.Namespaces) > 0 && !slices.Contains(l.Namespaces, namespace) {
-		namespace = l.Namespaces[0]
-	}
+// config is what the holder of a lease needs.
+func (b *Broker) config(v VIM, g Generation, l Lease, leased Credential) clientconfig.Config {
+	stored := Credential{Kind: g.CredentialKind}
 	return clientconfig.Config{
-		Cloud: cloudOf(g),
-		VIM:   v.Name, VIMID: v.ID, Lease: l.ID, Endpoint: g.Target.Endpoint, CACert: g.Target.CACert,
+		VIM: v.Name, VIMID: v.ID, Lease: l.ID, Endpoint: g.Target.Endpoint, CACert: g.Target.CACert,
 		InsecureSkipVerify: g.Target.InsecureSkipVerify, ServerName: g.Target.ServerName,
-		Namespace: namespace, ExpiresAt: l.ExpiresAt,
+		Credential: leased, ExpiresAt: l.ExpiresAt,
+		Client: b.drivers[v.Type].Client(b.access(v, g, stored), l.Namespaces, leased.Kind),
 	}
-}
-
-// cloudOf is the part of a configuration that only a cloud has.
-func cloudOf(g Generation) clientconfig.Cloud {
-	if g.Discovered.Cloud == nil {
-		return clientconfig.Cloud{}
-	}
-	return clientconfig.Cloud{
-		Region: g.Target.Scope.Region, ProjectID: g.Discovered.ProjectID,
-		ProjectName: g.Discovered.ProjectName, ProjectDomain: g.Discovered.ProjectDomainName,
-		Delegated: g.CredentialKind == ApplicationCredential,
-	}
-}
-
-// withCredential puts a credential into a configuration.
-func withCredential(c clientconfig.Config, cred Credential) clientconfig.Config {
-	c.Token, c.ClientCertificate, c.ClientKey = cred.Token, cred.ClientCertificate, cred.ClientKey
-	c.Username, c.Password = cred.Username, cred.Password
-	c.Cloud.Delegated = c.Cloud.Delegated && cred.Kind == ProjectToken
-	c.Cloud.ApplicationCredentialID, c.Cloud.ApplicationCredentialSecret = cred.ApplicationCredentialID, cred.ApplicationCredentialSecret
-	return c
 }
 
 // generation returns one of the VIM's generations by its number.

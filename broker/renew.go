@@ -69,7 +69,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		return fail(err)
 	}
 	failpoint.At("renew.done")
-	config := withCredential(b.config(v, g, stored), minted.Credential)
+	config := b.config(v, g, stored, minted.Credential)
 	config.ExpiresAt = minted.ExpiresAt
 	return stored, config, nil
 }

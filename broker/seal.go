@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,43 +15,6 @@ import (
 const credentialField = "credential"
 
 func leaseField(id string) string { return "lease/" + id }
-
-// plainCredential is a credential on its way into or out of its envelope.
-type plainCredential struct {
-	Kind              CredentialKind `json:"kind"`
-	Token             string         `json:"token,omitempty"`
-	ClientCertificate string         `json:"clientCertificate,omitempty"`
-	ClientKey         string         `json:"clientKey,omitempty"`
-	Username          string         `json:"username,omitempty"`
-	UserID            string         `json:"userId,omitempty"`
-	Password          string         `json:"password,omitempty"`
-	AppCredID         string         `json:"applicationCredentialId,omitempty"`
-	AppCredSecret     string         `json:"applicationCredentialSecret,omitempty"`
-}
-
-func (c Credential) pack() (secret.Text, error) {
-	out, err := json.Marshal(plainCredential{
-		Kind: c.Kind, Token: c.Token.Reveal(), ClientCertificate: c.ClientCertificate,
-		ClientKey: c.ClientKey.Reveal(), Username: c.Username, UserID: c.UserID, Password: c.Password.Reveal(),
-		AppCredID: c.ApplicationCredentialID, AppCredSecret: c.ApplicationCredentialSecret.Reveal(),
-	})
-	if err != nil {
-		return secret.Text{}, errors.New("packing a credential")
-	}
-	return secret.NewText(string(out)), nil
-}
-
-func unpack(t secret.Text) (Credential, error) {
-	var p plainCredential
-	if err := json.Unmarshal([]byte(t.Reveal()), &p); err != nil {
-		return Credential{}, errors.New("what was sealed is not a credential")
-	}
-	return Credential{
-		Kind: p.Kind, Token: secret.NewText(p.Token), ClientCertificate: p.ClientCertificate,
-		ClientKey: secret.NewText(p.ClientKey), Username: p.Username, UserID: p.UserID, Password: secret.NewText(p.Password),
-		ApplicationCredentialID: p.AppCredID, ApplicationCredentialSecret: secret.NewText(p.AppCredSecret),
-	}, nil
-}
 
 // keyStore returns the key store of that name; empty means the one for new keys.
 func (b *Broker) keyStore(name string) (secret.KeyStore, error) {
@@ -82,7 +44,7 @@ func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, id st
 		return nil, fmt.Errorf("making a key for %s: %w", id, err)
 	}
 	owner := secret.Owner{ID: id, Generation: g.Number}
-	plain, err := c.pack()
+	plain, err := c.Pack()
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +87,7 @@ func (o *opened) close() { o.key.Clear() }
 
 // seal seals what was minted for a lease.
 func (o *opened) seal(l Lease, c Credential) (string, error) {
-	plain, err := c.pack()
+	plain, err := c.Pack()
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +103,7 @@ func (o *opened) unseal(l Lease) (Credential, error) {
 	plain, err := secret.Open(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l.ID), l.Sealed)
 	if err == nil {
 		var c Credential
-		if c, err = unpack(plain); err == nil {
+		if c, err = secret.Unpack(plain); err == nil {
 			return c, nil
 		}
 	}
@@ -177,7 +139,7 @@ func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, erro
 	text, err := secret.Open(key, secret.Owner{ID: v.ID, Generation: g.Number}, credentialField, g.Sealed)
 	if err == nil {
 		var c Credential
-		if c, err = unpack(text); err == nil {
+		if c, err = secret.Unpack(text); err == nil {
 			return &opened{Access: b.access(v, g, c), key: key, ref: g.Key}, nil
 		}
 	}

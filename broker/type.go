@@ -66,14 +66,14 @@ func (t Type) check() error {
 	}
 	seen := map[string]CredentialKind{}
 	for _, kind := range t.Credentials {
-		words := kind.words()
-		switch other, taken := seen[words]; {
-		case words == "":
+		fields := words(kind)
+		switch other, taken := seen[fields]; {
+		case fields == "":
 			fault("%q is not a kind of credential that can be stored", kind)
 		case taken:
 			fault("its kinds of credential %s and %s cannot be told apart", other, kind)
 		}
-		seen[words] = kind
+		seen[fields] = kind
 	}
 	switch t.Document {
 	case "", DocumentKubeconfig, DocumentCloudsYAML:

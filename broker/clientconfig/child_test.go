@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // childConfig needs no test to be made.
 var childConfig = clientconfig.Config{
 	VIM: "edge-1", Endpoint: "https://192.0.2.7:6443", CACert: strings.Repeat("not a certificate\n", 50),
-	Token: secret.NewText(canary),
+	Credential: secret.Credential{Token: secret.NewText(canary)}, Client: clientconfig.Cluster{},
 }
 
 // hold writes files, says where, and lives until it is killed or its input ends.
@@ -123,7 +123,7 @@ func fillUp(root string) error {
 	if err != nil || len(after) != len(before) {
 		return fmt.Errorf("Replace() without room left %d files of %d (%v)", len(after), len(before), err)
 	}
-	if token, err := tokenIn(f.Kubeconfig()); err != nil || token != canary {
+	if token, err := tokenIn(f.Main()); err != nil || token != canary {
 		return fmt.Errorf("after Replace() without room the token is %d bytes long (%v)", len(token), err)
 	}
 	return d.Close()

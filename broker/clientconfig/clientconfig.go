@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 // Format names a client configuration's form.
 type Format string
 
-// The formats a lease can be asked for in.
+// The formats of clusters and clouds.
 const (
 	Kubeconfig     Format = "kubeconfig"
 	CloudsYAML     Format = "clouds.yaml"
@@ -31,14 +32,12 @@ const (
 // ErrFormat: there is no such format, or it cannot express this configuration.
 var ErrFormat = errors.New("client configuration format not supported")
 
-// ErrCredential: a configuration does not hold exactly one kind of credential.
+// ErrCredential: a configuration does not hold exactly one kind of credential, or
+// one that its clients cannot use.
 var ErrCredential = errors.New("client configuration needs exactly one kind of credential")
 
 // Config is everything a client needs to use one lease: where to go, how to
-// know the server, and the credential. Exactly one kind of credential is set:
-// Token; ClientCertificate with ClientKey; Username with Password (these
-// two only when a stored credential is passed through); or the application
-// credential of Cloud.
+// know the server, the credential, and what only clients of this type of VIM need.
 type Config struct {
 	// VIM is the VIM's name, and becomes the context's or cloud's name.
 	VIM string
@@ -52,17 +51,52 @@ type Config struct {
 	InsecureSkipVerify bool
 	// ServerName is checked in the certificate instead of the endpoint's host, if set.
 	ServerName string
-	// Namespace is the one a client starts in; empty means the server's default.
-	Namespace         string
-	Token             secret.Text
-	ClientCertificate string
-	ClientKey         secret.Text
-	Username          string
-	Password          secret.Text
-	// Cloud is set for an OpenStack cloud, and zero for a cluster.
-	Cloud Cloud
+	// Credential is of exactly one kind. Username and password, and a client
+	// certificate, occur only where a stored credential is passed through.
+	secret.Credential
+	// Client says what the clients of this type of VIM read.
+	Client Client
 	// ExpiresAt is when the credential stops working by itself.
 	ExpiresAt time.Time
+}
+
+// Client is the part of a configuration that depends on the type of VIM. The
+// type's driver fills it in. [Cluster] and [Cloud] are clients.
+type Client interface {
+	// Forms are the forms of configuration that these clients read; the first is the default.
+	Forms() []Form
+	// Accepts reports whether these clients can use a credential of one kind.
+	Accepts(secret.Credential) bool
+}
+
+// Form is one form of client configuration.
+type Form struct {
+	Format Format
+	// Object: the text is one JSON object.
+	Object bool
+	// Render writes the text, which holds the credential and ends with a newline.
+	// What it cannot express is [ErrFormat].
+	Render func(Config) (secret.Text, error)
+}
+
+// Formats names the forms that a client reads; the first is the default.
+func Formats(c Client) []Format {
+	var names []Format
+	for _, f := range c.Forms() {
+		names = append(names, f.Format)
+	}
+	return names
+}
+
+// Known names the formats of clusters and clouds, each once.
+func Known() []Format {
+	names := Formats(Cluster{})
+	for _, f := range Formats(Cloud{}) {
+		if !slices.Contains(names, f) {
+			names = append(names, f)
+		}
+	}
+	return names
 }
 
 // Render gives the configuration in the form that f names. The result holds the
@@ -72,46 +106,49 @@ func (c Config) Render(f Format) (secret.Text, error) {
 	if err := c.check(); err != nil {
 		return secret.Text{}, err
 	}
-	switch f {
-	case Kubeconfig, ExecCredential:
-		if c.onCloud() {
-			return secret.Text{}, fmt.Errorf("an OpenStack cloud has no %s, only a cluster has: %w", f, ErrFormat)
-		}
+	form, ok := c.form(f)
+	if !ok {
+		return secret.Text{}, fmt.Errorf("a VIM of this type has no client configuration of format %q: %w", f, ErrFormat)
 	}
-	switch f {
-	case Kubeconfig:
-		return c.kubeconfig()
-	case Environment:
-		return c.environment()
-	case ExecCredential:
-		return c.execCredential()
-	case JSON:
-		return c.json()
-	case CloudsYAML:
-		return c.cloudsYAML("")
-	case VIMConnection:
-		return c.vimConnectionInfo()
-	default:
-		return secret.Text{}, fmt.Errorf("format %q: %w", f, ErrFormat)
-	}
+	return form.Render(c)
 }
 
-// check reports whether exactly one kind of credential is there, and whole.
+// Object reports whether the form that f names is one JSON object.
+func (c Config) Object(f Format) bool {
+	form, _ := c.form(f)
+	return form.Object
+}
+
+func (c Config) form(f Format) (Form, bool) {
+	if c.Client == nil {
+		return Form{}, false
+	}
+	forms := c.Client.Forms()
+	i := slices.IndexFunc(forms, func(known Form) bool { return known.Format == f })
+	if i < 0 {
+		return Form{}, false
+	}
+	return forms[i], true
+}
+
+// check refuses a credential that is not complete, not of exactly one kind, or of
+// no use to the clients.
 func (c Config) check() error {
 	kinds := 0
-	for _, present := range []bool{
-		!c.Token.Empty(),
-		c.ClientCertificate != "" && !c.ClientKey.Empty(),
-		c.Username != "" && !c.Password.Empty(),
-		c.Cloud.ApplicationCredentialID != "" && !c.Cloud.ApplicationCredentialSecret.Empty(),
+	for _, kind := range [][2]bool{
+		{!c.Token.Empty(), !c.Token.Empty()},
+		{c.ClientCertificate != "", !c.ClientKey.Empty()},
+		{c.Username != "", !c.Password.Empty()},
+		{c.ApplicationCredentialID != "", !c.ApplicationCredentialSecret.Empty()},
 	} {
-		if present {
+		if kind[0] != kind[1] {
+			return ErrCredential
+		}
+		if kind[0] {
 			kinds++
 		}
 	}
-	half := (c.ClientCertificate == "") != c.ClientKey.Empty() || (c.Username == "") != c.Password.Empty() ||
-		(c.Cloud.ApplicationCredentialID == "") != c.Cloud.ApplicationCredentialSecret.Empty()
-	if onlyCluster := c.ClientCertificate != "" || c.Username != ""; kinds != 1 || half || c.onCloud() && onlyCluster {
+	if kinds != 1 || c.Client != nil && !c.Client.Accepts(c.Credential) {
 		return ErrCredential
 	}
 	return nil

@@ -10,29 +10,35 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// Cloud is what an OpenStack lease has besides an endpoint, which is then
-// Keystone's without the version. It is the zero value for a cluster. The
-// credential is an application credential here, or a project's token in
-// [Config.Token].
+// Cloud is a [Client] of an OpenStack cloud. The endpoint is Keystone's without the
+// version, and the credential is an application credential or a project's token.
 type Cloud struct {
-	Region string `json:"region,omitempty"`
-	// ProjectID is always set for a cloud.
+	Region      string `json:"region,omitempty"`
 	ProjectID   string `json:"projectId"`
 	ProjectName string `json:"projectName,omitempty"`
 	// ProjectDomain is the project's domain by name.
-	ProjectDomain           string `json:"projectDomain,omitempty"`
-	ApplicationCredentialID string `json:"applicationCredentialId,omitempty"`
+	ProjectDomain string `json:"projectDomain,omitempty"`
 	// Delegated says that the token was made with an application credential. Keystone
-	// exchanges it for no other, so that it is of use to clients that take it as it is.
+	// exchanges it for no other, so only clients that use it unchanged can use it.
 	Delegated bool `json:"delegated,omitempty"`
-	// ApplicationCredentialSecret goes with its id.
-	ApplicationCredentialSecret secret.Text `json:"-"`
 }
 
-// onCloud reports whether the configuration is for OpenStack.
-func (c Config) onCloud() bool { return c.Cloud.ProjectID != "" }
+// Forms implements [Client].
+func (l Cloud) Forms() []Form {
+	return []Form{
+		{CloudsYAML, false, func(c Config) (secret.Text, error) { return l.cloudsYAML(c, "") }},
+		{Environment, false, l.environment},
+		{JSON, true, l.json},
+		{VIMConnection, true, l.vimConnectionInfo},
+	}
+}
 
-func (c Config) authURL() string { return c.Endpoint + "/v3" }
+// Accepts implements [Client].
+func (Cloud) Accepts(c secret.Credential) bool {
+	return !c.Token.Empty() || c.ApplicationCredentialID != ""
+}
+
+func authURL(c Config) string { return c.Endpoint + "/v3" }
 
 // Auth types of keystoneauth, which clients of OpenStack name.
 const (
@@ -40,8 +46,8 @@ const (
 	authByToken   = "v3token"
 )
 
-func (c Config) authType() string {
-	if c.Cloud.ApplicationCredentialID != "" {
+func authType(c Config) string {
+	if c.ApplicationCredentialID != "" {
 		return authByAppCred
 	}
 	return authByToken
@@ -74,25 +80,22 @@ type cloudAuth struct {
 // cloudsYAML is a clouds.yaml with one cloud, named after the VIM. The format has
 // no place for a CA but the name of a file: without one, the CA stands in
 // comments, for whoever writes that file.
-func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
-	if !c.onCloud() {
-		return secret.Text{}, fmt.Errorf("a cluster has no clouds.yaml, only an OpenStack cloud has: %w", ErrFormat)
-	}
+func (l Cloud) cloudsYAML(c Config, caFile string) (secret.Text, error) {
 	entry := cloudEntry{
-		AuthType: c.authType(), Region: c.Cloud.Region, Version: 3, CACert: caFile,
-		Auth: cloudAuth{URL: c.authURL(), AppCredID: c.Cloud.ApplicationCredentialID, AppCredSecret: c.Cloud.ApplicationCredentialSecret.Reveal()},
+		AuthType: authType(c), Region: l.Region, Version: 3, CACert: caFile,
+		Auth: cloudAuth{URL: authURL(c), AppCredID: c.ApplicationCredentialID, AppCredSecret: c.ApplicationCredentialSecret.Reveal()},
 	}
 	if token := c.Token.Reveal(); token != "" {
-		entry.Auth.Token, entry.Auth.ProjectID = token, c.askedProject()
+		entry.Auth.Token, entry.Auth.ProjectID = token, l.askedProject()
 	}
 	if c.InsecureSkipVerify {
 		entry.Verify = new(bool)
 	}
 	var out bytes.Buffer
 	if caFile == "" {
-		out.WriteString(c.caComment("here as cacert"))
+		out.WriteString(caComment(c, "here as cacert"))
 	}
-	out.WriteString(c.tokenComment())
+	out.WriteString(l.tokenComment())
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	if err := enc.Encode(cloudsFile{Clouds: map[string]cloudEntry{c.name(): entry}}); err != nil {
@@ -106,16 +109,16 @@ func (c Config) cloudsYAML(caFile string) (secret.Text, error) {
 
 // askedProject is the project that a client is to ask a token for with the lease's:
 // for none, where it would be refused. gophercloud then takes the lease's as it is.
-func (c Config) askedProject() string {
-	if c.Cloud.Delegated {
+func (l Cloud) askedProject() string {
+	if l.Delegated {
 		return ""
 	}
-	return c.Cloud.ProjectID
+	return l.ProjectID
 }
 
 // tokenComment says who can use a token that Keystone exchanges for no other.
-func (c Config) tokenComment() string {
-	if !c.Cloud.Delegated {
+func (l Cloud) tokenComment() string {
+	if !l.Delegated {
 		return ""
 	}
 	return "# Keystone exchanges this token for no other: it is for clients that take it as it is, as\n" +
@@ -124,7 +127,7 @@ func (c Config) tokenComment() string {
 
 // caComment holds the CA, for whoever writes the file that goes where; empty
 // without one.
-func (c Config) caComment(where string) string {
+func caComment(c Config, where string) string {
 	ca := strings.TrimSpace(c.verified(c.CACert))
 	if ca == "" {
 		return ""
@@ -137,21 +140,54 @@ func (c Config) caComment(where string) string {
 	return out.String()
 }
 
-// cloudVariables are those that openstackclient, Terraform and gophercloud read.
-// They can be told a CA only as a file: see [Config.caComment].
-func (c Config) cloudVariables() []variable {
+// variables are those that openstackclient, Terraform and gophercloud read.
+// They can be told a CA only as a file: see [caComment].
+func (l Cloud) variables(c Config) []variable {
 	vars := []variable{
-		{"OS_AUTH_TYPE", c.authType()},
-		{"OS_AUTH_URL", c.authURL()},
+		{"OS_AUTH_TYPE", authType(c)},
+		{"OS_AUTH_URL", authURL(c)},
 		{"OS_IDENTITY_API_VERSION", "3"},
-		{"OS_REGION_NAME", c.Cloud.Region},
-		{"OS_APPLICATION_CREDENTIAL_ID", c.Cloud.ApplicationCredentialID},
-		{"OS_APPLICATION_CREDENTIAL_SECRET", c.Cloud.ApplicationCredentialSecret.Reveal()},
+		{"OS_REGION_NAME", l.Region},
+		{"OS_APPLICATION_CREDENTIAL_ID", c.ApplicationCredentialID},
+		{"OS_APPLICATION_CREDENTIAL_SECRET", c.ApplicationCredentialSecret.Reveal()},
 		{"OS_TOKEN", c.Token.Reveal()},
 		{"OS_INSECURE", c.insecure()},
 	}
 	if !c.Token.Empty() {
-		vars = append(vars, variable{"OS_PROJECT_ID", c.askedProject()})
+		vars = append(vars, variable{"OS_PROJECT_ID", l.askedProject()})
 	}
 	return vars
 }
+
+func (l Cloud) environment(c Config) (secret.Text, error) {
+	comment := caComment(c, "into OS_CACERT")
+	if c.InsecureSkipVerify {
+		comment = "# The server is not verified. The openstack command heeds no variable for that: give it --insecure.\n"
+	}
+	return c.exports(comment+l.tokenComment(), l.variables(c))
+}
+
+// layOut writes a clouds.yaml that names a CA file. Commands that start after a
+// renewal read the new one.
+func (l Cloud) layOut(c Config, write func(kind string, text secret.Text) (string, error)) (at layout, err error) {
+	if ca := c.verified(c.CACert); ca != "" {
+		if at.ca, err = write("ca", secret.NewText(ca)); err != nil {
+			return layout{}, err
+		}
+	}
+	text, err := l.cloudsYAML(c, at.ca)
+	if err != nil {
+		return layout{}, err
+	}
+	if at.main, err = write("clouds-yaml", text); err != nil {
+		return layout{}, err
+	}
+	at.renewable = at.main
+	at.env = []string{"OS_CLIENT_CONFIG_FILE=" + at.main, "OS_CLOUD=" + c.name()}
+	if at.ca != "" {
+		at.env = append(at.env, "OS_CACERT="+at.ca)
+	}
+	return at, nil
+}
+
+func (l Cloud) renewed(c Config, at layout) (secret.Text, error) { return l.cloudsYAML(c, at.ca) }

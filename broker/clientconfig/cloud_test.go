@@ -31,8 +31,8 @@ func cloudConfig() clientconfig.Config {
 	return clientconfig.Config{
 		VIM: "core 1", VIMID: "6f1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f", Lease: "0b5f", Endpoint: "https://keystone.example:5000",
 		CACert: twoCAs, ExpiresAt: expiry,
-		Cloud: clientconfig.Cloud{
-			Region: "RegionOne", ProjectID: "0123456789abcdef", ProjectName: "demo", ProjectDomain: "Default",
+		Client: clientconfig.Cloud{Region: "RegionOne", ProjectID: "0123456789abcdef", ProjectName: "demo", ProjectDomain: "Default"},
+		Credential: secret.Credential{
 			ApplicationCredentialID: "fedcba9876543210", ApplicationCredentialSecret: secret.NewText(canary + "'s $HOME"),
 		},
 	}
@@ -41,7 +41,7 @@ func cloudConfig() clientconfig.Config {
 // tokenCloud is a lease that is a project token.
 func tokenCloud() clientconfig.Config {
 	c := cloudConfig()
-	c.Cloud.ApplicationCredentialID, c.Cloud.ApplicationCredentialSecret = "", secret.Text{}
+	c.ApplicationCredentialID, c.ApplicationCredentialSecret = "", secret.Text{}
 	c.Token = secret.NewText("gAAAAA-" + canary)
 	return c
 }
@@ -49,14 +49,20 @@ func tokenCloud() clientconfig.Config {
 // delegatedCloud is a project token that was made with an application credential.
 func delegatedCloud() clientconfig.Config {
 	c := tokenCloud()
-	c.CACert, c.Cloud.Delegated = "", true
+	c.CACert = ""
+	cloud := c.Client.(clientconfig.Cloud)
+	cloud.Delegated = true
+	c.Client = cloud
 	return c
 }
 
 // insecureCloud is a lease on a cloud whose server is not verified, and without a region.
 func insecureCloud() clientconfig.Config {
 	c := cloudConfig()
-	c.CACert, c.InsecureSkipVerify, c.Cloud.Region = "", true, ""
+	c.CACert, c.InsecureSkipVerify = "", true
+	cloud := c.Client.(clientconfig.Cloud)
+	cloud.Region = ""
+	c.Client = cloud
 	return c
 }
 
@@ -112,12 +118,12 @@ func TestACloudsJSONIsDecoded(t *testing.T) {
 
 func TestACloudRefuses(t *testing.T) {
 	password := cloudConfig()
-	password.Cloud.ApplicationCredentialID, password.Cloud.ApplicationCredentialSecret = "", secret.Text{}
+	password.ApplicationCredentialID, password.ApplicationCredentialSecret = "", secret.Text{}
 	password.Username, password.Password = "operator", secret.NewText(canary)
 	both := cloudConfig()
 	both.Token = secret.NewText(canary)
 	half := cloudConfig()
-	half.Cloud.ApplicationCredentialID = ""
+	half.ApplicationCredentialID = ""
 	for name, test := range map[string]struct {
 		config clientconfig.Config
 		format clientconfig.Format
@@ -168,7 +174,7 @@ func TestACloudsFiles(t *testing.T) {
 		env[name] = value
 	}
 	clouds, ca := env["OS_CLIENT_CONFIG_FILE"], env["OS_CACERT"]
-	if clouds != f.CloudsYAML() || env["OS_CLOUD"] == "" || len(env) != 3 {
+	if clouds != f.Main() || env["OS_CLOUD"] == "" || len(env) != 3 {
 		t.Errorf("Env() = %v", env)
 	}
 	if text, err := os.ReadFile(ca); string(text) != twoCAs || err != nil {
@@ -191,7 +197,7 @@ func TestACloudsFiles(t *testing.T) {
 		}
 	}
 	renewed := cloudConfig()
-	renewed.Cloud.ApplicationCredentialID = "a-later-one"
+	renewed.ApplicationCredentialID = "a-later-one"
 	if err := f.Replace(renewed); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +221,7 @@ func TestACloudsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(f.CloudsYAML()); !strings.Contains(string(text), "verify: false\n") || strings.Contains(string(text), "cacert") || err != nil {
+	if text, err := os.ReadFile(f.Main()); !strings.Contains(string(text), "verify: false\n") || strings.Contains(string(text), "cacert") || err != nil {
 		t.Errorf("where the server is not verified the clouds.yaml is %s, %v", text, err)
 	}
 }

@@ -101,9 +101,6 @@ func newDir(parent *os.Root, name string) (d *Dir, err error) {
 	return d, nil
 }
 
-// Path is the directory's absolute path.
-func (d *Dir) Path() string { return d.path }
-
 // Close removes the directory and all that is in it. Closing again is harmless;
 // after an error it tries again.
 func (d *Dir) Close() error {

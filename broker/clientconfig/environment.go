@@ -10,22 +10,14 @@ import (
 // environment gives lines for a POSIX shell to evaluate, with the variables that
 // Terraform's kubernetes provider (KUBE_) and Helm (HELM_) read. kubectl reads no
 // such variables: for it there are kubeconfigs. Helm can be told a CA
-// only as a file, and no client certificate or password. For a cloud they are
-// those of [Config.cloudVariables].
-func (c Config) environment() (secret.Text, error) {
-	if c.onCloud() {
-		comment := c.caComment("into OS_CACERT")
-		if c.InsecureSkipVerify {
-			comment = "# The server is not verified. The openstack command heeds no variable for that: give it --insecure.\n"
-		}
-		return c.exports(comment+c.tokenComment(), c.cloudVariables())
-	}
+// only as a file, and no client certificate or password.
+func (k Cluster) environment(c Config) (secret.Text, error) {
 	return c.exports("", []variable{
 		{"KUBE_HOST", c.Endpoint},
 		{"KUBE_CLUSTER_CA_CERT_DATA", c.verified(c.CACert)},
 		{"KUBE_INSECURE", c.insecure()},
 		{"KUBE_TLS_SERVER_NAME", c.ServerName},
-		{"KUBE_NAMESPACE", c.Namespace},
+		{"KUBE_NAMESPACE", k.Namespace},
 		{"KUBE_TOKEN", c.Token.Reveal()},
 		{"KUBE_CLIENT_CERT_DATA", c.ClientCertificate},
 		{"KUBE_CLIENT_KEY_DATA", c.ClientKey.Reveal()},
@@ -34,7 +26,7 @@ func (c Config) environment() (secret.Text, error) {
 		{"HELM_KUBEAPISERVER", c.Endpoint},
 		{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY", c.insecure()},
 		{"HELM_KUBETLS_SERVER_NAME", c.ServerName},
-		{"HELM_NAMESPACE", c.Namespace},
+		{"HELM_NAMESPACE", k.Namespace},
 		{"HELM_KUBETOKEN", c.Token.Reveal()},
 	})
 }

@@ -35,7 +35,7 @@ type execStatus struct {
 }
 
 // execCredential is what an exec plugin prints, on one line.
-func (c Config) execCredential() (secret.Text, error) {
+func (Cluster) execCredential(c Config) (secret.Text, error) {
 	if c.Username != "" {
 		return secret.Text{}, fmt.Errorf("an exec credential is a token or a certificate, not a password: %w", ErrFormat)
 	}

@@ -6,25 +6,41 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// Files are one client configuration on disk, as a kubeconfig that names the
-// others: CA, and token or certificate and key, each in a file of its own, 0600.
-// (A password has no file form: it stands in the kubeconfig.) For a cloud it is a
-// clouds.yaml that names a CA file. Safe for concurrent use.
+// Files are one client configuration on disk: a main file that names the others,
+// each 0600. Safe for concurrent use.
 type Files struct {
 	dir    *Dir
 	config Config // without its secrets: what Replace compares with
 	names  []string
-	// kubeconfig and token are names in dir; token is empty for other credentials.
-	kubeconfig string
-	token      string
-	// clouds is the clouds.yaml, and ca the path of the CA file; empty without.
-	clouds, ca string
-	closed     bool // guarded by dir.mu, as is names
+	layout
+	closed bool // guarded by dir.mu, as is names
+}
+
+// layout is what a client made of a configuration on disk.
+type layout struct {
+	// main is the path of the file that names the others.
+	main string
+	// renewable is the path of the file with the credential; empty if it cannot be replaced.
+	renewable string
+	// env are the variables, as NAME=value, that make clients use the files.
+	env []string
+	// ca is the path of the CA file; empty if there is none.
+	ca string
+}
+
+// onDisk is a [Client] that also reads files.
+type onDisk interface {
+	// layOut writes a configuration with write, which returns the path of a new file.
+	layOut(c Config, write func(kind string, text secret.Text) (string, error)) (layout, error)
+	// renewed is what stands in the renewable file for a later credential.
+	renewed(c Config, at layout) (secret.Text, error)
 }
 
 // Write puts a configuration into files. When anything fails, on a full or
@@ -33,117 +49,45 @@ func (d *Dir) Write(c Config) (_ *Files, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	client, ok := c.Client.(onDisk)
+	if !ok {
+		return nil, fmt.Errorf("writing client configuration: clients of this type of VIM read no files: %w", ErrFormat)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return nil, fmt.Errorf("writing client configuration: %w", fs.ErrClosed)
 	}
 	f := &Files{dir: d, config: c.withoutSecrets()}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("writing client configuration: %w", err), f.remove())
-		}
-	}()
-
-	if c.onCloud() {
-		if err := f.writeCloud(c); err != nil {
-			return nil, err
-		}
-		return f, nil
-	}
-	cluster := kubeCluster{Server: c.Endpoint, TLSServerName: c.ServerName, InsecureSkipTLSVerify: c.InsecureSkipVerify}
-	user := kubeUser{Username: c.Username, Password: c.Password.Reveal()}
-	for _, part := range []struct {
-		kind string
-		text secret.Text
-		path *string
-	}{
-		{"ca", secret.NewText(c.verified(c.CACert)), &cluster.CertificateAuthority},
-		{"token", c.Token, &user.TokenFile},
-		{"client-certificate", secret.NewText(c.ClientCertificate), &user.ClientCertificate},
-		{"client-key", c.ClientKey, &user.ClientKey},
-	} {
-		if part.text.Empty() {
-			continue
-		}
-		name, err := f.write(part.kind, part.text)
-		if err != nil {
-			return nil, err
-		}
-		*part.path = filepath.Join(d.path, name)
-		if part.kind == "token" {
-			f.token = name
-		}
-	}
-	text, err := c.encodeKubeconfig(cluster, user)
+	f.layout, err = client.layOut(c, func(kind string, text secret.Text) (string, error) {
+		name, err := f.write(kind, text)
+		return filepath.Join(d.path, name), err
+	})
 	if err != nil {
-		return nil, err
-	}
-	if f.kubeconfig, err = f.write("kubeconfig", secret.NewText(text)); err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("writing client configuration: %w", err), f.remove())
 	}
 	failpoint.At("files.written")
 	return f, nil
 }
 
-// writeCloud writes CA and clouds.yaml.
-func (f *Files) writeCloud(c Config) error {
-	if ca := c.verified(c.CACert); ca != "" {
-		name, err := f.write("ca", secret.NewText(ca))
-		if err != nil {
-			return err
-		}
-		f.ca = filepath.Join(f.dir.path, name)
-	}
-	text, err := c.cloudsYAML(f.ca)
-	if err != nil {
-		return err
-	}
-	if f.clouds, err = f.write("clouds-yaml", text); err != nil {
-		return err
-	}
-	return nil
-}
+// Main is the path of the file that names the others: the kubeconfig or clouds.yaml.
+func (f *Files) Main() string { return f.main }
 
-// CloudsYAML is the path of the clouds.yaml; empty for a cluster.
-func (f *Files) CloudsYAML() string {
-	if f.clouds == "" {
-		return ""
-	}
-	return filepath.Join(f.dir.path, f.clouds)
-}
+// Env gives the variables, as NAME=value, that make clients use the files. None
+// holds a secret.
+func (f *Files) Env() []string { return slices.Clone(f.env) }
 
-// Kubeconfig is the path of the kubeconfig.
-func (f *Files) Kubeconfig() string { return filepath.Join(f.dir.path, f.kubeconfig) }
-
-// Env gives the variables, as NAME=value, that make kubectl and Helm (KUBECONFIG)
-// and Terraform (KUBE_CONFIG_PATH) use the files, or those that make clients of
-// OpenStack use the one cloud of the clouds.yaml. None holds a secret.
-func (f *Files) Env() []string {
-	if f.clouds != "" {
-		env := []string{"OS_CLIENT_CONFIG_FILE=" + f.CloudsYAML(), "OS_CLOUD=" + f.config.name()}
-		if f.ca != "" {
-			env = append(env, "OS_CACERT="+f.ca)
-		}
-		return env
-	}
-	env := []string{"KUBECONFIG=" + f.Kubeconfig(), "KUBE_CONFIG_PATH=" + f.Kubeconfig()}
-	if f.config.Namespace != "" {
-		env = append(env, "KUBE_NAMESPACE="+f.config.Namespace, "HELM_NAMESPACE="+f.config.Namespace)
-	}
-	return env
-}
-
-// Replace puts the token of a renewed lease in place of the one before, at once:
-// a reader sees one or the other. Running clients pick it up (client-go reads the
-// file again within a minute). Of a cloud the whole clouds.yaml is replaced, which
-// commands that start later read. Of a cluster only a token can be replaced; all
-// only for the same server; after Close it is an error.
+// Replace puts the credential of a renewed lease in place of the previous one, in
+// one step: a reader sees one or the other. Only a token of a cluster, and the
+// clouds.yaml of a cloud, can be replaced, and only for the same server. After
+// Close it is an error.
 func (f *Files) Replace(c Config) error {
-	switch {
-	case c.check() != nil:
+	if c.check() != nil {
 		return ErrCredential
-	case f.clouds != "" != c.onCloud(), f.clouds == "" && (f.token == "" || c.Token.Empty()):
+	}
+	client, ok := c.Client.(onDisk)
+	switch {
+	case !ok || reflect.TypeOf(c.Client) != reflect.TypeOf(f.config.Client) || f.renewable == "":
 		return fmt.Errorf("replacing the credential in files: only a token can be: %w", ErrFormat)
 	case c.Endpoint != f.config.Endpoint || c.CACert != f.config.CACert || c.ServerName != f.config.ServerName ||
 		c.InsecureSkipVerify != f.config.InsecureSkipVerify:
@@ -154,14 +98,11 @@ func (f *Files) Replace(c Config) error {
 	if f.closed || f.dir.closed {
 		return fmt.Errorf("replacing the token in files: %w", fs.ErrClosed)
 	}
-	text, name := c.Token, f.token
-	if f.clouds != "" {
-		var err error
-		if text, err = c.cloudsYAML(f.ca); err != nil {
-			return fmt.Errorf("replacing the credential in files: %w", err)
-		}
-		name = f.clouds
+	text, err := client.renewed(c, f.layout)
+	if err != nil {
+		return fmt.Errorf("replacing the credential in files: %w", err)
 	}
+	name := filepath.Base(f.renewable)
 	next, err := f.write("next-"+name, text)
 	if err != nil {
 		return fmt.Errorf("replacing the token in files: %w", err)
@@ -232,7 +173,6 @@ func (f *Files) write(kind string, text secret.Text) (name string, err error) {
 
 // withoutSecrets keeps what is not secret.
 func (c Config) withoutSecrets() Config {
-	c.Token, c.ClientKey, c.Password = secret.Text{}, secret.Text{}, secret.Text{}
-	c.Cloud.ApplicationCredentialSecret = secret.Text{}
+	c.Credential = secret.Credential{}
 	return c
 }

@@ -103,7 +103,7 @@ func TestFilesAreReadByClients(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: Write() = %v", name, err)
 		}
-		rest, err := clientcmd.BuildConfigFromFlags("", f.Kubeconfig())
+		rest, err := clientcmd.BuildConfigFromFlags("", f.Main())
 		if err != nil {
 			t.Fatalf("%s: client-go does not take it: %v", name, err)
 		}
@@ -124,7 +124,7 @@ func TestFilesAreReadByClients(t *testing.T) {
 		if rest.Host != c.Endpoint || rest.ServerName != c.ServerName || rest.Username != c.Username || rest.Password != c.Password.Reveal() {
 			t.Errorf("%s: client-go goes to %s (%s) as %s", name, rest.Host, rest.ServerName, rest.Username)
 		}
-		kubeconfig, err := os.ReadFile(f.Kubeconfig())
+		kubeconfig, err := os.ReadFile(f.Main())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestFilesAreReadByClients(t *testing.T) {
 			t.Errorf("%s: the token stands in the kubeconfig, where no renewal reaches it", name)
 		}
 		env := f.Env()
-		if !slices.Contains(env, "KUBECONFIG="+f.Kubeconfig()) || strings.Contains(strings.Join(env, " "), canary) {
+		if !slices.Contains(env, "KUBECONFIG="+f.Main()) || strings.Contains(strings.Join(env, " "), canary) {
 			t.Errorf("%s: Env() = %q, want the kubeconfig and no secret", name, env)
 		}
 	}
@@ -150,7 +150,7 @@ func TestReplace(t *testing.T) {
 	if err := f.Replace(c); err != nil {
 		t.Fatalf("Replace() = %v", err)
 	}
-	if token, err := tokenIn(f.Kubeconfig()); err != nil || token != "renewed" {
+	if token, err := tokenIn(f.Main()); err != nil || token != "renewed" {
 		t.Errorf("the token is %q (%v), want the renewed one", token, err)
 	}
 	if got := listing(t, d.Path()); !slices.Equal(got, paths) {
@@ -187,12 +187,12 @@ func TestReplace(t *testing.T) {
 // Helm and kubectl start where the lease does.
 func TestEnvNamesTheNamespaceToEveryClient(t *testing.T) {
 	c := tokenConfig(t)
-	c.Namespace = "edge"
+	c.Client = clientconfig.Cluster{Namespace: "edge"}
 	f, err := open(t).Write(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"KUBECONFIG=" + f.Kubeconfig(), "KUBE_CONFIG_PATH=" + f.Kubeconfig(), "KUBE_NAMESPACE=edge", "HELM_NAMESPACE=edge"} {
+	for _, want := range []string{"KUBECONFIG=" + f.Main(), "KUBE_CONFIG_PATH=" + f.Main(), "KUBE_NAMESPACE=edge", "HELM_NAMESPACE=edge"} {
 		if !slices.Contains(f.Env(), want) {
 			t.Errorf("Env() = %q, want %s in it", f.Env(), want)
 		}
@@ -209,7 +209,7 @@ func TestReplaceIsAtomic(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Write() = %v", err)
 	}
-	rest, err := clientcmd.BuildConfigFromFlags("", f.Kubeconfig())
+	rest, err := clientcmd.BuildConfigFromFlags("", f.Main())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,45 +11,53 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// wire is the JSON form. It holds plaintext, from filling to encoding and from
-// decoding to wrapping.
+// wire is the JSON form of clusters and clouds. It holds plaintext, from filling to
+// encoding and from decoding to wrapping.
 type wire struct {
-	VIM                string     `json:"vim"`
-	VIMID              string     `json:"vimId,omitempty"`
-	Lease              string     `json:"lease"`
-	Endpoint           string     `json:"endpoint"`
-	CACert             string     `json:"caCert,omitempty"`
-	InsecureSkipVerify bool       `json:"insecureSkipVerify"`
-	ServerName         string     `json:"serverName,omitempty"`
-	Namespace          string     `json:"namespace,omitempty"`
-	Token              string     `json:"token,omitempty"`
-	ClientCertificate  string     `json:"clientCertificate,omitempty"`
-	ClientKey          string     `json:"clientKey,omitempty"`
-	Username           string     `json:"username,omitempty"`
-	Password           string     `json:"password,omitempty"`
-	Cloud              *cloudWire `json:"cloud,omitempty"`
+	VIM                string `json:"vim"`
+	VIMID              string `json:"vimId,omitempty"`
+	Lease              string `json:"lease"`
+	Endpoint           string `json:"endpoint"`
+	CACert             string `json:"caCert,omitempty"`
+	InsecureSkipVerify bool   `json:"insecureSkipVerify"`
+	ServerName         string `json:"serverName,omitempty"`
+	Namespace          string `json:"namespace,omitempty"`
+	secret.PlainCredential
+	Cloud *cloudWire `json:"cloud,omitempty"`
 	// ExpiresAt is in UTC; absent where the credential does not say.
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 }
 
-// cloudWire is the JSON form of a [Cloud], with plaintext.
+// cloudWire is what only a cloud's JSON has. Its application credential stands here,
+// not beside the other kinds.
 type cloudWire struct {
 	Cloud
-	Secret string `json:"applicationCredentialSecret,omitempty"`
+	AppCredID     string `json:"applicationCredentialId,omitempty"`
+	AppCredSecret string `json:"applicationCredentialSecret,omitempty"`
 }
 
-func (c Config) json() (secret.Text, error) {
-	var cloud *cloudWire
-	if c.onCloud() {
-		cloud = &cloudWire{Cloud: c.Cloud, Secret: c.Cloud.ApplicationCredentialSecret.Reveal()}
+// newWire is what the JSON of every client has.
+func newWire(c Config) wire {
+	w := wire{
+		VIM: c.VIM, VIMID: c.VIMID, Lease: c.Lease, Endpoint: c.Endpoint, CACert: c.CACert,
+		InsecureSkipVerify: c.InsecureSkipVerify, ServerName: c.ServerName,
+		PlainCredential: c.Credential.Reveal(), ExpiresAt: c.ExpiresAt.UTC(),
 	}
-	return encodeJSON(wire{
-		Cloud: cloud,
-		VIM:   c.VIM, VIMID: c.VIMID, Lease: c.Lease, Endpoint: c.Endpoint, CACert: c.CACert,
-		InsecureSkipVerify: c.InsecureSkipVerify, ServerName: c.ServerName, Namespace: c.Namespace,
-		Token: c.Token.Reveal(), ClientCertificate: c.ClientCertificate, ClientKey: c.ClientKey.Reveal(),
-		Username: c.Username, Password: c.Password.Reveal(), ExpiresAt: c.ExpiresAt.UTC(),
-	}, "  ")
+	w.Kind, w.UserID = "", "" // told by the fields; no client needs it
+	return w
+}
+
+func (k Cluster) json(c Config) (secret.Text, error) {
+	w := newWire(c)
+	w.Namespace = k.Namespace
+	return encodeJSON(w, "  ")
+}
+
+func (l Cloud) json(c Config) (secret.Text, error) {
+	w := newWire(c)
+	w.Cloud = &cloudWire{Cloud: l, AppCredID: w.AppCredID, AppCredSecret: w.AppCredSecret}
+	w.AppCredID, w.AppCredSecret = "", ""
+	return encodeJSON(w, "  ")
 }
 
 func encodeJSON(v any, indent string) (secret.Text, error) {
@@ -81,19 +89,22 @@ func Decode(text secret.Text) (Config, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Config{}, errors.New("decoding client configuration: something stands behind it")
 	}
+	if w.Kind != "" || w.UserID != "" || w.AppCredID != "" || w.AppCredSecret != "" {
+		return Config{}, errors.New("decoding client configuration: a part of the credential stands where none belongs")
+	}
 	c := Config{
 		VIM: w.VIM, VIMID: w.VIMID, Lease: w.Lease, Endpoint: w.Endpoint, CACert: w.CACert,
-		InsecureSkipVerify: w.InsecureSkipVerify, ServerName: w.ServerName, Namespace: w.Namespace,
-		Token: secret.NewText(w.Token), ClientCertificate: w.ClientCertificate, ClientKey: secret.NewText(w.ClientKey),
-		Username: w.Username, Password: secret.NewText(w.Password), ExpiresAt: w.ExpiresAt.UTC(),
+		InsecureSkipVerify: w.InsecureSkipVerify, ServerName: w.ServerName,
+		Client: Cluster{Namespace: w.Namespace}, ExpiresAt: w.ExpiresAt.UTC(),
 	}
 	if w.Cloud != nil {
-		c.Cloud = w.Cloud.Cloud
-		c.Cloud.ApplicationCredentialSecret = secret.NewText(w.Cloud.Secret)
-		if !c.onCloud() {
-			return Config{}, errors.New("decoding client configuration: a cloud without projectId")
+		if w.Cloud.ProjectID == "" || w.Namespace != "" {
+			return Config{}, errors.New("decoding client configuration: a cloud without projectId, or with a namespace")
 		}
+		c.Client = w.Cloud.Cloud
+		w.AppCredID, w.AppCredSecret = w.Cloud.AppCredID, w.Cloud.AppCredSecret
 	}
+	c.Credential = w.PlainCredential.Wrap()
 	if err := c.check(); err != nil {
 		return Config{}, fmt.Errorf("decoding client configuration: %w", err)
 	}

@@ -81,8 +81,8 @@ type kubeEnv struct {
 	Value string `yaml:"value"`
 }
 
-// cluster is where to go, with the CA in the text itself.
-func (c Config) cluster() kubeCluster {
+// inlineCluster is where to go, with the CA in the text itself.
+func inlineCluster(c Config) kubeCluster {
 	k := kubeCluster{Server: c.Endpoint, TLSServerName: c.ServerName, InsecureSkipTLSVerify: c.InsecureSkipVerify}
 	if !c.InsecureSkipVerify { // clients refuse a CA beside insecure-skip-tls-verify
 		k.CertificateAuthorityData = base64.StdEncoding.EncodeToString([]byte(c.CACert))
@@ -91,8 +91,8 @@ func (c Config) cluster() kubeCluster {
 }
 
 // kubeconfig holds everything inline: one cluster, one user, one context.
-func (c Config) kubeconfig() (secret.Text, error) {
-	text, err := c.encodeKubeconfig(c.cluster(), kubeUser{
+func (k Cluster) kubeconfig(c Config) (secret.Text, error) {
+	text, err := k.encode(c, inlineCluster(c), kubeUser{
 		Token:                 c.Token.Reveal(),
 		ClientCertificateData: base64.StdEncoding.EncodeToString([]byte(c.ClientCertificate)),
 		ClientKeyData:         base64.StdEncoding.EncodeToString([]byte(c.ClientKey.Reveal())),
@@ -102,7 +102,7 @@ func (c Config) kubeconfig() (secret.Text, error) {
 	return secret.NewText(text), err
 }
 
-func (c Config) encodeKubeconfig(cluster kubeCluster, user kubeUser) (string, error) {
+func (k Cluster) encode(c Config, cluster kubeCluster, user kubeUser) (string, error) {
 	name := c.name()
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
@@ -110,7 +110,7 @@ func (c Config) encodeKubeconfig(cluster kubeCluster, user kubeUser) (string, er
 	if err := enc.Encode(kubeconfigFile{
 		APIVersion: "v1", Kind: "Config",
 		Clusters:       []namedCluster{{name, cluster}},
-		Contexts:       []namedContext{{name, kubeContext{Cluster: name, User: name, Namespace: c.Namespace}}},
+		Contexts:       []namedContext{{name, kubeContext{Cluster: name, User: name, Namespace: k.Namespace}}},
 		CurrentContext: name,
 		Users:          []namedUser{{name, user}},
 	}); err != nil {
@@ -138,7 +138,7 @@ type Plugin struct {
 // PluginKubeconfig is a kubeconfig that holds no credential and names the plugin
 // to get one from. The plugin is told which cluster it is asked for, and is never
 // given the terminal. What c holds of a credential is not used.
-func PluginKubeconfig(c Config, p Plugin) (string, error) {
+func (k Cluster) PluginKubeconfig(c Config, p Plugin) (string, error) {
 	exec := &kubeExec{
 		APIVersion:         execAPIVersion,
 		Command:            p.Command,
@@ -150,5 +150,5 @@ func PluginKubeconfig(c Config, p Plugin) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		exec.Env = append(exec.Env, kubeEnv{name, p.Env[name]})
 	}
-	return c.encodeKubeconfig(c.cluster(), kubeUser{Exec: exec})
+	return k.encode(c, inlineCluster(c), kubeUser{Exec: exec})
 }

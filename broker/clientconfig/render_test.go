@@ -53,7 +53,7 @@ func tokenConfig(t testing.TB) clientconfig.Config {
 	ca, _ := pair(t)
 	return clientconfig.Config{
 		VIM: "edge-1", Lease: "0b5f", Endpoint: "https://192.0.2.7:6443", CACert: ca, ServerName: "edge.example",
-		Namespace: "cnf", Token: secret.NewText(canary), ExpiresAt: expiry,
+		Credential: secret.Credential{Token: secret.NewText(canary)}, Client: clientconfig.Cluster{Namespace: "cnf"}, ExpiresAt: expiry,
 	}
 }
 
@@ -91,12 +91,16 @@ func TestKubeconfigIsReadByClients(t *testing.T) {
 			got := clientconfig.Config{
 				VIM: c.VIM, Lease: c.Lease, ExpiresAt: c.ExpiresAt,
 				Endpoint: rest.Host, CACert: string(rest.CAData), InsecureSkipVerify: rest.Insecure, ServerName: rest.ServerName,
-				Token: secret.NewText(rest.BearerToken), ClientCertificate: string(rest.CertData), ClientKey: secret.NewText(string(rest.KeyData)),
-				Username: rest.Username, Password: secret.NewText(rest.Password),
+				Credential: secret.Credential{
+					Token: secret.NewText(rest.BearerToken), ClientCertificate: string(rest.CertData), ClientKey: secret.NewText(string(rest.KeyData)),
+					Username: rest.Username, Password: secret.NewText(rest.Password),
+				},
 			}
-			if got.Namespace, _, err = config.Namespace(); err != nil {
+			namespace, _, err := config.Namespace()
+			if err != nil {
 				t.Fatal(err)
 			}
+			got.Client = clientconfig.Cluster{Namespace: namespace}
 			if diff := cmp.Diff(c, got); diff != "" {
 				t.Errorf("client-go reads something else (-want +got):\n%s", diff)
 			}
@@ -161,7 +165,8 @@ func TestEnvironmentSurvivesTheShell(t *testing.T) {
 		"token": tokenConfig(t), "certificate": certificateConfig(t), "password": passwordConfig(t),
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.Namespace = "a'b $(echo pwned) `echo pwned` \\ \"; echo pwned\n!"
+			namespace := "a'b $(echo pwned) `echo pwned` \\ \"; echo pwned\n!"
+			c.Client = clientconfig.Cluster{Namespace: namespace}
 			text, err := c.Render(clientconfig.Environment)
 			if err != nil {
 				t.Fatalf("Render() = %v", err)
@@ -181,8 +186,8 @@ func TestEnvironmentSurvivesTheShell(t *testing.T) {
 			}
 			want := map[string]string{
 				"KUBE_HOST": c.Endpoint, "KUBE_CLUSTER_CA_CERT_DATA": c.CACert, "KUBE_TLS_SERVER_NAME": c.ServerName,
-				"KUBE_NAMESPACE": c.Namespace, "HELM_KUBEAPISERVER": c.Endpoint, "HELM_KUBETLS_SERVER_NAME": c.ServerName,
-				"HELM_NAMESPACE": c.Namespace,
+				"KUBE_NAMESPACE": namespace, "HELM_KUBEAPISERVER": c.Endpoint, "HELM_KUBETLS_SERVER_NAME": c.ServerName,
+				"HELM_NAMESPACE": namespace,
 			}
 			for key, value := range map[string]string{
 				"KUBE_TOKEN": c.Token.Reveal(), "HELM_KUBETOKEN": c.Token.Reveal(), "KUBE_CLIENT_CERT_DATA": c.ClientCertificate,
@@ -231,7 +236,7 @@ func TestExecCredential(t *testing.T) {
 }
 
 func TestPluginKubeconfigHoldsNoCredential(t *testing.T) {
-	text, err := clientconfig.PluginKubeconfig(tokenConfig(t), clientconfig.Plugin{
+	text, err := clientconfig.Cluster{}.PluginKubeconfig(tokenConfig(t), clientconfig.Plugin{
 		Command: "vimbroker", Args: []string{"credential", "--vim", "edge-1"},
 		Env: map[string]string{"VIMBROKER_ADDR": "https://broker:8443", "A": "b"}, InstallHint: "see the README",
 	})
@@ -263,7 +268,7 @@ func TestRenderRefuses(t *testing.T) {
 	none := tokenConfig(t)
 	none.Token = secret.Text{}
 	nul := tokenConfig(t)
-	nul.Namespace = "a\x00b"
+	nul.Client = clientconfig.Cluster{Namespace: "a\x00b"}
 	for name, test := range map[string]struct {
 		config clientconfig.Config
 		format clientconfig.Format

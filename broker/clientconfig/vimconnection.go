@@ -25,37 +25,15 @@ type vimConnection struct {
 	Extra map[string]string `json:"extra"`
 }
 
-// vimConnectionInfo is the configuration as a VNFM takes it. SOL 003 has no names
-// for an application credential and for a token of Keystone's; those of clouds.yaml
-// stand in.
-func (c Config) vimConnectionInfo() (secret.Text, error) {
-	if c.ClientCertificate != "" {
-		return secret.Text{}, fmt.Errorf("vimConnectionInfo knows no client certificate: %w", ErrFormat)
-	}
+// connectionInfo is the configuration as a VNFM takes it, with the access members
+// that have a value.
+func connectionInfo(c Config, vimType string, face map[string]any, access map[string]string) (secret.Text, error) {
 	v := vimConnection{
-		VIMID: c.VIMID, VIMType: kubernetesType,
-		InterfaceInfo: map[string]any{"endpoint": c.Endpoint},
-		AccessInfo:    map[string]string{}, Extra: map[string]string{"leaseId": c.Lease},
+		VIMID: c.VIMID, VIMType: vimType, InterfaceInfo: face,
+		AccessInfo: map[string]string{}, Extra: map[string]string{"leaseId": c.Lease},
 	}
 	if !c.ExpiresAt.IsZero() {
 		v.Extra["expiresAt"] = c.ExpiresAt.UTC().Format(time.RFC3339)
-	}
-	access := map[string]string{"username": c.Username, "password": c.Password.Reveal(), "bearer_token": c.Token.Reveal()}
-	if ca := c.verified(c.CACert); ca != "" {
-		v.InterfaceInfo["ssl_ca_cert"] = ca
-	}
-	if c.onCloud() {
-		v.VIMType = keystoneType
-		v.InterfaceInfo = map[string]any{"endpoint": c.authURL(), "skipCertificateVerification": c.InsecureSkipVerify}
-		if ca := c.verified(c.CACert); ca != "" {
-			v.InterfaceInfo["trustedCertificates"] = each(ca)
-		}
-		access = map[string]string{
-			"region": c.Cloud.Region, "project": c.Cloud.ProjectName, "projectDomain": c.Cloud.ProjectDomain,
-			"application_credential_id":     c.Cloud.ApplicationCredentialID,
-			"application_credential_secret": c.Cloud.ApplicationCredentialSecret.Reveal(),
-			"token":                         c.Token.Reveal(),
-		}
 	}
 	for name, value := range access {
 		if value != "" {
@@ -63,6 +41,34 @@ func (c Config) vimConnectionInfo() (secret.Text, error) {
 		}
 	}
 	return encodeJSON(v, "  ")
+}
+
+func (Cluster) vimConnectionInfo(c Config) (secret.Text, error) {
+	if c.ClientCertificate != "" {
+		return secret.Text{}, fmt.Errorf("vimConnectionInfo knows no client certificate: %w", ErrFormat)
+	}
+	face := map[string]any{"endpoint": c.Endpoint}
+	if ca := c.verified(c.CACert); ca != "" {
+		face["ssl_ca_cert"] = ca
+	}
+	return connectionInfo(c, kubernetesType, face, map[string]string{
+		"username": c.Username, "password": c.Password.Reveal(), "bearer_token": c.Token.Reveal(),
+	})
+}
+
+// vimConnectionInfo names an application credential and a token of Keystone's as
+// clouds.yaml does: SOL 003 has no names for them.
+func (l Cloud) vimConnectionInfo(c Config) (secret.Text, error) {
+	face := map[string]any{"endpoint": authURL(c), "skipCertificateVerification": c.InsecureSkipVerify}
+	if ca := c.verified(c.CACert); ca != "" {
+		face["trustedCertificates"] = each(ca)
+	}
+	return connectionInfo(c, keystoneType, face, map[string]string{
+		"region": l.Region, "project": l.ProjectName, "projectDomain": l.ProjectDomain,
+		"application_credential_id":     c.ApplicationCredentialID,
+		"application_credential_secret": c.ApplicationCredentialSecret.Reveal(),
+		"token":                         c.Token.Reveal(),
+	})
 }
 
 // each takes a PEM bundle apart.

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -53,13 +54,21 @@ func New(o Options) *Driver {
 // Type implements [broker.Driver].
 func (d *Driver) Type() broker.Type {
 	return broker.Type{
-		Name: Type,
-		Formats: []clientconfig.Format{
-			clientconfig.Kubeconfig, clientconfig.Environment, clientconfig.ExecCredential, clientconfig.JSON, clientconfig.VIMConnection,
-		},
+		Name:        Type,
+		Formats:     clientconfig.Formats(clientconfig.Cluster{}),
 		Credentials: []broker.CredentialKind{broker.BearerToken, broker.ClientCertificate, broker.BasicAuth},
 		Document:    broker.DocumentKubeconfig,
 	}
+}
+
+// Client implements [broker.Driver]. Clients start in the VIM's namespace, or in the
+// first of the lease's if that is not one of them.
+func (d *Driver) Client(a broker.Access, namespaces []string, _ broker.CredentialKind) clientconfig.Client {
+	c := clientconfig.Cluster{Namespace: a.Target.Namespace}
+	if len(namespaces) > 0 && !slices.Contains(namespaces, c.Namespace) {
+		c.Namespace = namespaces[0]
+	}
+	return c
 }
 
 // Close closes the connections that are idle now. The driver can still be used.

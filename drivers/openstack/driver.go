@@ -47,10 +47,22 @@ func New(o Options) *Driver {
 func (d *Driver) Type() broker.Type {
 	return broker.Type{
 		Name:        Type,
-		Formats:     []clientconfig.Format{clientconfig.CloudsYAML, clientconfig.Environment, clientconfig.JSON, clientconfig.VIMConnection},
+		Formats:     clientconfig.Formats(clientconfig.Cloud{}),
 		Credentials: []broker.CredentialKind{broker.Password, broker.ApplicationCredential},
 		Document:    broker.DocumentCloudsYAML,
 	}
+}
+
+// Client implements [broker.Driver].
+func (d *Driver) Client(a broker.Access, _ []string, leased broker.CredentialKind) clientconfig.Client {
+	c := clientconfig.Cloud{
+		Region:    a.Target.Scope.Region,
+		Delegated: a.Credential.Kind == broker.ApplicationCredential && leased == broker.ProjectToken,
+	}
+	if found := a.Discovered.Cloud; found != nil {
+		c.ProjectID, c.ProjectName, c.ProjectDomain = found.ProjectID, found.ProjectName, found.ProjectDomainName
+	}
+	return c
 }
 
 // bound gives a context a deadline, if it has none.

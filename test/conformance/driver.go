@@ -116,6 +116,7 @@ func Driver(t *testing.T, env DriverEnv) {
 		{"Issue/LeavesForeignObjectAlone", issueForeign},
 		{"Issue/ConcurrentlySharesOneAccount", issueConcurrently},
 		{"Issue/RepairsWhatWasRemovedByHand", issueRepairs},
+		{"Client/ReadsEveryFormat", clientReads},
 		{"Renew/MintsAnother", renewMints},
 		{"Renew/NotFoundMakesNothing", renewNotFound},
 		{"Revoke/KillsEveryCredential", revokeKills},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
 // leaks are texts that must turn up nowhere. It is safe for concurrent use.
@@ -177,6 +178,10 @@ func (w watched) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 	found, err := w.d.Inventory(ctx, a)
 	w.check("Inventory", err)
 	return found, err
+}
+
+func (w watched) Client(a broker.Access, namespaces []string, leased broker.CredentialKind) clientconfig.Client {
+	return w.d.Client(a, namespaces, leased)
 }
 
 func (w watched) Forget(ctx context.Context, a broker.Access) error {

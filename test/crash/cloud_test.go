@@ -62,7 +62,7 @@ func (*cloud) secretOf(l v1.IssuedLease) string {
 	if err != nil {
 		return ""
 	}
-	return c.Token.Reveal() + c.Cloud.ApplicationCredentialSecret.Reveal() // it has one of them
+	return c.Token.Reveal() + c.ApplicationCredentialSecret.Reveal() // it has one of them
 }
 
 // works asks Keystone about a token, and looks an application credential's secret up

@@ -110,10 +110,9 @@ func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease],
 	if err != nil {
 		return answer[v1.IssuedLease]{}, fmt.Errorf("rendering lease %s: %w", l.ID, err)
 	}
-	object := l.Format == clientconfig.JSON || l.Format == clientconfig.ExecCredential || l.Format == clientconfig.VIMConnection
 	return answer[v1.IssuedLease]{body: v1.IssuedLease{
 		Lease:        lease(l),
-		ClientConfig: v1.ClientConfig{Text: text, Object: object},
+		ClientConfig: v1.ClientConfig{Text: text, Object: config.Object(l.Format)},
 	}}, nil
 }
 

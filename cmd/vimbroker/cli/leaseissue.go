@@ -18,14 +18,15 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 )
 
-// formats are the forms of a client configuration.
-var formats = []string{"kubeconfig", "env", "json", "exec-credential", "clouds.yaml", "vim-connection-info"}
-
 func (p *program) leaseIssueCommand() *cobra.Command {
 	var f lessee.Flags
 	var out outFlags
 	var vim, format, operation string
 	var plugin bool
+	var formats []string
+	for _, known := range clientconfig.Known() {
+		formats = append(formats, string(known))
+	}
 	c := &cobra.Command{
 		Use:   "issue",
 		Short: "Take a lease and print its client configuration",
@@ -149,12 +150,13 @@ func (p *program) printPlugin(c *cobra.Command, broker *client.Client, vim strin
 	}
 	config := clientconfig.Config{
 		VIM: v.Name, Endpoint: v.Endpoint, CACert: v.CACert,
-		InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName, Namespace: v.Namespace,
+		InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName,
 	}
+	cluster := clientconfig.Cluster{Namespace: v.Namespace}
 	if len(f.Namespaces) > 0 {
-		config.Namespace = f.Namespaces[0]
+		cluster.Namespace = f.Namespaces[0]
 	}
-	text, err := clientconfig.PluginKubeconfig(config, lessee.Plugin(p.Console, v, f))
+	text, err := cluster.PluginKubeconfig(config, lessee.Plugin(p.Console, v, f))
 	if err != nil {
 		return fmt.Errorf("making a kubeconfig for %s: %w", v.Name, err)
 	}

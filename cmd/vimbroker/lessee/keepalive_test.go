@@ -35,7 +35,7 @@ func remoteBroker(t *testing.T, answer http.HandlerFunc) *client.Client {
 }
 
 func leasedConfig(token string) clientconfig.Config {
-	return clientconfig.Config{VIM: "edge", Lease: "l", Endpoint: "https://k:6443", Token: secret.NewText(token), ExpiresAt: noon}
+	return clientconfig.Config{VIM: "edge", Lease: "l", Endpoint: "https://k:6443", Credential: secret.Credential{Token: secret.NewText(token)}, Client: clientconfig.Cluster{}, ExpiresAt: noon}
 }
 
 func issued(t *testing.T, token string, expires time.Time) v1.IssuedLease {
@@ -105,7 +105,7 @@ func TestKeepAliveReplacesTheTokenInTime(t *testing.T) {
 	if fmt.Sprint(waits) != fmt.Sprint(want) {
 		t.Errorf("waited %v, want %v", waits, want)
 	}
-	if got := tokenIn(t, dir.Path()); got != "last" {
+	if got := tokenIn(t, filepath.Dir(files.Main())); got != "last" {
 		t.Errorf("the token file holds %q, want the newest", got)
 	}
 	if s := stderr.String(); strings.Count(s, "\n") != 2 || !strings.Contains(s, "renewing lease l") || !strings.Contains(s, "cannot be renewed any further") {

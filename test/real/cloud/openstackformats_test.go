@@ -123,8 +123,8 @@ func TestOpenStackFormatsAreUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if config.VIMID != registered.ID || config.Cloud.ProjectID != who.ProjectID || config.Cloud.ProjectDomain != who.Domain {
-				t.Errorf("the JSON says %s, project %s of %s", config.VIMID, config.Cloud.ProjectID, config.Cloud.ProjectDomain)
+			if cloud, _ := config.Client.(clientconfig.Cloud); config.VIMID != registered.ID || cloud.ProjectID != who.ProjectID || cloud.ProjectDomain != who.Domain {
+				t.Errorf("the JSON says %s, project %s of %s", config.VIMID, cloud.ProjectID, cloud.ProjectDomain)
 			}
 			dir, err := clientconfig.OpenDir(filepath.Join(t.TempDir(), "root"))
 			if err != nil {

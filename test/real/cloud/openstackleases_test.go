@@ -189,7 +189,7 @@ func TestOpenStackTakesLeasesAway(t *testing.T) {
 	issue(t, b)
 	o.TakeRole(t, who, "creator")
 	var in loggedIn
-	if _, err := o.LogInWith(t.Context(), config.Cloud.ApplicationCredentialID, config.Cloud.ApplicationCredentialSecret.Reveal(), &in); err != nil {
+	if _, err := o.LogInWith(t.Context(), config.ApplicationCredentialID, config.ApplicationCredentialSecret.Reveal(), &in); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"heat_stack_owner", "member", "reader"}, in.roles()); diff != "" {
