@@ -62,7 +62,8 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 
 	act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, grant.TTL.String()).
 		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
-	if err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
+	created, err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent())
+	if err != nil {
 		if errors.Is(err, ErrExists) { // the same key, at the same moment
 			if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
 				return old, config, err
@@ -70,6 +71,7 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		}
 		return fail(b.refuse(ctx, act, err))
 	}
+	l, grant.Epoch = created, created.Epoch
 	failpoint.At("issue.intent")
 
 	minted, err := b.mint(ctx, d.Issue, o.Access, grant)
@@ -284,7 +286,7 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 		return fail(&Error{Kind: ErrUnauthorized, Field: "vim", Detail: "the VIM's credential has expired", Next: NextReplaceCredential})
 	}
 	act.With(audit.DetailLease, l.ID).With(audit.DetailReason, "passed through")
-	if err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
+	if _, err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
 		return fail(err)
 	}
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {

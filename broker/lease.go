@@ -19,9 +19,11 @@ const (
 	LeaseActive LeaseState = "active"
 	// Revoking: to be taken back, tried until it succeeds or is given up.
 	LeaseRevoking LeaseState = "revoking"
-	// Revoked: the upstream object is gone.
+	// Revoked: the upstream object is gone. It stays so, unless its credential is
+	// found to work after MaxRevocationLag.
 	LeaseRevoked LeaseState = "revoked"
-	// Irrevocable: given up; a person is needed. Revoking it again is allowed.
+	// Irrevocable: given up, or its credential works although it was revoked; a person
+	// is needed. Revoking it again is allowed.
 	LeaseIrrevocable LeaseState = "irrevocable"
 )
 
@@ -31,7 +33,7 @@ var leaseMoves = map[LeaseState][]LeaseState{
 	LeaseActive:      {LeaseRevoking},
 	LeaseRevoking:    {LeaseRevoked, LeaseIrrevocable},
 	LeaseIrrevocable: {LeaseRevoking},
-	LeaseRevoked:     {},
+	LeaseRevoked:     {LeaseIrrevocable},
 }
 
 // Reason says why a lease ended, or is ending.
@@ -71,8 +73,21 @@ type Lease struct {
 
 	Role       string
 	Namespaces []string
-	Format     clientconfig.Format
-	Purpose    string
+	// Rules stand in place of a Role.
+	Rules []Rule
+	// ClusterWide: the role or rules hold in every namespace, and for what has none.
+	ClusterWide bool
+	Format      clientconfig.Format
+	Purpose     string
+
+	// Grade says what the holder can become, GradeReasons why; empty where the driver
+	// computes none.
+	Grade        Grade
+	GradeReasons []string
+	// GrantDigest names the lease's grant on its VIM, and Epoch the grant's epoch; empty
+	// and 0 where the driver keeps nothing for a grant.
+	GrantDigest string
+	Epoch       int64
 
 	// CreatedAt is when the intent was stored, IssuedAt when the credential was.
 	CreatedAt time.Time
@@ -102,8 +117,12 @@ type Lease struct {
 	// could not be tried, when its own expiry had surely passed.
 	ConfirmedDeadAt time.Time
 
-	// Handle is the name of the upstream object, known before it exists.
+	// Handle is the name of the upstream object, known before it exists; UID tells the
+	// object from every other of that name, and is known once the credential is.
 	Handle string
+	UID    string
+	// CredentialID is how the VIM's own audit log names the newest credential; not secret.
+	CredentialID string
 	// Sealed is the newest credential, sealed with the generation's key, kept
 	// only until it is confirmed dead: to try it, and to take it back. SealedKey
 	// is the key it was sealed with.

@@ -92,7 +92,7 @@ func TestTheInventoryPassRemovesNothingOnDoubt(t *testing.T) {
 			// Of those that can be an orphan at all: one that was passed through.
 			l := b.neverIssued(v.ID)
 			l.ID, l.Handle, l.State, l.Derived = uuid.NewString(), "lease-that-lives", broker.LeasePending, false
-			if err := b.store.CreateLease(b.t.Context(), l, broker.Quota{}, audit.Entry{Time: b.clock.Now(), Outcome: audit.Intent}); err != nil {
+			if _, err := b.store.CreateLease(b.t.Context(), l, broker.Quota{}, audit.Entry{Time: b.clock.Now(), Outcome: audit.Intent}); err != nil {
 				b.t.Fatal(err)
 			}
 			b.object(v.ID, l.ID, l.Handle)

@@ -21,6 +21,7 @@ import (
 type Store interface {
 	VIMStore
 	LeaseStore
+	GrantStore
 	KeyLedger
 	audit.Sink
 	// Check reports whether the store can be written now.
@@ -56,7 +57,7 @@ type VIMStore interface {
 	// Live: in one atomic step with the change, when that has not erred.
 	UpdateIdleVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
 	// Rekey reads the VIM and every lease on it that holds a Sealed credential, lets
-	// change set Sealed, Key and KeyStore of its generations, Sealed and SealedKey of the leases, and
+	// change set Sealed, SealedAs, Key and KeyStore of its generations, Sealed and SealedKey of the leases, and
 	// Pending, and stores that with Revision one up, atomically; the keys that no
 	// generation names any more go on the ledger of retired keys. Whatever else
 	// change does is ignored. When change errs nothing is written and its error is
@@ -103,8 +104,11 @@ type LeaseStore interface {
 	// the VIM is there, Registered, and its current generation is l.VIMGeneration
 	// (ErrConflict otherwise), and if no quota in q is used up (ErrQuota, its
 	// Detail naming the quota): all in one atomic step. An IdempotencyKey that the same
-	// Principal used before is ErrExists with Field "Idempotency-Key".
-	CreateLease(ctx context.Context, l Lease, q Quota, e audit.Entry) error
+	// Principal used before is ErrExists with Field "Idempotency-Key". A lease with a
+	// GrantDigest is put on the open epoch of its grant, in the same step; where there
+	// is none, the next is opened. Others that are created at the same time do not
+	// wait for that, unless they open it too. It returns what was stored.
+	CreateLease(ctx context.Context, l Lease, q Quota, e audit.Entry) (Lease, error)
 	// Lease returns one by its id; ErrNotFound.
 	Lease(ctx context.Context, id string) (Lease, error)
 	// LeaseByKey returns the lease that a principal was issued under an idempotency key; ErrNotFound.
@@ -176,4 +180,6 @@ type Census struct {
 	VIMs   map[VIMState]int
 	Health map[HealthStatus]int
 	Leases map[LeaseState]int
+	// Grades counts live leases; those without a grade are under "".
+	Grades map[Grade]int
 }

@@ -88,12 +88,26 @@ type Generation struct {
 	Username string
 	// CredentialExpiresAt is read from the certificate or JWT; zero if it says nothing.
 	CredentialExpiresAt time.Time
-	// Sealed is the Fernet token.
-	Sealed string
+	// Sealed is the Fernet token, and SealedAs what it was sealed as.
+	Sealed   string
+	SealedAs SealedAs
 	// Key is the reference to its key in the key store KeyStore.
 	Key      secret.Ref
 	KeyStore string
 }
+
+// SealedAs is what a generation was when its credential was sealed. It is only a
+// hint where to look: the envelope says the same, and is believed.
+type SealedAs string
+
+const (
+	// SealedUnbound: the envelope is of version 1, which does not name the target.
+	SealedUnbound SealedAs = ""
+	// SealedCurrent: as the VIM's current generation.
+	SealedCurrent SealedAs = "current"
+	// SealedPast: as an earlier one, which opens as the current one no more.
+	SealedPast SealedAs = "past"
+)
 
 // Pending is the intent to write a generation.
 type Pending struct {

@@ -39,7 +39,7 @@ func (s Span) Scan(v any) error {
 
 // form is what a store keeps as JSON.
 type form interface {
-	[]string | map[string]string | broker.Scope | broker.Discovered
+	[]string | []broker.Rule | map[string]string | broker.Scope | broker.Discovered
 }
 
 // JSON returns v as a store keeps it. It cannot fail for these types.

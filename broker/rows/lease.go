@@ -47,6 +47,14 @@ var LeaseColumns = Columns[lease]{
 	{Name: "revision", field: func(l *lease) any { return &l.Revision }},
 	{Name: "idempotency_key", field: func(l *lease) any { return &l.IdempotencyKey }},
 	{Name: "request_digest", field: func(l *lease) any { return &l.RequestDigest }},
+	{Name: "rules", field: func(l *lease) any { return &l.Rules }, fixed: true},
+	{Name: "cluster_wide", field: func(l *lease) any { return &l.ClusterWide }, fixed: true},
+	{Name: "grade", field: func(l *lease) any { return &l.Grade }, fixed: true},
+	{Name: "grade_reasons", field: func(l *lease) any { return &l.GradeReasons }, fixed: true},
+	{Name: "grant_digest", field: func(l *lease) any { return &l.GrantDigest }, fixed: true},
+	{Name: "epoch", field: func(l *lease) any { return &l.Epoch }, fixed: true},
+	{Name: "uid", field: func(l *lease) any { return &l.UID }},
+	{Name: "credential_id", field: func(l *lease) any { return &l.CredentialID }},
 }
 
 // NeedsGeneration reports whether the broker may still have to revoke or try the

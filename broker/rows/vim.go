@@ -75,6 +75,7 @@ var GenerationColumns = Columns[Generation]{
 	{Name: "sealed", field: func(g *Generation) any { return &g.Sealed }},
 	{Name: "key_ref", field: func(g *Generation) any { return &g.Key }},
 	{Name: "key_store", field: func(g *Generation) any { return &g.KeyStore }},
+	{Name: "sealed_as", field: func(g *Generation) any { return &g.SealedAs }},
 }
 
 // OfVIM returns the row that stores v.

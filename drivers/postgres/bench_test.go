@@ -63,7 +63,7 @@ func BenchmarkIssue(b *testing.B) {
 						for left.Add(-1) >= 0 {
 							l := leaseOn(vim)
 							l.Principal = fmt.Sprint("client-", i)
-							if err := s.CreateLease(b.Context(), l, broker.Quota{PerPrincipal: 1 << 40, PerVIM: 1 << 40, PerProject: 1 << 40}, entry); err != nil {
+							if _, err := s.CreateLease(b.Context(), l, broker.Quota{PerPrincipal: 1 << 40, PerVIM: 1 << 40, PerProject: 1 << 40}, entry); err != nil {
 								b.Error(err)
 								return
 							}

@@ -12,10 +12,11 @@ import (
 const (
 	censusOfVIMs   = `SELECT value, n FROM vim_census WHERE part = 'state' AND n > 0`
 	censusOfHealth = `SELECT value, n FROM vim_census WHERE part = 'health' AND n > 0`
+	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
 )
 
-// Census counts leases and VIMs by state. Each of the three counts is exact at
+// Census counts leases and VIMs by state. Each of the four counts is exact at
 // its own moment.
 func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	var c broker.Census
@@ -28,6 +29,9 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	}
 	if c.Leases, err = count[broker.LeaseState](ctx, s, censusOfLeases); err != nil {
 		return broker.Census{}, fmt.Errorf("counting leases: %w", err)
+	}
+	if c.Grades, err = count[broker.Grade](ctx, s, censusOfGrades); err != nil {
+		return broker.Census{}, fmt.Errorf("counting leases by grade: %w", err)
 	}
 	return c, nil
 }

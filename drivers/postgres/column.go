@@ -47,6 +47,8 @@ func values(fields []any) []any {
 			stored[i] = rows.JSON(*f)
 		case *broker.Scope:
 			stored[i] = rows.JSON(*f)
+		case *[]broker.Rule:
+			stored[i] = rows.JSON(*f)
 		case *broker.Discovered:
 			stored[i] = rows.JSON(*f)
 		default:
@@ -67,6 +69,8 @@ func scan(row pgx.CollectableRow, fields []any) error {
 			targets[i] = rows.Span{To: f}
 		case *broker.Scope:
 			targets[i] = rows.Document[broker.Scope]{To: f}
+		case *[]broker.Rule:
+			targets[i] = rows.Document[[]broker.Rule]{To: f}
 		case *broker.Discovered:
 			targets[i] = rows.Document[broker.Discovered]{To: f}
 		default:

@@ -19,12 +19,13 @@ import (
 type Source interface {
 	VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, string, error)
 	Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error)
+	Grants(ctx context.Context) ([]rows.Grant, error)
 	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
 	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
 }
 
 // Copied counts rows.
-type Copied struct{ VIMs, Generations, Labels, Leases, RetiredKeys, Entries int64 }
+type Copied struct{ VIMs, Generations, Labels, Grants, Leases, RetiredKeys, Entries int64 }
 
 // copyPage is how many rows are read and written at a time.
 const copyPage = broker.MaxPage
@@ -89,7 +90,8 @@ func (c *copying) run() error {
 	}
 	// The triggers count row by row, which takes hours for a million leases.
 	for _, text := range []string{
-		`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`, `ALTER TABLE vims DISABLE TRIGGER vim_counted`,
+		`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`,
+		`ALTER TABLE leases DISABLE TRIGGER lease_grade_counted_when_created`, `ALTER TABLE vims DISABLE TRIGGER vim_counted`,
 	} {
 		if _, err := c.tx.Exec(c.ctx, text); err != nil {
 			return err
@@ -98,13 +100,14 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"leases", c.leases}, {"retired keys", c.retired}, {"the audit log", c.entries}} {
+	}{{"VIMs", c.vims}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the audit log", c.entries}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
 	}
 	for _, text := range []string{
-		`ALTER TABLE leases ENABLE TRIGGER lease_counted_when_created`, `ALTER TABLE vims ENABLE TRIGGER vim_counted`,
+		`ALTER TABLE leases ENABLE TRIGGER lease_counted_when_created`,
+		`ALTER TABLE leases ENABLE TRIGGER lease_grade_counted_when_created`, `ALTER TABLE vims ENABLE TRIGGER vim_counted`,
 		`INSERT INTO vim_census (part, value, n) SELECT 'state', state, count(*) FROM vims GROUP BY 2
 			UNION ALL SELECT 'health', health, count(*) FROM vims GROUP BY 2`,
 		`UPDATE lease_census c SET n = counted.n FROM (SELECT state, count(*) AS n FROM leases GROUP BY state) AS counted
@@ -113,6 +116,7 @@ func (c *copying) run() error {
 			SELECT 'principal', principal, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 2
 			UNION ALL SELECT 'vim', vim, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 2
 			UNION ALL SELECT 'project', project, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 2`,
+		`INSERT INTO lease_grades (grade, n) SELECT grade, count(*) FROM leases WHERE state <> 'revoked' GROUP BY 1`,
 	} {
 		if _, err := c.tx.Exec(c.ctx, text); err != nil {
 			return err
@@ -196,6 +200,18 @@ func (c *copying) leases() error {
 	}
 }
 
+func (c *copying) grants() error {
+	grants, err := c.from.Grants(c.ctx)
+	if err != nil {
+		return err
+	}
+	var stored [][]any
+	for _, g := range grants {
+		stored = append(stored, values(rows.GrantColumns.Fields(&g)))
+	}
+	return c.into("grants", rows.GrantColumns.Names(), stored, &c.Grants)
+}
+
 func (c *copying) retired() error {
 	keys, err := c.from.RetiredKeys(c.ctx, math.MaxInt32)
 	if err != nil {
@@ -243,8 +259,8 @@ func (c *copying) entries() error {
 func (c *copying) verifyCounts() error {
 	var there Copied
 	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
-		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
-		(SELECT count(*) FROM audit_entries)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Leases,
+		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
+		(SELECT count(*) FROM audit_entries)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Grants, &there.Leases,
 		&there.RetiredKeys, &there.Entries)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)

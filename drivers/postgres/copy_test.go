@@ -56,7 +56,9 @@ func trial(t *testing.T) *sqlite.Store {
 		l := leaseOn(fmt.Sprint("vim-", i%5))
 		l.ID, l.CreatedAt, l.Namespaces = fmt.Sprintf("lease-%04d", i), time.Unix(int64(i/3), 1000).UTC(), []string{"a", "b"}
 		l.IdempotencyKey, l.MaxRevocationLag = fmt.Sprint("key-", i), 10*time.Second
-		must(s.CreateLease(ctx, l, broker.Quota{}, entry))
+		l.Grade, l.GrantDigest = broker.GradeBounded, fmt.Sprint("grant-", i%3)
+		_, err := s.CreateLease(ctx, l, broker.Quota{}, entry)
+		must(err)
 		if i%10 == 0 {
 			_, err := s.UpdateLease(ctx, l.ID, activate, entry)
 			must(err)
@@ -130,7 +132,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries))}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries))}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())
@@ -140,10 +142,10 @@ func TestCopy(t *testing.T) {
 	}
 
 	// Life goes on: the chain, the quotas, the counts.
-	if err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); err != nil { // 220 are live on it
+	if _, err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); err != nil { // 220 are live on it
 		t.Errorf("CreateLease on the copy = %v", err)
 	}
-	if err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
+	if _, err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
 		t.Errorf("CreateLease beyond the copied leases = %v, want ErrQuota", err)
 	}
 	after := contentOf(t, s)

@@ -41,8 +41,8 @@ func updateLease(changed rows.Columns[broker.Lease]) string {
 }
 
 // CreateLease stores the intent to issue a lease.
-func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) error {
-	l.State, l.Revision = broker.LeasePending, 1
+func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
+	l.State, l.Revision, l.Epoch = broker.LeasePending, 1, 0
 	err := s.write(ctx, e, func(t txn) error {
 		// First: a request that is repeated may have used up the quota itself.
 		if err := t.first(rows.LeaseKey, leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil {
@@ -52,6 +52,10 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 		var live rows.Live
 		if q != (broker.Quota{}) {
 			t.countLive(l, &live)
+		}
+		var epochs []int64
+		if l.GrantDigest != "" {
+			queueRows(t, scalar[int64], &epochs, openEpoch, l.VIM, l.GrantDigest)
 		}
 		projects, err := query(t, scalar[string], vimForLease, l.VIM, l.VIMGeneration)
 		if err != nil {
@@ -64,13 +68,18 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 			return err
 		}
 		l.VIMProject = projects[0]
+		if l.GrantDigest != "" {
+			if l.Epoch, err = t.epochOf(l, epochs); err != nil {
+				return err
+			}
+		}
 		t.queue(insertLease, values(rows.LeaseColumns.Fields(&l))...)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("creating lease %s: %w", l.ID, err)
+		return broker.Lease{}, fmt.Errorf("creating lease %s: %w", l.ID, err)
 	}
-	return nil
+	return l, nil
 }
 
 // first refuses a request whose idempotency key was used before, also by one that

@@ -47,6 +47,9 @@ func scanLease(row pgx.CollectableRow) (broker.Lease, error) {
 	if len(l.Namespaces) == 0 {
 		l.Namespaces = nil
 	}
+	if len(l.GradeReasons) == 0 {
+		l.GradeReasons = nil
+	}
 	return l, err
 }
 

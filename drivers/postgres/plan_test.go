@@ -27,7 +27,7 @@ var crowd = []string{
 			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', ''
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_generations (` + rows.GenerationColumns.Names() + `)
-		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir'
+		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO leases (` + leaseColumns + `)
@@ -35,7 +35,8 @@ var crowd = []string{
 			'principal-' || i % 500, at, CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
-			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, ''
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, '',
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
 	`INSERT INTO leases (` + leaseColumns + `)
@@ -43,12 +44,17 @@ var crowd = []string{
 			CASE WHEN i % 2 = 0 THEN 'other' ELSE 'full' END, 'principal-' || i % 500, at, '',
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
-			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, '', ''
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, '', '',
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', ''
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',
 			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', ''
 		FROM generate_series(1, 22000) AS i`,
+	`INSERT INTO grants (` + rows.GrantColumns.Names() + `)
+		SELECT 'vim-' || i, 'grant-' || i % 5, 1, CASE WHEN i % 1000 = 0 THEN 'closing' ELSE 'open' END,
+			CASE WHEN i % 1000 = 1 THEN timestamptz '2030-01-01' ELSE '-infinity' END, 'edit', 'null', '{}', false
+		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		SELECT 'keydir', 'old-' || i, 'vim-' || i, 1, '2030-01-01' FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO audit_entries (` + entryColumns + `)
@@ -324,6 +330,14 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{"vim_census", censusOfVIMs, nil},
 		{"vim_census", censusOfHealth, nil},
 		{"lease_census", censusOfLeases, nil},
+		{"grant_open_once", openEpoch, []any{"vim-7", "grant-2"}},
+		{"grant_epoch_once", lastEpoch, []any{"vim-7", "grant-2"}},
+		{"grant_by_state", idleVIMs, []any{early}},
+		{"grant_by_state", closedGrants, nil},
+		{"grant_by_state", grantsInUse, nil},
+		{"lease_live_by_grant", grantsIdle, []any{early}},
+		{"grant_epoch_once", closeGrants, []any{"vim-7", early}},
+		{"grant_epoch_once", forgetGrant, []any{"vim-7", "grant-2", 1}},
 	} {
 		want(c.text, c.index, c.text, c.args...)
 	}

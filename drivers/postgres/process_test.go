@@ -38,11 +38,13 @@ var raced = []struct {
 }{
 	{"quota", map[string]int{"done": 7, "quota": racers*tryouts - 7}, func(ctx context.Context, s *Store, _ int) error {
 		l := broker.Lease{ID: uuid.NewString(), VIM: "v", VIMGeneration: 1, Project: "north", Principal: "bob", CreatedAt: time.Unix(1, 0)}
-		return s.CreateLease(ctx, l, broker.Quota{PerPrincipal: 7}, entryOf("quota"))
+		_, err := s.CreateLease(ctx, l, broker.Quota{PerPrincipal: 7}, entryOf("quota"))
+		return err
 	}},
 	{"lease key", map[string]int{"done": 1, "exists": racers*tryouts - 1}, func(ctx context.Context, s *Store, _ int) error {
 		l := broker.Lease{ID: uuid.NewString(), VIM: "v", VIMGeneration: 1, Project: "north", Principal: "carol", IdempotencyKey: "k", CreatedAt: time.Unix(1, 0)}
-		return s.CreateLease(ctx, l, broker.Quota{PerPrincipal: 1}, entryOf("key"))
+		_, err := s.CreateLease(ctx, l, broker.Quota{PerPrincipal: 1}, entryOf("key"))
+		return err
 	}},
 	{"default", map[string]int{"done": 1, "exists": racers*tryouts - 1}, func(ctx context.Context, s *Store, _ int) error {
 		return s.CreateVIM(ctx, newVIM(true), entryOf("default"))
@@ -82,7 +84,7 @@ func TestProcessesRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}
-	if err := s.CreateLease(t.Context(), l, broker.Quota{}, entryOf("l")); err != nil {
+	if _, err := s.CreateLease(t.Context(), l, broker.Quota{}, entryOf("l")); err != nil {
 		t.Fatal(err)
 	}
 	type process struct {

@@ -42,7 +42,7 @@ func withLease(t *testing.T) *Store {
 		t.Fatal(err)
 	}
 	l := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}
-	if err := s.CreateLease(t.Context(), l, broker.Quota{}, entryOf("l")); err != nil {
+	if _, err := s.CreateLease(t.Context(), l, broker.Quota{}, entryOf("l")); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -272,7 +272,7 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	}
 	// All of a generation stays but what it is sealed with.
 	rows, err := s.pool.Query(t.Context(), `SELECT column_name FROM information_schema.columns
-		WHERE table_name = 'vim_generations' AND column_name NOT IN ('sealed', 'key_ref', 'key_store')`)
+		WHERE table_name = 'vim_generations' AND column_name NOT IN ('sealed', 'sealed_as', 'key_ref', 'key_store')`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ var (
 	sealedLeases = `SELECT ` + leaseColumns + ` FROM leases
 		WHERE vim = $1 AND (state <> 'revoked' OR sealed <> '') AND sealed <> '' FOR UPDATE`
 	rekeyVIM = numbered(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
-	rekeyOne = `UPDATE vim_generations SET sealed = $1, key_ref = $2, key_store = $3 WHERE vim = $4 AND number = $5`
+	rekeyOne = `UPDATE vim_generations SET sealed = $1, sealed_as = $2, key_ref = $3, key_store = $4 WHERE vim = $5 AND number = $6`
 	resealed = `UPDATE leases SET sealed = $1, sealed_key = $2 WHERE id = $3`
 )
 
@@ -39,7 +39,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 		}
 		for _, g := range append(v.Past, v.Current) {
 			t.queue(retireReplacedKey, stamp(s.now()), id, g.Number, string(g.Key))
-			t.queue(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number)
+			t.queue(rekeyOne, g.Sealed, string(g.SealedAs), string(g.Key), g.KeyStore, id, g.Number)
 		}
 		for _, l := range leases {
 			t.queue(resealed, l.Sealed, string(l.SealedKey), l.ID)

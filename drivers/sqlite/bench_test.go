@@ -128,10 +128,11 @@ func BenchmarkLeases(b *testing.B) {
 	ctx := b.Context()
 	quota := broker.Quota{PerPrincipal: 1_000_000, PerVIM: 1_000_000}
 	create := func(i int) error {
-		return s.CreateLease(ctx, broker.Lease{
+		_, err := s.CreateLease(ctx, broker.Lease{
 			ID: uuid.NewString(), VIM: ids[i%len(ids)], VIMGeneration: 1, Project: "north",
 			Principal: fmt.Sprintf("p%d", i%100), CreatedAt: time.Unix(int64(i), 0), Handle: "handle",
 		}, quota, entry)
+		return err
 	}
 	b.Run("create", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {

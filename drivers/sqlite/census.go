@@ -11,10 +11,11 @@ import (
 const (
 	censusOfVIMs   = `SELECT state, count(*) FROM vims GROUP BY state`
 	censusOfHealth = `SELECT health, count(*) FROM vims GROUP BY health`
+	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
 )
 
-// Census counts leases and VIMs by state. Each of the three counts is exact at
+// Census counts leases and VIMs by state. Each of the four counts is exact at
 // its own moment.
 func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	var c broker.Census
@@ -27,6 +28,9 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	}
 	if c.Leases, err = count[broker.LeaseState](ctx, s, censusOfLeases); err != nil {
 		return broker.Census{}, fmt.Errorf("counting leases: %w", err)
+	}
+	if c.Grades, err = count[broker.Grade](ctx, s, censusOfGrades); err != nil {
+		return broker.Census{}, fmt.Errorf("counting leases by grade: %w", err)
 	}
 	return c, nil
 }

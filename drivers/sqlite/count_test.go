@@ -48,7 +48,7 @@ func TestLiveCountsAreTheLeases(t *testing.T) {
 			ID: uuid.NewString(), VIM: vims[i%2], VIMGeneration: 1, Project: fmt.Sprint("project-", i%3),
 			Principal: fmt.Sprint("principal-", i%4), CreatedAt: time.Unix(int64(i), 0),
 		}
-		if err := s.CreateLease(ctx, l, broker.Quota{}, done); err != nil {
+		if _, err := s.CreateLease(ctx, l, broker.Quota{}, done); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, l.ID)

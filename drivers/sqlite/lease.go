@@ -34,8 +34,8 @@ var (
 const dueVIMs = `SELECT DISTINCT vim FROM leases INDEXED BY lease_due WHERE due_at <= ?`
 
 // CreateLease stores the intent to issue a lease.
-func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) error {
-	l.State, l.Revision = broker.LeasePending, 1
+func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
+	l.State, l.Revision, l.Epoch = broker.LeasePending, 1, 0
 	err := s.write(ctx, func(t txn) error {
 		// First: a request that is repeated may have used up the quota itself.
 		if l.IdempotencyKey != "" {
@@ -47,15 +47,20 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 		if l.VIMProject, err = t.leasable(l, q); err != nil {
 			return err
 		}
+		if l.GrantDigest != "" {
+			if l.Epoch, err = t.openEpoch(l); err != nil {
+				return err
+			}
+		}
 		if _, err := t.exec(insertLease, values(rows.LeaseColumns.Fields(&l))...); err != nil {
 			return err
 		}
 		return t.append(e)
 	})
 	if err != nil {
-		return fmt.Errorf("creating lease %s: %w", l.ID, err)
+		return broker.Lease{}, fmt.Errorf("creating lease %s: %w", l.ID, err)
 	}
-	return nil
+	return l, nil
 }
 
 // leasable returns the project of the lease's VIM, if that is registered with the

@@ -24,7 +24,8 @@ var full = []string{
 		SELECT 'lease-' || i, 'vim-' || (i % 20), 'name', 'kubernetes', iif(i % 2, 'full', 'other'), 1, iif(i % 2, 'other', 'full'),
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
-			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '' FROM n`,
+			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '',
+			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '' FROM n`,
 }
 
 // pages counts the pages of the database that a query looks at.

@@ -13,7 +13,7 @@ var (
 	sealedLeases = prepared(`SELECT ` + leaseColumns + ` FROM leases INDEXED BY lease_needs_generation
 		WHERE vim = ? AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`)
 	rekeyVIM = prepared(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
-	rekeyOne = prepared(`UPDATE vim_generations SET sealed = ?, key_ref = ?, key_store = ? WHERE vim = ? AND number = ?`)
+	rekeyOne = prepared(`UPDATE vim_generations SET sealed = ?, sealed_as = ?, key_ref = ?, key_store = ? WHERE vim = ? AND number = ?`)
 	resealed = prepared(`UPDATE leases SET sealed = ?, sealed_key = ? WHERE id = ?`)
 )
 
@@ -39,7 +39,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			if _, err := t.exec(retireReplacedKey, rows.Micro(t.s.now()), id, g.Number, string(g.Key)); err != nil {
 				return err
 			}
-			if _, err := t.exec(rekeyOne, g.Sealed, string(g.Key), g.KeyStore, id, g.Number); err != nil {
+			if _, err := t.exec(rekeyOne, g.Sealed, string(g.SealedAs), string(g.Key), g.KeyStore, id, g.Number); err != nil {
 				return err
 			}
 		}

@@ -239,7 +239,8 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	s := mustOpen(t, path)
 	must(t, s.CreateVIM(t.Context(), registered("v", "core"), entry))
 	lease := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}
-	must(t, s.CreateLease(t.Context(), lease, broker.Quota{}, entry))
+	_, err := s.CreateLease(t.Context(), lease, broker.Quota{}, entry)
+	must(t, err)
 	must(t, s.Close())
 	for rule, text := range map[string]string{
 		"lease_expires_after_issue": `UPDATE leases SET issued_at = 2, expires_at = 1`,
@@ -247,7 +248,7 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 		"lease_revoked_has_time":    `UPDATE leases SET state = 'revoked'`,
 		"lease_never_deleted":       `DELETE FROM leases`,
 		"vim_state_known":           `UPDATE vims SET state = 'lost'`,
-		"generation_names_its_key":  `INSERT INTO vim_generations VALUES ('v', 2, '', '', 0, '', '', '{}', '', '', '', 0, '', '', '', '')`,
+		"generation_names_its_key":  `INSERT INTO vim_generations VALUES ('v', 2, '', '', 0, '', '', '{}', '', '', '', 0, '', '', '', '', '')`,
 		"generation_never_changes":  `UPDATE vim_generations SET endpoint = 'old'`,
 		"audit_never_changes":       `UPDATE audit_entries SET principal = 'bob'`,
 		"audit_never_shrinks":       `DELETE FROM audit_entries`,
@@ -260,11 +261,11 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	for _, column := range columns(t, path, "vim_generations") {
 		text := fmt.Sprintf(`UPDATE vim_generations SET %[1]s = %[1]s`, column)
 		err := raw(t, path, text)
-		if may := slices.Contains([]string{"sealed", "key_ref", "key_store"}, column); may && err != nil || !may && (err == nil || !strings.Contains(err.Error(), "generation_never_changes")) {
+		if may := slices.Contains([]string{"sealed", "sealed_as", "key_ref", "key_store"}, column); may && err != nil || !may && (err == nil || !strings.Contains(err.Error(), "generation_never_changes")) {
 			t.Errorf("%s = %v", text, err)
 		}
 	}
-	_, err := mustOpen(t, path).UpdateLease(context.Background(), "l", func(l *broker.Lease) error {
+	_, err = mustOpen(t, path).UpdateLease(context.Background(), "l", func(l *broker.Lease) error {
 		l.State, l.IssuedAt, l.ExpiresAt = broker.LeaseActive, time.Unix(2, 0), time.Unix(1, 0)
 		return nil
 	}, entry)

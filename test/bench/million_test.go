@@ -144,7 +144,7 @@ func (w *world) issue(ctx context.Context, vim string) error {
 		Project: w.project, Principal: "issuer", Role: "edit", CreatedAt: now, MaxExpiresAt: now.Add(time.Hour), Handle: "handle",
 	}
 	entry := audit.Entry{Time: now, Principal: "issuer", Project: w.project, Action: "lease:issue", Kind: "vim", Resource: vim, Outcome: audit.Intent}
-	if err := w.CreateLease(ctx, l, broker.Quota{PerPrincipal: millionLeases, PerVIM: millionLeases, PerProject: millionLeases}, entry); err != nil {
+	if _, err := w.CreateLease(ctx, l, broker.Quota{PerPrincipal: millionLeases, PerVIM: millionLeases, PerProject: millionLeases}, entry); err != nil {
 		return err
 	}
 	entry.Outcome = audit.Done

@@ -37,6 +37,8 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Quota", quotas)
 	check("Moves", moves)
 	check("Page", pages)
+	check("Grant", grants)
+	check("GrantRace", grantRaces)
 	check("Audit", auditLog)
 	check("Text", texts)
 	check("Race", races)
@@ -89,7 +91,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 			Scope: broker.Scope{Region: "RegionOne", ProjectID: "p", ProjectName: "cnf", ProjectDomainID: "default", UserDomainName: "Default"},
 		},
 		Identity: "uid", Discovered: broker.Discovered{Regions: []string{"a"}, Cloud: &broker.Cloud{ProjectID: "p", Catalog: []broker.CatalogEntry{{Service: "compute", Origin: "https://nova:8774"}}}}, CredentialKind: broker.BearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
-		Sealed: fmt.Sprintf("sealed-%s-%d", vim, number), Key: secret.Ref(fmt.Sprintf("ref-%s-%d", vim, number)), KeyStore: "keydir",
+		Sealed: fmt.Sprintf("sealed-%s-%d", vim, number), Key: secret.Ref(fmt.Sprintf("ref-%s-%d", vim, number)), KeyStore: "keydir", SealedAs: broker.SealedCurrent,
 	}
 }
 
@@ -112,6 +114,9 @@ func fullLease(v broker.VIM) broker.Lease {
 		MaxRevocationLag: 10 * time.Second, RevokedAt: epoch.Add(3 * time.Second), ConfirmedDeadAt: epoch.Add(4 * time.Second),
 		Handle: "handle-" + id, Sealed: "sealed-" + id, SealedKey: v.Current.Key, Attempts: 3, NextAttemptAt: epoch.Add(5 * time.Second),
 		LastError: "unreachable", Revision: 1, IdempotencyKey: "key-" + id, RequestDigest: "digest",
+		Rules:       []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{"a"}, Verbs: []string{"get"}}},
+		ClusterWide: true, Grade: broker.GradeNamespaces, GradeReasons: []string{"the holder can \"exec\""},
+		GrantDigest: "grant-" + id, Epoch: 1, UID: "uid-" + id, CredentialID: "JTI=" + id,
 	}
 }
 
@@ -147,10 +152,17 @@ func (s storeTest) mustCreateVIM(t *testing.T, v broker.VIM) broker.VIM {
 
 func (s storeTest) mustCreateLease(t *testing.T, l broker.Lease) broker.Lease {
 	t.Helper()
-	if err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease "+l.ID)); err != nil {
+	stored, err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease "+l.ID))
+	if err != nil {
 		t.Fatalf("CreateLease = %v", err)
 	}
-	return l
+	return stored
+}
+
+// createLease is CreateLease where only the error counts.
+func (s storeTest) createLease(l broker.Lease, q broker.Quota, what string) error {
+	_, err := s.CreateLease(s.ctx, l, q, entry(what))
+	return err
 }
 
 // mustMove brings a lease to a state on a way that leaseMoves allows.

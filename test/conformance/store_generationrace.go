@@ -75,7 +75,7 @@ func generationRaces(t *testing.T, s storeTest) {
 				return err
 			}
 			l := plainLease(now)
-			if err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease")); errors.Is(err, broker.ErrConflict) {
+			if _, err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease")); errors.Is(err, broker.ErrConflict) {
 				continue // changed in the meantime; the changes come to an end
 			} else if err != nil {
 				return err

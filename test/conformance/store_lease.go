@@ -59,7 +59,7 @@ func leaseRows(t *testing.T, s storeTest) {
 			"that is registering": registering, "of another generation": older,
 		} {
 			l := plainLease(of)
-			wantError(t, "CreateLease on a VIM "+what, s.CreateLease(s.ctx, l, broker.Quota{}, entry(what)), broker.ErrConflict, "")
+			wantError(t, "CreateLease on a VIM "+what, s.createLease(l, broker.Quota{}, what), broker.ErrConflict, "")
 			if _, err := s.Lease(s.ctx, l.ID); !errors.Is(err, broker.ErrNotFound) {
 				t.Errorf("refused lease is there: %v", err)
 			}
@@ -73,7 +73,7 @@ func leaseRows(t *testing.T, s storeTest) {
 		l := plainLease(v)
 		l.IdempotencyKey = want.IdempotencyKey
 		wantError(t, "CreateLease repeated while the quota is used up",
-			s.CreateLease(s.ctx, l, broker.Quota{PerPrincipal: 1}, entry("again")), broker.ErrExists, "Idempotency-Key")
+			s.createLease(l, broker.Quota{PerPrincipal: 1}, "again"), broker.ErrExists, "Idempotency-Key")
 		l.Principal = "bob"
 		s.mustCreateLease(t, l)
 	})
@@ -352,7 +352,7 @@ func quotas(t *testing.T, s storeTest) {
 		"perVIM":       {broker.Quota{PerVIM: 1}, func(l *broker.Lease) { l.VIM = two.ID }},
 		"perProject":   {broker.Quota{PerProject: 1}, func(l *broker.Lease) { l.Project = "south" }},
 	} {
-		err := s.CreateLease(s.ctx, plainLease(one), c.q, entry(name))
+		_, err := s.CreateLease(s.ctx, plainLease(one), c.q, entry(name))
 		wantError(t, "CreateLease beyond "+name, err, broker.ErrQuota, "")
 		var e *broker.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Detail, name) {
@@ -363,7 +363,7 @@ func quotas(t *testing.T, s storeTest) {
 		}
 		within := plainLease(one)
 		c.alter(&within)
-		if err := s.CreateLease(s.ctx, within, c.q, entry(name)); err != nil {
+		if _, err := s.CreateLease(s.ctx, within, c.q, entry(name)); err != nil {
 			t.Errorf("CreateLease within %s = %v", name, err)
 		}
 		s.mustMove(t, within.ID, broker.LeaseRevoking, broker.LeaseRevoked)
@@ -371,9 +371,9 @@ func quotas(t *testing.T, s storeTest) {
 	}
 	s.mustMove(t, first.ID, broker.LeaseRevoking, broker.LeaseIrrevocable)
 	wantError(t, "CreateLease beside an irrevocable one",
-		s.CreateLease(s.ctx, plainLease(one), broker.Quota{PerVIM: 1}, entry("x")), broker.ErrQuota, "")
+		s.createLease(plainLease(one), broker.Quota{PerVIM: 1}, "x"), broker.ErrQuota, "")
 	s.mustMove(t, first.ID, broker.LeaseRevoking, broker.LeaseRevoked)
-	if err := s.CreateLease(s.ctx, plainLease(one), broker.Quota{PerVIM: 1, PerPrincipal: 1, PerProject: 1}, entry("y")); err != nil {
+	if _, err := s.CreateLease(s.ctx, plainLease(one), broker.Quota{PerVIM: 1, PerPrincipal: 1, PerProject: 1}, entry("y")); err != nil {
 		t.Errorf("CreateLease after the other was revoked = %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func races(t *testing.T, s storeTest) {
 	v := s.mustCreateVIM(t, plainVIM("quota", "v"))
 	done++
 	race("a quota of five", map[error]int{nil: 5, broker.ErrQuota: crowd - 5}, func(int) error {
-		return s.CreateLease(s.ctx, plainLease(v), broker.Quota{PerPrincipal: 5}, entry("quota"))
+		return s.createLease(plainLease(v), broker.Quota{PerPrincipal: 5}, "quota")
 	})
 	var elsewhere []broker.VIM
 	for i := range 10 {
@@ -94,22 +94,22 @@ func races(t *testing.T, s storeTest) {
 	race("a quota of five, over VIMs and projects", map[error]int{nil: 5, broker.ErrQuota: crowd - 5}, func(i int) error {
 		l := plainLease(elsewhere[i%10])
 		l.Principal, l.Project = "erin", fmt.Sprint("project-", i)
-		return s.CreateLease(s.ctx, l, broker.Quota{PerPrincipal: 5, PerVIM: crowd, PerProject: crowd}, entry("quota"))
+		return s.createLease(l, broker.Quota{PerPrincipal: 5, PerVIM: crowd, PerProject: crowd}, "quota")
 	})
 	race("a quota of five on a VIM", map[error]int{nil: 5, broker.ErrQuota: crowd - 5}, func(i int) error {
 		l := plainLease(v)
 		l.Principal, l.Project = fmt.Sprint("principal-", i), fmt.Sprint("project-", i)
-		return s.CreateLease(s.ctx, l, broker.Quota{PerVIM: 10}, entry("quota"))
+		return s.createLease(l, broker.Quota{PerVIM: 10}, "quota")
 	})
 	race("a quota of five of a project", map[error]int{nil: 5, broker.ErrQuota: crowd - 5}, func(i int) error {
 		l := plainLease(elsewhere[i%10])
 		l.Principal, l.Project = fmt.Sprint("other-", i), "shared"
-		return s.CreateLease(s.ctx, l, broker.Quota{PerProject: 5}, entry("quota"))
+		return s.createLease(l, broker.Quota{PerProject: 5}, "quota")
 	})
 	race("one lease key", map[error]int{nil: 1, broker.ErrExists: crowd - 1}, func(int) error {
 		l := plainLease(v)
 		l.Principal, l.IdempotencyKey = "bob", "raced"
-		return s.CreateLease(s.ctx, l, broker.Quota{}, entry("key"))
+		return s.createLease(l, broker.Quota{}, "key")
 	})
 	race("every update counts", map[error]int{nil: crowd}, func(int) error {
 		_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error {
@@ -165,7 +165,7 @@ func races(t *testing.T, s storeTest) {
 		}
 		l := plainLease(doomed)
 		l.Principal, l.CreatedAt = "dave", epoch.Add(time.Duration(i))
-		err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease"))
+		_, err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease"))
 		if err == nil {
 			issued.Add(1)
 		}
@@ -198,7 +198,7 @@ func races(t *testing.T, s storeTest) {
 			}
 			l := plainLease(idle)
 			l.Principal = "dora"
-			err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease"))
+			_, err := s.CreateLease(s.ctx, l, broker.Quota{}, entry("lease"))
 			if err == nil {
 				leases.Add(1)
 			}
