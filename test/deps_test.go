@@ -24,6 +24,7 @@ const module = "github.com/vimbroker/vimbroker/"
 var house = map[string][]string{
 	"policy":              {},
 	"policy/audit":        {"policy"},
+	"policy/audit/tree":   {},
 	"policy/egress":       {},
 	"broker/failpoint":    {},
 	"broker/job":          {},
@@ -65,6 +66,7 @@ var homes = map[string][]string{
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},
 	"github.com/gophercloud/":        {"drivers/barbican", "drivers/openstack"},
+	"golang.org/x/mod/":              {"policy/audit/tree"},
 	"github.com/cedar-policy/":       {"policy"},
 	"github.com/riverqueue/":         {"drivers/queue", "drivers/sqlite", "drivers/postgres"},
 	"github.com/jackc/pgx/":          {"drivers/postgres"},
