@@ -23,7 +23,7 @@ type Store interface {
 	LeaseStore
 	GrantStore
 	KeyLedger
-	audit.Sink
+	audit.Log
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error
 }

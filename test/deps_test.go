@@ -23,7 +23,7 @@ const module = "github.com/vimbroker/vimbroker/"
 // out through drivers. A new package gets its line in the same commit.
 var house = map[string][]string{
 	"policy":              {},
-	"policy/audit":        {"policy"},
+	"policy/audit":        {"policy", "policy/audit/tree"},
 	"policy/audit/tree":   {},
 	"policy/egress":       {},
 	"broker/failpoint":    {},
@@ -47,9 +47,9 @@ var house = map[string][]string{
 	"drivers/keydir":        {"broker/failpoint", "broker/secret"},
 	"drivers/kubernetes":    {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "policy/egress"},
 	"drivers/openstack":     {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "policy", "policy/egress"},
-	"drivers/postgres":      {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit"},
+	"drivers/postgres":      {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit", "policy/audit/tree"},
 	"drivers/queue":         {"broker", "broker/job"},
-	"drivers/sqlite":        {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit"},
+	"drivers/sqlite":        {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit", "policy/audit/tree"},
 	"drivers/vault":         {"broker/failpoint", "broker/remote", "broker/secret"},
 	"cmd/vimbroker/files":   {"broker/api/v1", "broker/secret"},
 	"cmd/vimbroker/console": {"broker/api/client", "broker/api/v1", "broker/secret", "cmd/vimbroker/files"},

@@ -20,6 +20,15 @@ type Columns[T any] []Column[T]
 // Names joins the names for a SELECT or INSERT.
 func (c Columns[T]) Names() string { return c.join(", ", func(name string) string { return name }) }
 
+// List returns the names.
+func (c Columns[T]) List() []string {
+	names := make([]string, len(c))
+	for i, column := range c {
+		names[i] = column.Name
+	}
+	return names
+}
+
 // Insert writes the statement that stores a row, with "?" for each value.
 func (c Columns[T]) Insert(table string) string {
 	marks := c.join(", ", func(string) string { return "?" })
@@ -70,9 +79,9 @@ func (c Columns[T]) Pick(names ...string) Columns[T] {
 func Value(field any) any { return reflect.ValueOf(field).Elem().Interface() }
 
 func (c Columns[T]) join(separator string, text func(name string) string) string {
-	texts := make([]string, len(c))
-	for i, column := range c {
-		texts[i] = text(column.Name)
+	texts := c.List()
+	for i := range texts {
+		texts[i] = text(texts[i])
 	}
 	return strings.Join(texts, separator)
 }

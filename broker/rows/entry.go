@@ -19,3 +19,6 @@ var EntryColumns = Columns[entry]{
 	{Name: "previous", field: func(e *entry) any { return &e.Previous }},
 	{Name: "hash", field: func(e *entry) any { return &e.Hash }},
 }
+
+// WaitingColumns are those of an entry that has no place in the log yet.
+var WaitingColumns = EntryColumns.Pick("time", "request", "principal", "project", "action", "kind", "resource", "outcome", "detail")

@@ -131,7 +131,7 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM audit_entries)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys or audit entries",

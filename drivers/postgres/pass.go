@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/riverdriver"
@@ -37,6 +38,11 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 		Translate: translate,
 		Log:       log,
 		Quiet:     rows.Warnings(log),
-		While:     func(ctx context.Context) { s.keepTime(ctx, log) },
+		While: func(ctx context.Context) {
+			var both sync.WaitGroup
+			both.Go(func() { s.keepSequencing(ctx, log) })
+			s.keepTime(ctx, log)
+			both.Wait()
+		},
 	})
 }

@@ -30,6 +30,7 @@ type Store struct {
 	closed atomic.Bool
 	close  sync.Once
 	wake   chan struct{} // receives after a commit that makes jobs due
+	inbox  inbox
 }
 
 var _ broker.Store = (*Store)(nil)

@@ -43,7 +43,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 		Translate: translate,
 		Log:       log,
 		Quiet:     rows.Warnings(log),
-		While:     func(ctx context.Context) { <-ctx.Done() },
+		While:     func(ctx context.Context) { s.keepGrowing(ctx, log) },
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 // Outcome says at which point of an action an entry was written.
@@ -67,9 +68,25 @@ type Query struct {
 
 // Sink keeps entries for ever, in order. Safe for concurrent use.
 type Sink interface {
-	// Append adds an entry at the end of the chain and returns once it is
-	// durable. When it errs, nothing was added.
+	// Append adds an entry and returns once it is durable. When it errs, nothing was
+	// added. Its place in the log may be decided a little later.
 	Append(ctx context.Context, e Entry) error
-	// Entries returns what q selects.
+	// Entries returns what q selects, of all that was added before.
 	Entries(ctx context.Context, q Query) ([]Entry, error)
 }
+
+// Log is a Sink that keeps a Merkle tree over its entries. The entry with Seq 1 is leaf 0.
+type Log interface {
+	Sink
+	tree.Tiles
+	// Tree is the tree as it stands. It holds every entry that was added more than
+	// [SequencedWithin] ago, while the store is running.
+	Tree(ctx context.Context) (tree.State, error)
+	// Grow gives waiting entries their places and adds them to the tree, until none
+	// waits. It is [tree.ErrTorn] if what is stored is not the tree that it was: entries
+	// get their places all the same.
+	Grow(ctx context.Context) error
+}
+
+// SequencedWithin bounds how long an entry waits for its place in the log.
+const SequencedWithin = 2 * time.Second

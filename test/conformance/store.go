@@ -40,6 +40,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Grant", grants)
 	check("GrantRace", grantRaces)
 	check("Audit", auditLog)
+	check("AuditTree", auditTree)
 	check("Text", texts)
 	check("Race", races)
 	check("GenerationRace", generationRaces)

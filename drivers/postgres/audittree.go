@@ -1,0 +1,293 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+const (
+	// sequenceEvery is how often each process looks for entries that wait for their place.
+	sequenceEvery = 500 * time.Millisecond
+	// sequenceAtOnce bounds how many get theirs in one transaction.
+	sequenceAtOnce = 2000
+
+	tryLock   = `SELECT pg_try_advisory_xact_lock($1)`
+	waitLock  = `SELECT true FROM pg_advisory_xact_lock($1)`
+	dropInbox = `DELETE FROM audit_inbox WHERE id = ANY($1)`
+	moveHead  = `UPDATE audit_head SET seq = $1, hash = $2 WHERE id = 1`
+	readTree  = `SELECT size, root FROM audit_tree WHERE id = 1`
+	storeTree = `UPDATE audit_tree SET size = $1, root = $2 WHERE id = 1`
+	storeTile = `INSERT INTO audit_tiles (level, number, hashes) VALUES ($1, $2, $3)
+		ON CONFLICT (level, number) DO UPDATE SET hashes = excluded.hashes`
+	readTiles = `SELECT level, number, hashes FROM audit_tiles WHERE (level, number) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))`
+)
+
+var (
+	inboxColumns = rows.WaitingColumns.Names()
+	insertInbox  = numbered(rows.WaitingColumns.Insert(`audit_inbox`))
+	readInbox    = `SELECT id, ` + inboxColumns + ` FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT $2`
+	readUngrown  = `SELECT ` + entryColumns + ` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`
+)
+
+var _ audit.Log = (*Store)(nil)
+
+// waiting is an entry in the inbox.
+type waiting struct {
+	id int64
+	audit.Entry
+}
+
+func scanWaiting(row pgx.CollectableRow) (w waiting, err error) {
+	return w, scan(row, append([]any{&w.id}, rows.WaitingColumns.Fields(&w.Entry)...))
+}
+
+// Grow implements [audit.Log].
+func (s *Store) Grow(ctx context.Context) error {
+	for {
+		moved, err := s.sequence(ctx, waitLock)
+		if err == nil && moved < sequenceAtOnce {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("sequencing the audit log: %w", err)
+		}
+	}
+	for {
+		grown, err := s.growTree(ctx, waitLock)
+		if err != nil {
+			return fmt.Errorf("growing the tree of the audit log: %w", err)
+		}
+		if grown < sequenceAtOnce {
+			return nil
+		}
+	}
+}
+
+// sequence moves entries from the inbox to the end of the chain: those of all writers
+// that have committed. lock is how it takes the chain's lock; where that is not to
+// be had at once, there is nothing to do.
+func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error) {
+	var newest int64
+	err = s.change(ctx, func(t txn) error {
+		moved = 0
+		if err := t.demand(lock); err != nil {
+			return err
+		}
+		var end []head
+		queueRows(t, scanHead, &end, readHead)
+		found, err := query(t, scanWaiting, readInbox, s.inbox.from(time.Now()), sequenceAtOnce)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 || len(end) == 0 {
+			return errNothing
+		}
+		last := audit.Entry{Seq: end[0].seq, Hash: end[0].hash}
+		ids, stored := make([]int64, len(found)), make([][]any, len(found))
+		for i, w := range found {
+			w.Seq = last.Seq + 1
+			last = audit.Seal(last.Hash, w.Entry)
+			ids[i], stored[i] = w.id, values(rows.EntryColumns.Fields(&last))
+		}
+		if _, err := t.conn.Conn().CopyFrom(t.ctx, pgx.Identifier{"audit_entries"}, rows.EntryColumns.List(), pgx.CopyFromRows(stored)); err != nil {
+			return translate(err)
+		}
+		t.queue(dropInbox, ids)
+		t.queue(moveHead, last.Seq, last.Hash)
+		moved, newest = len(found), ids[len(ids)-1]
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if moved > 0 {
+		s.inbox.passed(time.Now(), newest)
+	}
+	return moved, nil
+}
+
+// growTree adds entries that have their place to the tree, also those that a version
+// before placed itself.
+func (s *Store) growTree(ctx context.Context, lock string) (grown int, err error) {
+	err = s.change(ctx, func(t txn) error {
+		grown = 0
+		if err := t.demand(lock); err != nil {
+			return err
+		}
+		states, err := query(t, scanTree, readTree)
+		if err != nil {
+			return err
+		}
+		from, err := rows.First("audit tree", states, nil)
+		if err != nil {
+			return err
+		}
+		entries, err := query(t, scanEntry, readUngrown, from.Size, sequenceAtOnce)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return errNothing
+		}
+		to, tiles, err := audit.Grown(ctx, t, from, entries)
+		if err != nil {
+			return err
+		}
+		for _, tile := range tiles {
+			t.queue(storeTile, tile.Level, tile.Index, tile.Hashes)
+		}
+		t.queue(storeTree, to.Size, to.Root[:])
+		grown = len(entries)
+		return nil
+	})
+	return grown, err
+}
+
+// demand takes the lock of the chain; there is nothing to do for who does not get it.
+func (t txn) demand(lock string) error {
+	got, err := query(t, scalar[bool], lock, lockKey(lockChain))
+	if err == nil && (len(got) == 0 || !got[0]) {
+		return errNothing
+	}
+	return err
+}
+
+func scanHead(row pgx.CollectableRow) (h head, err error) { return h, row.Scan(&h.seq, &h.hash) }
+
+func scanTree(row pgx.CollectableRow) (tree.State, error) {
+	var s tree.State
+	var root []byte
+	err := row.Scan(&s.Size, &root)
+	if err == nil && copy(s.Root[:], root) != len(s.Root) {
+		err = tree.ErrTorn
+	}
+	return s, err
+}
+
+func scanTile(row pgx.CollectableRow) (t tree.Tile, err error) {
+	return t, row.Scan(&t.Level, &t.Index, &t.Hashes)
+}
+
+// tileArgs are what readTiles asks for.
+func tileArgs(wanted []tree.Tile) (levels, numbers []int64) {
+	for _, w := range wanted {
+		levels, numbers = append(levels, int64(w.Level)), append(numbers, w.Index)
+	}
+	return levels, numbers
+}
+
+// Tiles implements [tree.Tiles] in a transaction.
+func (t txn) Tiles(_ context.Context, wanted []tree.Tile) ([]tree.Tile, error) {
+	levels, numbers := tileArgs(wanted)
+	return query(t, scanTile, readTiles, levels, numbers)
+}
+
+// Tiles implements [tree.Tiles].
+func (s *Store) Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error) {
+	levels, numbers := tileArgs(wanted)
+	tiles, err := lookUp(ctx, s, scanTile, readTiles, levels, numbers)
+	if err != nil {
+		return nil, fmt.Errorf("reading the tree of the audit log: %w", err)
+	}
+	return tiles, nil
+}
+
+// Tree implements [audit.Log].
+func (s *Store) Tree(ctx context.Context) (tree.State, error) {
+	states, err := lookUp(ctx, s, scanTree, readTree)
+	state, err := rows.First("audit tree", states, err)
+	if err != nil {
+		return tree.State{}, fmt.Errorf("reading the tree of the audit log: %w", err)
+	}
+	return state, nil
+}
+
+// keepSequencing gives entries their places until ctx ends. Every process does, and
+// what one is doing the others leave to it: so none has to notice that another died.
+func (s *Store) keepSequencing(ctx context.Context, log *slog.Logger) {
+	ticks := time.NewTicker(sequenceEvery)
+	defer ticks.Stop()
+	torn := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		_, err := s.sequence(ctx, tryLock)
+		if err == nil {
+			_, err = s.growTree(ctx, tryLock)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, tree.ErrTorn):
+			if !torn {
+				log.Error("the audit log was changed behind the broker's back", "error", err)
+			}
+			torn = true
+		case err != nil:
+			log.Warn("audit entries wait for their place in the log", "error", err)
+		default:
+			torn = false
+		}
+	}
+}
+
+const (
+	// lateCommit is how long after a later one an entry can still be committed: no
+	// transaction takes that long.
+	lateCommit = 5 * time.Minute
+	// wholeInbox is how often the inbox is read from its beginning all the same.
+	wholeInbox = time.Hour
+)
+
+// inbox remembers where unread entries begin, so that rows which are gone, and which
+// an old snapshot keeps from being removed, are not read past again and again.
+type inbox struct {
+	mu    sync.Mutex
+	whole time.Time // when it was last read from its beginning
+	marks []mark    // oldest first
+}
+
+// mark says that everything up to an id had been read at a time.
+type mark struct {
+	at time.Time
+	id int64
+}
+
+// from returns the id after which unread entries can be.
+func (i *inbox) from(now time.Time) int64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if now.Sub(i.whole) >= wholeInbox {
+		i.whole = now
+		return 0
+	}
+	for len(i.marks) > 1 && now.Sub(i.marks[1].at) >= lateCommit {
+		i.marks = i.marks[1:]
+	}
+	if len(i.marks) == 0 || now.Sub(i.marks[0].at) < lateCommit {
+		return 0
+	}
+	return i.marks[0].id
+}
+
+// passed notes that entries up to an id were read. The notes are some seconds apart.
+func (i *inbox) passed(now time.Time, id int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := len(i.marks); n == 0 || now.Sub(i.marks[n-1].at) >= lateCommit/20 {
+		i.marks = append(i.marks, mark{now, id})
+	}
+}
