@@ -83,10 +83,11 @@ func TestAnotherRegistrationUnderTheSameKeyIsAConflict(t *testing.T) {
 	}
 	b := newBench(t, benchOptions{})
 	cases := map[string]any{
-		"Name":      func(r *broker.Registration) { r.Name = "edge2" },
-		"Endpoint":  func(r *broker.Registration) { r.Endpoint = "https://127.0.0.1:1" },
-		"CACert":    func(r *broker.Registration) { r.CACert += string(otherCA.PEM) },
-		"Namespace": func(r *broker.Registration) { r.Namespace = "kube-system" },
+		"Name":       func(r *broker.Registration) { r.Name = "edge2" },
+		"Endpoint":   func(r *broker.Registration) { r.Endpoint = "https://127.0.0.1:1" },
+		"CACert":     func(r *broker.Registration) { r.CACert += string(otherCA.PEM) },
+		"ServerName": func(r *broker.Registration) { r.ServerName = "localhost" },
+		"Namespace":  func(r *broker.Registration) { r.Namespace = "kube-system" },
 		"InsecureSkipVerify": func(r *broker.Registration) {
 			r.InsecureSkipVerify, r.CACert = true, ""
 		},

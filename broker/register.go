@@ -56,6 +56,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 		return VIM{}, err
 	}
 	failpoint.At("register.done")
+	b.warnUnverified(ctx, stored)
 	return stored, nil
 }
 
@@ -86,7 +87,7 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	if err := d.Type().chooseKind(&r.Credential); err != nil {
 		return fail(err)
 	}
-	target, cred, err := d.Normalize(r)
+	target, cred, err := b.normalize(d, r)
 	if err != nil {
 		return fail(err)
 	}
@@ -256,6 +257,8 @@ func validName(name string) error {
 	switch {
 	case name == "":
 		return Invalid("name", "is required")
+	case name == "." || name == "..":
+		return Invalid("name", "is %q, which URLs and paths read as a directory; choose another", name)
 	case len(name) > 255:
 		return Invalid("name", "is longer than 255 bytes")
 	case strings.TrimSpace(name) != name:

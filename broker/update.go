@@ -88,7 +88,7 @@ func (b *Broker) validChange(ctx context.Context, p policy.Principal, v VIM, c C
 }
 
 func (c Change) makesGeneration() bool {
-	return c.Endpoint != nil || c.CACert != nil || c.InsecureSkipVerify != nil || c.Namespace != nil ||
+	return c.Endpoint != nil || c.CACert != nil || c.InsecureSkipVerify != nil || c.ServerName != nil || c.Namespace != nil ||
 		c.Scope != nil || c.given()
 }
 
@@ -181,6 +181,7 @@ func (b *Broker) writeGeneration(ctx context.Context, v VIM, c Change, act *audi
 		b.log.WarnContext(ctx, "leases that were given up are not taken up again", "vim", v.ID, "error", err)
 	}
 	b.retire(ctx)
+	b.warnUnverified(ctx, stored)
 	return stored, nil
 }
 
@@ -196,6 +197,7 @@ func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) 
 			{"caCert", c.CACert != nil && *c.CACert != now.CACert},
 			{"scope", c.Scope != nil && *c.Scope != now.Scope},
 			{"insecureSkipVerify", c.InsecureSkipVerify != nil && *c.InsecureSkipVerify != now.InsecureSkipVerify},
+			{"serverName", c.ServerName != nil && *c.ServerName != now.ServerName},
 		} {
 			if f.changed {
 				return Target{}, Credential{}, &Error{
@@ -208,12 +210,12 @@ func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) 
 	}
 	r := Registration{
 		Name: v.Name, Type: v.Type, Endpoint: now.Endpoint, CACert: now.CACert,
-		InsecureSkipVerify: now.InsecureSkipVerify, Namespace: now.Namespace, Scope: now.Scope,
+		InsecureSkipVerify: now.InsecureSkipVerify, ServerName: now.ServerName, Namespace: now.Namespace, Scope: now.Scope,
 		Credential: c.Credential, Kubeconfig: c.Kubeconfig, Context: c.Context, CloudsYAML: c.CloudsYAML, Cloud: c.Cloud,
 	}
 	if !c.Kubeconfig.Empty() || !c.CloudsYAML.Empty() {
 		// Such a file says where it leads itself; only the namespace may be kept.
-		r.Endpoint, r.CACert, r.InsecureSkipVerify, r.Scope = "", "", false, Scope{}
+		r.Endpoint, r.CACert, r.InsecureSkipVerify, r.ServerName, r.Scope = "", "", false, "", Scope{}
 	}
 	if c.Scope != nil {
 		r.Scope = *c.Scope
@@ -231,15 +233,14 @@ func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) 
 			r.CACert = ""
 		}
 	}
+	if c.ServerName != nil {
+		r.ServerName = *c.ServerName
+	}
 	if c.Namespace != nil {
 		r.Namespace = *c.Namespace
 	}
 	if c.given() {
-		target, cred, err := d.Normalize(r)
-		if err == nil && c.Kubeconfig.Empty() && target.ServerName == "" {
-			target.ServerName = now.ServerName
-		}
-		return target, cred, err
+		return b.normalize(d, r)
 	}
 	o, err := b.open(ctx, v, v.Current)
 	if err != nil {
@@ -247,9 +248,7 @@ func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) 
 	}
 	defer o.close()
 	r.Credential = o.Credential
-	target, cred, err := d.Normalize(r)
-	target.ServerName = now.ServerName
-	return target, cred, err
+	return d.Normalize(r)
 }
 
 func (b *Broker) switchGeneration(ctx context.Context, d Driver, v VIM, mine *Pending, target Target, cred Credential, c Change, act *audit.Act) (VIM, error) {

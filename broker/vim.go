@@ -179,14 +179,18 @@ type Health struct {
 // Registration is what a caller registers a VIM with: either Target and
 // Credential, or a Kubeconfig.
 type Registration struct {
-	Name               string
-	Type               VIMType
-	Endpoint           string
-	CACert             string
+	Name     string
+	Type     VIMType
+	Endpoint string
+	CACert   string
+	// InsecureSkipVerify may stand beside a Kubeconfig or CloudsYAML, which alone cannot
+	// turn verification off.
 	InsecureSkipVerify bool
-	Namespace          string
-	Scope              Scope
-	Credential         Credential
+	// ServerName is as in [Target].
+	ServerName string
+	Namespace  string
+	Scope      Scope
+	Credential Credential
 	// CloudsYAML is a whole clouds.yaml, and Cloud the name of the cloud in it.
 	CloudsYAML secret.Text
 	Cloud      string
@@ -217,11 +221,12 @@ type Change struct {
 	Shared  *bool
 	Default *bool
 
-	// What follows makes a new generation. Endpoint, CACert and
-	// InsecureSkipVerify also demand the credential again.
+	// What follows makes a new generation. Endpoint, CACert, InsecureSkipVerify and
+	// ServerName also demand the credential again.
 	Endpoint           *string
 	CACert             *string
 	InsecureSkipVerify *bool
+	ServerName         *string // empty: the endpoint's host counts again
 	Namespace          *string
 	Scope              *Scope // all of it: what is empty in it becomes empty
 	Credential         Credential

@@ -84,6 +84,15 @@ func canonicalHost(h string, bracketed bool) (string, bool) {
 	return h, !bracketed && IsHostName(h)
 }
 
+// ServerName checks the name that a server's certificate must have instead of its host.
+func ServerName(field, name string) (string, error) {
+	name = strings.ToLower(name)
+	if name != "" && !IsHostName(name) {
+		return "", broker.Invalid(field, "is not a DNS name")
+	}
+	return name, nil
+}
+
 // IsHostName reports whether s is a DNS name in lower case that no resolver reads as an
 // address: its last label is not a number in any of the spellings of inet_aton.
 func IsHostName(s string) bool {

@@ -17,6 +17,8 @@ const maxKubeconfig = 256 << 10
 // kubeconfig is all that is taken from one: the fields of the one context that
 // was selected, and where each part stood.
 type kubeconfig struct {
+	// unverified: the registration itself says not to verify the server.
+	unverified              bool
 	context, cluster, user  string // paths, for errors
 	server, ca, serverName  string
 	token, certificate, key string
@@ -27,7 +29,7 @@ type kubeconfig struct {
 // kubeconfig into an allow-list of fields. It opens no file and runs nothing.
 // What it does not know is refused, in the whole file's frame and in the context,
 // cluster and user that are selected; the others are not looked into.
-func parseKubeconfig(document, context string) (*kubeconfig, error) {
+func parseKubeconfig(document, context string, unverified bool) (*kubeconfig, error) {
 	if len(document) > maxKubeconfig {
 		return nil, broker.Invalid("kubeconfig", "is longer than %d bytes", maxKubeconfig)
 	}
@@ -46,7 +48,7 @@ func parseKubeconfig(document, context string) (*kubeconfig, error) {
 	if context == "" {
 		return nil, broker.Invalid("context", "is required, as the kubeconfig has no current-context")
 	}
-	k := &kubeconfig{}
+	k := &kubeconfig{unverified: unverified}
 	return k, k.resolve(&f, context, missing)
 }
 
@@ -179,8 +181,8 @@ func (k *kubeconfig) readCluster(key, path string, v *yaml.Node) (err error) {
 			k.serverName = strings.ToLower(k.serverName)
 		}
 	case "insecure-skip-tls-verify":
-		if v.Kind != yaml.ScalarNode || v.Value != "false" {
-			return refuse(path, "a kubeconfig cannot turn off the verification of the server; say insecureSkipVerify in the registration itself")
+		if v.Kind != yaml.ScalarNode || v.Value != "false" && (v.Value != "true" || !k.unverified) {
+			return refuse(path, "a kubeconfig alone cannot turn off the verification of the server; remove it, or set insecureSkipVerify beside the kubeconfig too")
 		}
 	case "disable-compression":
 		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" {

@@ -65,6 +65,9 @@ func fromFields(r broker.Registration) (t broker.Target, c broker.Credential, er
 		return t, c, broker.Invalid("insecureSkipVerify", "contradicts caCert: a server is either verified or not")
 	}
 	t.InsecureSkipVerify = r.InsecureSkipVerify
+	if t.ServerName, err = rebuild.ServerName("serverName", r.ServerName); err != nil {
+		return t, c, err
+	}
 	c, err = credential(r.Credential, credentialFields{
 		whole: "credential", token: "credential.token",
 		certificate: "credential.clientCertificate", key: "credential.clientKey",
@@ -80,12 +83,12 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 		return t, c, broker.Invalid("endpoint", only)
 	case r.CACert != "":
 		return t, c, broker.Invalid("caCert", only)
-	case r.InsecureSkipVerify:
-		return t, c, broker.Invalid("insecureSkipVerify", only)
+	case r.ServerName != "":
+		return t, c, broker.Invalid("serverName", "cannot be given beside a kubeconfig; put it there as tls-server-name")
 	case !isZero(r.Credential):
 		return t, c, broker.Invalid("credential", only)
 	}
-	k, err := parseKubeconfig(r.Kubeconfig.Reveal(), r.Context)
+	k, err := parseKubeconfig(r.Kubeconfig.Reveal(), r.Context, r.InsecureSkipVerify)
 	if err != nil {
 		return t, c, err
 	}
@@ -95,6 +98,10 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 	if t.CACert, err = rebuild.CABundle(k.cluster+".certificate-authority-data", k.ca); err != nil {
 		return t, c, err
 	}
+	if r.InsecureSkipVerify && t.CACert != "" {
+		return t, c, broker.Invalid("insecureSkipVerify", "contradicts certificate-authority-data of the kubeconfig: leave one of them out")
+	}
+	t.InsecureSkipVerify = r.InsecureSkipVerify
 	if t.ServerName = k.serverName; t.ServerName != "" && !rebuild.IsHostName(t.ServerName) {
 		return t, c, broker.Invalid(k.cluster+".tls-server-name", "is not a DNS name")
 	}

@@ -291,10 +291,10 @@ func TestNormalizeRefusesMixedRegistrations(t *testing.T) {
 	refused(t, r, "type")
 	whole := broker.Registration{Kubeconfig: secret.NewText(plainKubeconfig)}
 	for field, spoil := range map[string]func(*broker.Registration){
-		"endpoint":           func(r *broker.Registration) { r.Endpoint = "https://a" },
-		"caCert":             func(r *broker.Registration) { r.CACert = canary },
-		"insecureSkipVerify": func(r *broker.Registration) { r.InsecureSkipVerify = true },
-		"credential":         func(r *broker.Registration) { r.Credential.Token = secret.NewText(canary) },
+		"endpoint":   func(r *broker.Registration) { r.Endpoint = "https://a" },
+		"caCert":     func(r *broker.Registration) { r.CACert = canary },
+		"serverName": func(r *broker.Registration) { r.ServerName = "a.example" },
+		"credential": func(r *broker.Registration) { r.Credential.Token = secret.NewText(canary) },
 	} {
 		r := whole
 		spoil(&r)

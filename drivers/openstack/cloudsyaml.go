@@ -21,13 +21,13 @@ const (
 	fromOther  = "it takes values from another file or from a vendor: write them here"
 	notToken   = "a token ends soon and cannot make leases: register user name and password, or an application credential"
 	notProject = "a VIM is a project: name that"
-	unverified = "a clouds.yaml cannot turn off the verification of the server: leave it out, and give the server's CA beside the clouds.yaml, as caCert"
+	unverified = "a clouds.yaml alone cannot turn off the verification of the server: leave it out and give the server's CA beside the clouds.yaml, as caCert, or set insecureSkipVerify beside it too"
 	notHere    = "the broker goes by the cloud's catalog: leave it out"
 )
 
 var (
 	refusedInCloud = map[string]string{
-		"cacert": readsFile, "cert": noClient, "key": noClient, "insecure": unverified,
+		"cert": noClient, "key": noClient, "insecure": unverified,
 		"profile": fromOther, "vendor": fromOther, "cloud": fromOther,
 		"regions": "give one region in region_name, and register another VIM for each of the others",
 	}
@@ -54,8 +54,8 @@ func unusedInCloud(key string) bool {
 func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	const only = "cannot be given beside a clouds.yaml, which says it"
 	for field, given := range map[string]bool{
-		"endpoint": r.Endpoint != "", "insecureSkipVerify": r.InsecureSkipVerify,
-		"project": r.Scope != broker.Scope{}, "credential": !r.Credential.Empty(),
+		"endpoint": r.Endpoint != "",
+		"project":  r.Scope != broker.Scope{}, "credential": !r.Credential.Empty(),
 	} {
 		if given {
 			return r, paths{}, broker.Invalid(field, only)
@@ -77,7 +77,7 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 		return r, paths{}, err
 	}
 	const at = "cloudsYaml.clouds.CLOUD" // its name may be anything, and is not repeated
-	cloud := &cloud{}
+	cloud := &cloud{caGiven: r.CACert != "" || r.InsecureSkipVerify, unverified: r.InsecureSkipVerify}
 	if err := rebuild.Members(at, body, cloud.read); err != nil {
 		return r, paths{}, err
 	}
@@ -87,7 +87,7 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	r.Endpoint, r.Scope, r.Credential = cloud.endpoint, cloud.scope, cloud.credential
 	auth := at + ".auth."
 	return r, paths{
-		endpoint: auth + "auth_url", ca: "caCert", insecure: at + ".verify",
+		endpoint: auth + "auth_url", ca: "caCert", insecure: "insecureSkipVerify",
 		credential: at + ".auth", username: auth + "username", password: auth + "password",
 		appCred: auth + "application_credential_id", appCredSecret: auth + "application_credential_secret",
 		region: at + ".region_name", project: auth + "project_name",
@@ -120,6 +120,9 @@ func selectCloud(root *yaml.Node, name string) (*yaml.Node, error) {
 
 // cloud is all that is taken from one.
 type cloud struct {
+	// What the registration says beside the clouds.yaml: its CA, or not to verify the server.
+	caGiven, unverified bool
+
 	authType, endpoint, domainID, domainName string
 	scope                                    broker.Scope
 	credential                               broker.Credential
@@ -134,9 +137,15 @@ func (c *cloud) read(key, path string, v *yaml.Node) (err error) {
 	case "region_name":
 		c.scope.Region, err = rebuild.Text(path, v)
 	case "verify":
-		if v.Kind != yaml.ScalarNode || !strings.EqualFold(v.Value, "true") {
+		off := v.Kind == yaml.ScalarNode && strings.EqualFold(v.Value, "false")
+		if v.Kind != yaml.ScalarNode || !strings.EqualFold(v.Value, "true") && (!off || !c.unverified) {
 			return refuse(path, unverified)
 		}
+	case "cacert":
+		if !c.caGiven {
+			return refuse(path, readsFile)
+		}
+		_, err = rebuild.Text(path, v)
 	case "identity_api_version":
 		if v.Kind != yaml.ScalarNode || !strings.HasPrefix(strings.TrimPrefix(v.Value, "v"), "3") {
 			return broker.Invalid(path, "must be 3: no other version of Keystone's API is spoken")

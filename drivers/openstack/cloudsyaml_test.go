@@ -179,8 +179,16 @@ func TestCloudsYAMLWithACA(t *testing.T) {
 	r.CACert = canary
 	refused(t, r, "caCert", "PEM")
 	r = clouds(with(t, regionLine, regionLine+"    cacert: /etc/ssl/lab.pem\n"))
-	r.CACert = string(ca.PEM)
 	refused(t, r, "cloudsYaml.clouds.CLOUD.cacert", "not opened")
+	r.CACert = string(ca.PEM)
+	if target, _ := normalize(t, r); target.CACert != r.CACert {
+		t.Errorf("the CA is %q, want the one that was given beside the file's name", target.CACert)
+	}
+	r = clouds(with(t, regionLine, regionLine+"    verify: false\n"))
+	r.InsecureSkipVerify = true
+	if target, _ := normalize(t, r); !target.InsecureSkipVerify {
+		t.Error("verification stays on although the registration and its clouds.yaml turn it off")
+	}
 }
 
 func TestCloudsYAMLRefuses(t *testing.T) {
@@ -289,14 +297,13 @@ func TestCloudsYAMLRefuses(t *testing.T) {
 
 func TestCloudsYAMLIsAlone(t *testing.T) {
 	for field, spoil := range map[string]func(*broker.Registration){
-		"endpoint":           func(r *broker.Registration) { r.Endpoint = "https://other" },
-		"insecureSkipVerify": func(r *broker.Registration) { r.InsecureSkipVerify = true },
-		"project":            func(r *broker.Registration) { r.Scope.ProjectName = "other" },
-		"credential":         func(r *broker.Registration) { r.Credential.Password = secret.NewText(canary) },
-		"kubeconfig":         func(r *broker.Registration) { r.Kubeconfig = secret.NewText(canary) },
-		"namespace":          func(r *broker.Registration) { r.Namespace = "x" },
-		"type":               func(r *broker.Registration) { r.Type = "kubernetes" },
-		"cloud":              func(r *broker.Registration) { r.Cloud = "" },
+		"endpoint":   func(r *broker.Registration) { r.Endpoint = "https://other" },
+		"project":    func(r *broker.Registration) { r.Scope.ProjectName = "other" },
+		"credential": func(r *broker.Registration) { r.Credential.Password = secret.NewText(canary) },
+		"kubeconfig": func(r *broker.Registration) { r.Kubeconfig = secret.NewText(canary) },
+		"namespace":  func(r *broker.Registration) { r.Namespace = "x" },
+		"type":       func(r *broker.Registration) { r.Type = "kubernetes" },
+		"cloud":      func(r *broker.Registration) { r.Cloud = "" },
 	} {
 		r := clouds(plainClouds)
 		spoil(&r)

@@ -70,6 +70,9 @@ func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err
 		return t, c, broker.Invalid(p.insecure, "contradicts caCert: a server is either verified or not")
 	}
 	t.InsecureSkipVerify = r.InsecureSkipVerify
+	if t.ServerName, err = rebuild.ServerName("serverName", r.ServerName); err != nil {
+		return t, c, err
+	}
 	if c, err = credential(r.Credential, p); err != nil {
 		return t, c, err
 	}

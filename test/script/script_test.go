@@ -55,8 +55,10 @@ func kube(ts *testscript.TestScript, _ bool, _ []string) {
 	for name, text := range map[string]string{
 		"kubeconfig": s.Kubeconfig(),
 		"ca.pem":     s.CA,
-		"token":      s.AdminToken + "\n",
-		"password":   s.Password + "\n",
+		"unverified": fmt.Sprintf("{current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], clusters: [{name: a, cluster: {server: %q, insecure-skip-tls-verify: true}}], users: [{name: a, user: {token: %q}}]}",
+			s.Endpoint, s.AdminToken),
+		"token":    s.AdminToken + "\n",
+		"password": s.Password + "\n",
 		"tacker-token.yaml": fmt.Sprintf("auth_url: %q\nbearer_token: %q\nssl_ca_cert: %q\nproject_name: \"default\"\ntype: \"kubernetes\"\n",
 			s.Endpoint, s.AdminToken, strings.Join(strings.Split(strings.TrimSpace(s.CA), "\n"), " ")),
 		"tacker-basic.yaml": fmt.Sprintf("auth_url: %q\nusername: %q\npassword: %q\nssl_ca_cert: None\nproject_name: \"default\"\ntype: \"kubernetes\"\n",

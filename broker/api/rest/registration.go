@@ -22,6 +22,7 @@ func registration(in v1.Registration) broker.Registration {
 		Endpoint:           in.Endpoint,
 		CACert:             in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify,
+		ServerName:         in.ServerName,
 		Namespace:          in.Namespace,
 		Credential:         credential(in.Credential),
 		Scope:              scope(in),
@@ -120,6 +121,7 @@ func vimChange(in v1.Change) broker.Change {
 		Endpoint:           in.Endpoint,
 		CACert:             in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify,
+		ServerName:         in.ServerName,
 		Namespace:          in.Namespace,
 		Scope:              changedScope(in.Scope),
 		Credential:         credential(in.Credential),
@@ -187,6 +189,13 @@ func warnings(v broker.VIM, now time.Time) []string {
 	}
 	if strings.HasPrefix(v.Current.Target.Endpoint, "http://") {
 		w = append(w, v1.WarnPlainHTTP)
+	}
+	switch end := v.Current.Target.CAExpiresAt(); {
+	case end.IsZero():
+	case !end.After(now):
+		w = append(w, v1.WarnCAExpired)
+	case end.Before(now.Add(soon)):
+		w = append(w, v1.WarnCAExpiring)
 	}
 	switch end := v.Current.CredentialExpiresAt; {
 	case end.IsZero():

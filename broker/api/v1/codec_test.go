@@ -199,3 +199,12 @@ func FuzzDecode(f *testing.F) {
 		_ = v1.Decode([]byte(body), &c)
 	})
 }
+
+// An empty text is a value: it clears what is there.
+func TestAChangeCanClear(t *testing.T) {
+	empty := ""
+	change := v1.Change{Description: &empty, CACert: &empty, ServerName: &empty, Namespace: &empty}
+	if got, want := encode(t, change), `{"description":"","caCert":"","serverName":"","namespace":""}`; got != want {
+		t.Errorf("a change that clears is sent as %s, want %s", got, want)
+	}
+}

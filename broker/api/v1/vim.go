@@ -32,7 +32,7 @@ type VIM struct {
 	Credential         StoredCredential `json:"credential" doc:"Facts about the stored credential, never the credential"`
 	CACert             string           `json:"caCert,omitempty" doc:"PEM bundle that the endpoint's certificate must chain to; absent means the system's roots"`
 	InsecureSkipVerify bool             `json:"insecureSkipVerify" doc:"The endpoint's certificate is not verified"`
-	ServerName         string           `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; from a kubeconfig's tls-server-name"`
+	ServerName         string           `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; as tls-server-name in a kubeconfig"`
 	Namespace          string           `json:"namespace,omitempty" doc:"Namespace that clients start in"`
 
 	Scope      *Scope      `json:"scope,omitempty" doc:"What of the cloud it is, as registered (OpenStack)"`
@@ -44,7 +44,7 @@ type VIM struct {
 	Identity    string    `json:"identity,omitempty" doc:"What tells this system from every other, e.g. the UID of kube-system"`
 	CanMint     bool      `json:"canMint" doc:"Leases can be derived from the credential"`
 	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
-	Warnings    []string  `json:"warnings" doc:"What deserves attention: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired"`
+	Warnings    []string  `json:"warnings" doc:"What deserves attention: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
 
 	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`
@@ -88,6 +88,9 @@ const (
 	WarnPlainHTTP = "plainHTTP"
 	WarnExpiring  = "credentialExpiring"
 	WarnExpired   = "credentialExpired"
+
+	WarnCAExpiring = "caExpiring"
+	WarnCAExpired  = "caExpired"
 )
 
 // StoredCredential says what is known of a sealed credential without opening it.
@@ -118,7 +121,8 @@ type Registration struct {
 	Type               string `json:"type,omitempty" doc:"Kind of system; may be absent beside a kubeconfig or a clouds.yaml, which imply it"`
 	Endpoint           string `json:"endpoint,omitempty" doc:"URL of the API server or of Keystone"`
 	CACert             string `json:"caCert,omitempty" doc:"PEM bundle; absent means the system's roots"`
-	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitzero" doc:"Do not verify the endpoint's certificate"`
+	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitzero" doc:"Do not verify the endpoint's certificate; may stand beside a kubeconfig or a clouds.yaml, which alone cannot turn verification off"`
+	ServerName         string `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host"`
 	Namespace          string `json:"namespace,omitempty" doc:"Namespace that clients start in (Kubernetes)"`
 	Region             string `json:"region,omitempty" doc:"Region (OpenStack)"`
 	Project            string `json:"project,omitempty" doc:"Project, by name (OpenStack)"`
@@ -156,18 +160,19 @@ type Scope struct {
 // Change is a partial update of a VIM. What is absent stays as it was. A change
 // of endpoint, caCert or insecureSkipVerify needs the credential again.
 type Change struct {
-	Name        *string            `json:"name,omitempty" doc:"New name"`
-	Description *string            `json:"description,omitempty" doc:"New description"`
+	Name        *string            `json:"name,omitzero" doc:"New name"`
+	Description *string            `json:"description,omitzero" doc:"New description"`
 	Extra       jsontext.Value     `json:"extra,omitzero" doc:"Merged into what is there, at every depth (RFC 7396): null removes a member, absent ones stay"`
 	Labels      map[string]*string `json:"labels,omitempty" doc:"Labels to set; null removes one, absent ones stay"`
-	Shared      *bool              `json:"shared,omitempty" doc:"Let every project see and lease it"`
-	Default     *bool              `json:"default,omitempty" doc:"Make it the project's default"`
+	Shared      *bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
+	Default     *bool              `json:"default,omitzero" doc:"Make it the project's default"`
 
-	Endpoint           *string     `json:"endpoint,omitempty" doc:"New URL"`
-	CACert             *string     `json:"caCert,omitempty" doc:"New PEM bundle; empty means the system's roots"`
-	InsecureSkipVerify *bool       `json:"insecureSkipVerify,omitempty" doc:"Do not verify the endpoint's certificate"`
-	Namespace          *string     `json:"namespace,omitempty" doc:"Namespace that clients start in"`
-	Scope              *Scope      `json:"scope,omitempty" doc:"What of the cloud it is, all of it (OpenStack)"`
+	Endpoint           *string     `json:"endpoint,omitzero" doc:"New URL"`
+	CACert             *string     `json:"caCert,omitzero" doc:"New PEM bundle; empty means the system's roots"`
+	InsecureSkipVerify *bool       `json:"insecureSkipVerify,omitzero" doc:"Do not verify the endpoint's certificate"`
+	ServerName         *string     `json:"serverName,omitzero" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; empty: the host counts again"`
+	Namespace          *string     `json:"namespace,omitzero" doc:"Namespace that clients start in"`
+	Scope              *Scope      `json:"scope,omitzero" doc:"What of the cloud it is, all of it (OpenStack)"`
 	CloudsYAML         secret.Text `json:"cloudsYaml,omitzero" doc:"A whole clouds.yaml instead of endpoint, caCert, scope and credential" format:"password" writeOnly:"true"`
 	Cloud              string      `json:"cloud,omitempty" doc:"Name of the cloud in it"`
 	Credential         Credential  `json:"credential,omitzero" doc:"The credential to store instead" writeOnly:"true"`

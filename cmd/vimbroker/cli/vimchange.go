@@ -112,7 +112,7 @@ func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
 	var change v1.Change
 	changed := c.Flags().Changed
 	if changed("kubeconfig") {
-		text, err := p.kubeconfig(s.kubeconfig, s.context)
+		text, err := p.kubeconfig(s.kubeconfig, s.context, s.insecure)
 		if err != nil {
 			return change, err
 		}
@@ -134,14 +134,19 @@ func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
 	}
 	if changed("insecure-skip-verify") {
 		change.InsecureSkipVerify = &s.insecure
-		p.warnInsecure(s.insecure)
+		p.warnInsecure(s.insecure && !changed("kubeconfig")) // which warns itself
 	}
-	if changed("ca-cert-file") {
-		ca, err := s.authorities(p)
+	if changed("server-name") {
+		change.ServerName = &s.serverName
+	}
+	if changed("ca-cert-file") || !change.CloudsYAML.Empty() {
+		ca, err := s.cloudAuthorities(p, change.CloudsYAML)
 		if err != nil {
 			return change, err
 		}
-		change.CACert = &ca
+		if ca != "" || changed("ca-cert-file") {
+			change.CACert = &ca
+		}
 	}
 	var err error
 	change.Credential, err = s.credential.read(p)

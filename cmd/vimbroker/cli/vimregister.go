@@ -20,6 +20,7 @@ type vimSource struct {
 	configFile, kubeconfig, context, cloudsYAML, cloud string
 
 	kind, endpoint, caFile, namespace string
+	serverName                        string
 	region, project, domain           string
 	insecure                          bool
 	credential                        credentialFlags
@@ -97,6 +98,7 @@ func (s *vimSource) cloudFlags(c *cobra.Command) {
 func (s *vimSource) trustFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&s.caFile, "ca-cert-file", "", "PEM bundle that the VIM's certificate must chain to (default: the roots of the server's system)")
+	flags.StringVar(&s.serverName, "server-name", "", "name that the VIM's certificate must have instead of the endpoint's host (empty: the host)")
 	flags.BoolVar(&s.insecure, "insecure-skip-verify", false, "do NOT verify the VIM's certificate: whoever is on the way can read the credential")
 }
 
@@ -124,18 +126,19 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 		p.warnInsecure(err == nil && r.InsecureSkipVerify)
 		return r, err
 	case "--kubeconfig":
-		text, err := p.kubeconfig(s.kubeconfig, s.context)
-		return v1.Registration{Type: "kubernetes", Kubeconfig: text}, err
+		text, err := p.kubeconfig(s.kubeconfig, s.context, s.insecure)
+		return v1.Registration{Type: "kubernetes", Kubeconfig: text, InsecureSkipVerify: s.insecure}, err
 	case "--clouds-yaml":
 		text, err := s.clouds(p)
 		if err != nil {
 			return v1.Registration{}, err
 		}
-		ca, err := s.authorities(p)
-		return v1.Registration{Type: "openstack", CloudsYAML: text, Cloud: s.cloud, CACert: ca}, err
+		p.warnInsecure(s.insecure)
+		ca, err := s.cloudAuthorities(p, text)
+		return v1.Registration{Type: "openstack", CloudsYAML: text, Cloud: s.cloud, CACert: ca, ServerName: s.serverName, InsecureSkipVerify: s.insecure}, err
 	}
 	r := v1.Registration{
-		Type: s.kind, Endpoint: s.endpoint, InsecureSkipVerify: s.insecure,
+		Type: s.kind, Endpoint: s.endpoint, InsecureSkipVerify: s.insecure, ServerName: s.serverName,
 		Region: s.region, Project: s.project, Domain: s.domain,
 	}
 	var err error
@@ -149,7 +152,7 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 
 // stray refuses flags that would be ignored beside the source that is given.
 func (s *vimSource) stray(c *cobra.Command, source string) error {
-	belongs := map[string]string{"context": "--kubeconfig", "cloud": "--clouds-yaml", "type": "--endpoint", "region": "--endpoint", "cloud-project": "--endpoint", "cloud-domain": "--endpoint", "ca-cert-file": "--endpoint or --clouds-yaml", "insecure-skip-verify": "--endpoint"}
+	belongs := map[string]string{"context": "--kubeconfig", "cloud": "--clouds-yaml", "type": "--endpoint", "region": "--endpoint", "cloud-project": "--endpoint", "cloud-domain": "--endpoint", "ca-cert-file": "--endpoint or --clouds-yaml", "server-name": "--endpoint or --clouds-yaml", "insecure-skip-verify": "--endpoint, --kubeconfig or --clouds-yaml"}
 	for _, flag := range s.credential.names() {
 		belongs[flag] = "--endpoint"
 	}
@@ -185,16 +188,30 @@ func (s *vimSource) authorities(p *program) (string, error) {
 	return string(text), nil
 }
 
+// cloudAuthorities reads the CA certificates that belong to a clouds.yaml: those of the
+// flag, or the file that the cloud names as cacert.
+func (s *vimSource) cloudAuthorities(p *program, text secret.Text) (string, error) {
+	if s.caFile != "" || s.insecure {
+		return s.authorities(p)
+	}
+	name, ca, err := files.CloudAuthorities(s.cloudsYAML, s.cloud, []byte(text.Reveal()))
+	if err == nil && name != "" {
+		p.Warn("cloud %s names a CA file, whose certificates are sent along: %s", files.Printable(s.cloud), name)
+	}
+	return ca, err
+}
+
 // kubeconfig reads a context of a kubeconfig and says which files went along.
-func (p *program) kubeconfig(name, context string) (secret.Text, error) {
+func (p *program) kubeconfig(name, context string, insecure bool) (secret.Text, error) {
 	text, err := files.ReadFile(name, p.In)
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	k, err := files.ReadKubeconfig(name, context, text)
+	k, err := files.ReadKubeconfig(name, context, insecure, text)
 	if err != nil {
 		return secret.Text{}, err
 	}
+	p.warnInsecure(insecure)
 	if len(k.Inlined) > 0 {
 		p.Warn("context %s names files, whose content is sent along: %s", files.Printable(k.Context), strings.Join(k.Inlined, ", "))
 	}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"encoding/base64"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -33,8 +34,9 @@ type kubeEntry struct {
 }
 
 // ReadKubeconfig reads a kubeconfig and picks a context, the current one for an
-// empty name.
-func ReadKubeconfig(name, context string, text []byte) (localKubeconfig, error) {
+// empty name. insecure: the person says not to verify the server, so the kubeconfig may
+// say it too; the registration carries it.
+func ReadKubeconfig(name, context string, insecure bool, text []byte) (localKubeconfig, error) {
 	d := &Document{Name: name}
 	root := d.Parse(text)
 	if root == nil {
@@ -61,11 +63,11 @@ func ReadKubeconfig(name, context string, text []byte) (localKubeconfig, error) 
 	if len(d.Faults) > 0 {
 		return localKubeconfig{}, d.Err()
 	}
-	return d.inline(context, contexts, clusters, users)
+	return d.inline(&kubeInliner{Document: d, insecure: insecure}, context, contexts, clusters, users)
 }
 
 // inline rebuilds the one context with everything it needs.
-func (d *Document) inline(context string, contexts, clusters, users map[string]kubeEntry) (localKubeconfig, error) {
+func (d *Document) inline(k *kubeInliner, context string, contexts, clusters, users map[string]kubeEntry) (localKubeconfig, error) {
 	chosen, ok := contexts[context]
 	if !ok {
 		d.Fault(nil, "contexts", "there is no context of that name; there are: %s", strings.Join(slices.Sorted(maps.Keys(contexts)), ", "))
@@ -78,7 +80,6 @@ func (d *Document) inline(context string, contexts, clusters, users map[string]k
 		"namespace":  d.Text(&namespace),
 		"extensions": ignore,
 	})
-	k := &kubeInliner{Document: d}
 	clusterOut := k.rebuild(clusters, cluster, "clusters", k.clusterFields)
 	userOut := k.rebuild(users, user, "users", k.userFields)
 	if err := d.Err(); err != nil {
@@ -105,7 +106,8 @@ func (d *Document) inline(context string, contexts, clusters, users map[string]k
 // kubeInliner gathers the fields of one cluster or user.
 type kubeInliner struct {
 	*Document
-	inlined []string
+	insecure bool
+	inlined  []string
 	// files are those of the entry at hand, by the key that their content goes under.
 	files map[string]kubeFile
 }
@@ -122,7 +124,7 @@ func (k *kubeInliner) clusterFields(out map[string]string) Fields {
 		"tls-server-name":            k.keep(out, "tls-server-name"),
 		"certificate-authority-data": k.keep(out, "certificate-authority-data"),
 		"certificate-authority":      k.file("certificate-authority-data"),
-		"insecure-skip-tls-verify":   k.refuseTrue("to register without verifying the server, say so: --endpoint URL --insecure-skip-verify"),
+		"insecure-skip-tls-verify":   k.refuseUnverified,
 		"disable-compression":        ignore,
 		"extensions":                 ignore,
 		"proxy-url":                  k.refuse("the broker connects without a proxy; register the cluster's own address"),
@@ -191,19 +193,44 @@ func (k *kubeInliner) file(key string) reader {
 	}
 }
 
+// inPEM is what a file must hold to be sent under a key.
+var inPEM = map[string]string{
+	"certificate-authority-data": "certificate",
+	"client-certificate-data":    "certificate",
+	"client-key-data":            "private key",
+}
+
+// pemBlocks keeps the certificates of a file, or its private keys. A file may hold
+// both, and only what belongs to the field is sent.
+func pemBlocks(content []byte, keys bool) []byte {
+	var kept []byte
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if keys && strings.HasSuffix(block.Type, "PRIVATE KEY") || !keys && block.Type == "CERTIFICATE" {
+			kept = append(kept, pem.EncodeToMemory(block)...)
+		}
+	}
+	return kept
+}
+
 // read inlines a file; its name is relative to the kubeconfig.
 func (k *kubeInliner) read(f kubeFile, key string, out map[string]string) {
 	name := f.name
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(k.Name), name)
 	}
-	content, err := ReadFile(name, nil)
+	content, err := ReadNamed(name)
 	if err != nil {
 		k.Fault(f.node, f.at, "%v", err)
 		return
 	}
+	kept := pemBlocks(content, key == "client-key-data")
+	clear(content)
+	if len(kept) == 0 {
+		k.Fault(f.node, f.at, "%s holds no %s in PEM, so it is not sent; name the right file", name, inPEM[key])
+		return
+	}
 	k.inlined = append(k.inlined, name)
-	out[key] = base64.StdEncoding.EncodeToString(content)
+	out[key] = base64.StdEncoding.EncodeToString(kept)
 }
 
 // refuse notes a field that no registration may have; an empty one is none.
@@ -215,14 +242,12 @@ func (k *kubeInliner) refuse(why string) reader {
 	}
 }
 
-// refuseTrue is refuse for a boolean.
-func (k *kubeInliner) refuseTrue(why string) reader {
-	return func(n *yaml.Node, at string) {
-		var on bool
-		k.Flag(&on)(n, at)
-		if on {
-			k.Fault(n, at, "%s", why)
-		}
+// refuseUnverified accepts that the server is not verified only where the person says so.
+func (k *kubeInliner) refuseUnverified(n *yaml.Node, at string) {
+	var on bool
+	k.Flag(&on)(n, at)
+	if on && !k.insecure {
+		k.Fault(n, at, "the server would not be verified; add --insecure-skip-verify if you mean it, or give the cluster a certificate-authority")
 	}
 }
 

@@ -14,7 +14,7 @@ func (d *Document) Authorities(key, name string) {
 		return
 	}
 	d.Permissions(key, name, WritableByOthers)
-	if text, err := ReadFile(name, nil); err != nil {
+	if text, err := ReadNamed(name); err != nil {
 		d.Fault(nil, key, "%v", err)
 	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
 		d.Fault(nil, key, "%s must hold certificates in PEM", name)
@@ -29,7 +29,7 @@ func (d *Document) LoginFile(key, name string) string {
 		return ""
 	}
 	d.Permissions(key, name, ReadableByOthers)
-	text, err := ReadFile(name, nil)
+	text, err := ReadNamed(name)
 	if err != nil {
 		d.Fault(nil, key, "%v", err)
 		return ""

@@ -23,6 +23,7 @@ import (
 type vimFile struct {
 	authURL, kind, project    string
 	projectDomain, userDomain string
+	domain                    string
 	username                  string
 	password, token           secret.Text
 	caCert                    string
@@ -57,6 +58,7 @@ func (f *vimFile) fields(d *Document) Fields {
 		"project_name":        d.Text(&f.project),
 		"project_domain_name": d.Text(&f.projectDomain),
 		"user_domain_name":    d.Text(&f.userDomain),
+		"domain_name":         d.Text(&f.domain), // of both, as Tacker's samples have it
 		"username":            d.Text(&f.username),
 		"password":            d.sensitive(&f.password),
 		"bearer_token":        d.sensitive(&f.token),
@@ -103,7 +105,7 @@ func (f *vimFile) validate(d *Document) {
 	case "kubernetes":
 		need(!f.token.Empty() || basic, "bearer_token", "must be set, or username with password")
 		need(f.token.Empty() || !basic, "bearer_token", "cannot stand beside username and password; keep one of them")
-		need(f.projectDomain == "" && f.userDomain == "", "project_domain_name", "belongs to openstack VIMs only, and so does user_domain_name")
+		need(f.projectDomain+f.userDomain+f.domain == "", "project_domain_name", "belongs to openstack VIMs only, and so do user_domain_name and domain_name")
 	case "openstack":
 		need(f.token.Empty(), "bearer_token", "belongs to kubernetes VIMs only; is type: \"kubernetes\" missing?")
 		need(basic, "username", "must be set, with password")
@@ -130,6 +132,10 @@ func (f *vimFile) registration() v1.Registration {
 		return r
 	}
 	r.Project = f.project
+	if f.projectDomain == "" && f.userDomain == "" {
+		r.Domain = f.domain
+		return r
+	}
 	switch {
 	case f.projectDomain == f.userDomain, f.userDomain == "":
 		r.Domain = f.projectDomain

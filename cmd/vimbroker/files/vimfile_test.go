@@ -60,6 +60,10 @@ func TestVIMFilesOfTackerAreReadAsTheyAre(t *testing.T) {
 			Type: "openstack", Endpoint: "http://127.0.0.1/identity", Project: "demo", Domain: "Default", InsecureSkipVerify: true,
 			Credential: v1.Credential{Username: "admin", Password: secret.NewText(canary)},
 		}},
+		"openstack with one domain for both": {strings.Replace(tackerOpenStack, "project_domain_name: 'Default'\nuser_domain_name: 'Default'", "domain_name: 'Default'", 1), v1.Registration{
+			Type: "openstack", Endpoint: "http://127.0.0.1/identity", Project: "demo", Domain: "Default",
+			Credential: v1.Credential{Username: "admin", Password: secret.NewText(canary)},
+		}},
 		"openstack with two domains": {strings.Replace(tackerOpenStack, "user_domain_name: 'Default'", "user_domain_name: 'Other'", 1), v1.Registration{
 			Type: "openstack", Endpoint: "http://127.0.0.1/identity", Project: "demo", ProjectDomain: "Default", UserDomain: "Other",
 			Credential: v1.Credential{Username: "admin", Password: secret.NewText(canary)},

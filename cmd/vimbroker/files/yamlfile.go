@@ -277,7 +277,21 @@ func Printable(s string) string {
 	return s
 }
 
-// ReadFile reads a file of at most [maxFile] bytes; "-" is standard input.
+// ReadNamed reads a regular file of at most [maxFile] bytes that another file or the
+// configuration names. A pipe or device is refused: opening one can block for ever.
+func ReadNamed(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file; name a file", name)
+	}
+	return ReadFile(name, nil)
+}
+
+// ReadFile reads a file of at most [maxFile] bytes that a person names; "-" is
+// standard input.
 func ReadFile(name string, stdin io.Reader) ([]byte, error) {
 	in := stdin
 	if name != "-" {

@@ -201,7 +201,7 @@ func loadDatabase(name string, env console.Environment) (config, error) {
 // parseConfig reads a file over the defaults, and none that it names.
 func parseConfig(name string, env console.Environment) (config, *files.Document, error) {
 	c := defaults(env)
-	text, err := files.ReadFile(name, nil)
+	text, err := files.ReadNamed(name)
 	if err != nil {
 		return c, nil, fmt.Errorf("reading the configuration: %w", err)
 	}

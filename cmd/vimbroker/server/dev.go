@@ -51,7 +51,7 @@ func readDevToken(name string) (string, error) {
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("%s must be a file that only its owner can read; remove it, and the next start makes another", name)
 	}
-	text, err := files.ReadFile(name, nil)
+	text, err := files.ReadNamed(name)
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ func readPolicies(dir string) (*policy.Policies, error) {
 			if e.IsDir() || strings.HasPrefix(name, ".") || filepath.Ext(name) != ".cedar" {
 				continue
 			}
-			if texts[name], err = files.ReadFile(filepath.Join(dir, name), nil); err != nil {
+			if texts[name], err = files.ReadNamed(filepath.Join(dir, name)); err != nil {
 				return nil, fmt.Errorf("reading policies: %w", err)
 			}
 		}
@@ -70,7 +70,7 @@ func readPolicies(dir string) (*policy.Policies, error) {
 //	tokens:
 //	  - {name: alice, project: acme, roles: [member], sha256: 9f86d0…}
 func readTokens(name string) (*policy.StaticTokens, error) {
-	text, err := files.ReadFile(name, nil)
+	text, err := files.ReadNamed(name)
 	if err != nil {
 		return nil, err
 	}
