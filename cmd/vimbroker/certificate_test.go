@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -18,25 +17,11 @@ func TestServeWithTLS(t *testing.T) {
 	cert, key := story.ServerCertificate(t)
 	token, digest := policy.NewToken()
 	tokens := story.WriteFile(t, "tokens.yaml", "tokens: [{name: alice, project: acme, roles: [admin], sha256: "+digest+"}]\n", 0o600)
-	addr := story.FreeAddress(t)
+	addr := process.FreeAddress(t)
 	config := story.WriteFile(t, "config.yaml", "listen: "+addr+"\ndataDir: "+filepath.Join(t.TempDir(), "data")+
 		"\ntls: {certFile: "+cert+", keyFile: "+key+"}\ntokensFile: "+tokens+"\n", 0o600)
 
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	log := newReadyLog()
-	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, []string{"serve", "--config", config}, nil, os.Stdout, log, nil) }()
-	select {
-	case <-log.ready:
-	case code := <-ended:
-		t.Fatalf("serve ended with %d: %s", code, log)
-	}
-	t.Cleanup(func() {
-		stop()
-		if code := <-ended; code != 0 {
-			t.Errorf("serve ended with %d: %s", code, log)
-		}
-	})
+	s := serve(t, nil, "--config", config)
 	env := []string{console.EnvAddr + "=https://" + addr, console.EnvToken + "=" + token}
 	var out, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"vim", "list"}, nil, &out, &stderr, env); code != console.ExitFailed || !strings.Contains(stderr.String(), console.EnvCAFile) {
@@ -45,7 +30,7 @@ func TestServeWithTLS(t *testing.T) {
 	if code := run(t.Context(), []string{"vim", "list"}, nil, &out, &stderr, append(env, console.EnvCAFile+"="+cert)); code != 0 {
 		t.Errorf("with the CA: code %d, %q", code, stderr.String())
 	}
-	if strings.Contains(log.String(), token) {
+	if strings.Contains(s.log.String(), token) {
 		t.Error("the token is in the log")
 	}
 }

@@ -44,7 +44,7 @@ func TestTrialBecomesProduction(t *testing.T) {
 	refused("names no database.postgres", "db", "status", "--config", i.file)
 	i.configure(t, i.text(production))
 	refused("is in use by process", "db", "copy", "--config", i.file)
-	i.end()
+	i.stop()
 	refused("--from", "db", "copy", "--config", i.file, "--from", "/nowhere/vimbroker.db")
 	refused(`run "vimbroker db migrate"`, "db", "status", "--config", i.file)
 	if code := run(t.Context(), []string{"serve", "--config", i.file}, nil, io.Discard, io.Discard, []string{"HOME=/nowhere"}); code != console.ExitFailed {
@@ -85,7 +85,7 @@ func TestTrialBecomesProduction(t *testing.T) {
 		t.Errorf("/readyz with the database again = %d, %s", code, body)
 	}
 	must("lease", "list")
-	i.end()
+	i.stop()
 	if strings.Contains(i.log.String(), real.PostgresRolePassword) {
 		t.Error("the log tells the database's password")
 	}

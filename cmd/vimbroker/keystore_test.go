@@ -57,7 +57,7 @@ func TestVaultIsTheKeyStore(t *testing.T) {
 	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != 0 {
 		t.Errorf("lease issue once Vault is unsealed = %d, %q", code, stderr)
 	}
-	i.end()
+	i.stop()
 	if n := v.Tokens(); n != 0 {
 		t.Errorf("a stopped server left %d tokens in Vault", n)
 	}
@@ -111,7 +111,7 @@ func TestKeysMoveThroughBarbican(t *testing.T) {
 	held(1, 0)
 	migrate("keydir", "  - keydir: {}\n"+barbicanSettings(t, b))
 	held(0, 0)
-	i.end()
+	i.stop()
 	if n := b.Tokens(); n != 0 {
 		t.Errorf("stopped servers left %d tokens in Keystone", n)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -34,7 +35,7 @@ func TestReloadExchangesTokens(t *testing.T) {
 		t.Error("the tokens file was read before anybody said so")
 	}
 	hangUp(t)
-	i.log.await(t, reloaded)
+	i.await(t, reloaded)
 	if code, _, stderr := i.run(t, "vim", "list"); code != console.ExitFailed || !strings.Contains(stderr, "does not know this token") {
 		t.Errorf("vim list with a token that is not in the file any more = %d, %q", code, stderr)
 	}
@@ -53,7 +54,7 @@ func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
 	}
 	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") forbid (principal, action == Action::"lease:issue", resource);`)
 	hangUp(t)
-	i.log.await(t, reloaded)
+	i.await(t, reloaded)
 	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != console.ExitFailed || !strings.Contains(stderr, "policy does not allow") {
 		t.Errorf("lease issue under the new policy = %d, %q", code, stderr)
 	}
@@ -61,7 +62,7 @@ func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
 	// The connection that is open to the VIM goes with the rules that allowed it.
 	i.configure(t, strings.Replace(i.text("policyDir: "+policies+"\n"), "allowLoopback: true", "allowLoopback: false", 1))
 	hangUp(t)
-	i.log.await(t, reloaded)
+	i.await(t, reloaded)
 	if code, _, stderr := i.run(t, "vim", "check", "edge"); code == 0 {
 		t.Errorf("vim check of a VIM on loopback, which is not allowed any more, worked: %s", stderr)
 	}
@@ -71,7 +72,7 @@ func TestReloadKeepsWhatWorksWhenTheFileHasFaults(t *testing.T) {
 	i := serveConfig(t, "")
 	i.configure(t, i.text("checkInterval: soon\nshutdownGarce: 3s\npolicyDir: /nowhere\n"))
 	hangUp(t)
-	line := i.log.await(t, "is not reloaded")
+	line := i.await(t, "is not reloaded")
 	for _, want := range []string{`"level":"ERROR"`, "checkInterval (line 5): must be a duration", "shutdownGarce (line 6): unknown key", "policyDir: reading policies"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("the log says %q, want also %q", line, want)
@@ -88,15 +89,14 @@ func TestReloadNamesTheKeysThatNeedARestart(t *testing.T) {
 	for _, more := range []string{changed, changed + "log: {format: json}\n"} { // again, and with what is as it was
 		i.configure(t, i.text(more))
 		hangUp(t)
-		if line := i.log.await(t, "need a restart"); !strings.Contains(line, `"keys":["lease","quota"]`) {
+		if line := i.await(t, "need a restart"); !strings.Contains(line, `"keys":["lease","quota"]`) {
 			t.Errorf("the log says %q, want lease and quota", line)
 		}
-		i.log.await(t, reloaded)
+		i.await(t, reloaded)
 	}
 	i.configure(t, i.text(""))
 	hangUp(t)
-	i.log.await(t, reloaded)
-	if said := i.log.seen[len(i.log.seen)-2]; strings.Contains(said, "need a restart") {
+	if said := i.await(t, reloaded, "need a restart"); strings.Contains(said, "need a restart") {
 		t.Errorf("after the change was taken back: %s", said)
 	}
 }
@@ -104,14 +104,14 @@ func TestReloadNamesTheKeysThatNeedARestart(t *testing.T) {
 func TestReloadTakesOtherCertificateFiles(t *testing.T) {
 	cert, key := story.ServerCertificate(t)
 	i := serveConfig(t, "")
-	i.end()
+	i.stop()
 	plain := i.text("")
 	i.configure(t, plain+"tls: {certFile: "+cert+", keyFile: "+key+"}\n")
 	i.start()
 	otherCert, otherKey := story.ServerCertificate(t)
 	i.configure(t, plain+"tls: {certFile: "+otherCert+", keyFile: "+otherKey+"}\n")
 	hangUp(t)
-	i.log.await(t, reloaded)
+	i.await(t, reloaded)
 	i.env = append(i.env, console.EnvAddr+"=https://"+i.addr, console.EnvCAFile+"="+otherCert)
 	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
 		t.Errorf("vim list by the new certificate: %s", stderr)
@@ -119,7 +119,7 @@ func TestReloadTakesOtherCertificateFiles(t *testing.T) {
 	// TLS itself stays.
 	i.configure(t, plain)
 	hangUp(t)
-	if line := i.log.await(t, "need a restart"); !strings.Contains(line, `"keys":["tls"]`) {
+	if line := i.await(t, "need a restart"); !strings.Contains(line, `"keys":["tls"]`) {
 		t.Errorf("the log says %q", line)
 	}
 	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
@@ -130,24 +130,24 @@ func TestReloadTakesOtherCertificateFiles(t *testing.T) {
 func TestTheTryOutModeDoesNotReload(t *testing.T) {
 	i := install(t)
 	c := i.command(t, "serve", "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "data"), "--log-format", "json")
-	log := newReadyLog()
-	c.Stderr = log
-	if err := c.Start(); err != nil {
+	c.Dir = t.TempDir()
+	p, err := process.Start(c, "serve")
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	select {
-	case <-log.ready:
-	case err := <-ended:
-		t.Fatalf("serve ended: %v: %s", err, log)
-	}
-	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+	t.Cleanup(p.Kill)
+	if _, err := p.Log.Next(t.Context(), `"msg":"ready"`); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
-	if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
-		t.Errorf("after its terminal hung up the server ended with %v, want SIGHUP", c.ProcessState)
+	if err := p.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	state, err := p.Ended(process.Patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := state.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
+		t.Errorf("after its terminal hung up the server ended with %v, want SIGHUP", state)
 	}
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"bytes"
+	"context"
+	"io"
 	"os"
 	"sync"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -20,29 +22,41 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// readyLog gathers a server's log, and tells when it says that it is ready.
-type readyLog struct {
-	ready chan struct{}
-
-	mu   sync.Mutex
-	text bytes.Buffer
-	said bool
+// served is a server in this process.
+type served struct {
+	log *process.Log
+	// stop ends the server, which must end well. It may be called twice.
+	stop func()
 }
 
-func newReadyLog() *readyLog { return &readyLog{ready: make(chan struct{})} }
+// serve runs a server until the test ends, and returns when it is ready.
+func serve(t *testing.T, env []string, args ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	s, ended := &served{log: process.NewLog(io.Discard)}, make(chan int, 1)
+	go func() {
+		ended <- run(ctx, append([]string{"serve"}, args...), nil, io.Discard, s.log, env)
+		s.log.End()
+	}()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("serve ended with %d: %s", code, s.log)
+		}
+	})
+	t.Cleanup(s.stop)
+	s.await(t, `"msg":"ready"`)
+	return s
+}
 
-func (l *readyLog) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.said && bytes.Contains(line, []byte(`"msg":"ready"`)) {
-		l.said = true
-		close(l.ready)
+// await returns the next line of the log with one of these texts.
+func (s *served) await(t *testing.T, texts ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), process.Patience)
+	defer cancel()
+	line, err := s.log.Next(ctx, texts...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return l.text.Write(line)
-}
-
-func (l *readyLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	return line
 }

@@ -2,20 +2,18 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -30,26 +28,10 @@ type installation struct {
 // install runs a server until the test ends.
 func install(t *testing.T) *installation {
 	t.Helper()
-	data, addr := filepath.Join(t.TempDir(), "data"), story.FreeAddress(t)
+	data, addr := filepath.Join(t.TempDir(), "data"), process.FreeAddress(t)
 	i := &installation{kube: fakekube.New(t, fakekube.Options{})}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	log, ended := newReadyLog(), make(chan int, 1)
-	go func() {
-		ended <- run(ctx, []string{"serve", "--dev", "--listen", addr, "--data-dir", data, "--log-format", "json"}, nil, io.Discard, log, nil)
-	}()
-	i.stop = sync.OnceFunc(func() {
-		cancel()
-		if code := <-ended; code != 0 {
-			t.Errorf("the server ended with code %d: %s", code, log)
-		}
-	})
-	t.Cleanup(i.stop)
-	select {
-	case <-log.ready:
-	case code := <-ended:
-		ended <- code
-		t.Fatalf("the server ended before it was ready: %s", log)
-	}
+	s := serve(t, nil, "--dev", "--listen", addr, "--data-dir", data, "--log-format", "json")
+	i.stop = s.stop
 	i.env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
 		console.EnvAddr + "=http://" + addr, console.EnvTokenFile + "=" + filepath.Join(data, "dev-token"),

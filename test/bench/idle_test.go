@@ -37,14 +37,14 @@ func idle(b *testing.B, p *program) *figure {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(server.kill)
-	f.Rows = append(f.Rows, atRest(b, server.pid(), "after start")...)
+	b.Cleanup(server.Kill)
+	f.Rows = append(f.Rows, atRest(b, server.PID(), "after start")...)
 
 	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := client.New(client.Options{Addr: server.url, Token: secret.NewText(strings.TrimSpace(string(token)))})
+	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(strings.TrimSpace(string(token)))})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -57,9 +57,9 @@ func idle(b *testing.B, p *program) *figure {
 	if _, err := c.IssueLease(b.Context(), v1.LeaseRequest{VIM: "cluster", TTL: "1h", Role: "view"}, ""); err != nil {
 		b.Fatal(err)
 	}
-	f.Rows = append(f.Rows, atRest(b, server.pid(), "after one lease")...)
+	f.Rows = append(f.Rows, atRest(b, server.PID(), "after one lease")...)
 	b.ReportMetric(f.Rows[2].Value, "MB")
-	if err := server.stop(); err != nil {
+	if err := server.Stop(); err != nil {
 		b.Fatal(err)
 	}
 	return f

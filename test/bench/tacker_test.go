@@ -86,12 +86,12 @@ func tackerAPI(b *testing.B, p *program) *figure {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(server.kill)
+	b.Cleanup(server.Kill)
 	token, err := os.ReadFile(filepath.Join(home, "data", "dev-token"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := &door{url: server.url, token: strings.TrimSpace(string(token))}
+	d := &door{url: server.URL, token: strings.TrimSpace(string(token))}
 	b.Cleanup(d.client.CloseIdleConnections)
 	kinds := map[string]map[string]any{
 		"kubernetes": {
@@ -150,13 +150,13 @@ func tackerAPI(b *testing.B, p *program) *figure {
 		})
 	}
 	if runtime.GOOS == "linux" {
-		memory, err := resident(server.pid())
+		memory, err := resident(server.PID())
 		if err != nil {
 			b.Fatal(err)
 		}
 		f.Rows = append(f.Rows, row{What: "resident memory then", N: 1, Value: memory, Unit: "MB"}.valueGoal(tackerHolds))
 	}
-	if err := server.stop(); err != nil {
+	if err := server.Stop(); err != nil {
 		b.Fatal(err)
 	}
 	return f

@@ -46,7 +46,7 @@ func TestDeadVIMsDelayNothing(t *testing.T) {
 		}
 		return nil
 	})
-	s.kill()
+	s.Kill()
 	callers.Wait()
 
 	began := time.Now()
@@ -56,10 +56,10 @@ func TestDeadVIMsDelayNothing(t *testing.T) {
 	}
 
 	began = time.Now()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ended(shutdownGrace); err != nil {
+	if _, err := s.Ended(shutdownGrace); err != nil {
 		t.Fatalf("after SIGTERM with %d dead VIMs: %v", darkVIMs, err)
 	}
 	t.Logf("SIGTERM to end: %v", time.Since(began))

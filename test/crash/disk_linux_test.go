@@ -19,7 +19,7 @@ func (s *server) emptyDisk() { s.limitFiles(unix.RLIM_INFINITY) }
 func (s *server) limitFiles(size uint64) {
 	s.t.Helper()
 	limit := unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}
-	err := unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil)
+	err := unix.Prlimit(s.PID(), unix.RLIMIT_FSIZE, &limit, nil)
 	if errors.Is(err, unix.EPERM) {
 		s.t.Skip("this system does not let a process limit its own children's files")
 	}
@@ -74,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 	s.wantReadyAgain()
 	s.issue("edge")
 	s.fillDisk()
-	s.kill()
+	s.Kill()
 	s.restart()
 	s.prove()
 }
@@ -92,7 +92,7 @@ func TestDiskFullBehindTheMint(t *testing.T) {
 	if left := s.kube.objects(t); len(left) != 0 {
 		t.Errorf("Secrets left upstream: %q", left)
 	}
-	s.kill()
+	s.Kill()
 	s.restart()
 	s.prove()
 }

@@ -26,7 +26,7 @@ func TestExecKilled(t *testing.T) {
 				c := exec.CommandContext(t.Context(), binary, "exec", "edge", "--", "true")
 				c.Env = []string{
 					"PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + run, "VIMBROKER_FAILPOINT=" + point,
-					"VIMBROKER_ADDR=" + s.addr, "VIMBROKER_TOKEN=" + s.token,
+					"VIMBROKER_ADDR=" + s.URL, "VIMBROKER_TOKEN=" + s.token,
 				}
 				return c
 			}

@@ -95,7 +95,7 @@ func TestARequestOutlivesItsServer(t *testing.T) {
 		}
 	})
 	<-behind.arrived
-	s.kill()
+	s.Kill()
 	caller.Wait()
 	s.restart()
 	s.proveSettled()

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -68,7 +69,7 @@ func (l *load) work(dice *rand.Rand) {
 			return
 		}
 		if atomic.AddInt64(&l.left, -1) == 0 {
-			_ = l.cmd.Process.Kill()
+			_ = l.Signal(syscall.SIGKILL)
 		}
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // binary is the path of a vimbroker that was built with failpoints.
@@ -22,16 +24,15 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "vimbroker-crash-")
+	dir, remove, err := process.Dir("vimbroker-crash-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "crash kit:", err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	binary = filepath.Join(dir, "vimbroker")
-	build := exec.Command("go", "build", "-tags", "failpoints", "-o", binary, "../../cmd/vimbroker")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "crash kit: building vimbroker with failpoints: %v\n%s", err, out)
+	if err := story.BuildAt(binary, "-tags", "failpoints"); err != nil {
+		fmt.Fprintln(os.Stderr, "crash kit, with failpoints:", err)
 		return 1
 	}
 	return m.Run()

@@ -191,11 +191,9 @@ func (sc scenario) begin(t *testing.T, up upstream, point string) *scene {
 func (sc scenario) killed(s *scene) bool {
 	s.t.Helper()
 	if sc.starts {
-		select {
-		case <-s.exited:
+		if s.awaitSettled() != nil {
 			s.wantKilled()
 			return true
-		case <-s.ready:
 		}
 	}
 	if sc.act != nil && cutOff(sc.act(s)) {
@@ -204,7 +202,7 @@ func (sc scenario) killed(s *scene) bool {
 	}
 	s.arm("")
 	select {
-	case <-s.exited: // behind the answer
+	case <-s.Done: // behind the answer
 		s.wantKilled()
 		return true
 	default:

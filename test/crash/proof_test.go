@@ -245,7 +245,7 @@ func (s *scene) deleteAll() {
 func (s *scene) proveSilence() {
 	s.t.Helper()
 	for _, server := range s.servers {
-		log := server.logged()
+		log := server.Log.String()
 		for id, tokens := range s.tokens {
 			for _, token := range tokens {
 				if strings.Contains(log, token) {

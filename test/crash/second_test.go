@@ -12,14 +12,14 @@ func TestSecondServer(t *testing.T) {
 	s := newScene(t, fakeCluster(t))
 	s.register("edge")
 	second := launch(t, s.dir, "")
-	status, err := second.ended(patience)
+	state, err := second.Ended(patience)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status.ExitStatus() <= 0 {
-		t.Errorf("the second server ended with %v, want a failure", second.cmd.ProcessState)
+	if state.ExitCode() <= 0 {
+		t.Errorf("the second server ended with %v, want a failure", state)
 	}
-	said := strings.TrimSpace(second.logged())
+	said := strings.TrimSpace(second.Log.String())
 	if strings.Count(said, "\n") != 0 || !strings.Contains(said, s.dir) || !strings.Contains(said, "in use by process") {
 		t.Errorf("the second server said, want one line that names the directory and the process:\n%s", said)
 	}

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // Demand is the environment variable that says what to do about real systems:
@@ -69,21 +72,27 @@ func repository() (string, error) {
 	}
 }
 
-// require skips or fails the test unless Kubernetes can be had, and returns its
-// programs' directory.
-func require(t testing.TB) string {
+// demand skips or fails the test unless find finds the programs of a system, and
+// returns what it finds.
+func demand(t testing.TB, system string, find func() (string, error)) string {
 	t.Helper()
 	if os.Getenv(Demand) == "0" {
-		t.Skipf("needs a real Kubernetes: %s=0 says no", Demand)
+		t.Skipf("needs a real %s: %s=0 says no", system, Demand)
 	}
-	dir, err := kubeDir()
+	found, err := find()
 	switch {
 	case err == nil:
-		return dir
 	case os.Getenv(Demand) == "1" || !errors.Is(err, errNoPrograms):
-		t.Fatalf("needs a real Kubernetes: %v", err)
+		t.Fatalf("needs a real %s: %v", system, err)
 	default:
-		t.Skipf("needs a real Kubernetes: %v (make test-real does; %s=1 makes this a failure)", err, Demand)
+		t.Skipf("needs a real %s: %v (make test-real does; %s=1 makes this a failure)", system, err, Demand)
 	}
-	return ""
+	return found
+}
+
+// start starts a program in dir with little of this environment, and returns when it runs.
+func start(dir, path string, args ...string) (*process.Process, error) {
+	c := exec.Command(path, args...)
+	c.Dir, c.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	return process.Start(c, filepath.Base(path))
 }

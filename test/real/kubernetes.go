@@ -3,9 +3,6 @@ package real
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -17,16 +14,13 @@ import (
 	rbacclient "k8s.io/client-go/kubernetes/typed/rbac/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 const (
 	// MaxTokenTTL is the most that a cluster's tokens last, whatever is asked.
 	MaxTokenTTL = 24 * time.Hour
-
-	// readyTimeout bounds each program's start: a few seconds on an idle
-	// machine, more where two cores run everything.
-	readyTimeout = 2 * time.Minute
 )
 
 // Cluster is a running Kubernetes without nodes: etcd, API server, controller
@@ -50,9 +44,9 @@ type Cluster struct {
 	port     int
 	ca       *pki.CA
 	proxyCA  *pki.CA // signs whoever may say "X-Remote-User"
-	etcd     *process
-	api      *process
-	manager  *process
+	etcd     *process.Process
+	api      *process.Process
+	manager  *process.Process
 	args     []string // of the API server, for Restart
 }
 
@@ -68,30 +62,20 @@ func startKubernetes(ctx context.Context, dir string, etcdArgs ...string) (*Clus
 	if err != nil {
 		return nil, err
 	}
-	// A port that was free may be taken a moment later: then a program ends,
-	// and all start again on other ports.
-	for attempt := 1; ; attempt++ {
-		home := filepath.Join(dir, strconv.Itoa(attempt))
-		if err := os.Mkdir(home, 0o700); err != nil {
-			return nil, fmt.Errorf("making cluster directory: %w", err)
+	var c *Cluster
+	return c, process.OnFreePorts(ctx, 4, dir, func(home string, ports []int) error {
+		c = &Cluster{programs: programs, Dir: home, Kubectl: filepath.Join(programs, "kubectl")}
+		err := c.start(ctx, ports, etcdArgs)
+		if err != nil {
+			c.Stop()
 		}
-		c := &Cluster{programs: programs, Dir: home, Kubectl: filepath.Join(programs, "kubectl")}
-		if err = c.start(ctx, etcdArgs); err == nil {
-			return c, nil
-		}
-		c.Stop()
-		if attempt == 3 || ctx.Err() != nil {
-			return nil, err
-		}
-	}
+		return err
+	})
 }
 
-func (c *Cluster) start(ctx context.Context, etcdArgs []string) error {
-	ports, err := freePorts(4)
+func (c *Cluster) start(ctx context.Context, ports []int, etcdArgs []string) error {
+	err := c.writeFiles(ports[0])
 	if err != nil {
-		return err
-	}
-	if err := c.writeFiles(ports[0]); err != nil {
 		return err
 	}
 	client, peer := "http://127.0.0.1:"+strconv.Itoa(ports[1]), "http://127.0.0.1:"+strconv.Itoa(ports[2])
@@ -125,9 +109,7 @@ func (c *Cluster) start(ctx context.Context, etcdArgs []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return c.manager.await(ctx, c.rolesReady)
+	return c.manager.Await(ctx, c.rolesReady)
 }
 
 // startAPI starts the API server, and returns when it is ready.
@@ -136,9 +118,7 @@ func (c *Cluster) startAPI(ctx context.Context) error {
 	if c.api, err = start(c.Dir, filepath.Join(c.programs, "kube-apiserver"), c.args...); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return c.api.await(ctx, func(ctx context.Context) error {
+	return c.api.Await(ctx, func(ctx context.Context) error {
 		core, err := coreclient.NewForConfig(c.Config())
 		if err != nil {
 			return err
@@ -187,7 +167,7 @@ func (c *Cluster) Config() *rest.Config {
 // kept is still there.
 func (c *Cluster) Restart(t testing.TB) {
 	t.Helper()
-	c.api.kill()
+	c.api.Kill()
 	if err := c.startAPI(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +177,7 @@ func (c *Cluster) Restart(t testing.TB) {
 // kernel, and nothing answers. The test's end resumes it.
 func (c *Cluster) Pause(t testing.TB) {
 	t.Helper()
-	if err := c.api.pause(); err != nil {
+	if err := c.api.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Resume(t) })
@@ -206,7 +186,7 @@ func (c *Cluster) Pause(t testing.TB) {
 // Resume ends a Pause.
 func (c *Cluster) Resume(t testing.TB) {
 	t.Helper()
-	if err := c.api.signal(syscall.SIGCONT); err != nil {
+	if err := c.api.Signal(syscall.SIGCONT); err != nil {
 		t.Error(err)
 	}
 }
@@ -214,25 +194,11 @@ func (c *Cluster) Resume(t testing.TB) {
 // Stop ends the cluster, at once: nothing in it is worth a graceful end. It may be
 // called twice.
 func (c *Cluster) Stop() {
-	for _, p := range []*process{c.manager, c.api, c.etcd} {
+	for _, p := range []*process.Process{c.manager, c.api, c.etcd} {
 		if p != nil {
-			p.kill()
+			p.Kill()
 		}
 	}
 }
 
 func (c *Cluster) file(name string) string { return filepath.Join(c.Dir, name) }
-
-// freePorts finds ports that are free now.
-func freePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("finding a free port: %w", err)
-		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports, nil
-}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // OpenStackOptions are the settings of a cloud that tests want both ways. The zero
@@ -47,8 +48,8 @@ type Cloud struct {
 	ports    [3]int // of Keystone, Barbican and Heat
 	made     int    // projects so far
 	mu       sync.Mutex
-	database *process
-	services map[Service]*process
+	database *process.Process
+	services map[Service]*process.Process
 	roles    map[string]string // name to id
 	token    string            // of the administrator
 }
@@ -71,27 +72,18 @@ func StartOpenStack(ctx context.Context, dir string, options OpenStackOptions) (
 	if err != nil {
 		return nil, err
 	}
-	for attempt := 1; ; attempt++ { // for a port that is not free any more, as with Kubernetes
-		home := filepath.Join(dir, strconv.Itoa(attempt))
-		if err := os.Mkdir(home, 0o700); err != nil {
-			return nil, fmt.Errorf("making directory of OpenStack: %w", err)
+	var o *Cloud
+	return o, process.OnFreePorts(ctx, len(o.ports), dir, func(home string, ports []int) error {
+		o = &Cloud{Dir: home, Region: "RegionOne", options: options, programs: programs, services: map[Service]*process.Process{}}
+		err := o.start(ctx, ports)
+		if err != nil {
+			o.Stop()
 		}
-		o := &Cloud{Dir: home, Region: "RegionOne", options: options, programs: programs, services: map[Service]*process{}}
-		if err = o.start(ctx); err == nil {
-			return o, nil
-		}
-		o.Stop()
-		if attempt == 3 || ctx.Err() != nil {
-			return nil, err
-		}
-	}
+		return err
+	})
 }
 
-func (o *Cloud) start(ctx context.Context) error {
-	ports, err := freePorts(len(o.ports))
-	if err != nil {
-		return err
-	}
+func (o *Cloud) start(ctx context.Context, ports []int) error {
 	copy(o.ports[:], ports)
 	url := func(i int) string { return "http://127.0.0.1:" + strconv.Itoa(o.ports[i]) }
 	o.AuthURL, o.KeyManager, o.Orchestration = url(0)+"/v3", url(1), url(2)
@@ -117,11 +109,11 @@ func (o *Cloud) start(ctx context.Context) error {
 // launch starts a service, and returns when it works.
 func (o *Cloud) launch(ctx context.Context, service Service) error {
 	var (
-		p   *process
+		p   *process.Process
 		err error
 	)
-	uwsgi := func(port, workers int, wsgi string) (*process, error) {
-		return startAs(o.Dir, string(service), o.environment(), "/usr/bin/uwsgi",
+	uwsgi := func(port, workers int, wsgi string) (*process.Process, error) {
+		return o.begin(string(service), "/usr/bin/uwsgi",
 			"--plugins", "python3", "--http-socket", "127.0.0.1:"+strconv.Itoa(port), "--wsgi-file", wsgi,
 			// Processes and no threads: with threads Keystone now and then mixes up
 			// requests that come at the same time.
@@ -139,7 +131,7 @@ func (o *Cloud) launch(ctx context.Context, service Service) error {
 	case Barbican:
 		p, err = uwsgi(o.ports[1], 1, o.file("barbican.wsgi"))
 	case Heat:
-		p, err = startAs(o.Dir, string(service), o.environment(), python, filepath.Join(o.programs, "usr/bin/heat-all"), "--config-file", o.file("heat.conf"))
+		p, err = o.begin(string(service), python, filepath.Join(o.programs, "usr/bin/heat-all"), "--config-file", o.file("heat.conf"))
 		// A list goes from the API to the engine, to the database and back.
 		ready = func(ctx context.Context) error {
 			return o.call(ctx, "GET", o.Orchestration+"/v1/"+o.Admin.ProjectID+"/stacks", nil, nil)
@@ -153,19 +145,17 @@ func (o *Cloud) launch(ctx context.Context, service Service) error {
 	o.mu.Lock()
 	o.services[service] = p
 	o.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return p.await(ctx, ready)
+	return p.Await(ctx, ready)
 }
 
-func (o *Cloud) process(service Service) *process {
+func (o *Cloud) service(service Service) *process.Process {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.services[service]
 }
 
 // Halt kills a service: connections are refused. [Cloud.Restart] brings it back.
-func (o *Cloud) Halt(service Service) { o.process(service).kill() }
+func (o *Cloud) Halt(service Service) { o.service(service).Kill() }
 
 // Restart kills a service and starts it again at the same address; what it kept is
 // still there.
@@ -188,7 +178,7 @@ func (o *Cloud) awaitPort(t testing.TB, service Service) {
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(readyTimeout); ; {
+	for deadline := time.After(process.Patience); ; {
 		l, err := net.Listen("tcp", u.Host)
 		if err == nil {
 			_ = l.Close()
@@ -206,7 +196,7 @@ func (o *Cloud) awaitPort(t testing.TB, service Service) {
 // nothing answers. The test's end resumes it.
 func (o *Cloud) Pause(t testing.TB, service Service) {
 	t.Helper()
-	if err := o.process(service).pause(); err != nil {
+	if err := o.service(service).Pause(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Resume(t, service) })
@@ -215,7 +205,7 @@ func (o *Cloud) Pause(t testing.TB, service Service) {
 // Resume ends a Pause.
 func (o *Cloud) Resume(t testing.TB, service Service) {
 	t.Helper()
-	if err := o.process(service).signal(syscall.SIGCONT); err != nil {
+	if err := o.service(service).Signal(syscall.SIGCONT); err != nil {
 		t.Error(err)
 	}
 }
@@ -223,12 +213,12 @@ func (o *Cloud) Resume(t testing.TB, service Service) {
 // Stop ends the cloud, at once. It may be called twice.
 func (o *Cloud) Stop() {
 	for _, service := range []Service{Heat, Barbican, Keystone} {
-		if p := o.process(service); p != nil {
-			p.kill()
+		if p := o.service(service); p != nil {
+			p.Kill()
 		}
 	}
 	if o.database != nil {
-		o.database.kill()
+		o.database.Kill()
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // plainClient keeps no connections: the services close theirs after each answer.
@@ -154,7 +156,7 @@ func (o *Cloud) Stack(t testing.TB, token, projectID string) bool {
 	}
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(readyTimeout); ; {
+	for deadline := time.After(process.Patience); ; {
 		var now struct {
 			Stack struct {
 				Status string `json:"stack_status"`

@@ -86,7 +86,7 @@ func (o *Cloud) makeSnapshot(ctx context.Context, snapshot string) error {
 		return err
 	}
 	select {
-	case <-o.database.done:
+	case <-o.database.Done:
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for MariaDB to end: %w", ctx.Err())
 	}
@@ -103,12 +103,10 @@ func (o *Cloud) makeSnapshot(ctx context.Context, snapshot string) error {
 
 func (o *Cloud) startMariaDB(ctx context.Context) error {
 	var err error
-	if o.database, err = startAs(o.Dir, "mariadb", o.environment(), "/usr/sbin/mariadbd", "--defaults-file="+o.file("my.cnf")); err != nil {
+	if o.database, err = o.begin("mariadb", "/usr/sbin/mariadbd", "--defaults-file="+o.file("my.cnf")); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return o.database.await(ctx, func(ctx context.Context) error { return o.sql(ctx, "select 1") })
+	return o.database.Await(ctx, func(ctx context.Context) error { return o.sql(ctx, "select 1") })
 }
 
 func (o *Cloud) sql(ctx context.Context, statement string) error {

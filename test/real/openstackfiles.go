@@ -6,13 +6,14 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 	"text/template"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 //go:embed openstack/*.conf openstack/*.cnf openstack/*.inc openstack/*.wsgi
@@ -49,20 +50,11 @@ func openStackDir() (string, error) {
 	return dir, nil
 }
 
-// requireOpenStack skips or fails the test unless OpenStack can be had.
-func requireOpenStack(t testing.TB) {
-	t.Helper()
-	if os.Getenv(Demand) == "0" {
-		t.Skipf("needs a real OpenStack: %s=0 says no", Demand)
-	}
-	_, err := openStackDir()
-	switch {
-	case err == nil:
-	case os.Getenv(Demand) == "1" || !errors.Is(err, errNoPrograms):
-		t.Fatalf("needs a real OpenStack: %v", err)
-	default:
-		t.Skipf("needs a real OpenStack: %v (make test-real does; %s=1 makes this a failure)", err, Demand)
-	}
+// begin starts a program of the cloud's under a name, and returns when it runs.
+func (o *Cloud) begin(name, path string, args ...string) (*process.Process, error) {
+	c := exec.Command(path, args...)
+	c.Dir, c.Env = o.Dir, o.environment()
+	return process.Start(c, name)
 }
 
 // environment is what the services start with: Debian's programs, and nothing of

@@ -2,7 +2,6 @@ package real
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,13 +10,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -34,7 +34,7 @@ type PostgresServer struct {
 
 	programs string
 	settings []string
-	server   *process
+	server   *process.Process
 }
 
 // Passwords of the superuser "postgres" and of the role "vimbroker".
@@ -44,13 +44,10 @@ const (
 	PostgresRolePassword = "canary-password-of-the-role"
 )
 
-var sharedPostgres struct {
-	sync.Mutex
-	server *PostgresServer
-	remove func()
-	err    error
-	made   int // databases, for their names
-}
+var (
+	sharedPostgres shared[*PostgresServer]
+	databases      atomic.Int64 // made so far, for their names
+)
 
 // Postgres returns the server that all tests of this process share, and starts it
 // for the first; it does not wait for the disk. Tests keep apart by [PostgresServer.DSN].
@@ -58,51 +55,23 @@ var sharedPostgres struct {
 // The package's TestMain calls [Main].
 func Postgres(t testing.TB) *PostgresServer {
 	t.Helper()
-	programs := requirePostgres(t)
-	sharedPostgres.Lock()
-	defer sharedPostgres.Unlock()
-	if s := &sharedPostgres; s.server == nil && s.err == nil {
-		var dir string
-		if dir, s.remove, s.err = privateDir("vimbroker-pg-"); s.err == nil {
-			// Not the test's context: the server outlives this test.
-			s.server, s.err = startPostgres(context.Background(), programs, dir, "fsync=off", "full_page_writes=off")
-		}
-	}
-	if sharedPostgres.err != nil {
-		t.Fatalf("starting PostgreSQL: %v", sharedPostgres.err)
-	}
-	return sharedPostgres.server
+	programs := demand(t, "PostgreSQL", postgresPrograms)
+	return sharedPostgres.get(t, "PostgreSQL", "vimbroker-pg-", func(ctx context.Context, dir string) (*PostgresServer, error) {
+		return startPostgres(ctx, programs, dir, "fsync=off", "full_page_writes=off")
+	})
 }
 
 // OwnPostgres starts a server for one test, which may disturb it, and stops it
 // when the test ends. It waits for the disk. Settings are like "log_statement=all".
 func OwnPostgres(t testing.TB, settings ...string) *PostgresServer {
 	t.Helper()
-	programs := requirePostgres(t)
-	dir, remove, err := privateDir("vimbroker-pg-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(remove)
-	s, err := startPostgres(t.Context(), programs, dir, settings...)
+	programs := demand(t, "PostgreSQL", postgresPrograms)
+	s, err := startPostgres(t.Context(), programs, process.TempDir(t, "vimbroker-pg-"), settings...)
 	if err != nil {
 		t.Fatalf("starting PostgreSQL: %v", err)
 	}
 	t.Cleanup(s.Stop)
 	return s
-}
-
-func stopPostgres() {
-	sharedPostgres.Lock()
-	defer sharedPostgres.Unlock()
-	if sharedPostgres.server != nil {
-		sharedPostgres.server.Stop()
-		sharedPostgres.server = nil
-	}
-	if sharedPostgres.remove != nil {
-		sharedPostgres.remove()
-		sharedPostgres.remove = nil
-	}
 }
 
 // postgresPrograms finds the directory of initdb and postgres: that of Debian's
@@ -118,48 +87,19 @@ func postgresPrograms() (string, error) {
 	return "", fmt.Errorf("%w: initdb in /usr/lib/postgresql or the path; install PostgreSQL with test/real/postgres/install.sh", errNoPrograms)
 }
 
-func requirePostgres(t testing.TB) string {
-	t.Helper()
-	if os.Getenv(Demand) == "0" {
-		t.Skipf("needs a real PostgreSQL: %s=0 says no", Demand)
-	}
-	programs, err := postgresPrograms()
-	switch {
-	case err == nil:
-		return programs
-	case os.Getenv(Demand) == "1" || !errors.Is(err, errNoPrograms):
-		t.Fatalf("needs a real PostgreSQL: %v", err)
-	default:
-		t.Skipf("needs a real PostgreSQL: %v (make test-real does; %s=1 makes this a failure)", err, Demand)
-	}
-	return ""
-}
-
 func startPostgres(ctx context.Context, programs, dir string, settings ...string) (*PostgresServer, error) {
-	// As with Kubernetes: a port that was free may be taken a moment later.
-	for attempt := 1; ; attempt++ {
-		home := filepath.Join(dir, strconv.Itoa(attempt))
-		if err := os.Mkdir(home, 0o700); err != nil {
-			return nil, fmt.Errorf("making directory of PostgreSQL: %w", err)
-		}
-		s := &PostgresServer{Dir: home, programs: programs, settings: settings, CAFile: filepath.Join(dir, "ca.crt")}
+	var s *PostgresServer
+	return s, process.OnFreePorts(ctx, 1, dir, func(home string, ports []int) error {
+		s = &PostgresServer{Dir: home, programs: programs, settings: settings, CAFile: filepath.Join(dir, "ca.crt"), Port: ports[0]}
 		err := s.prepare(ctx)
-		if err == nil {
-			return s, nil
+		if err != nil {
+			s.Stop()
 		}
-		s.Stop()
-		if attempt == 3 || ctx.Err() != nil {
-			return nil, err
-		}
-	}
+		return err
+	})
 }
 
 func (s *PostgresServer) prepare(ctx context.Context) error {
-	ports, err := freePorts(1)
-	if err != nil {
-		return err
-	}
-	s.Port = ports[0]
 	ca, err := pki.NewCA("test database CA")
 	if err != nil {
 		return err
@@ -237,9 +177,7 @@ func (s *PostgresServer) run(ctx context.Context) error {
 	if s.server, err = start(s.Dir, command[0], command[1:]...); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return s.server.await(ctx, func(ctx context.Context) error { return s.as(ctx, "postgres", "SELECT 1") })
+	return s.server.Await(ctx, func(ctx context.Context) error { return s.as(ctx, "postgres", "SELECT 1") })
 }
 
 // Exec runs statements in a database as the superuser; empty names "postgres".
@@ -254,7 +192,7 @@ func (s *PostgresServer) Exec(t testing.TB, database, text string) {
 }
 
 func (s *PostgresServer) as(ctx context.Context, database, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, process.Patience)
 	defer cancel()
 	c, err := pgx.ParseConfig(s.address("postgres", postgresPassword, database, "disable"))
 	if err != nil {
@@ -277,10 +215,7 @@ func (s *PostgresServer) as(ctx context.Context, database, text string) error {
 // connection string. The database goes with the test.
 func (s *PostgresServer) DSN(t testing.TB) string {
 	t.Helper()
-	sharedPostgres.Lock()
-	sharedPostgres.made++
-	name := fmt.Sprintf("broker%d", sharedPostgres.made)
-	sharedPostgres.Unlock()
+	name := fmt.Sprintf("broker%d", databases.Add(1))
 	s.Exec(t, "", "CREATE DATABASE "+name+" OWNER vimbroker STRATEGY file_copy")
 	t.Cleanup(func() {
 		// Fails where the test stopped the server: its files go anyhow.
@@ -310,7 +245,7 @@ func (s *PostgresServer) address(name, password, database, sslmode string) strin
 // Log is what the server has logged so far.
 func (s *PostgresServer) Log(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(s.server.log)
+	text, err := os.ReadFile(s.server.File)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,12 +279,12 @@ func (s *PostgresServer) Resume(t testing.TB) { s.signalAll(t, syscall.SIGCONT) 
 // signalAll reaches the children too, which are in groups of their own.
 func (s *PostgresServer) signalAll(t testing.TB, sig syscall.Signal) {
 	t.Helper()
-	pid := s.server.cmd.Process.Pid
+	pid := s.server.PID()
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		t.Fatalf("finding the processes of PostgreSQL: %v", err)
 	}
-	_ = s.server.signal(sig)
+	_ = s.server.Signal(sig)
 	for field := range strings.FieldsSeq(string(children)) {
 		if child, err := strconv.Atoi(field); err == nil {
 			_ = syscall.Kill(child, sig)
@@ -366,15 +301,15 @@ func (s *PostgresServer) end(sig syscall.Signal) {
 		return
 	}
 	select {
-	case <-s.server.done:
+	case <-s.server.Done:
 		return
 	default:
 	}
-	_ = s.server.signal(sig)
+	_ = s.server.Signal(sig)
 	select {
-	case <-s.server.done:
+	case <-s.server.Done:
 	case <-time.After(20 * time.Second):
-		s.server.kill()
+		s.server.Kill()
 	}
 }
 

@@ -40,7 +40,7 @@ func install(t *testing.T) *production {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Site = story.NewSite(t, story.Build(t, t.TempDir()), story.FreeAddress(t), "", tools, filepath.Dir(p.cluster.Kubectl))
+	p.Site = story.NewSite(t, story.Build(t, t.TempDir()), "", tools, filepath.Dir(p.cluster.Kubectl))
 	p.Replace = []string{"https://vault.example:8200", p.vault.Address}
 	for name, file := range map[string]string{"vault-ca.pem": p.vault.CAFile, "vault-secret-id": p.vault.SecretIDFile} {
 		text, err := os.ReadFile(file)

@@ -5,18 +5,54 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
-// shared is what the tests of a process have in common: one cluster, one cloud.
-var shared struct {
-	sync.Mutex
-	cluster *Cluster
-	dir     string
-	err     error
+// shared is a system that the tests of this process have in common.
+type shared[S interface{ Stop() }] struct {
+	mu     sync.Mutex
+	system *S
+	remove func()
+	err    error
+}
 
-	cloud    *Cloud
-	cloudDir string
-	cloudErr error
+var (
+	sharedCluster shared[*Cluster]
+	sharedCloud   shared[*Cloud]
+)
+
+// get starts the system for the first who asks, in a directory of its own.
+func (s *shared[S]) get(t testing.TB, name, pattern string, start func(context.Context, string) (S, error)) S {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.system == nil && s.err == nil {
+		var dir string
+		if dir, s.remove, s.err = process.Dir(pattern); s.err == nil {
+			// Not the test's context: the system outlives this test.
+			var system S
+			if system, s.err = start(context.Background(), dir); s.err == nil {
+				s.system = &system
+			}
+		}
+	}
+	if s.err != nil {
+		t.Fatalf("starting %s: %v", name, s.err)
+	}
+	return *s.system
+}
+
+func (s *shared[S]) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.system != nil {
+		(*s.system).Stop()
+		s.system = nil
+	}
+	if s.remove != nil {
+		s.remove()
+	}
 }
 
 // Kubernetes returns the cluster that all tests of this process share, and
@@ -24,19 +60,8 @@ var shared struct {
 // skipped or fails: see [Demand]. The package's TestMain calls [Main].
 func Kubernetes(t testing.TB) *Cluster {
 	t.Helper()
-	require(t)
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.cluster == nil && shared.err == nil {
-		if shared.dir, shared.err = os.MkdirTemp("", "vimbroker-kube-"); shared.err == nil {
-			// Not the test's context: the cluster outlives this test.
-			shared.cluster, shared.err = StartKubernetes(context.Background(), shared.dir)
-		}
-	}
-	if shared.err != nil {
-		t.Fatalf("starting Kubernetes: %v", shared.err)
-	}
-	return shared.cluster
+	demand(t, "Kubernetes", kubeDir)
+	return sharedCluster.get(t, "Kubernetes", "vimbroker-kube-", StartKubernetes)
 }
 
 // OwnKubernetes starts a cluster for one test, which may disturb it, and stops
@@ -55,8 +80,8 @@ func DurableKubernetes(t testing.TB) *Cluster {
 
 func ownKubernetes(t testing.TB, start func(ctx context.Context, dir string) (*Cluster, error)) *Cluster {
 	t.Helper()
-	require(t)
-	c, err := start(t.Context(), t.TempDir())
+	demand(t, "Kubernetes", kubeDir)
+	c, err := start(t.Context(), process.TempDir(t, "vimbroker-kube-"))
 	if err != nil {
 		t.Fatalf("starting Kubernetes: %v", err)
 	}
@@ -70,32 +95,18 @@ func ownKubernetes(t testing.TB, start func(ctx context.Context, dir string) (*C
 // package's TestMain calls [Main].
 func OpenStack(t testing.TB) *Cloud {
 	t.Helper()
-	requireOpenStack(t)
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.cloud == nil && shared.cloudErr == nil {
-		if shared.cloudDir, shared.cloudErr = os.MkdirTemp("", "vimbroker-cloud-"); shared.cloudErr == nil {
-			shared.cloud, shared.cloudErr = StartOpenStack(context.Background(), shared.cloudDir, OpenStackOptions{})
-		}
-	}
-	if shared.cloudErr != nil {
-		t.Fatalf("starting OpenStack: %v", shared.cloudErr)
-	}
-	return shared.cloud
+	demand(t, "OpenStack", openStackDir)
+	return sharedCloud.get(t, "OpenStack", "vimbroker-cloud-", func(ctx context.Context, dir string) (*Cloud, error) {
+		return StartOpenStack(ctx, dir, OpenStackOptions{})
+	})
 }
 
 // OwnOpenStack starts a cloud for one test, which may disturb it, and stops it
 // when the test ends.
 func OwnOpenStack(t testing.TB, options OpenStackOptions) *Cloud {
 	t.Helper()
-	requireOpenStack(t)
-	// Not t.TempDir: its path may be too long for a socket.
-	dir, err := os.MkdirTemp("", "vimbroker-cloud-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	o, err := StartOpenStack(t.Context(), dir, options)
+	demand(t, "OpenStack", openStackDir)
+	o, err := StartOpenStack(t.Context(), process.TempDir(t, "vimbroker-cloud-"), options)
 	if err != nil {
 		t.Fatalf("starting OpenStack: %v", err)
 	}
@@ -108,25 +119,8 @@ func OwnOpenStack(t testing.TB, options OpenStackOptions) *Cloud {
 //	func TestMain(m *testing.M) { real.Main(m) }
 func Main(m *testing.M) {
 	code := m.Run()
-	stopShared()
+	sharedPostgres.stop()
+	sharedCluster.stop()
+	sharedCloud.stop()
 	os.Exit(code)
-}
-
-func stopShared() {
-	stopPostgres()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.cluster != nil {
-		shared.cluster.Stop()
-		shared.cluster = nil
-	}
-	if shared.cloud != nil {
-		shared.cloud.Stop()
-		shared.cloud = nil
-	}
-	for _, dir := range []string{shared.dir, shared.cloudDir} {
-		if dir != "" {
-			_ = os.RemoveAll(dir)
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -35,7 +36,7 @@ type VaultServer struct {
 	program string
 	unseal  string
 	signing []byte // PEM, of JWTs
-	server  *process
+	server  *process.Process
 }
 
 // vaultProgram finds Vault: bin/vault of this repository, or in the path.
@@ -59,18 +60,7 @@ func vaultProgram() (string, error) {
 // [Demand].
 func Vault(t testing.TB) *VaultServer {
 	t.Helper()
-	if os.Getenv(Demand) == "0" {
-		t.Skipf("needs a real Vault: %s=0 says no", Demand)
-	}
-	program, err := vaultProgram()
-	switch {
-	case err == nil:
-	case os.Getenv(Demand) == "1" || !errors.Is(err, errNoPrograms):
-		t.Fatalf("needs a real Vault: %v", err)
-	default:
-		t.Skipf("needs a real Vault: %v (make test-real does; %s=1 makes this a failure)", err, Demand)
-	}
-	v, err := startVault(t.Context(), program, t.TempDir())
+	v, err := startVault(t.Context(), demand(t, "Vault", vaultProgram), process.TempDir(t, "vimbroker-vault-"))
 	if err != nil {
 		t.Fatalf("starting Vault: %v", err)
 	}
@@ -79,29 +69,18 @@ func Vault(t testing.TB) *VaultServer {
 }
 
 func startVault(ctx context.Context, program, dir string) (*VaultServer, error) {
-	// As with Kubernetes: a port that was free may be taken a moment later.
-	for attempt := 1; ; attempt++ {
-		home := filepath.Join(dir, strconv.Itoa(attempt))
-		if err := os.Mkdir(home, 0o700); err != nil {
-			return nil, fmt.Errorf("making directory of Vault: %w", err)
+	var v *VaultServer
+	return v, process.OnFreePorts(ctx, 2, dir, func(home string, ports []int) error {
+		v = &VaultServer{program: program, Dir: home, CAFile: filepath.Join(home, "ca.crt")}
+		err := v.prepare(ctx, ports)
+		if err != nil {
+			v.Stop()
 		}
-		v := &VaultServer{program: program, Dir: home, CAFile: filepath.Join(home, "ca.crt")}
-		err := v.prepare(ctx)
-		if err == nil {
-			return v, nil
-		}
-		v.Stop()
-		if attempt == 3 || ctx.Err() != nil {
-			return nil, err
-		}
-	}
+		return err
+	})
 }
 
-func (v *VaultServer) prepare(ctx context.Context) error {
-	ports, err := freePorts(2)
-	if err != nil {
-		return err
-	}
+func (v *VaultServer) prepare(ctx context.Context, ports []int) error {
 	v.Address = "https://127.0.0.1:" + strconv.Itoa(ports[0])
 	ca, err := v.writeCertificate()
 	if err != nil {
@@ -157,9 +136,7 @@ func (v *VaultServer) run(ctx context.Context) error {
 	if v.server, err = start(v.Dir, v.program, "server", "-config="+v.file("vault.hcl")); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return v.server.await(ctx, func(ctx context.Context) error { return v.call(ctx, "GET", "sys/seal-status", nil, nil) })
+	return v.server.Await(ctx, func(ctx context.Context) error { return v.call(ctx, "GET", "sys/seal-status", nil, nil) })
 }
 
 // open unseals it, and returns when it is active.
@@ -167,15 +144,13 @@ func (v *VaultServer) open(ctx context.Context) error {
 	if err := v.call(ctx, "PUT", "sys/unseal", map[string]string{"key": v.unseal}, nil); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return v.server.await(ctx, func(ctx context.Context) error { return v.call(ctx, "GET", "sys/health", nil, nil) })
+	return v.server.Await(ctx, func(ctx context.Context) error { return v.call(ctx, "GET", "sys/health", nil, nil) })
 }
 
 // Restart kills the program, starts it again at the same address, and unseals it.
 func (v *VaultServer) Restart(t testing.TB) {
 	t.Helper()
-	v.server.kill()
+	v.server.Kill()
 	if err := errors.Join(v.run(t.Context()), v.open(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +174,7 @@ func (v *VaultServer) Unseal(t testing.TB) {
 // nothing answers. The test's end resumes it.
 func (v *VaultServer) Pause(t testing.TB) {
 	t.Helper()
-	if err := v.server.pause(); err != nil {
+	if err := v.server.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { v.Resume(t) })
@@ -208,7 +183,7 @@ func (v *VaultServer) Pause(t testing.TB) {
 // Resume ends a Pause.
 func (v *VaultServer) Resume(t testing.TB) {
 	t.Helper()
-	if err := v.server.signal(syscall.SIGCONT); err != nil {
+	if err := v.server.Signal(syscall.SIGCONT); err != nil {
 		t.Error(err)
 	}
 }
@@ -233,13 +208,11 @@ func (v *VaultServer) RotateTLS(t testing.TB) (trust func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.server.signal(syscall.SIGHUP); err != nil {
+	if err := v.server.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), readyTimeout)
-	defer cancel()
 	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: pool}}
-	err = v.server.await(ctx, func(ctx context.Context) error {
+	err = v.server.Await(t.Context(), func(ctx context.Context) error {
 		conn, err := dialer.DialContext(ctx, "tcp", v.host())
 		if err == nil {
 			_ = conn.Close()
@@ -285,7 +258,7 @@ func (v *VaultServer) Status(t testing.TB, method, path string, in any) int {
 // Stop ends it at once. It may be called twice.
 func (v *VaultServer) Stop() {
 	if v.server != nil {
-		v.server.kill()
+		v.server.Kill()
 	}
 }
 

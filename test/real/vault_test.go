@@ -299,7 +299,7 @@ func TestVaultTLSRotated(t *testing.T) {
 	ref, key := putVaultKey(t, s)
 	trust := v.RotateTLS(t)
 	late := openVault(t, byAppRole(v))
-	wantUnavailable(t, late, ref, "not signed by a trusted authority")
+	wantUnavailable(t, late, ref, "not signed by the given CA")
 	trust()
 	wantVaultKey(t, s, ref, key)
 	wantVaultKey(t, late, ref, key)

@@ -181,7 +181,7 @@ keyStores: [vault: {address: %s, caFile: %s, auth: {jwt: {role: cluster, tokenFi
 	}
 	opens("with the third token")
 
-	if text, err := os.ReadFile(b.Log); err != nil || strings.Contains(string(text), "eyJ") {
+	if text, err := os.ReadFile(b.File); err != nil || strings.Contains(string(text), "eyJ") {
 		t.Errorf("the log holds a token, or cannot be read: %v", err)
 	}
 	if _, _, err := broker.DeleteVIM(t.Context(), "edge", client.Deletion{}); err != nil { // the cluster is everybody's

@@ -75,9 +75,7 @@ func (v *VaultServer) configure(ctx context.Context) error {
 		return err
 	}
 	// A new mount answers 400 until it has made itself versioned.
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return v.server.await(ctx, func(ctx context.Context) error {
+	return v.server.Await(ctx, func(ctx context.Context) error {
 		return v.call(ctx, "GET", "secret/config", nil, nil)
 	})
 }

@@ -141,7 +141,7 @@ func TestClocksApart(t *testing.T) {
 		}
 		r.begin = startApart(t, ahead)
 		r.start()
-		if text, err := os.ReadFile(r.broker.Log); err != nil || !strings.Contains(string(text), "this machine's clock is not the database's") {
+		if text, err := os.ReadFile(r.broker.File); err != nil || !strings.Contains(string(text), "this machine's clock is not the database's") {
 			t.Errorf("the log of a replica whose clock is %v ahead does not say so: %v", ahead, err)
 		}
 		l.more(enough)

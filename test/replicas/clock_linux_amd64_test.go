@@ -26,7 +26,7 @@ func startApart(_ testing.TB, ahead time.Duration) func(*exec.Cmd) error {
 	return func(c *exec.Cmd) error {
 		runtime.LockOSThread() // only the thread that starts a process traces it
 		defer runtime.UnlockOSThread()
-		c.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+		c.SysProcAttr.Ptrace = true
 		if err := c.Start(); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -85,7 +86,7 @@ func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
 		if i == 0 {
 			dsn.Host = f.cut.Addr()
 		}
-		listen := story.FreeAddress(t)
+		listen := process.FreeAddress(t)
 		f.write(filepath.Join(r.dir, "dsn"), dsn.String()+"\n")
 		f.write(r.config(), fmt.Sprintf(`
 listen: %s
@@ -121,7 +122,7 @@ shutdownGrace: 10s
 				continue // it never began
 			}
 			r.broker.Kill()
-			if text, err := os.ReadFile(r.broker.Log); err == nil && t.Failed() {
+			if text, err := os.ReadFile(r.broker.File); err == nil && t.Failed() {
 				t.Logf("log of replica %d:\n%s", i, text)
 			}
 		}
@@ -163,7 +164,7 @@ func (r *replica) run(args ...string) (string, int) {
 
 func (r *replica) signal(s syscall.Signal) {
 	r.fleet.t.Helper()
-	if err := syscall.Kill(r.broker.PID(), s); err != nil {
+	if err := r.broker.Signal(s); err != nil {
 		r.fleet.t.Fatal(err)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // present is the path of the vimbroker that replicas run, next that of the version
@@ -45,13 +45,10 @@ func build() error {
 		return fmt.Errorf("building the next vimbroker: %w", err)
 	}
 	present, next = filepath.Join(dir, "replica"), filepath.Join(dir, "replica-next")
-	for _, args := range [][]string{{"-o", present}, {"-o", next, "-overlay", overlay}} {
-		args = append(append([]string{"build"}, args...), "../../cmd/vimbroker")
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("building vimbroker: %w\n%s", err, out)
-		}
+	if err := story.BuildAt(present); err != nil {
+		return err
 	}
-	return nil
+	return story.BuildAt(next, "-overlay", overlay)
 }
 
 // oneMoreMigration writes into dir what lets the build find testdata/next.sql among

@@ -270,7 +270,7 @@ func TestNoSecretIsFoundAfterAWholeLife(t *testing.T) {
 // search looks through the data directory and the log.
 func (u *user) search(t *testing.T, secrets *canaries) {
 	t.Helper()
-	files := []string{u.broker.Log}
+	files := []string{u.broker.File}
 	err := filepath.WalkDir(u.data, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && d.Name() != "dev-token" {
 			files = append(files, path)

@@ -63,7 +63,7 @@ func TestRunbook(t *testing.T) {
 		followed++
 		t.Run(section.Title, func(t *testing.T) {
 			t.Parallel()
-			r := &reader{Site: story.NewSite(t, bin, story.FreeAddress(t), ""), kube: fakekube.New(t, fakekube.Options{}), sections: sections}
+			r := &reader{Site: story.NewSite(t, bin, ""), kube: fakekube.New(t, fakekube.Options{}), sections: sections}
 			r.Write(t, "root/kubeconfig", r.kube.Kubeconfig())
 			r.Write(t, "root/edge1.token", r.kube.AdminToken+"\n")
 			r.Must(t, "vimbroker vim register --kubeconfig kubeconfig edge1")

@@ -1,21 +1,19 @@
 package story
 
 import (
-	"bytes"
-	"fmt"
+	"context"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // Site is a machine on which an operator follows a runbook: the directories of
@@ -30,27 +28,16 @@ type Site struct {
 	// Replace are names on the page, and what stands for them here.
 	Replace []string
 
-	bin    string
-	listen string
+	bin string
 }
 
-// FreeAddress is an address on loopback that was free a moment ago.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// NewSite makes a machine with a server that serves on listen, and starts it.
+// NewSite makes a machine with a server, and starts it.
 // Settings are merged into its configuration, key by key at the top level; the
 // shell finds the programs in path before the system's.
-func NewSite(t testing.TB, bin, listen, settings string, path ...string) *Site {
+func NewSite(t testing.TB, bin, settings string, path ...string) *Site {
 	t.Helper()
-	s := &Site{Root: t.TempDir(), bin: bin, listen: listen}
+	listen := process.FreeAddress(t)
+	s := &Site{Root: t.TempDir(), bin: bin}
 	token, digest := policy.NewToken()
 	for _, dir := range []string{"etc/vimbroker", "var/lib", "var/backups/state", "var/backups/keys", "usr/local/bin", "root/bin", "tmp"} {
 		if err := os.MkdirAll(s.File(dir), 0o700); err != nil {
@@ -196,34 +183,13 @@ func (s *Site) stop(t testing.TB) {
 // reload sends the signal, and waits until the log says what came of it.
 func (s *Site) reload(t testing.TB) {
 	t.Helper()
-	before := s.log(t)
-	if err := syscall.Kill(s.Broker.PID(), syscall.SIGHUP); err != nil {
+	if err := s.Broker.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	late := time.After(time.Minute)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		said := s.log(t)[len(before):]
-		switch {
-		case bytes.Contains(said, []byte("the configuration is reloaded")):
-			return
-		case bytes.Contains(said, []byte("the configuration is not reloaded")):
-			t.Fatalf("systemctl reload: %s", said)
-		}
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("systemctl reload: nothing comes of it: %s", said)
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), process.Patience)
+	defer cancel()
+	const done = "the configuration is reloaded"
+	if line, err := s.Broker.Log.Next(ctx, done, "the configuration is not reloaded"); err != nil || !strings.Contains(line, done) {
+		t.Fatalf("systemctl reload: %s, %v", line, err)
 	}
-}
-
-func (s *Site) log(t testing.TB) []byte {
-	t.Helper()
-	text, err := os.ReadFile(s.Broker.Log)
-	if err != nil {
-		t.Fatal(fmt.Errorf("reading the server's log: %w", err))
-	}
-	return text
 }

@@ -23,14 +23,23 @@ import (
 type Command = func(ts *testscript.TestScript, neg bool, args []string)
 
 // Build builds the binary for the tests that share dir, and returns its path.
-func Build(t testing.TB, dir string) string {
+func Build(t testing.TB, dir string, flags ...string) string {
 	t.Helper()
 	bin := filepath.Join(dir, "vimbroker")
-	out, err := exec.Command("go", "build", "-o", bin, "github.com/vimbroker/vimbroker/cmd/vimbroker").CombinedOutput()
-	if err != nil {
-		t.Fatalf("building vimbroker: %v\n%s", err, out)
+	if err := BuildAt(bin, flags...); err != nil {
+		t.Fatal(err)
 	}
 	return bin
+}
+
+// BuildAt builds the binary with flags of "go build".
+func BuildAt(bin string, flags ...string) error {
+	args := append([]string{"build", "-o", bin}, flags...)
+	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/vimbroker")...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building vimbroker: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // HeedSignals has this process, and what it starts, ignore no signal that a terminal

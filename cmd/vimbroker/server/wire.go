@@ -156,12 +156,11 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		}
 		// The store is this process's alone, so what is unfinished and older than
 		// this process is nobody's work any more.
+		var failed error
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if err := s.broker.Settle(ctx, began); err != nil {
-				s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", err)
-			}
+			failed = s.broker.Settle(ctx, began)
 		}()
 		patience := time.NewTimer(settlePatience)
 		defer patience.Stop()
@@ -176,6 +175,11 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 			ready()
 		}
 		<-done
+		if failed != nil {
+			s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", failed)
+		} else {
+			s.log.Info("settled what an earlier process left")
+		}
 		return nil
 	})
 	return group.Wait()

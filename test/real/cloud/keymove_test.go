@@ -40,7 +40,7 @@ func newMover(t *testing.T) *mover {
     auth: {appRole: {roleIDFile: %q, secretIDFile: %q}}
 - keydir: {}
 `, o.AuthURL, o.KeyManager, keeper.UserID, keeper.ProjectID, private(t, keeper.Password), v.Address, v.CAFile, private(t, v.RoleID), v.SecretIDFile)
-	m := &mover{Site: story.NewSite(t, story.Build(t, t.TempDir()), story.FreeAddress(t), settings)}
+	m := &mover{Site: story.NewSite(t, story.Build(t, t.TempDir()), settings)}
 	dir, err := keydir.Open(m.File("var/lib/vimbroker/keys"))
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // administrator's token.
 func serve(t *testing.T, settings string) (url, token string) {
 	t.Helper()
-	site := story.NewSite(t, story.Build(t, t.TempDir()), story.FreeAddress(t), settings)
+	site := story.NewSite(t, story.Build(t, t.TempDir()), settings)
 	text, err := os.ReadFile(site.File("root/token"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -35,11 +36,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "vimbroker-kube-")
+	dir, remove, err := process.Dir("vimbroker-kube-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	fmt.Fprintln(stderr, "starting etcd, kube-apiserver and kube-controller-manager on loopback ...")
 	began := time.Now()
 	c, err := real.StartKubernetes(ctx, dir)

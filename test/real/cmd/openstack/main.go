@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -24,11 +25,11 @@ func main() {
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer) error {
-	dir, err := os.MkdirTemp("", "vimbroker-cloud-")
+	dir, remove, err := process.Dir("vimbroker-cloud-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	fmt.Fprintln(stderr, "starting MariaDB, Keystone, Barbican and Heat on loopback ...")
 	began := time.Now()
 	o, err := real.StartOpenStack(ctx, dir, real.OpenStackOptions{})

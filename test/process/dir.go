@@ -1,16 +1,28 @@
-package real
+package process
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
+	"testing"
 )
 
-// privateDir makes a directory that is removed by the function it returns, or when
+// TempDir is [Dir] for a test, at whose end it is removed.
+func TempDir(t testing.TB, pattern string) string {
+	t.Helper()
+	dir, remove, err := Dir(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(remove)
+	return dir
+}
+
+// Dir makes a directory that is removed by the function it returns, or when
 // this process ends in any other way. It is not under t.TempDir: another user must
 // get there, and a socket's path be short.
-func privateDir(pattern string) (dir string, remove func(), err error) {
+func Dir(pattern string) (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp("", pattern); err != nil {
 		return "", nil, err
 	}
