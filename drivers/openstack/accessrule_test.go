@@ -122,10 +122,10 @@ func TestRulesOfAnother(t *testing.T) {
 			l := newLab(t)
 			x := lying(l)
 			l.register()
-			x.tell(lie{method: "POST", path: `/application_credentials$`, change: func(_ http.Header, body map[string]any) {
+			x.tell(changed("POST", `/application_credentials$`, func(_ http.Header, body map[string]any) {
 				made, _ := body["application_credential"].(map[string]any)
 				made["access_rules"] = rules
-			}})
+			}))
 			g := l.grant("member")
 			g.Purpose = openstack.Read
 			_, err := l.driver.Issue(t.Context(), l.access, g)

@@ -17,7 +17,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,28 +25,17 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
-// liar stands before a fake Keystone and lies where it is told to. It keeps every
-// secret that passes by.
+// liar stands before a fake Keystone and lies where its script says so. It keeps
+// every secret that passes by.
 type liar struct {
-	*httptest.Server
+	fake.Script
 
 	mu      sync.Mutex
-	lie     *lie
 	secrets map[string]bool
-}
-
-// lie replaces an answer. All but one of answer, change and text are nil or empty.
-type lie struct {
-	method, path string
-	// answer replaces it whole; the request's body was read.
-	answer func(w http.ResponseWriter, r *http.Request, body string)
-	// change changes it.
-	change func(header http.Header, body map[string]any)
-	// text is put in place of its body.
-	text string
 }
 
 // secretive are the fields whose values are nobody's business.
@@ -62,49 +50,35 @@ func lying(l *lab) *liar {
 	}
 	x := &liar{secrets: map[string]bool{}}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		ModifyResponse: x.rewrite,
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ModifyResponse: func(r *http.Response) (err error) {
+			r.Body, err = x.note(r.Header, r.Body)
+			return err
+		},
 	}
-	x.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := x.note(r.Header, r.Body)
 		if err != nil {
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		x.note(r.Header, body)
-		if lie := x.about(r); lie != nil && lie.answer != nil {
-			lie.answer(w, r, string(body))
-			return
-		}
-		proxy.ServeHTTP(w, r)
+		r.Body = body
+		x.Serve(w, r, proxy.ServeHTTP)
 	}))
-	l.t.Cleanup(x.Close)
-	l.access = l.to(x.URL)
+	l.t.Cleanup(server.Close)
+	l.access = l.to(server.URL)
 	return x
 }
 
-func (x *liar) tell(about lie) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.lie = &about
+// tell has it lie about every request that the fault selects, and about no other.
+func (x *liar) tell(about fake.Fault) {
+	x.Heal()
+	about.Times = -1
+	x.Fail(about)
 }
 
-func (x *liar) honest() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.lie = nil
-}
-
-func (x *liar) about(r *http.Request) *lie {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.lie == nil || x.lie.method != "" && x.lie.method != r.Method || !regexp.MustCompile(x.lie.path).MatchString(r.URL.Path) {
-		return nil
-	}
-	return x.lie
-}
-
-func (x *liar) note(h http.Header, body []byte) {
+// note reads a body for its secrets, and returns it again.
+func (x *liar) note(h http.Header, from io.Reader) (io.ReadCloser, error) {
+	body, err := io.ReadAll(from)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, name := range []string{"X-Auth-Token", "X-Subject-Token"} {
@@ -115,6 +89,7 @@ func (x *liar) note(h http.Header, body []byte) {
 	for _, found := range secretive.FindAllSubmatch(body, -1) {
 		x.secrets[string(found[1])] = true
 	}
+	return io.NopCloser(bytes.NewReader(body)), err
 }
 
 // seen are the secrets that passed by.
@@ -124,58 +99,48 @@ func (x *liar) seen() []string {
 	return slices.Collect(maps.Keys(x.secrets))
 }
 
-func (x *liar) rewrite(r *http.Response) error {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return err
-	}
-	x.note(r.Header, body)
-	if lie := x.about(r.Request); lie != nil {
-		if lie.text != "" {
-			body = []byte(lie.text)
+// changed is an answer whose JSON is changed.
+func changed(method, path string, change func(header http.Header, body map[string]any)) fake.Fault {
+	return fake.Fault{Kind: fake.Edit, Method: method, Path: path, Edit: func(header http.Header, body []byte) []byte {
+		var document map[string]any
+		if json.Unmarshal(body, &document) != nil {
+			return []byte("the test cannot read what it is to change")
 		}
-		if lie.change != nil {
-			var document map[string]any
-			if err := json.Unmarshal(body, &document); err != nil {
-				return err
-			}
-			lie.change(r.Header, document)
-			if body, err = json.Marshal(document); err != nil {
-				return err
-			}
+		change(header, document)
+		body, err := json.Marshal(document)
+		if err != nil {
+			panic(err)
 		}
-	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	return nil
+		return body
+	}}
 }
 
 // stages are the requests that the driver's methods are made of.
-var stages = map[string]lie{
-	"the version":               {method: "GET", path: `^/v3/$`},
-	"a login":                   {method: "POST", path: `/auth/tokens$`},
-	"the regions":               {method: "GET", path: `/regions$`},
-	"access rules":              {method: "GET", path: `/access_rules$`},
-	"trusts":                    {method: "POST", path: `/OS-TRUST/trusts$`},
-	"application credentials":   {method: "GET", path: `/application_credentials$`},
-	"a new one":                 {method: "POST", path: `/application_credentials$`},
-	"the end of one":            {method: "DELETE", path: `/application_credentials/`},
+var stages = map[string]fake.Fault{
+	"the version":               {Method: "GET", Path: `^/v3/$`},
+	"a login":                   {Method: "POST", Path: `/auth/tokens$`},
+	"the regions":               {Method: "GET", Path: `/regions$`},
+	"access rules":              {Method: "GET", Path: `/access_rules$`},
+	"trusts":                    {Method: "POST", Path: `/OS-TRUST/trusts$`},
+	"application credentials":   {Method: "GET", Path: `/application_credentials$`},
+	"a new one":                 {Method: "POST", Path: `/application_credentials$`},
+	"the end of one":            {Method: "DELETE", Path: `/application_credentials/`},
 	"everything":                {},
-	"the user's projects (401)": {method: "GET", path: `/auth/projects$`},
+	"the user's projects (401)": {Method: "GET", Path: `/auth/projects$`},
 }
 
 // Whatever comes instead of an answer of Keystone's, every method says so in our own
 // words, in bounded time and memory.
 func TestNoAnswerButKeystonesCounts(t *testing.T) {
-	ok := func(text string) func(http.ResponseWriter, *http.Request, string) {
-		return func(w http.ResponseWriter, _ *http.Request, _ string) {
+	ok := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("X-Subject-Token", canary)
 			_, _ = io.WriteString(w, text)
 		}
 	}
 	deep := strings.Repeat(`{"token":`, 20_000) + "1" + strings.Repeat("}", 20_000)
-	for name, answer := range map[string]func(http.ResponseWriter, *http.Request, string){
+	for name, answer := range map[string]http.HandlerFunc{
 		"nothing":        ok(""),
 		"a page":         ok("<html>" + canary + "</html>"),
 		"null":           ok("null"),
@@ -187,22 +152,22 @@ func TestNoAnswerButKeystonesCounts(t *testing.T) {
 		"deep lists":     ok(`{"token":{"catalog":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}}"),
 		"wrong types":    ok(`{"token":7,"version":[],"regions":{"id":1},"application_credentials":"` + canary + `","application_credential":[1]}`),
 		"hollow objects": ok(`{"token":{},"version":{},"regions":[{}],"application_credentials":[{}],"application_credential":{}}`),
-		"a page with 404": func(w http.ResponseWriter, _ *http.Request, _ string) {
+		"a page with 404": func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, canary, http.StatusNotFound)
 		},
-		"a page with 401": func(w http.ResponseWriter, _ *http.Request, _ string) {
+		"a page with 401": func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, canary, http.StatusUnauthorized)
 		},
-		"another code inside": func(w http.ResponseWriter, _ *http.Request, _ string) {
+		"another code inside": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprintf(w, `{"error":{"code":401,"title":%q,"message":%q}}`, canary, canary)
 		},
-		"a status of no meaning": func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(799) },
-		"a teapot in Keystone's words": func(w http.ResponseWriter, _ *http.Request, _ string) {
+		"a status of no meaning": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(799) },
+		"a teapot in Keystone's words": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusTeapot)
 			fmt.Fprintf(w, `{"error":{"code":418,"title":%q,"message":%q}}`, canary, canary)
 		},
-		"a broken line": func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) },
+		"a broken line": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
@@ -211,14 +176,14 @@ func TestNoAnswerButKeystonesCounts(t *testing.T) {
 			g := l.grant("member")
 			m := l.issue(g)
 			for stage, about := range stages {
-				about.answer = answer
+				about.Kind, about.Answer = fake.Custom, answer
 				l.each(g, m, func(method string, call call) {
 					if method == "Revoke" || method == "Forget" {
 						return // below: they end the lease where the lie is about something else
 					}
 					x.tell(about)
 					err := call(t.Context())
-					x.honest()
+					x.Heal()
 					wantHonestFault(t, fmt.Sprintf("%s with %s for %s", method, name, stage), err, x, l)
 					if stage == "everything" {
 						wantFault(t, fmt.Sprintf("%s with %s for %s", method, name, stage), err, broker.ErrUnreachable, "")
@@ -227,13 +192,13 @@ func TestNoAnswerButKeystonesCounts(t *testing.T) {
 			}
 			for _, stage := range []string{"a login", "application credentials", "the end of one"} {
 				about := stages[stage]
-				about.answer = answer
+				about.Kind, about.Answer = fake.Custom, answer
 				x.tell(about)
 				issued := broker.Issued{Handle: g.Handle, Credential: m.Credential, Renewed: stage == "application credentials"}
 				if err := l.driver.Revoke(t.Context(), l.access, issued); err == nil {
 					t.Errorf("Revoke with %s for %s is success", name, stage)
 				}
-				x.honest()
+				x.Heal()
 			}
 			if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
 				t.Errorf("after all that Dead = %v, %v, want the lease to live", dead, err)
@@ -268,8 +233,9 @@ func TestSecretsThatAreEchoed(t *testing.T) {
 	m := l.issue(g)
 	for _, status := range []int{400, 401, 403, 404, 409, 413, 429, 500, 503} {
 		for stage, about := range stages {
-			about.answer = func(w http.ResponseWriter, r *http.Request, body string) {
-				said := fmt.Sprint(r.Header, body)
+			about.Kind, about.Answer = fake.Custom, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body) // is in memory
+				said := fmt.Sprint(r.Header, string(body))
 				w.Header().Set("X-Echo", strings.ReplaceAll(said, "\n", ""))
 				w.WriteHeader(status)
 				_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": status, "title": said, "message": said}})
@@ -280,7 +246,7 @@ func TestSecretsThatAreEchoed(t *testing.T) {
 				}
 				x.tell(about)
 				err := call(t.Context())
-				x.honest()
+				x.Heal()
 				wantHonestFault(t, fmt.Sprintf("%s with %d for %s", method, status, stage), err, x, l)
 				if stage == "everything" && err == nil {
 					t.Errorf("%s with %d for everything is success", method, status)
@@ -296,18 +262,18 @@ func TestSecretsThatAreEchoed(t *testing.T) {
 // Answers that are about someone or something else than was asked for.
 func TestAnswersOfAnother(t *testing.T) {
 	const uuid = "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"
-	token := func(change func(header http.Header, token map[string]any)) lie {
-		return lie{method: "POST", path: `/auth/tokens$`, change: func(h http.Header, body map[string]any) {
+	token := func(change func(header http.Header, token map[string]any)) fake.Fault {
+		return changed("POST", `/auth/tokens$`, func(h http.Header, body map[string]any) {
 			if t, ok := body["token"].(map[string]any); ok {
 				change(h, t)
 			}
-		}}
+		})
 	}
 	in := func(fields map[string]any, name string) map[string]any {
 		m, _ := fields[name].(map[string]any)
 		return m
 	}
-	set := func(name, field string, value any) lie {
+	set := func(name, field string, value any) fake.Fault {
 		return token(func(_ http.Header, t map[string]any) {
 			if name == "" {
 				t[field] = value
@@ -316,18 +282,18 @@ func TestAnswersOfAnother(t *testing.T) {
 			}
 		})
 	}
-	made := func(field string, value any) lie {
-		return lie{method: "POST", path: `/application_credentials$`, change: func(_ http.Header, body map[string]any) {
+	made := func(field string, value any) fake.Fault {
+		return changed("POST", `/application_credentials$`, func(_ http.Header, body map[string]any) {
 			in(body, "application_credential")[field] = value
-		}}
+		})
 	}
-	listed := func(change func(body map[string]any)) lie {
-		return lie{method: "GET", path: `/application_credentials$`, change: func(_ http.Header, body map[string]any) { change(body) }}
+	listed := func(change func(body map[string]any)) fake.Fault {
+		return changed("GET", `/application_credentials$`, func(_ http.Header, body map[string]any) { change(body) })
 	}
 	role := map[string]any{"id": "r", "name": "member"}
 	const notKeystone, another, somebody = "does not answer as Keystone", "another cloud answers", "somebody else"
 	for name, c := range map[string]struct {
-		lie lie
+		lie fake.Fault
 		// registering and issuing say what is wrong with a registration, and with an
 		// issue on a VIM that is registered; nil is success.
 		registering, issuing error
@@ -397,7 +363,7 @@ func TestAnswersOfAnother(t *testing.T) {
 			g := l.grant("member")
 			_, err := l.driver.Issue(t.Context(), l.access, g)
 			outcome("Issue", err, c.issuing)
-			x.honest()
+			x.Heal()
 			if err != nil {
 				if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err != nil {
 					t.Errorf("Revoke = %v", err)
@@ -422,10 +388,10 @@ func TestTokenOfAnotherApplicationCredential(t *testing.T) {
 		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
 	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
-		x.tell(lie{method: "POST", path: `/auth/tokens$`, change: func(_ http.Header, body map[string]any) {
+		x.tell(changed("POST", `/auth/tokens$`, func(_ http.Header, body map[string]any) {
 			token, _ := body["token"].(map[string]any)
 			token["application_credential"] = map[string]any{"id": id, "restricted": false}
-		}})
+		}))
 		_, err := l.driver.Inventory(t.Context(), l.access)
 		if want != nil {
 			wantFault(t, id, err, want, "somebody else")
@@ -453,7 +419,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for _, to := range []string{plain.URL + "/v3/auth/tokens", secure.URL + "/v3/", "/elsewhere", "//" + strings.TrimPrefix(plain.URL, "http://"), "http://169.254.169.254/", "", canary + "://x"} {
 			l.each(g, m, func(method string, call call) {
-				x.tell(lie{answer: func(w http.ResponseWriter, r *http.Request, _ string) {
+				x.tell(fake.Fault{Kind: fake.Custom, Answer: func(w http.ResponseWriter, r *http.Request) {
 					if r.URL.Path == "/elsewhere" {
 						asked.Add(1)
 					}
@@ -462,7 +428,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 					fmt.Fprintf(w, `{"error":{"code":%d,"title":"Moved"}}`, status)
 				}})
 				err := call(t.Context())
-				x.honest()
+				x.Heal()
 				wantFault(t, fmt.Sprintf("%s with %d to %q", method, status, to), err, broker.ErrUnreachable, "does not answer as Keystone does (3")
 			})
 		}
