@@ -27,12 +27,11 @@ type Cloud struct {
 	// Leases is the kind of credential that a lease is: ApplicationCredential, or
 	// ProjectToken where the registered credential may not make any.
 	Leases CredentialKind `json:"leases"`
-	// AccessRules: the cloud knows them, and leases for purpose "read" are held to
-	// them. Each service decides by itself whether it obeys or refuses such a lease.
-	AccessRules bool `json:"accessRules"`
 	// Trusts: application credentials may make trusts, which Heat needs. Where they
 	// may not, a lease whose purpose is Heat is a project token.
 	Trusts bool `json:"trustsByApplicationCredential"`
+	// Warnings are sentences that say which leases are not bounded.
+	Warnings []string `json:"warnings,omitempty"`
 
 	Catalog []CatalogEntry `json:"catalog"`
 }

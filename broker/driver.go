@@ -10,7 +10,8 @@ import (
 
 // Access is what a driver needs to talk to one VIM: where it is, who we are
 // there, and which addresses may be dialled on the way. It is made for one call and
-// dropped after it; a driver keeps no part of the Credential.
+// dropped after it; a driver keeps no part of the Credential. It may keep in memory, for
+// minutes, a token that it logged in for.
 type Access struct {
 	// VIM and Generation identify the target and credential; connections may be
 	// kept and reused under this pair, credentials may not.

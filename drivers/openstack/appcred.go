@@ -60,7 +60,11 @@ func (s *session) wrong(r request, c applicationcredentials.ApplicationCredentia
 	c.ExpiresAt = c.ExpiresAt.UTC()
 	switch {
 	case c.Name != r.name, c.Secret == "", !isToken(c.Secret), c.ProjectID != s.project.ID,
-		c.ExpiresAt.IsZero(), c.ExpiresAt.After(r.expires.Add(time.Second)), !sameRules(r.rules, c.AccessRules):
+		c.ExpiresAt.IsZero(), c.ExpiresAt.After(r.expires.Add(time.Second)):
+		return notKeystone(0)
+	case len(r.rules) > 0 && len(c.AccessRules) == 0:
+		return noRules("the cloud's Keystone knows no access rules")
+	case !sameRules(r.rules, c.AccessRules):
 		return notKeystone(0)
 	case c.Unrestricted:
 		return &broker.Error{

@@ -147,6 +147,7 @@ func TestCatalogIsNotFollowed(t *testing.T) {
 		l.SetCatalog(c.catalog...)
 		_, err := l.driver.Check(t.Context(), l.access)
 		wantFault(t, name, err, broker.ErrUnreachable, c.words)
+		l.driver.Wait()
 		if left := l.AppCreds(); len(left) > 0 {
 			t.Errorf("%s: %d application credentials are left", name, len(left))
 		}

@@ -13,58 +13,59 @@ import (
 )
 
 // Check implements [broker.Driver]. The identity is the project's id. A new
-// generation is probed once: an application credential of two minutes is made,
-// tried and deleted. Later checks log in and compare.
+// generation is probed once, in at most four requests: it logs in, makes an
+// application credential of two minutes, and tries it; that is deleted while the
+// caller goes on. Later checks log in, compare, and ask for the version.
 func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	version, err := version(ctx, a)
+	found, err := recall(a.Discovered)
 	if err != nil {
 		return broker.Report{}, err
+	}
+	r := broker.Report{Version: oldestVersion, CanMint: true, Discovered: a.Discovered}
+	if a.Discovered.Cloud != nil {
+		if r.Version, err = version(ctx, a); err != nil {
+			return broker.Report{}, err
+		}
 	}
 	s, err := d.login(ctx, a)
 	if err != nil {
 		return broker.Report{}, err
 	}
-	defer s.close()
-	found, err := recall(a.Discovered)
-	if err != nil {
-		return broker.Report{}, err
-	}
 	if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+		s.close()
 		return broker.Report{}, err
 	}
-	r := broker.Report{Identity: s.identityOf(), Version: version, CanMint: true, Discovered: a.Discovered}
+	d.sessions.put(a, s, d.now())
+	r.Identity = s.identityOf()
 	// Of the application credential itself Keystone tells its owner when it ends.
-	own, known, err := s.own(ctx, a.Credential)
+	own, err := s.own(ctx, a.Credential)
 	if err != nil {
 		return broker.Report{}, err
 	}
-	if known {
-		r.CredentialExpiresAt = own.ExpiresAt.UTC()
+	r.CredentialExpiresAt = own.ExpiresAt.UTC()
+	if a.Discovered.Cloud == nil {
+		r.Discovered, err = d.discover(ctx, a, s, own)
 	}
-	if a.Discovered.Cloud != nil {
-		return r, nil
-	}
-	found = s.discovered()
-	regions, err := s.regions(ctx)
-	if err != nil {
-		return broker.Report{}, err
-	}
-	if found.AccessRules, err = s.knowsAccessRules(ctx); err != nil {
-		return broker.Report{}, err
-	}
-	if known && !own.Unrestricted {
+	return r, err
+}
+
+// discover finds out what leases are on a cloud, and what their holders can do.
+func (d *Driver) discover(ctx context.Context, a broker.Access, s *session, own applicationcredentials.ApplicationCredential) (broker.Discovered, error) {
+	found := s.discovered()
+	var err error
+	if own.ID != "" && !own.Unrestricted {
 		found.Leases = broker.ProjectToken
 		found.Trusts, err = s.mayTrust(ctx)
 	} else {
 		err = d.probe(ctx, a, s, &found)
 	}
 	if err != nil {
-		return broker.Report{}, err
+		return broker.Discovered{}, err
 	}
-	r.Discovered, err = fit(broker.Discovered{Regions: regions, Cloud: &found})
-	return r, err
+	found.Warnings = warnings(found, a.Credential.Kind)
+	return fit(broker.Discovered{Regions: s.regions(), Cloud: &found})
 }
 
 // discovered is what the session's token says.
@@ -82,8 +83,10 @@ func (s *session) discovered() broker.Cloud {
 	return found
 }
 
-// version asks what answers at the endpoint whether it is Keystone, before a
-// credential is sent there.
+// oldestVersion is what is said of a cloud until a check has asked for its version.
+const oldestVersion = "v3"
+
+// version asks what answers at the endpoint which version of Keystone's API it has.
 func version(ctx context.Context, a broker.Access) (string, error) {
 	c, err := dial(a.Target, a.Egress)
 	if err != nil {
@@ -108,60 +111,32 @@ func version(ctx context.Context, a broker.Access) (string, error) {
 	return "", notKeystone(0)
 }
 
-// regions lists the cloud's regions: Keystone's own list, or where that is closed
-// to the credential, those of the catalog.
-func (s *session) regions(ctx context.Context) ([]string, error) {
-	var body struct {
-		Regions []struct {
-			ID string `json:"id"`
-		} `json:"regions"`
-	}
+// regions are those of the catalog.
+func (s *session) regions() []string {
 	regions := []string{}
-	err := s.get(ctx, "regions", &body)
-	switch {
-	case said(err, http.StatusForbidden):
-		for _, e := range s.catalog {
-			if e.Region != "" {
-				regions = append(regions, e.Region)
-			}
+	for _, e := range s.catalog {
+		if e.Region != "" {
+			regions = append(regions, e.Region)
 		}
-	case err != nil:
-		return nil, fault(err, "list", "regions")
-	}
-	for _, r := range body.Regions {
-		if !isName(r.ID) {
-			return nil, notKeystone(0)
-		}
-		regions = append(regions, r.ID)
 	}
 	slices.Sort(regions)
-	return slices.Compact(regions), nil
+	return slices.Compact(regions)
 }
 
-// knowsAccessRules reports whether Keystone has access rules (Train and later).
-func (s *session) knowsAccessRules(ctx context.Context) (bool, error) {
-	var body struct{}
-	err := s.get(ctx, "users/"+s.user.ID+"/access_rules", &body)
-	if said(err, http.StatusNotFound) || said(err, http.StatusForbidden) {
-		return false, nil
-	}
-	return err == nil, fault(err, "list", "access rules")
-}
-
-// own returns the application credential that is registered, where there is one.
-func (s *session) own(ctx context.Context, c broker.Credential) (_ applicationcredentials.ApplicationCredential, known bool, _ error) {
+// own returns the application credential that is registered; zero where there is none.
+func (s *session) own(ctx context.Context, c broker.Credential) (applicationcredentials.ApplicationCredential, error) {
 	var none applicationcredentials.ApplicationCredential
 	if c.Kind != broker.ApplicationCredential {
-		return none, false, nil
+		return none, nil
 	}
 	own, err := applicationcredentials.Get(ctx, s.identity, s.user.ID, c.ApplicationCredentialID).Extract()
 	switch {
 	case err != nil:
-		return none, false, fault(err, "get", "the registered application credential")
+		return none, fault(err, "get", "the registered application credential")
 	case own == nil || own.ID != c.ApplicationCredentialID:
-		return none, false, notKeystone(0)
+		return none, notKeystone(0)
 	}
-	return *own, true, nil
+	return *own, nil
 }
 
 // mayTrust finds out whether the session's token may make trusts, by asking for

@@ -15,15 +15,22 @@
 // cloud's tokens do, has all roles of the registered user, and is given only to who
 // asked for all of them. The first check finds out which kind of cloud it is.
 //
+// What the holder of a lease can become, [Driver.Grade] says: a token from the
+// registered password is unbounded, and so is every lease on a cloud whose application
+// credentials may make trusts.
+//
 // A lease for purpose "read" has access rules besides: see [session.rules]. Keystone
 // keeps a rule that was once used when its credential is deleted, for the user's next
 // one: two for each service of the catalog, and no more.
 //
 // # What is trusted
 //
-// The driver keeps nothing between calls, neither the credential nor the token
-// that it logs in for, which is a credential too: each call logs in anew, which is
-// what most of its time goes into (Keystone hashes passwords slowly on purpose).
+// The driver keeps no credential between calls. It keeps what it logged in for, a
+// session for each VIM and generation, in memory and for five minutes: a login is what
+// most of a call's time goes into, as Keystone hashes passwords slowly on purpose. A
+// session serves only who comes with the same target, credential and egress rules.
+// It is replaced where Keystone refuses it, and its token is revoked with the VIM. No
+// lease is ever given a session's token.
 // It calls the registered endpoint and nothing else: links, redirects and catalogs
 // are not followed. The catalog is held to the egress rules and pinned to the hosts
 // that it had, because the tokens of a lease's holder follow it.

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -25,11 +26,14 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Driver implements [broker.Driver] for OpenStack. It is safe for concurrent use,
-// and keeps nothing between two calls.
+// Driver implements [broker.Driver] for OpenStack. It is safe for concurrent use.
+// Between two calls it keeps nothing but [sessions].
 type Driver struct {
-	now func() time.Time
-	log *slog.Logger
+	now      func() time.Time
+	log      *slog.Logger
+	sessions sessions
+	// probes are the probes that are being deleted.
+	probes sync.WaitGroup
 }
 
 // New returns a driver.
@@ -40,8 +44,11 @@ func New(o Options) *Driver {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Driver{now: o.Now, log: o.Log}
+	return &Driver{now: o.Now, log: o.Log, sessions: sessions{kept: map[sessionKey]*keptSession{}}}
 }
+
+// Wait returns when the probes of earlier checks are deleted.
+func (d *Driver) Wait() { d.probes.Wait() }
 
 // Type implements [broker.Driver].
 func (d *Driver) Type() broker.Type {

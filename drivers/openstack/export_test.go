@@ -17,3 +17,21 @@ func CacheSizeAfter(n int) int {
 	}
 	return len(c.entries)
 }
+
+// Logout forgets the driver's sessions, so that its next call logs in, and waits for
+// the probes that are being deleted.
+func (d *Driver) Logout() {
+	d.Wait()
+	d.sessions.mu.Lock()
+	defer d.sessions.mu.Unlock()
+	for key := range d.sessions.kept {
+		d.sessions.remove(key)
+	}
+}
+
+// Sessions counts the sessions that the driver keeps.
+func (d *Driver) Sessions() int {
+	d.sessions.mu.Lock()
+	defer d.sessions.mu.Unlock()
+	return len(d.sessions.kept)
+}

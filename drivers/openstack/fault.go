@@ -62,8 +62,10 @@ func answered(a gophercloud.ErrUnexpectedResponseCode, verb, what string) error 
 	case code == http.StatusUnauthorized:
 		return &broker.Error{
 			Kind: broker.ErrUnauthorized, Detail: "Keystone refuses the credential (401)",
-			Remedy: "replace the VIM's credential with one that the cloud knows",
+			Remedy: "replace the VIM's credential with one that the cloud knows", Cause: errEnded,
 		}
+	case code == http.StatusNotFound:
+		return &broker.Error{Kind: broker.ErrUnreachable, Detail: notKeystoneDetail(code), Remedy: notKeystoneRemedy, Cause: errEnded}
 	case code == http.StatusForbidden:
 		return &broker.Error{
 			Kind: broker.ErrForbidden, Detail: fmt.Sprintf("the credential may not %s (403)", doing),
@@ -84,13 +86,16 @@ func unreachable(detail, remedy string) error {
 	return &broker.Error{Kind: broker.ErrUnreachable, Detail: detail, Remedy: remedy}
 }
 
+const notKeystoneRemedy = "check that the endpoint is Keystone's URL, and what stands in front of it"
+
 // notKeystone is the error of an answer that no Keystone gives; code 0 is not shown.
-func notKeystone(code int) error {
-	detail := "the endpoint does not answer as Keystone does"
-	if code != 0 {
-		detail += fmt.Sprintf(" (%d)", code)
+func notKeystone(code int) error { return unreachable(notKeystoneDetail(code), notKeystoneRemedy) }
+
+func notKeystoneDetail(code int) string {
+	if code == 0 {
+		return "the endpoint does not answer as Keystone does"
 	}
-	return unreachable(detail, "check that the endpoint is Keystone's URL, and what stands in front of it")
+	return fmt.Sprintf("the endpoint does not answer as Keystone does (%d)", code)
 }
 
 // parsed reports whether the answer is Keystone's own: an error object that says

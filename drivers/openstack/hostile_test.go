@@ -25,6 +25,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
@@ -33,6 +34,7 @@ import (
 // every secret that passes by.
 type liar struct {
 	fake.Script
+	driver *openstack.Driver
 
 	mu      sync.Mutex
 	secrets map[string]bool
@@ -48,7 +50,7 @@ func lying(l *lab) *liar {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	x := &liar{secrets: map[string]bool{}}
+	x := &liar{driver: l.driver, secrets: map[string]bool{}}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(r *http.Response) (err error) {
@@ -69,11 +71,18 @@ func lying(l *lab) *liar {
 	return x
 }
 
-// tell has it lie about every request that the fault selects, and about no other.
+// tell has the driver log in anew, and lies from then on about every request that the
+// fault selects, and about no other.
 func (x *liar) tell(about fake.Fault) {
-	x.Heal()
+	x.honest()
 	about.Times = -1
 	x.Fail(about)
+}
+
+// honest ends the lies, and the sessions that came of them.
+func (x *liar) honest() {
+	x.driver.Logout()
+	x.Heal()
 }
 
 // note reads a body for its secrets, and returns it again.
@@ -119,8 +128,6 @@ func changed(method, path string, change func(header http.Header, body map[strin
 var stages = map[string]fake.Fault{
 	"the version":               {Method: "GET", Path: `^/v3/$`},
 	"a login":                   {Method: "POST", Path: `/auth/tokens$`},
-	"the regions":               {Method: "GET", Path: `/regions$`},
-	"access rules":              {Method: "GET", Path: `/access_rules$`},
 	"trusts":                    {Method: "POST", Path: `/OS-TRUST/trusts$`},
 	"application credentials":   {Method: "GET", Path: `/application_credentials$`},
 	"a new one":                 {Method: "POST", Path: `/application_credentials$`},
@@ -183,7 +190,7 @@ func TestNoAnswerButKeystonesCounts(t *testing.T) {
 					}
 					x.tell(about)
 					err := call(t.Context())
-					x.Heal()
+					x.honest()
 					wantHonestFault(t, fmt.Sprintf("%s with %s for %s", method, name, stage), err, x, l)
 					if stage == "everything" {
 						wantFault(t, fmt.Sprintf("%s with %s for %s", method, name, stage), err, broker.ErrUnreachable, "")
@@ -198,7 +205,7 @@ func TestNoAnswerButKeystonesCounts(t *testing.T) {
 				if err := l.driver.Revoke(t.Context(), l.access, issued); err == nil {
 					t.Errorf("Revoke with %s for %s is success", name, stage)
 				}
-				x.Heal()
+				x.honest()
 			}
 			if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
 				t.Errorf("after all that Dead = %v, %v, want the lease to live", dead, err)
@@ -246,7 +253,7 @@ func TestSecretsThatAreEchoed(t *testing.T) {
 				}
 				x.tell(about)
 				err := call(t.Context())
-				x.Heal()
+				x.honest()
 				wantHonestFault(t, fmt.Sprintf("%s with %d for %s", method, status, stage), err, x, l)
 				if stage == "everything" && err == nil {
 					t.Errorf("%s with %d for everything is success", method, status)
@@ -286,9 +293,6 @@ func TestAnswersOfAnother(t *testing.T) {
 		return changed("POST", `/application_credentials$`, func(_ http.Header, body map[string]any) {
 			in(body, "application_credential")[field] = value
 		})
-	}
-	listed := func(change func(body map[string]any)) fake.Fault {
-		return changed("GET", `/application_credentials$`, func(_ http.Header, body map[string]any) { change(body) })
 	}
 	role := map[string]any{"id": "r", "name": "member"}
 	const notKeystone, another, somebody = "does not answer as Keystone", "another cloud answers", "somebody else"
@@ -333,13 +337,6 @@ func TestAnswersOfAnother(t *testing.T) {
 		"one without a secret":       {made("secret", ""), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"a secret with a line end":   {made("secret", canary+"\n"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
 		"one that leads away":        {made("id", "../../../v2"), broker.ErrUnreachable, broker.ErrUnreachable, notKeystone},
-
-		"a list that leads away": {listed(func(b map[string]any) {
-			b["application_credentials"] = []any{map[string]any{"id": "../x", "name": "y", "description": "vimbroker vim=" + uuid}}
-		}), broker.ErrUnreachable, nil, notKeystone},
-		"a list that goes on": {listed(func(b map[string]any) { b["links"] = map[string]any{"next": "http://169.254.169.254/"} }), broker.ErrUnsupported, nil, "list_limit"},
-		"half a list":         {listed(func(b map[string]any) { b["truncated"] = true }), broker.ErrUnsupported, nil, "list_limit"},
-		"no list":             {listed(func(b map[string]any) { delete(b, "application_credentials") }), broker.ErrUnreachable, nil, notKeystone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
@@ -363,7 +360,7 @@ func TestAnswersOfAnother(t *testing.T) {
 			g := l.grant("member")
 			_, err := l.driver.Issue(t.Context(), l.access, g)
 			outcome("Issue", err, c.issuing)
-			x.Heal()
+			x.honest()
 			if err != nil {
 				if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err != nil {
 					t.Errorf("Revoke = %v", err)
@@ -373,6 +370,42 @@ func TestAnswersOfAnother(t *testing.T) {
 						t.Errorf("%s is left", left.Name)
 					}
 				}
+			}
+		})
+	}
+}
+
+// A list of application credentials that is none of Keystone's.
+func TestListsOfAnother(t *testing.T) {
+	const uuid = "6f1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f"
+	for name, c := range map[string]struct {
+		change func(b map[string]any)
+		kind   error
+		words  string
+	}{
+		"one that leads away": {func(b map[string]any) {
+			b["application_credentials"] = []any{map[string]any{"id": "../x", "name": "y", "description": "vimbroker vim=" + uuid}}
+		}, broker.ErrUnreachable, "does not answer as Keystone"},
+		"one that goes on": {func(b map[string]any) { b["links"] = map[string]any{"next": "http://169.254.169.254/"} }, broker.ErrUnsupported, "list_limit"},
+		"half a list":      {func(b map[string]any) { b["truncated"] = true }, broker.ErrUnsupported, "list_limit"},
+		"no list":          {func(b map[string]any) { delete(b, "application_credentials") }, broker.ErrUnreachable, "does not answer as Keystone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			x := lying(l)
+			l.register()
+			g := l.grant("member")
+			l.issue(g)
+			x.tell(changed("GET", `/application_credentials$`, func(_ http.Header, body map[string]any) { c.change(body) }))
+			for what, call := range map[string]func() error{
+				"Inventory": func() error { _, err := l.driver.Inventory(t.Context(), l.access); return err },
+				"Renew":     func() error { _, err := l.driver.Renew(t.Context(), l.access, g); return err },
+				"Revoke":    func() error { return l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}) },
+				"Forget":    func() error { return l.driver.Forget(t.Context(), l.access) },
+			} {
+				err := call()
+				wantFault(t, what, err, c.kind, c.words)
+				wantHonestFault(t, what, err, x, l)
 			}
 		})
 	}
@@ -428,7 +461,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 					fmt.Fprintf(w, `{"error":{"code":%d,"title":"Moved"}}`, status)
 				}})
 				err := call(t.Context())
-				x.Heal()
+				x.honest()
 				wantFault(t, fmt.Sprintf("%s with %d to %q", method, status, to), err, broker.ErrUnreachable, "does not answer as Keystone does (3")
 			})
 		}

@@ -34,7 +34,12 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	s := fakekeystone.New(t, fakekeystone.Options{Plain: true})
+	return newLabOn(t, fakekeystone.Options{Plain: true})
+}
+
+func newLabOn(t *testing.T, o fakekeystone.Options) *lab {
+	t.Helper()
+	s := fakekeystone.New(t, o)
 	l := &lab{Server: s, t: t, project: s.Project("demo")}
 	l.user = s.User("operator", l.project, "member")
 	l.driver = openstack.New(openstack.Options{Log: slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
@@ -61,6 +66,7 @@ func (l *lab) register() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	l.driver.Wait()
 	l.access.Discovered, l.access.Identity = r.Discovered, r.Identity
 }
 

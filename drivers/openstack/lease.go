@@ -13,29 +13,41 @@ import (
 // revoked: the life of keystonemiddleware's cache, unless the cloud set another.
 const maxRevocationLag = 300 * time.Second
 
-// Issue implements [broker.Driver]. g is what Prepare returned. It logs in and
-// makes an application credential: two requests. Where the registered credential
-// may not make any, and for [Heat] where the cloud lets no application credential
-// make trusts, it is a project token instead, which is logged in for.
-func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (broker.Minted, error) {
+// Issue implements [broker.Driver]. g is what Prepare returned. It makes an
+// application credential: one request, and a login before where no session is kept.
+// Where the registered credential may not make any, and for [Heat] where the cloud lets
+// no application credential make trusts, it is a project token instead, which is
+// always logged in for.
+func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m broker.Minted, err error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Minted{}, err
 	}
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	s, found, err := d.mintingSession(ctx, a)
+	found, err := recall(a.Discovered)
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	defer s.close()
 	if leasesToken(found, g) {
-		return s.handOut(a, found, g)
+		return d.handOut(ctx, a, found, g)
 	}
-	m, err := d.mint(ctx, a, s, found, g, 1)
+	err = d.with(ctx, a, func(s *session) error {
+		if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+			return err
+		}
+		m, err = d.mintFirst(ctx, a, s, g)
+		return err
+	})
+	return m, err
+}
+
+// mintFirst makes a lease's first application credential.
+func (d *Driver) mintFirst(ctx context.Context, a broker.Access, s *session, g broker.Grant) (broker.Minted, error) {
+	m, err := d.mint(ctx, a, s, g, 1)
 	if !errors.Is(err, broker.ErrConflict) {
 		return m, err
 	}
-	// The name is taken: by an attempt that died, whose secret is lost, or by a stranger.
+	// The name is taken: by an attempt that crashed, whose secret is lost, or by a stranger.
 	all, err := s.list(ctx, s.user.ID, g.Handle)
 	if err != nil {
 		return broker.Minted{}, err
@@ -49,30 +61,41 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 			return broker.Minted{}, err
 		}
 	}
-	return d.mint(ctx, a, s, found, g, 1)
+	return d.mint(ctx, a, s, g, 1)
 }
 
 // Renew implements [broker.Driver]. An application credential cannot be made to
 // live longer: another is made beside it, and both end with the lease. A project
 // token cannot be renewed ([broker.ErrUnsupported]): the one before could not be
 // taken back any more.
-func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (broker.Minted, error) {
+func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (m broker.Minted, err error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Minted{}, err
 	}
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	s, found, err := d.mintingSession(ctx, a)
+	found, err := recall(a.Discovered)
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	defer s.close()
 	if leasesToken(found, g) {
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the lease is a project token, whose life is the cloud's",
 			Remedy: "issue another lease",
 		}
 	}
+	err = d.with(ctx, a, func(s *session) error {
+		if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+			return err
+		}
+		m, err = d.mintNext(ctx, a, s, g)
+		return err
+	})
+	return m, err
+}
+
+// mintNext makes one more application credential of a lease.
+func (d *Driver) mintNext(ctx context.Context, a broker.Access, s *session, g broker.Grant) (broker.Minted, error) {
 	owner, all, err := s.owned(ctx, a, g.Handle)
 	if err != nil {
 		return broker.Minted{}, err
@@ -97,24 +120,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 		_, n := number(c.Name)
 		last = max(last, n)
 	}
-	return d.mint(ctx, a, s, found, g, last+1)
-}
-
-// mintingSession logs in, and holds the cloud's catalog to what was pinned.
-func (d *Driver) mintingSession(ctx context.Context, a broker.Access) (*session, broker.Cloud, error) {
-	found, err := recall(a.Discovered)
-	if err != nil {
-		return nil, found, err
-	}
-	s, err := d.login(ctx, a)
-	if err != nil {
-		return nil, found, err
-	}
-	if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
-		s.close()
-		return nil, found, err
-	}
-	return s, found, nil
+	return d.mint(ctx, a, s, g, last+1)
 }
 
 // leasesToken reports whether a lease is a project token here. Before the first check
@@ -123,8 +129,9 @@ func leasesToken(found broker.Cloud, g broker.Grant) bool {
 	return found.Leases == broker.ProjectToken || found.Leases != "" && g.Purpose == Heat && !found.Trusts
 }
 
-// handOut makes the session's token the lease's credential.
-func (s *session) handOut(a broker.Access, found broker.Cloud, g broker.Grant) (broker.Minted, error) {
+// handOut logs in for a project token, which is the lease's credential. It may outlive
+// the lease: the broker revokes it then.
+func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Cloud, g broker.Grant) (broker.Minted, error) {
 	if g.Purpose == Heat && !found.Trusts && a.Credential.Kind == broker.ApplicationCredential {
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
@@ -133,6 +140,14 @@ func (s *session) handOut(a broker.Access, found broker.Cloud, g broker.Grant) (
 	}
 	if g.Purpose == Read {
 		return broker.Minted{}, noRules("a lease is a project token here, which no access rules go with")
+	}
+	s, err := d.login(ctx, a)
+	if err != nil {
+		return broker.Minted{}, err
+	}
+	defer s.close()
+	if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+		return broker.Minted{}, err
 	}
 	if err := s.whole(g.Role); err != nil {
 		return broker.Minted{}, err
@@ -144,12 +159,12 @@ func (s *session) handOut(a broker.Access, found broker.Cloud, g broker.Grant) (
 }
 
 // mint makes a lease's nth application credential.
-func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, found broker.Cloud, g broker.Grant, n int) (broker.Minted, error) {
+func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, g broker.Grant, n int) (broker.Minted, error) {
 	roles, err := s.subset(g.Role)
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	rules, err := s.rules(found, g.Purpose, roles)
+	rules, err := s.rules(g.Purpose, roles)
 	if err != nil {
 		return broker.Minted{}, err
 	}

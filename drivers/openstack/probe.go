@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/applicationcredentials"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
@@ -21,7 +22,9 @@ const (
 )
 
 // probe finds out whether the credential can mint, and what a lease's
-// application credential may do here, by making one and deleting it.
+// application credential may do here, by making one. It is deleted while the caller
+// goes on. Should the process crash before that, it expires, and the inventory finds it
+// by its mark.
 func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *broker.Cloud) error {
 	roles, err := s.subset("")
 	if err != nil { // nobody but an administrator
@@ -29,24 +32,40 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 			return err
 		}
 	}
-	if err := d.sweepProbes(ctx, s); err != nil {
-		return err
-	}
 	made, err := s.create(ctx, request{
 		name: probePrefix + uuid.NewString(), mark: mark{vim: a.VIM, issued: d.now()}, roles: roles, expires: d.now().Add(probeTTL),
 	})
 	if errors.Is(err, broker.ErrForbidden) {
 		found.Leases = broker.ProjectToken
-		found.Trusts, err = s.mayTrust(ctx)
-		return err
+		if a.Credential.Kind == broker.ApplicationCredential {
+			found.Trusts, err = s.mayTrust(ctx)
+			return err
+		}
+		return nil
 	}
 	if err != nil {
 		return err
 	}
 	failpoint.At("openstack.check.probed")
+	defer d.probes.Go(func() { d.removeProbe(context.WithoutCancel(ctx), s, made.ID) })
 	found.Leases = broker.ApplicationCredential
-	found.Trusts, err = trusts(ctx, a, made.credential(s.user.ID))
-	return errors.Join(err, s.remove(context.WithoutCancel(ctx), s.user.ID, made.ID))
+	if a.Credential.Kind == broker.ApplicationCredential {
+		// Where this one may not, a lease's may not either. Where it may, theirs are taken to.
+		found.Trusts, err = s.mayTrust(ctx)
+	} else {
+		found.Trusts, err = trusts(ctx, a, made.credential(s.user.ID))
+	}
+	return err
+}
+
+// removeProbe deletes a probe that has been tried. What it cannot delete now the
+// inventory deletes.
+func (d *Driver) removeProbe(ctx context.Context, s *session, id string) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := s.remove(ctx, s.user.ID, id); err != nil {
+		d.log.WarnContext(ctx, "a probe is left for the inventory", "probe", id, "error", err)
+	}
 }
 
 // trusts logs in with a lease's credential and finds out whether it may make trusts.
@@ -63,16 +82,12 @@ func trusts(ctx context.Context, a broker.Access, c broker.Credential) (bool, er
 	return s.mayTrust(ctx)
 }
 
-// sweepProbes deletes what checks that died have left of themselves: Keystone
+// sweepProbes deletes those of all that checks which crashed have left: Keystone
 // keeps an application credential's row when it has expired.
-func (d *Driver) sweepProbes(ctx context.Context, s *session) error {
-	all, err := s.list(ctx, s.user.ID, probePrefix)
-	if err != nil {
-		return err
-	}
+func (d *Driver) sweepProbes(ctx context.Context, s *session, all []applicationcredentials.ApplicationCredential) error {
 	for _, c := range all {
-		_, ours := readMark(c.Description)
-		if !ours || !strings.HasPrefix(c.Name, probePrefix) || c.ExpiresAt.IsZero() || c.ExpiresAt.After(d.now()) {
+		m, ours := readMark(c.Description)
+		if !ours || m.lease != "" || !strings.HasPrefix(c.Name, probePrefix) || c.ExpiresAt.IsZero() || c.ExpiresAt.After(d.now()) {
 			continue
 		}
 		if err := s.remove(ctx, s.user.ID, c.ID); err != nil {

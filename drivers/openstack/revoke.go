@@ -22,14 +22,16 @@ import (
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	s, err := d.login(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	if i.Credential.Kind == broker.ProjectToken {
-		return revokeToken(ctx, a, i.Credential.Token.Reveal())
-	}
+	return d.with(ctx, a, func(s *session) error {
+		if i.Credential.Kind == broker.ProjectToken {
+			return revokeToken(ctx, a, i.Credential.Token.Reveal())
+		}
+		return d.removeLease(ctx, a, s, i)
+	})
+}
+
+// removeLease deletes the application credentials of a lease.
+func (d *Driver) removeLease(ctx context.Context, a broker.Access, s *session, i broker.Issued) error {
 	if id := i.Credential.ApplicationCredentialID; id != "" && !i.Renewed && a.InsteadOf == nil {
 		if err := s.remove(ctx, s.user.ID, id); err != nil {
 			return err

@@ -51,8 +51,8 @@ func TestRevokeWithAnEndedSession(t *testing.T) {
 			if known {
 				i.Credential = m.Credential
 			}
-			if err := l.driver.Revoke(t.Context(), l.access, i); !errors.Is(err, broker.ErrUnreachable) {
-				t.Errorf("Revoke() = %v, want %v", err, broker.ErrUnreachable)
+			if err := l.driver.Revoke(t.Context(), l.access, i); !errors.Is(err, broker.ErrUnauthorized) {
+				t.Errorf("Revoke() = %v, want %v", err, broker.ErrUnauthorized)
 			}
 			if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
 				t.Errorf("Dead() = %v, %v: the lease was not deleted", dead, err)
@@ -65,7 +65,7 @@ func TestRevokeWithAnEndedSession(t *testing.T) {
 func TestRevokeLooksForWhatIsNotKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		renewed, known bool
-		asked          []string
+		asked          []string // the first is the login
 	}{
 		"known, and the only one":    {known: true, asked: []string{http.MethodPost, http.MethodDelete}},
 		"lost":                       {asked: []string{http.MethodPost, http.MethodGet, http.MethodDelete}},

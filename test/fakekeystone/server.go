@@ -10,6 +10,7 @@ package fakekeystone
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -91,6 +92,7 @@ type Server struct {
 	appCreds []*AppCred
 	tokens   map[string]token
 	catalog  []Endpoint
+	noRules  bool
 }
 
 // Endpoint is a line of the catalog.
@@ -127,6 +129,7 @@ func Start(o Options) (*Server, error) {
 	s.catalog = []Endpoint{
 		{"identity", "public", "RegionOne", s.Endpoint + "/v3"},
 		{"orchestration", "public", "RegionOne", s.Endpoint + "/heat/v1/project"},
+		{"identity", "public", "RegionTwo", s.Endpoint + "/v3"},
 	}
 	return s, nil
 }
@@ -163,11 +166,25 @@ func (s *Server) SetPassword(user, password string) {
 	}
 }
 
+// RevokeTokens revokes all tokens of a user.
+func (s *Server) RevokeTokens(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.tokens, func(_ string, t token) bool { return t.user == user })
+}
+
 // SetCatalog puts another catalog into the tokens to come.
 func (s *Server) SetCatalog(c ...Endpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catalog = c
+}
+
+// IgnoreAccessRules makes this a Keystone before Train, which knows none.
+func (s *Server) IgnoreAccessRules() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noRules = true
 }
 
 // ChangeIDs makes this another cloud: the project gets another id.

@@ -91,7 +91,7 @@ func discovered(d broker.Discovered) *v1.Discovered {
 		UserID: d.UserID, UserDomainID: d.UserDomainID,
 		ProjectID: d.ProjectID, ProjectName: d.ProjectName,
 		ProjectDomainID: d.ProjectDomainID, ProjectDomainName: d.ProjectDomainName,
-		Roles: d.Roles, Leases: string(d.Leases), AccessRules: d.AccessRules, Trusts: d.Trusts,
+		Roles: d.Roles, Leases: string(d.Leases), Trusts: d.Trusts, Warnings: d.Warnings,
 	}
 	for _, e := range d.Catalog {
 		out.Catalog = append(out.Catalog, v1.CatalogEntry(e))

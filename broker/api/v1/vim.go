@@ -67,9 +67,9 @@ type Cloud struct {
 	ProjectDomainName string   `json:"projectDomainName,omitempty" doc:"Domain of the project, by name (clouds)"`
 	Roles             []string `json:"roles,omitempty" doc:"Roles of the user on the project (clouds)"`
 
-	Leases      string `json:"leases,omitempty" doc:"Kind of credential that a lease is: applicationCredential, or projectToken where the registered credential may not make any (clouds)"`
-	AccessRules bool   `json:"accessRules,omitempty" doc:"Keystone knows access rules, and leases for purpose read are held to them (clouds)"`
-	Trusts      bool   `json:"trustsByApplicationCredential,omitempty" doc:"Application credentials may make trusts, which Heat needs; where they may not, a lease for purpose heat is a project token (clouds)"`
+	Leases   string   `json:"leases,omitempty" doc:"Kind of credential that a lease is: applicationCredential, or projectToken where the registered credential may not make any (clouds)"`
+	Trusts   bool     `json:"trustsByApplicationCredential,omitempty" doc:"Application credentials may make trusts, which Heat needs; where they may not, a lease for purpose heat is a project token (clouds)"`
+	Warnings []string `json:"warnings,omitempty" doc:"Which leases are not bounded, and why (clouds)"`
 
 	Catalog []CatalogEntry `json:"catalog,omitempty" doc:"Where the service catalog leads (clouds)"`
 }

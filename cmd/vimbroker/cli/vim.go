@@ -152,6 +152,9 @@ func (p *program) cloudFacts(w io.Writer, v v1.VIM) {
 		console.Fact(w, "Roles", console.List(found.Roles))
 		console.Fact(w, "A lease is a", found.Leases)
 		console.Fact(w, "A lease for Heat is a", forHeat(v))
+		for _, warning := range found.Warnings {
+			console.Fact(w, "Warning", warning)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package keystone
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -51,7 +52,7 @@ func Env(t *testing.T, c Cloud) conformance.DriverEnv {
 	byPassword, byAppCred := c.byPassword(c.User), c.byAppCred(mighty)
 	env := conformance.DriverEnv{
 		New: func(log *slog.Logger) broker.Driver {
-			return openstack.New(openstack.Options{Now: c.Now, Log: log})
+			return tidy{openstack.New(openstack.Options{Now: c.Now, Log: log})}
 		},
 		Egress: rules, PlainHTTP: true, AnyRole: true,
 		Registration: byPassword,
@@ -201,4 +202,14 @@ func Zone(t *testing.T, name string) {
 	before := time.Local
 	t.Cleanup(func() { time.Local = before })
 	time.Local = zone
+}
+
+// tidy is a driver whose checks end when their probes are deleted, so that the suite
+// can count what is there.
+type tidy struct{ *openstack.Driver }
+
+// Check implements [broker.Driver].
+func (d tidy) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
+	defer d.Wait()
+	return d.Driver.Check(ctx, a)
 }

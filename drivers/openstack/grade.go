@@ -1,0 +1,62 @@
+package openstack
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+var _ broker.Grader = (*Driver)(nil)
+
+// The ways in which the holder of a lease can go beyond it.
+const (
+	tokenOfPassword = "the lease is a token from the registered user's password: its holder can make application credentials, trusts, EC2 and TOTP credentials of that user, which outlive it, and delete those of other leases"
+	makesTrusts     = "application credentials may make trusts on this cloud: the holder can make one without end for another user, also with roles of the registered user that the lease has not"
+	administers     = "the lease has role admin, which may make users and grant them roles"
+	notKnownYet     = "what application credentials may do on this cloud is not known yet"
+)
+
+// Grade implements [broker.Grader], from what the first check discovered. A lease is
+// bounded where it is an application credential, or a token of one, on a cloud that
+// lets those make no trusts. OpenStack knows no namespaces that would bound another.
+func (d *Driver) Grade(_ context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
+	found, err := recall(a.Discovered)
+	if err != nil {
+		return broker.Graded{}, err
+	}
+	var reasons []string
+	if leasesToken(found, g) && a.Credential.Kind == broker.Password {
+		reasons = append(reasons, tokenOfPassword)
+	}
+	if found.Trusts {
+		reasons = append(reasons, makesTrusts)
+	}
+	if slices.Contains(rolesOf(g.Role), admin) {
+		reasons = append(reasons, administers)
+	}
+	if found.Leases == "" {
+		reasons = append(reasons, notKnownYet)
+	}
+	grade := broker.GradeBounded
+	if len(reasons) > 0 {
+		grade = broker.GradeUnbounded
+	}
+	return broker.Graded{Grant: g, Grade: grade, Reasons: reasons}, nil
+}
+
+// warnings say which leases of a cloud are not bounded, for who registers it.
+func warnings(found broker.Cloud, registered broker.CredentialKind) []string {
+	var out []string
+	if found.Trusts {
+		out = append(out, "every lease is unbounded: "+makesTrusts)
+	}
+	switch {
+	case registered != broker.Password:
+	case found.Leases == broker.ProjectToken:
+		out = append(out, "every lease is unbounded: "+tokenOfPassword)
+	case !found.Trusts:
+		out = append(out, "a lease for purpose heat is unbounded: "+tokenOfPassword)
+	}
+	return out
+}
