@@ -2,9 +2,11 @@ package broker
 
 import (
 	"context"
+	"errors"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 const (
@@ -135,6 +137,39 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 		return nil, err
 	}
 	return b.store.Entries(ctx, q)
+}
+
+// AuditTree returns the Merkle tree over the whole audit log, which holds every entry
+// that was written before, and the hashes from which a [tree.Builder] goes on with the
+// log as it was at an earlier size. A size that the log never had is [ErrInvalid].
+func (b *Broker) AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error) {
+	fail := func(err error) (tree.State, []tree.Hash, error) { return tree.State{}, nil, err }
+	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+		return fail(err)
+	}
+	if err := b.store.Grow(ctx); err != nil {
+		return fail(tornLog(err))
+	}
+	state, err := b.store.Tree(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if size < 0 || size > state.Size {
+		return fail(Invalid("size", "must be between 0 and %d, the size of the log: entries were removed, or the log is another", state.Size))
+	}
+	frontier, err := tree.Frontier(ctx, b.store, state, size)
+	if err != nil {
+		return fail(tornLog(err))
+	}
+	return state, frontier, nil
+}
+
+// tornLog says that the audit log was changed behind the broker's back.
+func tornLog(err error) error {
+	if !errors.Is(err, tree.ErrTorn) {
+		return err
+	}
+	return &Error{Kind: ErrConflict, Detail: "the audit log in the store is not the one that was written", Cause: err}
 }
 
 // Explain answers what policy would decide, and why. About another principal than

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -26,6 +27,16 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) (v1.List[v1.AuditEntry
 	var l v1.List[v1.AuditEntry]
 	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit"}, query: q.values()}, &l)
 	return l, err
+}
+
+// AuditTree returns the Merkle tree over the whole audit log, with the frontier at an
+// earlier size.
+func (c *Client) AuditTree(ctx context.Context, size int64) (v1.AuditTree, error) {
+	var t v1.AuditTree
+	_, err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"v1", "audit", "tree"}, query: url.Values{"size": {strconv.FormatInt(size, 10)}},
+	}, &t)
+	return t, err
 }
 
 // Explain asks what policy would decide, and why. Nothing happens.

@@ -8,6 +8,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 // Broker is the domain as this package uses it; [broker.Broker] says what each method
@@ -47,6 +48,7 @@ type Leaser interface {
 // Overseer answers about the broker itself.
 type Overseer interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
+	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.
 	Ready(ctx context.Context) error

@@ -53,6 +53,25 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	return answer[v1.List[v1.AuditEntry]]{body: l}, nil
 }
 
+func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
+	var size int64
+	if text := c.query.Get("size"); text != "" {
+		var err error
+		if size, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return answer[v1.AuditTree]{}, invalid("query", "size", "must be a number")
+		}
+	}
+	state, frontier, err := s.broker.AuditTree(c.ctx, c.principal, size)
+	if err != nil {
+		return answer[v1.AuditTree]{}, err
+	}
+	out := v1.AuditTree{Size: state.Size, Root: state.Root[:], Frontier: [][]byte{}}
+	for _, h := range frontier {
+		out.Frontier = append(out.Frontier, h[:])
+	}
+	return answer[v1.AuditTree]{body: out}, nil
+}
+
 func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	ttl, err := duration("wish.ttl", in.Wish.TTL)
 	if err != nil {

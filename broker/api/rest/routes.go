@@ -105,6 +105,11 @@ var routes = []route{
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", endpoint: plain((*server).auditTree),
+		summary: "Show the Merkle tree over the whole audit log",
+		timeout: remote, action: policy.AuditRead, query: treeQuery, status: []int{http.StatusOK},
+	},
+	{
 		method: "POST", path: "/v1/policy:explain", id: "explainPolicy", endpoint: takes((*server).explain),
 		summary: "Ask what policy would decide",
 		timeout: quick, action: policy.PolicyExplain, status: []int{http.StatusOK},
@@ -156,6 +161,9 @@ var (
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
 		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
 	}, paging...)
+	treeQuery = []parameter{
+		{name: "size", doc: "Earlier size of the log, for which the answer holds the frontier; 0 if absent."},
+	}
 	auditQuery = append([]parameter{
 		{name: "project", doc: "Entries of this project."},
 		{name: "principal", doc: "Entries of this principal."},

@@ -25,6 +25,13 @@ type AuditEntry struct {
 	Hash      string            `json:"hash" doc:"SHA-256 over this entry and previous"`
 }
 
+// AuditTree is the Merkle tree (RFC 6962, SHA-256) over the audit log at one moment.
+type AuditTree struct {
+	Size     int64    `json:"size" doc:"How many entries the log holds" example:"4711"`
+	Root     []byte   `json:"root" doc:"Root hash, in base64" example:"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="`
+	Frontier [][]byte `json:"frontier" doc:"Hashes of the complete subtrees at the size that was asked for, the largest first, in base64"`
+}
+
 // Question asks what policy would decide; nothing happens.
 type Question struct {
 	Principal *Principal `json:"principal,omitempty" doc:"About whom; absent means the caller"`

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 func (p *program) auditCommand() *cobra.Command {
@@ -93,59 +96,137 @@ func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 }
 
 func (p *program) auditVerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	var anchor string
+	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify that no audit entry is missing, altered or out of order",
-		Long: `Fetch the whole audit log and verify its chain of hashes. You need the right to
-read every project's entries. The command prints the number and hash of the newest
-entry. Keep them elsewhere: they reveal a log that was rewritten or cut off.`,
-		Example: "  vimbroker audit verify",
+		Long: `Fetch the audit log and verify its chain of hashes, and that it is the log whose
+Merkle tree (RFC 6962) the broker keeps. You need the right to read every project's
+entries.
+
+The command prints an anchor: the size of the log and the root of its tree. Keep it
+elsewhere. With --anchor the command proves that the log still begins with what it
+held then, and fetches only what is newer: a log that was rewritten or cut off, even
+as a whole, does not pass.`,
+		Example: "  vimbroker audit verify\n  vimbroker audit verify --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			newest, err := verifyAudit(c.Context(), broker)
+			kept, err := parseAnchor(anchor)
+			if err != nil {
+				return console.Usage(c, err)
+			}
+			now, err := verifyAudit(c.Context(), broker, kept)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.Out, "%d entries verified; newest: %d %s\n", newest.Seq, newest.Seq, newest.Hash)
+			fmt.Fprintf(p.Out, "%d entries verified; anchor: %s\n", now.Size-kept.Size, anchorText(now))
 			return nil
 		}),
 	}
+	c.Flags().StringVar(&anchor, "anchor", "", "an anchor that an earlier run printed")
+	return c
 }
 
-// verifyAudit walks the log from its newest entry to its first, a page at a
-// time, and returns the newest.
-func verifyAudit(ctx context.Context, broker *client.Client) (newest audit.Entry, err error) {
-	q := client.AuditQuery{PageSize: listPage}
+// anchorText is a state of the log for a person to keep.
+func anchorText(s tree.State) string {
+	return fmt.Sprintf("%d:%s", s.Size, base64.StdEncoding.EncodeToString(s.Root[:]))
+}
+
+// parseAnchor reads what anchorText wrote; no text is the empty log.
+func parseAnchor(text string) (tree.State, error) {
+	if text == "" {
+		return tree.Empty(), nil
+	}
+	number, root, _ := strings.Cut(text, ":")
+	size, err := strconv.ParseInt(number, 10, 64)
+	hash, rootErr := base64.StdEncoding.DecodeString(root)
+	if err != nil || rootErr != nil || size < 0 || len(hash) != len(tree.Hash{}) {
+		return tree.State{}, errors.New("--anchor must be what \"vimbroker audit verify\" printed, like 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+	}
+	return tree.State{Size: size, Root: tree.Hash(hash)}, nil
+}
+
+// verifyAudit proves that the log begins with what it held at an anchor, fetches what is
+// newer, and computes the root of its tree from that. It returns the log as it is now.
+func verifyAudit(ctx context.Context, broker *client.Client, kept tree.State) (tree.State, error) {
+	shown, err := broker.AuditTree(ctx, kept.Size)
+	if err != nil {
+		return tree.State{}, err
+	}
+	now, frontier, err := auditTree(shown)
+	if err != nil {
+		return tree.State{}, err
+	}
+	b, err := tree.NewBuilder(kept.Size, frontier)
+	if err != nil {
+		return tree.State{}, errors.New("the server's answer holds no frontier of the anchor's size")
+	}
+	if was, err := b.State(); err != nil || was != kept {
+		return tree.State{}, fmt.Errorf("the first %d entries of the audit log are not those that the anchor was made of", kept.Size)
+	}
+	leaves, err := auditLeaves(ctx, broker, kept.Size, now.Size)
+	if err != nil {
+		return tree.State{}, err
+	}
+	for _, leaf := range slices.Backward(leaves) {
+		if err := b.Append(leaf); err != nil {
+			return tree.State{}, err
+		}
+	}
+	if built, err := b.State(); err != nil || built != now {
+		return tree.State{}, fmt.Errorf("the audit log was changed: its entries from %d to %d are not those of its tree", kept.Size+1, now.Size)
+	}
+	return now, nil
+}
+
+// auditTree reads the server's answer.
+func auditTree(t v1.AuditTree) (tree.State, []tree.Hash, error) {
+	hashes := make([]tree.Hash, 0, len(t.Frontier)+1)
+	for _, h := range append([][]byte{t.Root}, t.Frontier...) {
+		if len(h) != len(tree.Hash{}) {
+			return tree.State{}, nil, errors.New("the server's answer holds a hash of another length than SHA-256's")
+		}
+		hashes = append(hashes, tree.Hash(h))
+	}
+	return tree.State{Size: t.Size, Root: hashes[0]}, hashes[1:], nil
+}
+
+// auditLeaves walks the log from the newest entry of its tree down to an entry, a page at
+// a time, verifies the chain, and returns the leaves in that order.
+func auditLeaves(ctx context.Context, broker *client.Client, downTo, newest int64) ([]tree.Hash, error) {
+	q := client.AuditQuery{PageSize: listPage, PageToken: strconv.FormatInt(newest+1, 10)}
+	leaves := make([]tree.Hash, 0, max(newest-downTo, 0))
 	var joint []audit.Entry // the oldest entry of the page before
-	for {
+	for next := newest; next > downTo; {
 		page, err := broker.Audit(ctx, q)
 		if err != nil {
-			return newest, err
+			return nil, err
 		}
 		run := slices.Clone(joint)
 		for _, e := range page.Items {
-			run = append(run, auditEntry(e))
+			entry := auditEntry(e)
+			run = append(run, entry)
+			if entry.Seq <= downTo {
+				break
+			}
+			leaf, err := audit.Leaf(entry)
+			if err != nil {
+				return nil, err
+			}
+			leaves = append(leaves, leaf)
+			next = entry.Seq - 1
 		}
-		if len(run) == 0 {
-			return newest, errors.New("the audit log shows no entry, not even of being read")
+		if len(page.Items) == 0 || page.NextPageToken == "" && next > downTo {
+			return nil, fmt.Errorf("audit entry %d is missing, or this caller may not read every project's entries", next)
 		}
-		if newest.Seq == 0 {
-			newest = run[0]
-		}
-		oldest := run[len(run)-1]
+		joint = slices.Clone(run[len(run)-1:])
 		slices.Reverse(run)
 		if err := audit.Verify(run); err != nil {
-			return newest, fmt.Errorf("%w (or this caller may not read every project's entries)", err)
+			return nil, fmt.Errorf("%w (or this caller may not read every project's entries)", err)
 		}
-		if page.NextPageToken == "" {
-			if oldest.Seq != 1 {
-				return newest, fmt.Errorf("the audit log begins with entry %d instead of 1: entries are missing, or this caller may not read every project's", oldest.Seq)
-			}
-			return newest, nil
-		}
-		joint = []audit.Entry{oldest}
 		q.PageToken = page.NextPageToken
 	}
+	return leaves, nil
 }
 
 // auditEntry is an entry as it was sealed.
