@@ -10,7 +10,7 @@ LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # packages whose own tests kill the process at failpoints, beside test/crash
 KILLED         := ./broker/clientconfig ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault
-REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./drivers/postgres/... ./cmd/vimbroker/...
+REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./test/upgrade/... ./drivers/postgres/... ./cmd/vimbroker/...
 
 .DEFAULT_GOAL := help
 

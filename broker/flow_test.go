@@ -79,6 +79,13 @@ func (s *faultyStore) UpdateLease(ctx context.Context, id string, change func(*b
 	return l, err
 }
 
+func (s *faultyStore) Lease(ctx context.Context, id string) (broker.Lease, error) {
+	if s.due("Lease") {
+		return broker.Lease{}, errQueued
+	}
+	return s.Store.Lease(ctx, id)
+}
+
 func (s *faultyStore) Rekey(ctx context.Context, id string, change func(*broker.VIM, []broker.Lease) error, e audit.Entry) (broker.VIM, error) {
 	if s.due("Rekey") {
 		return broker.VIM{}, errQueued

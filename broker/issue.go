@@ -242,7 +242,11 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	}, e)
 	if err != nil {
 		b.log.ErrorContext(ctx, "an unfinished lease is left for the settle pass", "lease", l.ID, "error", err)
-		stored = l // take back what may be there all the same
+		// The write that makes the lease active may have taken effect, although its answer was lost.
+		// A lease that is active stays usable: a repeat of the request is answered with it.
+		if stored, err = b.store.Lease(ctx, l.ID); err != nil || stored.State == LeaseActive {
+			return
+		}
 	}
 	failpoint.At("issue.aborting")
 	act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(stored), policy.Wish{})

@@ -293,6 +293,26 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 	}
 }
 
+// The write that makes the lease active takes effect, its answer is lost, and the store
+// stays away until the request has failed: what the row then says must be true.
+func TestALeaseThatTheRowCallsActiveIsNotTakenBack(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(alice, "edge1")
+	b.store.fail("UpdateLease answer", 1)
+	b.store.fail("Lease", 1)
+	b.store.fail("UpdateLease", 2)
+	r := broker.LeaseRequest{VIM: "edge1", IdempotencyKey: "k"}
+	_, _, err := b.IssueLease(t.Context(), alice, r)
+	wantKind(t, "IssueLease() while the store is away", err, broker.ErrUnavailable)
+	l, config, err := b.IssueLease(t.Context(), alice, r)
+	if err != nil || l.State != broker.LeaseActive || config.Token.Empty() {
+		t.Fatalf("the repeat = %s, %v, want the lease that the row calls active", l.State, err)
+	}
+	if b.secrets() != 1 {
+		t.Errorf("%d lease objects upstream, want that of the active lease", b.secrets())
+	}
+}
+
 // onlyRevoked reports whether no lease is in any other state.
 func (b *bench) onlyRevoked() bool {
 	b.t.Helper()

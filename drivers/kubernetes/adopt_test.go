@@ -150,11 +150,20 @@ func TestATokenIsDeadOnlyOnTheAPIServersOwn401(t *testing.T) {
 	l := newLab(t)
 	m := l.issue(l.grant("view"))
 	for _, f := range []fake.Fault{
-		{Kind: fake.HTML, Status: 200}, {Kind: fake.HTML, Status: 400}, {Kind: fake.HTML, Status: 401},
-		{Kind: fake.HTML, Status: 403}, {Kind: fake.HTML, Status: 404}, {Kind: fake.HTML, Status: 407},
-		{Kind: fake.Refuse, Status: 400}, {Kind: fake.Refuse, Status: 403}, {Kind: fake.Refuse, Status: 404},
-		{Kind: fake.Refuse, Status: 410}, {Kind: fake.Refuse, Status: 429}, {Kind: fake.Refuse, Status: 500},
-		{Kind: fake.Redirect}, {Kind: fake.Drop},
+		{Kind: fake.HTML, Status: 200},
+		{Kind: fake.HTML, Status: 400},
+		{Kind: fake.HTML, Status: 401},
+		{Kind: fake.HTML, Status: 403},
+		{Kind: fake.HTML, Status: 404},
+		{Kind: fake.HTML, Status: 407},
+		{Kind: fake.Refuse, Status: 400},
+		{Kind: fake.Refuse, Status: 403},
+		{Kind: fake.Refuse, Status: 404},
+		{Kind: fake.Refuse, Status: 410},
+		{Kind: fake.Refuse, Status: 429},
+		{Kind: fake.Refuse, Status: 500},
+		{Kind: fake.Redirect},
+		{Kind: fake.Drop},
 	} {
 		l.fail(f)
 		dead, err := l.driver.Dead(t.Context(), l.access, m.Credential)

@@ -109,10 +109,18 @@ func TestACredentialIsDeadOnlyOnKeystonesOwnWord(t *testing.T) {
 			t.Fatalf("the lease is a %s, want a %s", m.Credential.Kind, kind)
 		}
 		for _, f := range []fake.Fault{
-			{Kind: fake.HTML, Status: 200}, {Kind: fake.HTML, Status: 401}, {Kind: fake.HTML, Status: 403}, {Kind: fake.HTML, Status: 404},
-			{Kind: fake.JSON, Status: 401, Body: `{}`}, {Kind: fake.JSON, Status: 404, Body: `{"message":"no such route"}`},
-			{Kind: fake.Refuse, Status: 400}, {Kind: fake.Refuse, Status: 403}, {Kind: fake.Refuse, Status: 410},
-			{Kind: fake.Refuse, Status: 429}, {Kind: fake.Refuse, Status: 500}, {Kind: fake.Drop},
+			{Kind: fake.HTML, Status: 200},
+			{Kind: fake.HTML, Status: 401},
+			{Kind: fake.HTML, Status: 403},
+			{Kind: fake.HTML, Status: 404},
+			{Kind: fake.JSON, Status: 401, Body: `{}`},
+			{Kind: fake.JSON, Status: 404, Body: `{"message":"no such route"}`},
+			{Kind: fake.Refuse, Status: 400},
+			{Kind: fake.Refuse, Status: 403},
+			{Kind: fake.Refuse, Status: 410},
+			{Kind: fake.Refuse, Status: 429},
+			{Kind: fake.Refuse, Status: 500},
+			{Kind: fake.Drop},
 		} {
 			f.Times = -1
 			l.Fail(f)

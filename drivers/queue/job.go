@@ -28,7 +28,7 @@ const (
 
 // jobArgs name one attempt.
 type jobArgs struct {
-	Kind_   string `json:"kind"` //nolint:revive,staticcheck // Kind is River's method
+	Kind_   string `json:"kind"` //nolint:revive // Kind is River's method
 	Subject string `json:"subject"`
 	Fence   int64  `json:"fence"`
 }

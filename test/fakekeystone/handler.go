@@ -72,13 +72,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// subject validates or revokes a token: one's own.
+// subject validates or revokes a token: one's own, or with the role service anybody's.
 func (s *Server) subject(w http.ResponseWriter, r *http.Request, as token) {
 	t, refused := s.alive(r.Header.Get("X-Subject-Token"))
 	switch {
 	case refused != 0:
 		refuse(w, http.StatusNotFound)
-	case t.user != as.user:
+	case t.user != as.user && !slices.Contains(as.roles, "service"):
 		refuse(w, http.StatusForbidden)
 	case r.Method == http.MethodDelete:
 		delete(s.tokens, t.id)

@@ -144,8 +144,10 @@ var (
 	vimQuery = append([]parameter{
 		{name: typeFilter, doc: "VIMs of this type."},
 		{name: "name", doc: "VIMs of this name."},
-		{name: "status", doc: "VIMs of this status: what the last check found, or draining.",
-			values: append(texts(healthStatuses...), string(broker.Draining))},
+		{
+			name: "status", doc: "VIMs of this status: what the last check found, or draining.",
+			values: append(texts(healthStatuses...), string(broker.Draining)),
+		},
 		{name: "label", doc: "VIMs with this label, as name=value.", many: true},
 	}, paging...)
 	keyQuery = append([]parameter{

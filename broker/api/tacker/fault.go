@@ -113,7 +113,7 @@ func (s *server) fault(r *http.Request, p api.Problem) *fault {
 	}
 	id := vimID(r)
 	switch p.Err {
-	case api.ErrInternal:
+	case api.ErrInternal: //nolint:errorlint // Problem.Err is one of the sentinels
 		f.message = internal
 	case broker.ErrNotFound:
 		name := ""
