@@ -7,6 +7,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -21,13 +22,13 @@ type server struct {
 // serve starts a version, and has it end with the test.
 func (s *site) serve(name, bin string) *server {
 	s.t.Helper()
-	listen := story.FreeAddress(s.t)
+	listen := process.FreeAddress(s.t)
 	v := &server{site: s, bin: bin, addr: "http://" + listen, config: s.configure(name, listen)}
 	v.Client = v.as(s.token)
 	v.start()
 	s.t.Cleanup(func() {
 		v.broker.Kill()
-		if text, err := os.ReadFile(v.broker.Log); err == nil && s.t.Failed() {
+		if text, err := os.ReadFile(v.broker.File); err == nil && s.t.Failed() {
 			s.t.Logf("log of %s:\n%s", name, text)
 		}
 	})
