@@ -97,17 +97,18 @@ func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 
 func (p *program) auditVerifyCommand() *cobra.Command {
 	var anchor string
+	var newer bool
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify that no audit entry is missing, altered or out of order",
-		Long: `Fetch the audit log and verify its chain of hashes, and that it is the log whose
+		Long: `Fetch the audit log, verify its chain of hashes, and verify that it is the log whose
 Merkle tree (RFC 6962) the broker keeps. You need the right to read every project's
 entries.
 
 The command prints an anchor: the size of the log and the root of its tree. Keep it
-elsewhere. With --anchor the command proves that the log still begins with what it
-held then, and fetches only what is newer: a log that was rewritten or cut off, even
-as a whole, does not pass.`,
+elsewhere. With --anchor the command proves that the log begins with what it held
+then: a log that was rewritten or cut off, even as a whole, does not pass. With --newer
+it goes on from there and fetches only what is newer.`,
 		Example: "  vimbroker audit verify\n  vimbroker audit verify --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
@@ -115,15 +116,20 @@ as a whole, does not pass.`,
 			if err != nil {
 				return console.Usage(c, err)
 			}
-			now, err := verifyAudit(c.Context(), broker, kept)
+			from := int64(0)
+			if newer {
+				from = kept.Size
+			}
+			now, err := verifyAudit(c.Context(), broker, kept, from)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.Out, "%d entries verified; anchor: %s\n", now.Size-kept.Size, anchorText(now))
+			fmt.Fprintf(p.Out, "%d entries verified; anchor: %s\n", now.Size-from, anchorText(now))
 			return nil
 		}),
 	}
 	c.Flags().StringVar(&anchor, "anchor", "", "an anchor that an earlier run printed")
+	c.Flags().BoolVar(&newer, "newer", false, "verify only the entries that are newer than the anchor")
 	return c
 }
 
@@ -146,10 +152,11 @@ func parseAnchor(text string) (tree.State, error) {
 	return tree.State{Size: size, Root: tree.Hash(hash)}, nil
 }
 
-// verifyAudit proves that the log begins with what it held at an anchor, fetches what is
-// newer, and computes the root of its tree from that. It returns the log as it is now.
-func verifyAudit(ctx context.Context, broker *client.Client, kept tree.State) (tree.State, error) {
-	shown, err := broker.AuditTree(ctx, kept.Size)
+// verifyAudit fetches the entries after the first from, computes the root of the log's
+// tree from them, and compares it with the server's. On the way it compares the log
+// with the anchor, whose size is from or larger. It returns the log as it is now.
+func verifyAudit(ctx context.Context, broker *client.Client, kept tree.State, from int64) (tree.State, error) {
+	shown, err := broker.AuditTree(ctx, from)
 	if err != nil {
 		return tree.State{}, err
 	}
@@ -157,24 +164,32 @@ func verifyAudit(ctx context.Context, broker *client.Client, kept tree.State) (t
 	if err != nil {
 		return tree.State{}, err
 	}
-	b, err := tree.NewBuilder(kept.Size, frontier)
+	if now.Size < kept.Size {
+		return tree.State{}, fmt.Errorf("the audit log was cut off: it has %d entries, and had %d when the anchor was made", now.Size, kept.Size)
+	}
+	b, err := tree.NewBuilder(from, frontier)
 	if err != nil {
-		return tree.State{}, errors.New("the server's answer holds no frontier of the anchor's size")
+		return tree.State{}, errors.New("the server's answer does not show the log as it was at the anchor's size")
 	}
-	if was, err := b.State(); err != nil || was != kept {
-		return tree.State{}, fmt.Errorf("the first %d entries of the audit log are not those that the anchor was made of", kept.Size)
-	}
-	leaves, err := auditLeaves(ctx, broker, kept.Size, now.Size)
+	leaves, err := auditLeaves(ctx, broker, from, now.Size)
 	if err != nil {
 		return tree.State{}, err
 	}
-	for _, leaf := range slices.Backward(leaves) {
-		if err := b.Append(leaf); err != nil {
+	for size := from; ; size++ {
+		if size == kept.Size {
+			if was, err := b.State(); err != nil || was != kept {
+				return tree.State{}, fmt.Errorf("the audit log was changed: its first %d entries are not those that the anchor was made of", kept.Size)
+			}
+		}
+		if size == now.Size {
+			break
+		}
+		if err := b.Append(leaves[now.Size-1-size]); err != nil {
 			return tree.State{}, err
 		}
 	}
 	if built, err := b.State(); err != nil || built != now {
-		return tree.State{}, fmt.Errorf("the audit log was changed: its entries from %d to %d are not those of its tree", kept.Size+1, now.Size)
+		return tree.State{}, fmt.Errorf("the audit log was changed: its entries from %d to %d are not those of its tree", from+1, now.Size)
 	}
 	return now, nil
 }

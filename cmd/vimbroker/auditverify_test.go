@@ -1,0 +1,135 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/process"
+)
+
+// TestAuditVerifyFindsEveryKindOfTampering writes a log, keeps an anchor of it, has
+// somebody with full rights over the database change it while the server is stopped,
+// and verifies.
+func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
+	const (
+		chain  = "audit chain is broken"
+		differ = "audit log was changed"
+		anchor = "the anchor"
+	)
+	// unguarded removes what keeps the log from being changed.
+	unguarded := `DROP TRIGGER audit_never_changes; DROP TRIGGER audit_never_shrinks; DROP TRIGGER audit_tiles_stay;
+		DROP TRIGGER audit_tiles_only_grow; DROP TRIGGER audit_tree_only_grows; DROP TRIGGER audit_tree_stays;`
+	forgetTree := `DELETE FROM audit_tiles; UPDATE audit_tree SET size = 0, root = x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';`
+	for _, c := range []struct {
+		name   string
+		tamper func(*testing.T, *sql.DB)
+		// what verify says without an anchor, with one, and of what is newer only; "" if
+		// it cannot see it
+		without, with, newer string
+	}{
+		{"nothing", func(*testing.T, *sql.DB) {}, "", "", ""},
+		{"an entry edited", execute(`UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`), chain, chain, ""},
+		{"an entry removed", execute(`DELETE FROM audit_entries WHERE seq = 2`), chain, chain, ""},
+		{"two entries swapped", execute(`UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
+			UPDATE audit_entries SET seq = 3 WHERE seq = -2`), chain, chain, ""},
+		{"the end cut off", execute(`DELETE FROM audit_entries WHERE seq >= 3`), differ, differ, ""},
+		{"an entry edited and the chain resealed", reseal, differ, anchor, ""},
+		{"all rewritten, the tree too", func(t *testing.T, db *sql.DB) { reseal(t, db); execute(forgetTree)(t, db) }, "", anchor, anchor},
+		{"all rewritten and shortened", execute(`DELETE FROM audit_entries;` + forgetTree), "", anchor, "the log is another"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data, addr := filepath.Join(t.TempDir(), "data"), process.FreeAddress(t)
+			start := func() *installation {
+				t.Helper()
+				s := serve(t, nil, "--dev", "--listen", addr, "--data-dir", data, "--log-format", "json")
+				return &installation{stop: s.stop, env: []string{
+					"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
+					console.EnvAddr + "=http://" + addr, console.EnvTokenFile + "=" + filepath.Join(data, "dev-token"),
+				}}
+			}
+			i := start()
+			for range 3 {
+				if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
+					t.Fatalf("vim list = %d, %s", code, stderr)
+				}
+			}
+			code, stdout, stderr := i.run(t, "audit", "verify")
+			_, kept, found := strings.Cut(strings.TrimSpace(stdout), "anchor: ")
+			if code != 0 || !found {
+				t.Fatalf("audit verify = %d, %q, %q", code, stdout, stderr)
+			}
+			i.stop()
+			db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "vimbroker.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			execute(unguarded)(t, db)
+			c.tamper(t, db)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			i = start()
+			verify := func(want string, args ...string) {
+				t.Helper()
+				code, stdout, stderr := i.run(t, append([]string{"audit", "verify"}, args...)...)
+				if (code == 0) != (want == "") || !strings.Contains(stderr, want) {
+					t.Errorf("audit verify %v = %d, %q, %q; want it to say %q", args, code, stdout, stderr, want)
+				}
+			}
+			verify(c.newer, "--anchor", kept, "--newer")
+			verify(c.without)
+			verify(c.with, "--anchor", kept)
+		})
+	}
+}
+
+func execute(text string) func(*testing.T, *sql.DB) {
+	return func(t *testing.T, db *sql.DB) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
+// reseal changes the second entry, and every hash from it on.
+func reseal(t *testing.T, db *sql.DB) {
+	t.Helper()
+	found, err := db.QueryContext(t.Context(), `SELECT seq, time, request, principal, project, action, kind, resource, outcome, detail FROM audit_entries ORDER BY seq`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	var entries []audit.Entry
+	for found.Next() {
+		var e audit.Entry
+		var micro int64
+		var action, kind, outcome, detail string
+		if err := found.Scan(&e.Seq, &micro, &e.Request, &e.Principal, &e.Project, &action, &kind, &e.Resource, &outcome, &detail); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(detail), &e.Detail); err != nil {
+			t.Fatal(err)
+		}
+		e.Time, e.Action, e.Kind, e.Outcome = time.UnixMicro(micro), policy.Action(action), policy.Kind(kind), audit.Outcome(outcome)
+		entries = append(entries, e)
+	}
+	previous := ""
+	for _, e := range entries {
+		if e.Seq == 2 {
+			e.Principal = "mallory"
+		}
+		e = audit.Seal(previous, e)
+		previous = e.Hash
+		execute(fmt.Sprintf(`UPDATE audit_entries SET principal = '%s', previous = '%s', hash = '%s' WHERE seq = %d`, e.Principal, e.Previous, e.Hash, e.Seq))(t, db)
+	}
+}
