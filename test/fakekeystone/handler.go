@@ -47,6 +47,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		fake.Say(w, http.StatusOK, object{"projects": found})
+	case path == "regions": // asked by earlier versions only
+		fake.Say(w, http.StatusOK, object{"regions": []object{{"id": "RegionOne"}, {"id": "RegionTwo"}}, "links": object{"next": nil}})
 	case path == "OS-TRUST/trusts" && r.Method == http.MethodPost:
 		if as.appCred != "" && !s.opts.Trusts {
 			refuse(w, http.StatusForbidden)
@@ -55,6 +57,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound)
 	case len(parts) >= 3 && parts[0] == "users" && parts[1] != as.user && !slices.Contains(as.roles, "admin"):
 		refuse(w, http.StatusForbidden)
+	case len(parts) == 3 && parts[0] == "users" && parts[2] == "access_rules": // asked by earlier versions only
+		fake.Say(w, http.StatusOK, object{"access_rules": []object{}})
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "application_credentials" && r.Method == http.MethodPost:
 		s.make(w, r, as, parts[1])
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "application_credentials":
