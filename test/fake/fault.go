@@ -47,13 +47,10 @@ const (
 
 // Fault makes requests fail.
 type Fault struct {
-	// Method, Path and Match select the requests: Path is a regular expression on
-	// the URL's path. Empty ones match anything.
-	Method string                   `json:"method,omitempty"`
-	Path   string                   `json:"path,omitempty"`
-	Match  func(*http.Request) bool `json:"-"`
-	// Skip is how many of the selected requests are spared before the first fails.
-	Skip int `json:"skip,omitempty"`
+	// Method and Path select the requests: Path is a regular expression on the
+	// URL's path. Empty ones match anything.
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path,omitempty"`
 	// Times is how many requests fail; zero means one, less means all until Heal.
 	Times int `json:"times,omitempty"`
 
@@ -150,10 +147,6 @@ func (s *Script) due(r *http.Request) (passes []*armed, fault *armed) {
 		if f.Times == 0 || f.Kind != Pass && fault != nil || !f.selects(r) {
 			continue
 		}
-		if f.Skip > 0 {
-			f.Skip--
-			continue
-		}
 		f.Times = max(f.Times-1, -1)
 		if f.Kind == Pass {
 			passes = append(passes, f)
@@ -165,7 +158,7 @@ func (s *Script) due(r *http.Request) (passes []*armed, fault *armed) {
 }
 
 func (f *armed) selects(r *http.Request) bool {
-	return (f.Method == "" || f.Method == r.Method) && f.path.MatchString(r.URL.Path) && (f.Match == nil || f.Match(r))
+	return (f.Method == "" || f.Method == r.Method) && f.path.MatchString(r.URL.Path)
 }
 
 // Serve answers a request by do, or fails it if a fault says so.
