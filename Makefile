@@ -6,11 +6,14 @@ GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS        := -s -w -X main.version=$(VERSION)
 FUZZTIME       ?= 30s
+SOAK           ?= 1h
 LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # packages whose own tests kill the process at failpoints, beside test/crash
 KILLED         := ./broker/clientconfig ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault
 REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./test/upgrade/... ./drivers/postgres/... ./cmd/vimbroker/...
+# tests that go on for SOAK; make test-real runs a short form of each
+SOAKED         := ^Test(KubectlThroughThePlugin|Killed|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 
 .DEFAULT_GOAL := help
 
@@ -56,6 +59,10 @@ postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 .PHONY: test-real
 test-real: build kube-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
 	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 40m $(REAL_PACKAGES)
+
+.PHONY: soak
+soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, an open snapshot
+	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
 
 .PHONY: kube
 kube: kube-tools ## start a throw-away Kubernetes to try things on, until Ctrl-C

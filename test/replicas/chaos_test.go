@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/test/real"
 )
@@ -21,11 +23,13 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))
 	l := f.begin()
-	for _, r := range f.replicas {
-		l.more(enough)
-		r.broker.Kill()
-		l.more(enough)
-		r.start()
+	for range real.Rounds(t) {
+		for _, r := range f.replicas {
+			l.more(enough)
+			r.broker.Kill()
+			l.more(enough)
+			r.start()
+		}
 	}
 	l.end()
 	l.prove()
@@ -37,15 +41,17 @@ func TestStopped(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))
 	l := f.begin()
-	l.more(enough)
-	r := f.replicas[1]
-	r.signal(syscall.SIGSTOP)
-	over := time.After(time.Minute)
-	l.more(enough)
-	f.settle()
-	<-over
-	r.signal(syscall.SIGCONT)
-	l.more(enough)
+	for n := range real.Rounds(t) {
+		l.more(enough)
+		r := f.replicas[(n+1)%len(f.replicas)]
+		r.signal(syscall.SIGSTOP)
+		over := time.After(time.Minute)
+		l.more(enough)
+		f.settle()
+		<-over
+		r.signal(syscall.SIGCONT)
+		l.more(enough)
+	}
 	l.end()
 	l.prove()
 }
@@ -55,15 +61,17 @@ func TestCutOff(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))
 	l := f.begin()
-	for _, cut := range []func(){f.cut.Refuse, f.cut.Drop, f.cut.BlackHole} {
-		l.more(enough)
-		cut()
-		l.more(enough)
-		if err := f.replicas[0].Ready(t.Context()); err == nil {
-			t.Error("a replica without the database says that it is ready")
+	for range real.Rounds(t) {
+		for _, cut := range []func(){f.cut.Refuse, f.cut.Drop, f.cut.BlackHole} {
+			l.more(enough)
+			cut()
+			l.more(enough)
+			if err := f.replicas[0].Ready(t.Context()); err == nil {
+				t.Error("a replica without the database says that it is ready")
+			}
+			f.cut.Pass(t)
+			f.replicas[0].ready()
 		}
-		f.cut.Pass(t)
-		f.replicas[0].ready()
 	}
 	l.more(enough)
 	l.end()
@@ -78,12 +86,55 @@ func TestDatabaseRestarted(t *testing.T) {
 	db := real.OwnPostgres(t)
 	f := newFleet(t, db)
 	l := f.begin()
+	for range real.Rounds(t) {
+		l.more(enough)
+		db.Restart(t)
+		l.more(enough)
+		db.Crash()
+		db.Start(t)
+	}
 	l.more(enough)
-	db.Restart(t)
+	l.end()
+	l.prove()
+}
+
+// TestOpenSnapshot holds a snapshot of the database open under load, as a backup does.
+// Rows that are replaced meanwhile cannot be removed, and callers hardly notice.
+// "make soak" holds it for ten minutes.
+func TestOpenSnapshot(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, shared(t))
+	l := f.begin()
+	conn, err := pgx.Connect(t.Context(), f.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	l.more(enough)
-	db.Crash()
-	db.Start(t)
-	l.more(enough)
+	for _, sql := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM leases"} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := time.After(min(real.SoakTime(t), 10*time.Minute))
+	var slowest time.Duration
+	for first, over := time.Duration(0), false; !over; {
+		began := time.Now()
+		l.more(enough)
+		took := time.Since(began)
+		if first == 0 {
+			first = took
+		}
+		if slowest = max(slowest, took); took > 4*first+patience/4 {
+			t.Fatalf("%d answers take %v, and took %v when the snapshot was new", enough, took, first)
+		}
+		select {
+		case <-end:
+			over = true
+		default:
+		}
+	}
+	t.Logf("the slowest %d answers took %v", enough, slowest)
 	l.end()
 	l.prove()
 }

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	workers = 4
+	workers  = 4
+	mostHeld = 300
 	// callLimit is how long a caller waits before it asks another replica.
 	callLimit = 3 * time.Second
 	backOff   = 200 * time.Millisecond
@@ -119,7 +120,7 @@ func (l *load) call(dice *rand.Rand) {
 	}
 	id, ok := l.take(dice)
 	switch {
-	case n < 10 || !ok:
+	case !ok || n < 10 && l.few():
 		l.put(id, ok)
 		key := l.key()
 		if !l.try(dice, func(ctx context.Context, r *replica) error { return l.issue(ctx, r, key) }) {
@@ -234,6 +235,14 @@ func (l *load) take(dice *rand.Rand) (string, bool) {
 	l.held[i] = l.held[last]
 	l.held = l.held[:last]
 	return id, true
+}
+
+// few reports whether callers hold few leases: in a long test they give back as many
+// as they take.
+func (l *load) few() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.held) < mostHeld
 }
 
 func (l *load) put(id string, ok bool) {
