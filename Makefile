@@ -3,6 +3,9 @@
 GO             ?= go
 BIN            := bin
 GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
+# runs tests, and says at the end which were skipped and why, and which failed
+TEST           := $(BIN)/gotestsum --format pkgname --
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS        := -s -w -X main.version=$(VERSION)
 FUZZTIME       ?= 30s
@@ -30,15 +33,15 @@ run: build ## build and start a server on embedded defaults, and print what to d
 	$(BIN)/vimbroker serve --dev --listen $(LISTEN) --data-dir $(DATA_DIR)
 
 .PHONY: test
-test: ## run every test that needs only Go; say what was skipped and why
+test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet ./...
-	VIMBROKER_REAL=0 $(GO) test -timeout 15m ./...
-	$(GO) test -timeout 5m ./drivers/postgres ./cmd/vimbroker
-	$(GO) test -timeout 5m -tags failpoints $(KILLED)
+	VIMBROKER_REAL=0 $(TEST) -timeout 15m ./...
+	$(TEST) -timeout 5m ./drivers/postgres ./cmd/vimbroker
+	$(TEST) -timeout 5m -tags failpoints $(KILLED)
 
 .PHONY: race
-race: ## the same tests under the race detector (needs a C compiler)
-	$(GO) test -race -timeout 30m ./...
+race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)
+	$(TEST) -race -timeout 30m ./...
 
 .PHONY: kube-tools
 kube-tools: ## build the real etcd, API server, controller manager and kubectl into bin/kube
@@ -57,8 +60,8 @@ postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 	test/real/postgres/install.sh
 
 .PHONY: test-real
-test-real: build kube-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 40m $(REAL_PACKAGES)
+test-real: $(BIN)/gotestsum build kube-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
+	VIMBROKER_REAL=1 $(TEST) -count=1 -timeout 40m $(REAL_PACKAGES)
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, an open snapshot
@@ -82,6 +85,10 @@ fuzz: ## every fuzz target for FUZZTIME each (30s)
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$f); do \
 			echo "== $$(dirname $$f) $$name"; $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) $$(dirname $$f); \
 		done; done
+
+$(BIN)/gotestsum: Makefile
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install $(GOTESTSUM)
+	@touch $@
 
 $(BIN)/golangci-lint: Makefile
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install $(GOLANGCI)

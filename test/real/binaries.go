@@ -90,6 +90,19 @@ func demand(t testing.TB, system string, find func() (string, error)) string {
 	return found
 }
 
+// Program finds a program; where there is none, the test is skipped or fails: see
+// [Demand]. The remedy says how to install it.
+func Program(t testing.TB, name, remedy string) string {
+	t.Helper()
+	return demand(t, name, func() (string, error) {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			return "", fmt.Errorf("%w: %s: %s", errNoPrograms, name, remedy)
+		}
+		return path, nil
+	})
+}
+
 // start starts a program in dir with little of this environment, and returns when it runs.
 func start(dir, path string, args ...string) (*process.Process, error) {
 	c := exec.Command(path, args...)

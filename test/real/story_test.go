@@ -16,8 +16,8 @@ import (
 // TestStories tells the stories in testdata: the real binary, a real API server,
 // the real kubectl.
 func TestStories(t *testing.T) {
-	bin := story.Build(t, t.TempDir())
 	c := real.Kubernetes(t)
+	bin := story.Build(t, t.TempDir())
 	files := registrations(c, c.BasicAuthProxy(t), c.AdminToken(t))
 	story.Run(t, "testdata", bin, []string{filepath.Dir(c.Kubectl)}, map[string]story.Command{
 		"kube": func(ts *testscript.TestScript, _ bool, _ []string) {

@@ -28,9 +28,7 @@ import (
 // others of OpenStack's, through a shell that may do something first.
 func openstackClient(t *testing.T, env []string, script string) (string, error) {
 	t.Helper()
-	if _, err := exec.LookPath("/usr/bin/openstack"); err != nil {
-		t.Skip("the openstack command is not installed: apt install python3-openstackclient python3-barbicanclient")
-	}
+	real.Program(t, "/usr/bin/openstack", "apt install python3-openstackclient python3-barbicanclient")
 	sh := exec.CommandContext(t.Context(), "sh", "-euc", script)
 	sh.Dir = t.TempDir()
 	sh.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + sh.Dir}, env...)
