@@ -52,6 +52,9 @@ type Terms struct {
 	// GiveUpAfter is how many failed revocations make a lease irrevocable. On a VIM
 	// that is down, where not every lease is tried, five minutes count as one.
 	GiveUpAfter int
+	// TidyAfter is how long a grant is without a live lease before what drivers keep for
+	// it on the VIM is removed.
+	TidyAfter time.Duration
 }
 
 // DefaultTerms are the terms where an operator sets none.
@@ -67,6 +70,7 @@ func DefaultTerms() Terms {
 		CallTimeout:    15 * time.Second,
 		AbandonedAfter: 5 * time.Minute,
 		GiveUpAfter:    30,
+		TidyAfter:      10 * time.Minute,
 	}
 }
 
@@ -86,6 +90,7 @@ type Broker struct {
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
+	alarms        map[Alarm]int
 }
 
 // New returns a Broker; it starts nothing. Options that are missing or cannot be
@@ -106,6 +111,7 @@ func New(o Options) (*Broker, error) {
 		log:           o.Log,
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
+		alarms:        map[Alarm]int{},
 	}
 	if err := errors.Join(o.check(), b.addDrivers(o.Drivers)); err != nil {
 		return nil, fmt.Errorf("making a broker: %w", err)

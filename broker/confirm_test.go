@@ -11,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
 )
 
@@ -86,7 +87,7 @@ func TestACredentialThatCouldNotBeTriedIsNotConfirmedDead(t *testing.T) {
 
 // An API server honours a token that it has just seen for a while after its Secret
 // is gone. Until that ends the lease is not confirmed dead; past the published lag
-// it is an alarm.
+// it is not revoked but irrevocable, and an alarm.
 func TestACredentialThatStillWorksIsNotConfirmedDead(t *testing.T) {
 	const alarm = "still works after its published lag"
 	b := newBench(t, benchOptions{lag: 40 * time.Second})
@@ -103,10 +104,23 @@ func TestACredentialThatStillWorksIsNotConfirmedDead(t *testing.T) {
 	b.clock.Add(10 * time.Second)
 	b.mustReap()
 	b.wantUnconfirmed("past the published lag, while the token works", l.ID)
-	if !strings.Contains(b.log.String(), alarm) {
-		t.Error("there is no alarm for a token that works past its published lag")
+	if !strings.Contains(b.log.String(), alarm) || b.Alarms()[broker.AlarmStillWorks] != 1 {
+		t.Errorf("alarms = %v for a token that works past its published lag, want one that is logged and counted", b.Alarms())
+	}
+	if row := b.row(l.ID); row.State != broker.LeaseIrrevocable || !strings.Contains(row.LastError, alarm) || row.RevokedAt.IsZero() {
+		t.Errorf("the lease is %s (%q), want irrevocable with the reason", row.State, row.LastError)
+	}
+	found, err := b.Entries(t.Context(), root, audit.Query{Resource: l.ID, Limit: 1})
+	if err != nil || len(found) != 1 || found[0].Outcome != audit.Failed || found[0].Detail[audit.DetailError] != string(broker.AlarmStillWorks) {
+		t.Errorf("the last audit entry of the lease = %+v, %v; want the alarm", found, err)
+	}
+	b.mustReap() // which has nothing more to do for it
+	if n := b.Alarms()[broker.AlarmStillWorks]; n != 1 {
+		t.Errorf("%d alarms after the next pass, want 1", n)
 	}
 	b.clock.Add(20 * time.Second)
+	b.mustRevoke(l.ID)
+	b.clock.Add(3 * time.Second)
 	b.mustReap()
 	if b.row(l.ID).ConfirmedDeadAt.IsZero() {
 		t.Error("the lease is not confirmed dead although its token is refused")
@@ -115,21 +129,22 @@ func TestACredentialThatStillWorksIsNotConfirmedDead(t *testing.T) {
 
 // Clocks differ, and API servers allow for that: at its expiry a token may still work.
 func TestAnExpiredCredentialIsTakenForDeadOnlyWellPastItsExpiry(t *testing.T) {
-	b := newBench(t, benchOptions{lag: time.Hour})
+	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
-	l, token := b.mustIssue(alice, "edge1")
+	l, _ := b.mustIssue(alice, "edge1")
 	b.clock.Add(59 * time.Minute)
-	b.use(token)
+	b.kube.Fail(fake.Fault{Method: http.MethodPost, Path: whoAmI, Kind: fake.Refuse, Status: 500, Times: -1}) // it cannot be tried
 	for _, past := range []time.Duration{30 * time.Second, time.Minute, 119 * time.Second} {
 		b.clock.Add(l.ExpiresAt.Add(past).Sub(b.clock.Now()))
-		b.mustReap()
+		_ = b.Reap(t.Context())
 		b.clock.Add(3 * time.Second)
 		if b.clock.Now().Before(l.ExpiresAt.Add(2 * time.Minute)) {
-			b.mustReap()
+			_ = b.Reap(t.Context())
 		}
 		b.wantUnconfirmed(past.String()+" after its expiry", l.ID)
 	}
-	b.clock.Add(10 * time.Second)
+	b.kube.Heal()
+	b.clock.Add(5 * time.Minute)
 	b.mustReap()
 	if b.row(l.ID).ConfirmedDeadAt.IsZero() {
 		t.Error("the lease is not taken for dead two minutes after its expiry")

@@ -37,14 +37,17 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		"TTL":            func(r *broker.LeaseRequest) { r.TTL = 2 * time.Hour },
 		"Role":           func(r *broker.LeaseRequest) { r.Role = "edit" },
 		"Namespaces":     func(r *broker.LeaseRequest) { r.Namespaces = []string{"kube-system"} },
+		"Rules": func(r *broker.LeaseRequest) {
+			r.Role, r.Rules = "", []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
+		},
+		"ClusterWide":    func(r *broker.LeaseRequest) { r.ClusterWide, r.Namespaces = true, nil },
 		"Format":         func(r *broker.LeaseRequest) { r.Format = clientconfig.JSON },
 		"Purpose":        func(r *broker.LeaseRequest) { r.Purpose = "repair" },
 		"Operation":      func(r *broker.LeaseRequest) { r.Operation = "op-2" },
 		"IdempotencyKey": nil,
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.LeaseRequest](), cases)
-	b := newBench(t, benchOptions{})
-	b.mustRegister(alice, "edge1")
+	b, _ := newGradingBench(t)
 	b.mustRegister(alice, "edge2")
 	first := broker.LeaseRequest{
 		VIM: "edge1", TTL: time.Hour, Role: "view", Namespaces: []string{"default"},

@@ -134,14 +134,14 @@ func (b *Broker) removeLateObject(ctx context.Context, src *source, by int64, l 
 	if err := b.store.Append(ctx, act.With(audit.DetailReason, "appeared after the lease had ended").Intent()); err != nil {
 		return err
 	}
-	if err := b.removeObject(ctx, src, by, l.Handle); err != nil {
+	if err := b.removeObject(ctx, src, by, l.issued()); err != nil {
 		return b.refuse(ctx, act, err)
 	}
 	return b.store.Append(ctx, act.Done())
 }
 
 // removeObject removes an object that a generation's listing showed.
-func (b *Broker) removeObject(ctx context.Context, src *source, by int64, handle string) error {
+func (b *Broker) removeObject(ctx context.Context, src *source, by int64, i Issued) error {
 	v, err := src.vim(ctx)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (b *Broker) removeObject(ctx context.Context, src *source, by int64, handle
 	_, err = src.each(ctx, by, func(o *opened) error {
 		call, cancel := b.call(ctx)
 		defer cancel()
-		return d.Revoke(call, o.Access, Issued{Handle: handle})
+		return d.Revoke(call, o.Access, i)
 	})
 	return err
 }
@@ -259,7 +259,11 @@ func (b *Broker) liveLeases(ctx context.Context, vim string) (map[string]Lease, 
 
 func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory, act *audit.Act) error {
 	for _, u := range inv.Orphans {
-		if err := b.removeObject(ctx, src, inv.by[u.Handle], u.Handle); err != nil {
+		i := Issued{Handle: u.Handle}
+		if l, err := b.store.Lease(ctx, u.Lease); err == nil && l.VIM == inv.VIM && l.Handle == u.Handle {
+			i = l.issued()
+		}
+		if err := b.removeObject(ctx, src, inv.by[u.Handle], i); err != nil {
 			return err
 		}
 	}

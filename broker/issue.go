@@ -39,12 +39,12 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		}
 		return fail(err)
 	}
-	wish := policy.Wish{TTL: grant.TTL, Role: grant.Role, Namespaces: grant.Namespaces, Purpose: r.Purpose}
-	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish)
+	l := b.newLease(p, v, r, grant)
+	wish := l.wish(grant.TTL)
+	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), narrowest(d, wish))
 	if err != nil {
 		return fail(err)
 	}
-	l := b.newLease(p, v, r, grant)
 	if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
 		return old, config, err
 	}
@@ -59,9 +59,9 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		return fail(b.refuse(ctx, act, err))
 	}
 	defer o.close()
-
-	act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, grant.TTL.String()).
-		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
+	if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
+		return fail(err)
+	}
 	created, err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent())
 	if err != nil {
 		if errors.Is(err, ErrExists) { // the same key, at the same moment
@@ -71,10 +71,10 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		}
 		return fail(b.refuse(ctx, act, err))
 	}
-	l, grant.Epoch = created, created.Epoch
+	l = created
 	failpoint.At("issue.intent")
 
-	minted, err := b.mint(ctx, d.Issue, o.Access, grant)
+	minted, err := b.mint(ctx, d.Issue, o.Access, l.grant(grant.TTL))
 	if err != nil {
 		b.abort(ctx, l, IssueFailed, act.Failed(class(err)))
 		return fail(err)
@@ -106,6 +106,9 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	if err := d.Type().chooseFormat(&r.Format); err != nil {
 		return nil, Grant{}, err
 	}
+	if err := checkRules(d, r); err != nil {
+		return nil, Grant{}, err
+	}
 	switch {
 	case r.TTL < 0:
 		return nil, Grant{}, Invalid("ttl", "is negative")
@@ -116,6 +119,7 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	grant, err := d.Prepare(Grant{
 		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, b.terms.MaxTTL),
 		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
+		Rules: r.Rules, ClusterWide: r.ClusterWide,
 	})
 	return d, grant, err
 }
@@ -125,11 +129,11 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 	return Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
 		Project: p.Project, Principal: p.Name, Operation: r.Operation, State: LeasePending,
-		Role: g.Role, Namespaces: g.Namespaces, Format: r.Format, Purpose: r.Purpose,
+		Role: g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
 		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(b.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,
-		RequestDigest:  digest(v.ID, r.TTL, g.Role, g.Namespaces, r.Format, r.Purpose, r.Operation),
+		RequestDigest:  leaseDigest(v.ID, r, g),
 	}
 }
 
@@ -174,6 +178,11 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 		return fail(err)
 	}
 	defer o.close()
+	if old.Grade != "" && old.Grade != GradeBounded { // act rests on the narrowest
+		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), old.wish(old.ExpiresAt.Sub(old.CreatedAt))); err != nil {
+			return Lease{}, clientconfig.Config{}, err
+		}
+	}
 	cred := o.Credential
 	if old.Derived {
 		if cred, err = o.unseal(old); err != nil {
@@ -215,8 +224,9 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 		now.State, now.IssuedAt = LeaseActive, b.now()
 		now.CredentialKind, now.Unlisted = m.Credential.Kind, m.Unlisted
 		now.ExpiresAt, now.MaxRevocationLag, now.Sealed, now.SealedKey = expires, m.MaxRevocationLag, sealed, o.ref
+		now.UID, now.CredentialID = m.UID, m.CredentialID
 		return nil
-	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339)))
+	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 	if err != nil {
 		asking, cancel := b.cleanup(ctx)
 		defer cancel()
@@ -283,6 +293,9 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 	}
 	defer o.close()
 	l.Derived, l.Revocable = false, false
+	if _, grades := b.drivers[v.Type].(Grader); grades {
+		l.Grade, l.GradeReasons = GradeUnbounded, []string{"the holder has the VIM's own credential"}
+	}
 	if end := v.Current.CredentialExpiresAt; !end.IsZero() && end.Before(l.ExpiresAt) {
 		l.ExpiresAt = end
 	}

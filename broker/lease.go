@@ -155,9 +155,13 @@ type LeaseRequest struct {
 	TTL        time.Duration
 	Role       string
 	Namespaces []string
-	Format     clientconfig.Format
-	Purpose    string
-	Operation  string
+	// Rules stand in place of a role.
+	Rules []Rule
+	// ClusterWide asks for the role or rules in every namespace, and for what has none.
+	ClusterWide bool
+	Format      clientconfig.Format
+	Purpose     string
+	Operation   string
 
 	IdempotencyKey string
 }

@@ -210,7 +210,7 @@ func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 		attempts = l.Attempts // it was not tried
 	}
 	if err == nil && now.After(l.RevokedAt.Add(l.MaxRevocationLag+confirmEvery)) {
-		b.log.ErrorContext(ctx, "a revoked credential still works after its published lag", "lease", l.ID, "vim", l.VIM)
+		return b.stillWorks(ctx, l, act)
 	}
 	wait := confirmEvery
 	if attempts > l.Attempts && err != nil {
@@ -244,6 +244,25 @@ func (b *Broker) tryDead(ctx context.Context, src *source, l Lease) (bool, error
 	ctx, cancel := b.call(ctx)
 	defer cancel()
 	return d.Dead(ctx, b.access(v, g, Credential{}), minted)
+}
+
+// stillWorks takes back that a lease was revoked: its credential was tried after its
+// published lag, and works.
+func (b *Broker) stillWorks(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
+	why := "the credential was revoked and still works after its published lag of " + l.MaxRevocationLag.String()
+	b.raise(ctx, AlarmStillWorks, l, why)
+	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeaseRevoked || !now.ConfirmedDeadAt.IsZero() {
+			l = *now
+			return errEnded
+		}
+		now.State, now.LastError, now.Attempts = LeaseIrrevocable, why, 0
+		return nil
+	}, act.Failed(string(AlarmStillWorks)))
+	if errors.Is(err, errEnded) {
+		return l, nil
+	}
+	return stored, err
 }
 
 // bury records that the credential is dead, and drops what was kept of it.

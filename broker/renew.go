@@ -28,8 +28,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if ttl == 0 {
 		ttl = b.terms.DefaultTTL
 	}
-	wish := policy.Wish{TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose}
-	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), wish)
+	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), l.wish(ttl))
 	if err != nil {
 		return fail(err)
 	}
@@ -90,10 +89,7 @@ func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 		return nil, Grant{}, &Error{Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease"}
 	}
 	left := l.MaxExpiresAt.Sub(now).Truncate(time.Second)
-	grant, err := d.Prepare(Grant{
-		Lease: l.ID, Handle: l.Handle, TTL: min(ttl, left),
-		Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose,
-	})
+	grant, err := d.Prepare(l.grant(min(ttl, left)))
 	if err != nil && left < ttl {
 		return nil, Grant{}, &Error{
 			Kind:   ErrConflict,
@@ -141,6 +137,7 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease,
 			now.ExpiresAt = expires
 		}
 		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
+		now.CredentialID = m.CredentialID
 		return nil
-	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339)))
+	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 }

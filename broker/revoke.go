@@ -126,7 +126,11 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 	case errors.Is(err, errVIMGone):
 		return l, b.giveUp(ctx, l, "its VIM was deleted by force", act)
 	}
-	l.LastError, l.NextAttemptAt = message(err), b.now()
+	why := message(err)
+	if errors.Is(err, ErrConflict) && l.LastError != why {
+		b.alarm(ctx, AlarmConflict, l, why, act)
+	}
+	l.LastError, l.NextAttemptAt = why, b.now()
 	if !errors.Is(err, ErrUnavailable) { // then our own parts failed, and the VIM was not asked
 		l.Attempts++
 		if l.Attempts >= b.terms.GiveUpAfter {
@@ -161,8 +165,7 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	if err != nil {
 		return err
 	}
-	// Versions that knew no RenewalBegun stored only that a renewal had ended.
-	issued := Issued{Handle: l.Handle, Renewed: l.RenewalBegun || !l.RenewedAt.IsZero()}
+	issued := l.issued()
 	if g, ok := v.generation(l.VIMGeneration); ok && l.Sealed != "" {
 		if o, err := src.opened(ctx, g); err == nil {
 			// Where it does not open the handle must do.
@@ -199,7 +202,7 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, act *audit.Act) 
 
 // giveUp makes a lease irrevocable: a state that can be listed, and an alarm.
 func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act) error {
-	b.log.ErrorContext(ctx, "a lease cannot be revoked", "lease", l.ID, "vim", l.VIM, "why", why)
+	b.raise(ctx, AlarmGivenUp, l, why)
 	_, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseRevoking {
 			return errEnded

@@ -11,12 +11,13 @@ import (
 
 // Settle is the pass that finishes what a dead process began before the given
 // time: registrations and updates that never ended, leases that were never handed
-// out, keys that are still to be destroyed.
+// out, keys that are still to be destroyed. It also has drivers tidy away what they
+// keep for grants that have long been without a lease.
 //
 // Where nobody else can have been writing (an exclusive store, at start) that time
 // is now; otherwise it is Terms.AbandonedAfter ago.
 func (b *Broker) Settle(ctx context.Context, before time.Time) error {
-	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.destroyRetired(ctx))
+	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.tidyGrants(ctx), b.destroyRetired(ctx))
 }
 
 func (b *Broker) settleVIMs(ctx context.Context, before time.Time) error {

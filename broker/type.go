@@ -26,6 +26,9 @@ type Type struct {
 	// endpoint and a credential; empty if there is none. A registration with such a
 	// file needs no type.
 	Document Document
+	// Rules: leases can have rules in place of a role, and be cluster-wide. Its driver is
+	// a [Grader].
+	Rules bool
 }
 
 // Document is a kind of file that says where a VIM is and holds its credential.

@@ -148,6 +148,13 @@ func wishRecord(w Wish) cedar.Record {
 		"role":       cedar.String(w.Role),
 		"namespaces": stringSet(w.Namespaces),
 		"purpose":    cedar.String(w.Purpose),
+		// What is granted, not what was asked for.
+		"grade":       cedar.String(w.Grade),
+		"clusterWide": cedar.Boolean(w.ClusterWide),
+		"rules": cedar.NewRecord(cedar.RecordMap{
+			"resources": stringSet(w.Rules.Resources),
+			"verbs":     stringSet(w.Rules.Verbs),
+		}),
 	})
 }
 

@@ -124,6 +124,19 @@ type Wish struct {
 	Role       string
 	Namespaces []string
 	Purpose    string
+	// Grade says what the holder can become: "bounded", "namespaces" or "unbounded",
+	// and is empty where the driver does not compute it.
+	Grade string
+	// ClusterWide: everywhere on the VIM, also where there is no namespace.
+	ClusterWide bool
+	Rules       Rules
+}
+
+// Rules are what a lease may do where it has rules in place of a role.
+type Rules struct {
+	// Resources are written as "deployments.apps", those of the core group as "pods".
+	Resources []string
+	Verbs     []string
 }
 
 // Request is one question.

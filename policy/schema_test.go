@@ -70,7 +70,7 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 			})
 			request := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
 			if shape.weighed {
-				request.Context = wishRecord(Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"a"}, Purpose: "p"})
+				request.Context = wishRecord(Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"a"}, Purpose: "p", Grade: "bounded", ClusterWide: true, Rules: Rules{Resources: []string{"pods"}, Verbs: []string{"get"}}})
 			}
 			if err := validator.Entities(cedar.EntityMap{who.UID: who, what.UID: what}); err != nil {
 				t.Errorf("%s on %s: entities: %v", action, kind, err)

@@ -58,6 +58,7 @@ func (d *Driver) Type() broker.Type {
 		Formats:     clientconfig.Formats(clientconfig.Cluster{}),
 		Credentials: []broker.CredentialKind{broker.BearerToken, broker.ClientCertificate, broker.BasicAuth},
 		Document:    broker.DocumentKubeconfig,
+		Rules:       true,
 	}
 }
 

@@ -27,6 +27,9 @@ const (
 	DetailExpiresAt  = "expiresAt"
 	DetailReason     = "reason"
 	DetailPurpose    = "purpose"
+	DetailGrade      = "grade"
+	// DetailCredentialID is how the VIM's own audit log names the credential.
+	DetailCredentialID = "credential-id"
 )
 
 // detailLimit is the longest detail value in bytes. Longer ones are cut: some

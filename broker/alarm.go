@@ -1,0 +1,44 @@
+package broker
+
+import (
+	"context"
+	"maps"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Alarm is a kind of event about a lease that a person has to look at.
+type Alarm string
+
+// The alarms there are.
+const (
+	// AlarmGivenUp: the lease could not be revoked, and the broker tries no more.
+	AlarmGivenUp Alarm = "givenUp"
+	// AlarmStillWorks: the credential works after it was revoked and its lag is over.
+	AlarmStillWorks Alarm = "stillWorks"
+	// AlarmConflict: somebody changed or replaced what the lease has on the VIM.
+	AlarmConflict Alarm = "conflict"
+)
+
+// Alarms counts what this process raised since it started.
+func (b *Broker) Alarms() map[Alarm]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.alarms)
+}
+
+// raise logs and counts an alarm. Whoever calls it writes the audit entry.
+func (b *Broker) raise(ctx context.Context, a Alarm, l Lease, why string) {
+	b.log.ErrorContext(ctx, "a lease needs a person", "alarm", string(a), "lease", l.ID, "vim", l.VIM, "vimName", l.VIMName, "why", why)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.alarms[a]++
+}
+
+// alarm is raise with an audit entry of its own.
+func (b *Broker) alarm(ctx context.Context, a Alarm, l Lease, why string, act *audit.Act) {
+	b.raise(ctx, a, l, why)
+	if err := b.store.Append(ctx, act.Failed(string(a))); err != nil {
+		b.log.ErrorContext(ctx, "recording an alarm", "lease", l.ID, "error", err)
+	}
+}

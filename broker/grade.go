@@ -1,0 +1,219 @@
+package broker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// grades from the narrowest to the widest.
+var grades = []Grade{GradeBounded, GradeNamespaces, GradeUnbounded}
+
+// narrowest is a wish before its grade is known, as if it were the narrowest: who may
+// not even have that is refused before the VIM is asked.
+func narrowest(d Driver, w policy.Wish) policy.Wish {
+	if _, ok := d.(Grader); ok {
+		w.Grade = string(GradeBounded)
+	}
+	return w
+}
+
+// weigh has a driver that can compute what the holder of a lease can become, fills in
+// the lease's scope, and decides on that.
+func (b *Broker) weigh(ctx context.Context, p policy.Principal, d Driver, o *opened, v VIM, l *Lease, act *audit.Act) (*audit.Act, error) {
+	ttl := l.ExpiresAt.Sub(l.CreatedAt)
+	if grader, ok := d.(Grader); ok {
+		graded, err := b.grade(ctx, grader, o, l.grant(ttl))
+		if err != nil {
+			return nil, b.refuse(ctx, act, err)
+		}
+		g := graded.Grant
+		l.Role, l.Rules, l.Namespaces, l.ClusterWide = g.Role, g.Rules, g.Namespaces, g.ClusterWide
+		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
+		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), l.wish(ttl)); err != nil {
+			return nil, b.explainGrade(err, p, v, *l, ttl)
+		}
+		act.With(audit.DetailGrade, string(l.Grade))
+	}
+	if _, ok := d.(Tidier); ok {
+		l.GrantDigest = grantDigest(*l)
+	}
+	return act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, ttl.String()).
+		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration)), nil
+}
+
+// grade asks a driver, and believes no grade that it does not know.
+func (b *Broker) grade(ctx context.Context, grader Grader, o *opened, g Grant) (Graded, error) {
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	graded, err := grader.Grade(ctx, o.Access, g)
+	if err == nil && !slices.Contains(grades, graded.Grade) {
+		err = fmt.Errorf("the driver graded a lease as %q", graded.Grade)
+	}
+	return graded, err
+}
+
+// explainGrade adds to a refusal which policies refused, and why the lease has its
+// grade. Whom the refusal tells that there is no such VIM learns nothing more.
+func (b *Broker) explainGrade(refusal error, p policy.Principal, v VIM, l Lease, ttl time.Duration) error {
+	var e *Error
+	if !errors.As(refusal, &e) || e.Kind != ErrDenied || l.Grade == GradeBounded {
+		return refusal
+	}
+	d := b.policy.Decide(policy.Request{Principal: p, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(ttl)})
+	told := *e
+	told.Detail = fmt.Sprintf("policy does not allow %s to %s a lease that is %s", p.Name, policy.LeaseIssue, l.Grade)
+	if len(d.Policies) > 0 {
+		told.Detail += " (" + strings.Join(d.Policies, ", ") + ")"
+	}
+	if shown := l.GradeReasons; len(shown) > 0 {
+		told.Detail += ": " + strings.Join(shown[:min(3, len(shown))], "; ")
+	}
+	told.Remedy = "ask for a narrower role, exact rules or fewer namespaces"
+	return &told
+}
+
+// wish is what policies weigh of a lease.
+func (l Lease) wish(ttl time.Duration) policy.Wish {
+	w := policy.Wish{
+		TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose,
+		Grade: string(l.Grade), ClusterWide: l.ClusterWide,
+	}
+	for _, r := range l.Rules {
+		w.Rules.Verbs = append(w.Rules.Verbs, r.Verbs...)
+		for _, group := range r.APIGroups {
+			for _, resource := range r.Resources {
+				if group != "" {
+					resource += "." + group
+				}
+				w.Rules.Resources = append(w.Rules.Resources, resource)
+			}
+		}
+	}
+	return w
+}
+
+// grant is a lease as a driver sees it.
+func (l Lease) grant(ttl time.Duration) Grant {
+	return Grant{
+		Lease: l.ID, Handle: l.Handle, TTL: ttl, Role: l.Role, Namespaces: slices.Clone(l.Namespaces), Purpose: l.Purpose,
+		Rules: l.Rules, ClusterWide: l.ClusterWide, Epoch: l.Epoch,
+	}
+}
+
+// issued is what a lease has upstream, but for its credential.
+func (l Lease) issued() Issued {
+	return Issued{
+		Handle: l.Handle, UID: l.UID, Grant: l.grant(0),
+		// Versions that knew no RenewalBegun stored only that a renewal had ended.
+		Renewed: l.RenewalBegun || !l.RenewedAt.IsZero(),
+	}
+}
+
+// grantDigest names what all leases of a VIM with the same role or rules and scope share.
+func grantDigest(l Lease) string {
+	namespaces := slices.Clone(l.Namespaces)
+	slices.Sort(namespaces)
+	text, _ := json.Marshal(struct { // cannot fail for these types
+		Role        string
+		Rules       []Rule
+		Namespaces  []string
+		ClusterWide bool
+	}{l.Role, canonical(l.Rules), slices.Compact(namespaces), l.ClusterWide})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// canonical writes rules that mean the same in the same way.
+func canonical(rules []Rule) []Rule {
+	sorted := func(list []string) []string {
+		list = slices.Clone(list)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	all := make([]Rule, 0, len(rules))
+	for _, r := range rules {
+		all = append(all, Rule{
+			APIGroups: sorted(r.APIGroups), Resources: sorted(r.Resources),
+			ResourceNames: sorted(r.ResourceNames), Verbs: sorted(r.Verbs),
+		})
+	}
+	slices.SortFunc(all, func(x, y Rule) int {
+		return slices.CompareFunc(x.lists(), y.lists(), slices.Compare[[]string])
+	})
+	return slices.CompactFunc(all, func(x, y Rule) bool {
+		return slices.EqualFunc(x.lists(), y.lists(), slices.Equal[[]string])
+	})
+}
+
+func (r Rule) lists() [][]string {
+	return [][]string{r.APIGroups, r.Resources, r.ResourceNames, r.Verbs}
+}
+
+// Bounds of the rules in a request.
+const (
+	maxRules     = 64
+	maxRuleItems = 64
+	maxRuleText  = 253
+)
+
+// checkRules refuses rules that mean nothing, and a scope that contradicts itself.
+func checkRules(d Driver, r *LeaseRequest) error {
+	t := d.Type()
+	_, able := d.(Grader)
+	able = able && t.Rules
+	switch {
+	case len(r.Rules) > 0 && r.Role != "":
+		return Invalid("rules", "stand in place of a role: leave one of the two out")
+	case len(r.Rules) > 0 && !able:
+		return Invalid("rules", "are not known to VIMs of type %s", t.Name)
+	case r.ClusterWide && !able:
+		return Invalid("clusterWide", "is not known to VIMs of type %s", t.Name)
+	case r.ClusterWide && len(r.Namespaces) > 0:
+		return Invalid("clusterWide", "and namespaces exclude each other: leave one of the two out")
+	case len(r.Rules) > maxRules:
+		return Invalid("rules", "are more than %d", maxRules)
+	}
+	for _, rule := range r.Rules {
+		if len(rule.APIGroups) == 0 || len(rule.Resources) == 0 || len(rule.Verbs) == 0 {
+			return Invalid("rules", "hold one without apiGroups, resources or verbs")
+		}
+		for i, list := range rule.lists() {
+			if len(list) > maxRuleItems {
+				return Invalid("rules", "hold a list of more than %d", maxRuleItems)
+			}
+			const groups = 0 // the core group is ""
+			if slices.ContainsFunc(list, func(s string) bool { return s == "" && i != groups || !ruleText(s) }) {
+				return Invalid("rules", "hold a name that is empty, longer than %d, or not made of letters, digits and -._:/*", maxRuleText)
+			}
+		}
+	}
+	r.Rules = canonical(r.Rules)
+	return nil
+}
+
+func ruleText(s string) bool {
+	return len(s) <= maxRuleText && !strings.ContainsFunc(s, func(c rune) bool {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		return !letter && !strings.ContainsRune("-._:/*", c)
+	})
+}
+
+// leaseDigest tells requests apart. What older versions did not know counts only where
+// it is set, so that a request that is repeated across an upgrade is the same.
+func leaseDigest(vim string, r LeaseRequest, g Grant) string {
+	parts := []any{vim, r.TTL, g.Role, g.Namespaces, r.Format, r.Purpose, r.Operation}
+	if len(g.Rules) > 0 || g.ClusterWide {
+		parts = append(parts, g.Rules, g.ClusterWide)
+	}
+	return digest(parts...)
+}

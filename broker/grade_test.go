@@ -1,0 +1,276 @@
+package broker_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// grading is a driver whose grades and whose tidying a test decides.
+type grading struct {
+	broker.Driver
+	grade   func(broker.Grant) (broker.Graded, error)
+	tidy    func(broker.Grant) error
+	foreign []string
+
+	mu     sync.Mutex
+	graded int
+	tidied []broker.Grant
+	ended  []broker.Issued
+}
+
+func (g *grading) Prepare(r broker.Grant) (broker.Grant, error) {
+	rules := r.Rules
+	if r.Role == "" && len(rules) > 0 {
+		r.Role = "view"
+	}
+	p, err := g.Driver.Prepare(r)
+	if len(rules) > 0 {
+		p.Role = ""
+	}
+	return p, err
+}
+
+func (g *grading) Grade(_ context.Context, _ broker.Access, r broker.Grant) (broker.Graded, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.graded++
+	if g.grade == nil {
+		return broker.Graded{Grant: r, Grade: broker.GradeBounded}, nil
+	}
+	return g.grade(r)
+}
+
+func (g *grading) Tidy(_ context.Context, _ broker.Access, r broker.Grant) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tidied = append(g.tidied, r)
+	if g.tidy == nil {
+		return nil
+	}
+	return g.tidy(r)
+}
+
+func (g *grading) Foreign(context.Context, broker.Access) ([]string, error) { return g.foreign, nil }
+
+// Issue makes what the driver makes of a lease from before there were epochs.
+func (g *grading) Issue(ctx context.Context, a broker.Access, r broker.Grant) (broker.Minted, error) {
+	r.Epoch, r.Role = 0, "view"
+	m, err := g.Driver.Issue(ctx, a, r)
+	m.UID, m.CredentialID = "uid-"+r.Handle, "JTI=1"
+	return m, err
+}
+
+func (g *grading) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
+	g.mu.Lock()
+	g.ended = append(g.ended, i)
+	g.mu.Unlock()
+	i.Grant.Epoch, i.UID = 0, ""
+	return g.Driver.Revoke(ctx, a, i)
+}
+
+func newGradingBench(t *testing.T) (*bench, *grading) {
+	b := newBench(t, benchOptions{})
+	g := &grading{Driver: b.options.Drivers[0]}
+	b.options.Drivers = []broker.Driver{g}
+	b.Broker = mustNew(t, b.options)
+	b.mustRegister(alice, "edge1")
+	return b, g
+}
+
+func unboundedEdit(r broker.Grant) (broker.Graded, error) {
+	if r.Role == "edit" {
+		r.Namespaces = []string{"default"}
+		return broker.Graded{Grant: r, Grade: broker.GradeUnbounded, Reasons: []string{"the holder can become the cluster's admin"}}, nil
+	}
+	return broker.Graded{Grant: r, Grade: broker.GradeBounded}, nil
+}
+
+func TestALeaseShowsItsGradeAndWhatTookEffect(t *testing.T) {
+	b, g := newGradingBench(t)
+	g.grade = func(r broker.Grant) (broker.Graded, error) {
+		r.Namespaces = []string{"default"}
+		return broker.Graded{Grant: r, Grade: broker.GradeNamespaces, Reasons: []string{"the holder can read secrets"}}, nil
+	}
+	l, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Role: "edit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Grade != broker.GradeNamespaces || !slices.Equal(l.GradeReasons, []string{"the holder can read secrets"}) ||
+		!slices.Equal(l.Namespaces, []string{"default"}) || l.Epoch != 1 || l.UID != "uid-"+l.Handle || l.CredentialID != "JTI=1" {
+		t.Errorf("the lease = %+v, want what the driver said of it", l)
+	}
+	b.mustRevoke(l.ID)
+	if got := g.ended[len(g.ended)-1]; got.UID != l.UID || got.Grant.Epoch != 1 || got.Grant.Role != "edit" || !slices.Equal(got.Grant.Namespaces, l.Namespaces) {
+		t.Errorf("Revoke was told %+v, want the grant with its epoch and the uid", got)
+	}
+}
+
+func TestAnUnboundedLeaseIsForAdministrators(t *testing.T) {
+	b, g := newGradingBench(t)
+	g.grade = unboundedEdit
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Role: "edit"})
+	wantKind(t, "an unbounded lease for a member", err, broker.ErrDenied)
+	for _, said := range []string{"unbounded-leases-need-admin", "the holder can become the cluster's admin"} {
+		if err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("the refusal = %v, want it to say %q", err, said)
+		}
+	}
+	if b.secrets() != 0 {
+		t.Errorf("%d objects upstream of a lease that was refused", b.secrets())
+	}
+	boss := root
+	boss.Project = alice.Project
+	l, _, err := b.IssueLease(t.Context(), boss, broker.LeaseRequest{VIM: "edge1", Role: "edit", IdempotencyKey: "k"})
+	if err != nil || l.Grade != broker.GradeUnbounded {
+		t.Fatalf("an unbounded lease for an administrator = %s, %v", l.Grade, err)
+	}
+	// The repeat hands the credential out again, so it is decided on the same grade.
+	member := boss
+	member.Roles = []string{policy.RoleMember}
+	_, _, err = b.IssueLease(t.Context(), member, broker.LeaseRequest{VIM: "edge1", Role: "edit", IdempotencyKey: "k"})
+	wantKind(t, "the repeat by someone who is no administrator any more", err, broker.ErrDenied)
+}
+
+// Who may not lease at all is refused before the VIM is asked.
+func TestWhoMayNotLeaseCostsNoGrading(t *testing.T) {
+	b, g := newGradingBench(t)
+	edge1, err := b.VIM(t.Context(), alice, "edge1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = b.IssueLease(t.Context(), rita, broker.LeaseRequest{VIM: "edge1"})
+	wantKind(t, "IssueLease by a reader", err, broker.ErrDenied)
+	_, _, err = b.IssueLease(t.Context(), mallet, broker.LeaseRequest{VIM: edge1.ID})
+	wantKind(t, "IssueLease on a foreign VIM", err, broker.ErrNotFound)
+	if g.graded != 0 {
+		t.Errorf("the VIM was asked %d times for those who may not lease", g.graded)
+	}
+}
+
+func TestRulesInPlaceOfARole(t *testing.T) {
+	b, _ := newGradingBench(t)
+	pods := broker.Rule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "get", "get"}}
+	l, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Rules: []broker.Rule{pods}, ClusterWide: true})
+	if err != nil || l.Role != "" || len(l.Rules) != 1 || !slices.Equal(l.Rules[0].Verbs, []string{"get", "list"}) || !l.ClusterWide {
+		t.Errorf("a lease with rules = %+v, %v", l, err)
+	}
+	many := make([]broker.Rule, 65)
+	for i := range many {
+		many[i] = pods
+	}
+	for name, c := range map[string]struct {
+		r     broker.LeaseRequest
+		field string
+	}{
+		"rules and role":             {broker.LeaseRequest{Role: "view", Rules: []broker.Rule{pods}}, "rules"},
+		"cluster-wide in namespaces": {broker.LeaseRequest{ClusterWide: true, Namespaces: []string{"default"}}, "clusterWide"},
+		"no verbs":                   {broker.LeaseRequest{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}}}}, "rules"},
+		"too many":                   {broker.LeaseRequest{Rules: many}, "rules"},
+		"odd text":                   {broker.LeaseRequest{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"po ds"}, Verbs: []string{"get"}}}}, "rules"},
+	} {
+		c.r.VIM = "edge1"
+		_, _, err := b.IssueLease(t.Context(), alice, c.r)
+		wantKind(t, name, err, broker.ErrInvalid)
+		wantField(t, name, err, c.field)
+	}
+}
+
+// A driver that knows neither rules nor grades is not asked for them.
+func TestRulesWhereTheDriverHasNone(t *testing.T) {
+	b, g := newGradingBench(t)
+	b.options.Drivers = []broker.Driver{struct{ broker.Driver }{g.Driver}}
+	b.Broker = mustNew(t, b.options)
+	pods := []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Rules: pods})
+	wantKind(t, "rules", err, broker.ErrInvalid)
+	wantField(t, "rules", err, "rules")
+	_, _, err = b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", ClusterWide: true})
+	wantKind(t, "clusterWide", err, broker.ErrInvalid)
+	wantField(t, "clusterWide", err, "clusterWide")
+}
+
+func TestAGrantIsTidiedAwayAndComesBackUnderTheNextEpoch(t *testing.T) {
+	b, g := newGradingBench(t)
+	settle := func() {
+		t.Helper()
+		if err := b.Settle(t.Context(), b.clock.Now().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, _ := b.mustIssue(alice, "edge1")
+	second, _ := b.mustIssue(alice, "edge1")
+	b.mustRevoke(first.ID)
+	for range 3 {
+		settle()
+		b.clock.Add(11 * time.Minute)
+	}
+	if len(g.tidied) != 0 {
+		t.Fatalf("a grant with a live lease was tidied away: %+v", g.tidied)
+	}
+	b.mustRevoke(second.ID)
+	settle()
+	b.clock.Add(9 * time.Minute)
+	settle()
+	if len(g.tidied) != 0 {
+		t.Fatalf("a grant was tidied away %s after its last lease", 9*time.Minute)
+	}
+
+	// In the window between the closing and the Tidy a lease is issued.
+	var between broker.Lease
+	g.tidy = func(broker.Grant) error {
+		g.mu.Unlock()
+		defer g.mu.Lock()
+		between, _ = b.mustIssue(alice, "edge1")
+		return broker.ErrUnreachable
+	}
+	b.clock.Add(2 * time.Minute)
+	if err := b.Settle(t.Context(), b.clock.Now().Add(-time.Hour)); err == nil {
+		t.Error("Settle() = nil, want the error of Tidy")
+	}
+	if between.Epoch != 2 {
+		t.Errorf("the lease that came between has epoch %d, want 2", between.Epoch)
+	}
+	g.tidy = nil
+	settle() // finishes what the first left
+	settle()
+	if len(g.tidied) != 2 || g.tidied[0].Epoch != 1 || g.tidied[1].Epoch != 1 || g.tidied[1].Role != first.Role {
+		t.Errorf("tidied = %+v, want epoch 1, tried again and then never more", g.tidied)
+	}
+	if l, _ := b.mustIssue(alice, "edge1"); l.Epoch != 2 {
+		t.Errorf("the next lease has epoch %d, want 2", l.Epoch)
+	}
+	if got := b.wantChain(policy.VIMSettle); !slices.Contains(got, audit.Done) || !slices.Contains(got, audit.Failed) {
+		t.Errorf("recorded %v for the tidying", got)
+	}
+}
+
+// A conflict at revocation is an alarm once, is shown on the lease, and is no success.
+func TestAConflictAtRevocationIsAnAlarm(t *testing.T) {
+	b, g := newGradingBench(t)
+	l, _ := b.mustIssue(alice, "edge1")
+	inner := g.Driver
+	g.Driver = conflicting{inner}
+	for range 2 {
+		after, err := b.RevokeLease(t.Context(), alice, l.ID)
+		if err != nil || after.State != broker.LeaseRevoking || !strings.Contains(after.LastError, "relabelled") {
+			t.Errorf("RevokeLease() = %s (%q), %v, want revoking with the reason", after.State, after.LastError, err)
+		}
+	}
+	if n := b.Alarms()[broker.AlarmConflict]; n != 1 {
+		t.Errorf("%d alarms, want 1", n)
+	}
+}
+
+type conflicting struct{ broker.Driver }
+
+func (conflicting) Revoke(context.Context, broker.Access, broker.Issued) error {
+	return &broker.Error{Kind: broker.ErrConflict, Detail: "the account was relabelled"}
+}
