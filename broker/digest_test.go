@@ -33,10 +33,10 @@ func wantCaseForEveryField[C any](t *testing.T, request reflect.Type, cases map[
 // Every field of a lease request but the key itself makes it another request.
 func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 	cases := map[string]func(*broker.LeaseRequest){
-		"VIM":            func(r *broker.LeaseRequest) { r.VIM = "edge2" },
-		"TTL":            func(r *broker.LeaseRequest) { r.TTL = 2 * time.Hour },
-		"Role":           func(r *broker.LeaseRequest) { r.Role = "edit" },
-		"Namespaces":     func(r *broker.LeaseRequest) { r.Namespaces = []string{"kube-system"} },
+		"VIM":        func(r *broker.LeaseRequest) { r.VIM = "edge2" },
+		"TTL":        func(r *broker.LeaseRequest) { r.TTL = 2 * time.Hour },
+		"Role":       func(r *broker.LeaseRequest) { r.Role = "edit" },
+		"Namespaces": func(r *broker.LeaseRequest) { r.Namespaces = []string{"kube-system"} },
 		"Rules": func(r *broker.LeaseRequest) {
 			r.Role, r.Rules = "", []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
 		},

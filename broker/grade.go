@@ -102,6 +102,13 @@ func (l Lease) wish(ttl time.Duration) policy.Wish {
 	return w
 }
 
+// Wish is what policies would weigh of a lease that is asked for and has this grade.
+func Wish(r LeaseRequest, g Grade) policy.Wish {
+	return Lease{
+		Role: r.Role, Namespaces: r.Namespaces, Rules: r.Rules, ClusterWide: r.ClusterWide, Purpose: r.Purpose, Grade: g,
+	}.wish(r.TTL)
+}
+
 // grant is a lease as a driver sees it.
 func (l Lease) grant(ttl time.Duration) Grant {
 	return Grant{

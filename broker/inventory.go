@@ -24,6 +24,9 @@ type Inventory struct {
 	// for: they were issued from an earlier one, which the VIM refuses by now, and
 	// the present one is not shown what belongs to that. They are neither well nor ghosts.
 	Unseen int
+	// Foreign are objects that are not ours, and could be used to act as a lease of
+	// this VIM or to outlive one: a sentence each.
+	Foreign []string
 	// Settled: the orphans were removed and the ghosts ended.
 	Settled bool
 
@@ -31,8 +34,12 @@ type Inventory struct {
 	by map[string]int64
 }
 
-// Discrepancy counts what an inventory found; both are zero where all is well.
-type Discrepancy struct{ Orphans, Ghosts int }
+// Discrepancy counts what an inventory found; all are zero where all is well.
+type Discrepancy struct{ Orphans, Ghosts, Foreign int }
+
+func (i Inventory) discrepancy() Discrepancy {
+	return Discrepancy{Orphans: len(i.Orphans), Ghosts: len(i.Ghosts), Foreign: len(i.Foreign)}
+}
 
 // Inventory compares what a VIM holds of ours with the rows. With settle it removes
 // the orphans and ends the ghosts.
@@ -64,7 +71,7 @@ func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, 
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	inv.Settled = true
-	b.noteDiscrepancy(v.ID, Discrepancy{})
+	b.noteDiscrepancy(v.ID, Discrepancy{Foreign: len(inv.Foreign)})
 	return inv, b.store.Append(ctx, act.Done())
 }
 
@@ -88,9 +95,9 @@ func (b *Broker) InventoryAll(ctx context.Context) error {
 				b.log.WarnContext(ctx, "no inventory could be taken", "vim", v.ID, "error", err)
 				return nil
 			}
-			if len(inv.Orphans)+len(inv.Ghosts) > 0 {
+			if d := inv.discrepancy(); d != (Discrepancy{}) {
 				b.log.ErrorContext(ctx, "upstream and rows disagree; take an inventory of the VIM to see where",
-					"vim", v.ID, "orphans", len(inv.Orphans), "ghosts", len(inv.Ghosts))
+					"vim", v.ID, "orphans", d.Orphans, "ghosts", d.Ghosts, "foreign", d.Foreign)
 			}
 			return nil
 		})
@@ -120,7 +127,7 @@ func (b *Broker) removeLate(ctx context.Context, src *source, inv *Inventory) er
 	}
 	if len(others) < len(inv.Orphans) {
 		inv.Orphans = others
-		b.noteDiscrepancy(inv.VIM, Discrepancy{Orphans: len(others), Ghosts: len(inv.Ghosts)})
+		b.noteDiscrepancy(inv.VIM, inv.discrepancy())
 	}
 	return nil
 }
@@ -201,7 +208,10 @@ func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
 			inv.Ghosts = append(inv.Ghosts, l)
 		}
 	}
-	b.noteDiscrepancy(v.ID, Discrepancy{Orphans: len(inv.Orphans), Ghosts: len(inv.Ghosts)})
+	if inv.Foreign, err = b.foreign(ctx, src, v); err != nil {
+		return Inventory{}, err
+	}
+	b.noteDiscrepancy(v.ID, inv.discrepancy())
 	return inv, nil
 }
 
@@ -242,6 +252,25 @@ func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[
 		unseen[g.Number] = err != nil
 	}
 	return found, unseen, nil
+}
+
+// foreign asks a driver that can what on the VIM is not ours and could be used as if it were.
+func (b *Broker) foreign(ctx context.Context, src *source, v VIM) (found []string, err error) {
+	d, err := b.driver(v.Type)
+	if err != nil {
+		return nil, err
+	}
+	inspector, ok := d.(Inspector)
+	if !ok {
+		return nil, nil
+	}
+	_, err = src.each(ctx, v.Current.Number, func(o *opened) (err error) {
+		call, cancel := b.call(ctx)
+		defer cancel()
+		found, err = inspector.Foreign(call, o.Access)
+		return err
+	})
+	return found, err
 }
 
 // liveLeases are the leases on a VIM that may have an object there that an
@@ -302,6 +331,7 @@ func (b *Broker) Discrepancies() Discrepancy {
 	for _, d := range b.discrepancies {
 		sum.Orphans += d.Orphans
 		sum.Ghosts += d.Ghosts
+		sum.Foreign += d.Foreign
 	}
 	return sum
 }

@@ -52,6 +52,7 @@ func metricsDoor(r *prometheus.Registry, log *slog.Logger) Door {
 type Census interface {
 	Census(ctx context.Context) (broker.Census, error)
 	Discrepancies() broker.Discrepancy
+	Alarms() map[broker.Alarm]int
 }
 
 // scrapeTime bounds what one scrape asks of the store.
@@ -62,7 +63,7 @@ type census struct {
 	broker Census
 	log    *slog.Logger
 
-	vims, health, leases, up, orphans, ghosts *prometheus.Desc
+	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign *prometheus.Desc
 }
 
 func newCensus(b Census, log *slog.Logger) *census {
@@ -75,15 +76,18 @@ func newCensus(b Census, log *slog.Logger) *census {
 		vims:    desc("vims", "VIMs by state.", "state"),
 		health:  desc("vim_health", "VIMs by what their last check found.", "status"),
 		leases:  desc("leases", "Leases by state.", "state"),
+		grades:  desc("lease_grades", "Live leases by what their holder can become.", "grade"),
+		alarms:  desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
 		up:      desc("census_up", "1 if VIMs and leases could be counted at this scrape."),
 		orphans: desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
 		ghosts:  desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
+		foreign: desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *census) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.up, c.orphans, c.ghosts} {
+	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign} {
 		ch <- d
 	}
 }
@@ -97,6 +101,11 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 	d := c.broker.Discrepancies()
 	gauge(c.orphans, d.Orphans)
 	gauge(c.ghosts, d.Ghosts)
+	gauge(c.foreign, d.Foreign)
+	raised := c.broker.Alarms()
+	for _, a := range alarms {
+		ch <- prometheus.MustNewConstMetric(c.alarms, prometheus.CounterValue, float64(raised[a]), string(a))
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
 	found, err := c.broker.Census(ctx)
@@ -115,6 +124,9 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range leaseStates {
 		gauge(c.leases, found.Leases[s], string(s))
 	}
+	for g, name := range leaseGrades {
+		gauge(c.grades, found.Grades[g], name)
+	}
 }
 
 // What the metrics count by, in full.
@@ -123,6 +135,10 @@ var (
 		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
 	}
 	vimStates   = []broker.VIMState{broker.Registering, broker.Registered, broker.Draining}
+	alarms      = []broker.Alarm{broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict}
+	leaseGrades = map[broker.Grade]string{
+		"": "none", broker.GradeBounded: "bounded", broker.GradeNamespaces: "namespaces", broker.GradeUnbounded: "unbounded",
+	}
 	leaseStates = []broker.LeaseState{
 		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
 	}

@@ -84,3 +84,5 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 		}
 	}
 }
+
+func (noCensus) Alarms() map[broker.Alarm]int { return nil }

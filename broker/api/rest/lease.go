@@ -22,13 +22,15 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 		return answer[v1.IssuedLease]{}, err
 	}
 	r := broker.LeaseRequest{
-		VIM:        in.VIM,
-		TTL:        ttl,
-		Role:       in.Role,
-		Namespaces: in.Namespaces,
-		Format:     clientconfig.Format(in.Format),
-		Purpose:    in.Purpose,
-		Operation:  in.Operation,
+		VIM:         in.VIM,
+		TTL:         ttl,
+		Role:        in.Role,
+		Namespaces:  in.Namespaces,
+		Rules:       rulesIn(in.Rules),
+		ClusterWide: in.ClusterWide,
+		Format:      clientconfig.Format(in.Format),
+		Purpose:     in.Purpose,
+		Operation:   in.Operation,
 	}
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.IssuedLease]{}, err
@@ -150,5 +152,24 @@ func lease(l broker.Lease) v1.Lease {
 		RevokedAt:        l.RevokedAt.UTC(),
 		ConfirmedDeadAt:  l.ConfirmedDeadAt.UTC(),
 		LastError:        l.LastError,
+		Rules:            rulesOut(l.Rules),
+		ClusterWide:      l.ClusterWide,
+		Grade:            string(l.Grade),
+		GradeReasons:     l.GradeReasons,
+		CredentialID:     l.CredentialID,
 	}
+}
+
+func rulesIn(rules []v1.Rule) (all []broker.Rule) {
+	for _, r := range rules {
+		all = append(all, broker.Rule(r))
+	}
+	return all
+}
+
+func rulesOut(rules []broker.Rule) (all []v1.Rule) {
+	for _, r := range rules {
+		all = append(all, v1.Rule(r))
+	}
+	return all
 }

@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -86,7 +87,10 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 			VIMType: in.Resource.VIMType, VIMName: in.Resource.VIMName,
 			Shared: in.Resource.Shared, Labels: in.Resource.Labels, Owner: in.Resource.Owner,
 		},
-		Wish: policy.Wish{TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose},
+		Wish: broker.Wish(broker.LeaseRequest{
+			TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose,
+			Rules: rulesIn(in.Wish.Rules), ClusterWide: in.Wish.ClusterWide,
+		}, broker.Grade(in.Wish.Grade)),
 	}
 	if p := in.Principal; p != nil {
 		q.Principal = policy.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}

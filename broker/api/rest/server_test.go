@@ -182,3 +182,5 @@ func TestTokenInOpenStacksHeader(t *testing.T) {
 		}
 	}
 }
+
+func (unready) Alarms() map[broker.Alarm]int { return nil }

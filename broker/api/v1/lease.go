@@ -17,10 +17,16 @@ type Lease struct {
 	State         string `json:"state" doc:"Where it stands" enum:"pending,active,revoking,revoked,irrevocable"`
 	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream"`
 
-	Role       string   `json:"role,omitempty" doc:"Role of the credential on the VIM"`
-	Namespaces []string `json:"namespaces" doc:"Namespaces it is limited to; empty means none"`
-	Format     string   `json:"format,omitempty" doc:"Format of its client configuration"`
-	Purpose    string   `json:"purpose,omitempty" doc:"What it is for, in the caller's words"`
+	Role        string   `json:"role,omitempty" doc:"Role of the credential on the VIM"`
+	Namespaces  []string `json:"namespaces" doc:"Namespaces it is limited to; empty means none"`
+	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role"`
+	ClusterWide bool     `json:"clusterWide,omitzero" doc:"The role or rules hold in every namespace, and for what has none"`
+	Format      string   `json:"format,omitempty" doc:"Format of its client configuration"`
+	Purpose     string   `json:"purpose,omitempty" doc:"What it is for, in the caller's words"`
+
+	Grade        string   `json:"grade,omitempty" doc:"What its holder can become: bounded (nothing beyond the role or rules), namespaces (any identity of its namespaces), unbounded (any identity at all); absent where it is not computed" enum:"bounded,namespaces,unbounded"`
+	GradeReasons []string `json:"gradeReasons,omitempty" doc:"Each way to go beyond the role or rules; the widest first" example:"[\"the holder can read secrets in namespace web\"]"`
+	CredentialID string   `json:"credentialId,omitempty" doc:"How the VIM's own audit log names the newest credential" example:"JTI=3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
 
 	IssuedAt         time.Time `json:"issuedAt,omitzero" doc:"When the credential was issued"`
 	ExpiresAt        time.Time `json:"expiresAt,omitzero" doc:"When its newest credential stops working by itself"`
@@ -30,7 +36,15 @@ type Lease struct {
 	MaxRevocationLag string    `json:"maxRevocationLag" doc:"How long the credential may still work after revokedAt, as a Go duration" example:"10s"`
 	RevokedAt        time.Time `json:"revokedAt,omitzero" doc:"When the upstream object was seen to be gone"`
 	ConfirmedDeadAt  time.Time `json:"confirmedDeadAt,omitzero" doc:"When the credential was tried and refused, or its own expiry passed"`
-	LastError        string    `json:"lastError,omitempty" doc:"Class of the last failure to take it back"`
+	LastError        string    `json:"lastError,omitempty" doc:"Why it could not be taken back, or why it is irrevocable"`
+}
+
+// Rule allows verbs on resources, as a Kubernetes PolicyRule does.
+type Rule struct {
+	APIGroups     []string `json:"apiGroups" doc:"API groups; empty text is the core group" example:"[\"apps\"]"`
+	Resources     []string `json:"resources" doc:"Resources and subresources" example:"[\"deployments\"]"`
+	ResourceNames []string `json:"resourceNames,omitempty" doc:"Only the resources of these names; absent means all"`
+	Verbs         []string `json:"verbs" doc:"What may be done" example:"[\"get\",\"list\"]"`
 }
 
 // IssuedLease is a lease with the client configuration that holds its
@@ -42,13 +56,15 @@ type IssuedLease struct {
 
 // LeaseRequest asks for a lease.
 type LeaseRequest struct {
-	VIM        string   `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM"`
-	TTL        string   `json:"ttl,omitempty" doc:"Wished lifetime as a Go duration; absent means the broker's default; more than the maximum is capped" example:"1h"`
-	Role       string   `json:"role,omitempty" doc:"view, edit, admin, cluster-admin or a named ClusterRole (Kubernetes); roles of the registered user, separated by commas (OpenStack; absent means all but admin)" example:"edit"`
-	Namespaces []string `json:"namespaces,omitempty" doc:"Namespaces to limit it to"`
-	Format     string   `json:"format,omitempty" doc:"Format of the client configuration; absent means the default of the VIM's type: kubeconfig for Kubernetes, clouds.yaml for OpenStack"`
-	Purpose    string   `json:"purpose,omitempty" doc:"What it is for; kept with the lease and in the audit log. On OpenStack two mean more: heat is a lease that Heat can make stacks with, read one that is held to GET and HEAD by access rules, and refused where the cloud has none"`
-	Operation  string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
+	VIM         string   `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM"`
+	TTL         string   `json:"ttl,omitempty" doc:"Wished lifetime as a Go duration; absent means the broker's default; more than the maximum is capped" example:"1h"`
+	Role        string   `json:"role,omitempty" doc:"view, edit, admin, cluster-admin or a named ClusterRole (Kubernetes); roles of the registered user, separated by commas (OpenStack; absent means all but admin)" example:"edit"`
+	Namespaces  []string `json:"namespaces,omitempty" doc:"Namespaces to limit it to"`
+	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role (Kubernetes)"`
+	ClusterWide bool     `json:"clusterWide,omitzero" doc:"Ask for the role or rules in every namespace, and for what has none (Kubernetes); not with namespaces"`
+	Format      string   `json:"format,omitempty" doc:"Format of the client configuration; absent means the default of the VIM's type: kubeconfig for Kubernetes, clouds.yaml for OpenStack"`
+	Purpose     string   `json:"purpose,omitempty" doc:"What it is for; kept with the lease and in the audit log. On OpenStack two mean more: heat is a lease that Heat can make stacks with, read one that is held to GET and HEAD by access rules, and refused where the cloud has none"`
+	Operation   string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 }
 
 // Renewal asks for a new credential of a lease.

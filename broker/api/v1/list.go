@@ -62,10 +62,13 @@ type Resource struct {
 
 // Wish is what a lease request would ask for, as policies weigh it.
 type Wish struct {
-	TTL        string   `json:"ttl,omitempty" doc:"Lifetime as a Go duration" example:"1h"`
-	Role       string   `json:"role,omitempty" doc:"Role on the VIM"`
-	Namespaces []string `json:"namespaces,omitempty" doc:"Namespaces"`
-	Purpose    string   `json:"purpose,omitempty" doc:"Purpose"`
+	TTL         string   `json:"ttl,omitempty" doc:"Lifetime as a Go duration" example:"1h"`
+	Role        string   `json:"role,omitempty" doc:"Role on the VIM"`
+	Namespaces  []string `json:"namespaces,omitempty" doc:"Namespaces"`
+	Purpose     string   `json:"purpose,omitempty" doc:"Purpose"`
+	Grade       string   `json:"grade,omitempty" doc:"What the holder could become; a lease has the grade that its VIM's driver computes" enum:"bounded,namespaces,unbounded"`
+	ClusterWide bool     `json:"clusterWide,omitzero" doc:"In every namespace, and for what has none"`
+	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role"`
 }
 
 // Decision is what policy decides, and why.

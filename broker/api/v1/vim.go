@@ -217,6 +217,7 @@ type Inventory struct {
 	Rows     int        `json:"rows" doc:"Leases that should have one"`
 	Orphans  []Upstream `json:"orphans" doc:"Objects without a lease"`
 	Ghosts   []Lease    `json:"ghosts" doc:"Leases without an object"`
+	Foreign  []string   `json:"foreign,omitempty" doc:"What somebody else made that could be used to act as a lease of the VIM, or to outlive one"`
 	Unseen   int        `json:"unseen,omitzero" doc:"Leases whose object no credential may look for: issued from an earlier one that the VIM refuses by now, and not shown to the present one"`
 	Settled  bool       `json:"settled" doc:"They were settled"`
 }

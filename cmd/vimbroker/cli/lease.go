@@ -139,7 +139,9 @@ func (p *program) printLease(l v1.Lease) error {
 		console.Fact(w, "Reason", l.Reason)
 		console.Fact(w, "Last error", l.LastError)
 		console.Fact(w, "Role", l.Role)
-		console.Fact(w, "Namespaces", console.List(l.Namespaces))
+		console.Fact(w, "Rules", lessee.RulesText(l.Rules))
+		console.Fact(w, "Namespaces", scopeOf(l))
+		gradeFacts(w, l)
 		console.Fact(w, "Principal", l.Principal)
 		console.Fact(w, "Project", l.Project)
 		console.Fact(w, "Operation", l.Operation)
@@ -154,7 +156,32 @@ func (p *program) printLease(l v1.Lease) error {
 		console.Fact(w, "Revocable", revocable(l))
 		console.Fact(w, "Revoked", p.Moment(l.RevokedAt))
 		console.Fact(w, "Confirmed dead", p.Moment(l.ConfirmedDeadAt))
+		console.Fact(w, "Credential id", l.CredentialID)
 	})
+}
+
+// scopeOf says where a lease's role or rules hold.
+func scopeOf(l v1.Lease) string {
+	if l.ClusterWide {
+		return "all, and what has none (cluster-wide)"
+	}
+	return console.List(l.Namespaces)
+}
+
+// gradeFacts say what the holder of a lease can become, and what revoking it does not reach.
+func gradeFacts(w io.Writer, l v1.Lease) {
+	words := map[string]string{
+		"bounded":    "bounded: the holder can do what the role or rules say, and become nobody else",
+		"namespaces": "namespaces: the holder can become any identity of the lease's namespaces",
+		"unbounded":  "unbounded: the holder can become any identity",
+	}
+	console.Fact(w, "Grade", words[l.Grade])
+	for _, reason := range l.GradeReasons {
+		console.Fact(w, "", reason)
+	}
+	if l.Grade != "" && l.Grade != "bounded" {
+		console.Fact(w, "Not revoked", "what the holder made or became elsewhere than with this lease's own credential")
+	}
 }
 
 func derived(l v1.Lease) string {

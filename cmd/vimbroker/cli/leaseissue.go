@@ -64,7 +64,7 @@ then runs "vimbroker credential" whenever it needs one.`,
 				return p.takeBack(c.Context(), broker, l.ID, err)
 			}
 			if p.Output == "table" {
-				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces), p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
+				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease), p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
 			}
 			return nil
 		}),
@@ -176,10 +176,21 @@ func (p *program) shorter(l v1.Lease, wished time.Duration) string {
 
 // roleOf says what a lease may do, as far as it was asked for less than all.
 func roleOf(l v1.Lease) string {
+	if len(l.Rules) > 0 {
+		return lessee.RulesText(l.Rules)
+	}
 	if l.Role == "" {
 		return "every role of the VIM's credential"
 	}
 	return "role " + l.Role
+}
+
+// graded says what the holder of a lease can become beyond its role or rules.
+func graded(l v1.Lease) string {
+	if l.Grade == "" || l.Grade == "bounded" {
+		return ""
+	}
+	return "; grade " + l.Grade
 }
 
 // within tells the namespaces of a lease.

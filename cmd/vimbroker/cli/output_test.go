@@ -38,6 +38,7 @@ func sampleLease() v1.Lease {
 		State: "active", Role: "edit", Namespaces: []string{"db", "web"}, Format: "kubeconfig", Purpose: "roll out\x1b[31m 1.2",
 		IssuedAt: noon.Add(-2 * time.Minute), ExpiresAt: noon.Add(58 * time.Minute), MaxExpiresAt: noon.Add(11 * time.Hour),
 		Derived: true, Revocable: true, MaxRevocationLag: "10s",
+		Grade: "namespaces", GradeReasons: []string{"the holder can read secrets in namespace web"}, CredentialID: "JTI=1",
 	}
 }
 
@@ -58,7 +59,7 @@ func TestTablesGolden(t *testing.T) {
 		"inventory": func(p *program) error {
 			return p.printInventories(v1.List[v1.Inventory]{Items: []v1.Inventory{{
 				VIMName: "edge-1", Upstream: 3, Rows: 3, Settled: true,
-				Orphans: []v1.Upstream{{Handle: "lease-1", Lease: "1", CreatedAt: noon.Add(-time.Hour)}}, Ghosts: []v1.Lease{lease},
+				Orphans: []v1.Upstream{{Handle: "lease-1", Lease: "1", CreatedAt: noon.Add(-time.Hour)}}, Foreign: []string{"a binding of ours that is not ours"}, Ghosts: []v1.Lease{lease},
 			}}})
 		},
 		"audit": func(p *program) error {

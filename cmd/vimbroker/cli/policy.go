@@ -32,7 +32,7 @@ func (p *program) policyCommand() *cobra.Command {
 
 func (p *program) policyExplainCommand() *cobra.Command {
 	var about v1.Principal
-	var vim, lease string
+	var vim, lease, grade string
 	var f lessee.Flags
 	c := &cobra.Command{
 		Use:   "explain ACTION",
@@ -54,8 +54,11 @@ about yourself; to ask about another principal (--principal) you need a right.`,
 			} else if about.Project != "" || len(about.Roles) > 0 {
 				return console.Usagef(c, "--in-project and --with-role go with --principal")
 			}
-			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" {
-				q.Wish = v1.Wish{TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose}
+			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" || len(r.Rules) > 0 || r.ClusterWide || grade != "" {
+				q.Wish = v1.Wish{
+					TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose,
+					Grade: grade, ClusterWide: r.ClusterWide, Rules: r.Rules,
+				}
 			}
 			var err error
 			if q.Resource, err = resource(c.Context(), broker, vim, lease); err != nil {
@@ -74,7 +77,9 @@ about yourself; to ask about another principal (--principal) you need a right.`,
 	flags.StringVar(&about.Name, "principal", "", "about this principal (default: the caller)")
 	flags.StringVar(&about.Project, "in-project", "", "with --principal: the project it acts in")
 	flags.StringArrayVar(&about.Roles, "with-role", nil, "with --principal: a role that it has in the project; can be repeated")
+	flags.StringVar(&grade, "grade", "", "as if the lease had this grade: bounded, namespaces or unbounded")
 	f.Add(c)
+	console.MustComplete(c, "grade", cobra.FixedCompletions([]string{"bounded", "namespaces", "unbounded"}, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "lease", p.LeaseIDs)
 	console.MustComplete(c, "with-role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))

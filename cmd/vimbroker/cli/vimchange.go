@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -206,8 +207,9 @@ func (p *program) vimInventoryCommand() *cobra.Command {
 		Short: "Compare what a VIM holds of ours with the leases on it",
 		Long: `Ask the VIM for everything there that carries our mark, and compare it with
 the leases: orphans are objects without a lease, ghosts are leases without an
-object. --settle removes orphans and closes ghosts. Fails (exit code 1) while
-there are any.`,
+object. Foreign objects were made by somebody else and could be used to act as a
+lease; a person has to look at them. --settle removes orphans and closes ghosts.
+Fails (exit code 1) while there are any orphans or ghosts.`,
 		Example: "  vimbroker vim inventory edge-1\n  vimbroker vim inventory --all --settle",
 		Args: func(c *cobra.Command, args []string) error {
 			if all {
@@ -226,14 +228,16 @@ there are any.`,
 				}
 			}
 			found := v1.List[v1.Inventory]{Items: []v1.Inventory{}}
+			var failed []error // one VIM that cannot be asked hides no other
 			for _, vim := range args {
 				i, err := broker.Inventory(c.Context(), vim, settle)
 				if err != nil {
-					return err
+					failed = append(failed, fmt.Errorf("taking the inventory of %s: %w", files.Printable(vim), err))
+					continue
 				}
 				found.Items = append(found.Items, i)
 			}
-			return p.printInventories(found)
+			return errors.Join(append(failed, p.printInventories(found))...)
 		}),
 	}
 	c.Flags().BoolVar(&settle, "settle", false, "remove orphans and close ghosts")
@@ -245,16 +249,19 @@ there are any.`,
 // printInventories prints counts and what does not match, and errs if anything is left so.
 func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	err := p.Print(found, func(w io.Writer) {
-		console.Row(w, "VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "SETTLED")
+		console.Row(w, "VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "FOREIGN", "SETTLED")
 		for _, i := range found.Items {
-			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), console.Yes(i.Settled))
+			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), strconv.Itoa(len(i.Foreign)), console.Yes(i.Settled))
 		}
 		for _, i := range found.Items {
-			if len(i.Orphans)+len(i.Ghosts) > 0 {
+			if len(i.Orphans)+len(i.Ghosts)+len(i.Foreign) > 0 {
 				fmt.Fprintln(w) // columns of their own
 			}
 			for _, o := range i.Orphans {
 				console.Row(w, "orphan on "+i.VIMName, o.Handle, "lease "+o.Lease, "made "+p.When(o.CreatedAt))
+			}
+			for _, o := range i.Foreign {
+				console.Row(w, "foreign on "+i.VIMName, o)
 			}
 			for _, g := range i.Ghosts {
 				console.Row(w, "ghost on "+i.VIMName, "lease "+g.ID, g.State, g.Principal)

@@ -20,10 +20,12 @@ const CleanupPatience = 30 * time.Second
 
 // Flags are the wishes that every command that takes a lease shares.
 type Flags struct {
-	Ttl        time.Duration
-	role       string
-	Namespaces []string
-	purpose    string
+	Ttl         time.Duration
+	role        string
+	Namespaces  []string
+	purpose     string
+	rules       ruleList
+	clusterWide bool
 }
 
 // Lifetime is the value of a flag that names a wished lifetime: zero is none given.
@@ -53,12 +55,17 @@ func (f *Flags) Add(c *cobra.Command) {
 	flags.Var((*Lifetime)(&f.Ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
 	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the user's roles, with commas (default: all but admin)")
 	flags.StringArrayVarP(&f.Namespaces, "namespace", "n", nil, "namespace to limit the lease to; can be repeated")
+	flags.Var(&f.rules, "rule", "VERBS:RESOURCE[.GROUP][/NAME] that the lease may do, in place of --role, like get,list:deployments.apps; can be repeated")
+	flags.BoolVar(&f.clusterWide, "cluster-wide", false, "the role or rules in every namespace, and for what has none")
 	flags.StringVar(&f.purpose, "purpose", "", "what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// Request is the request that the flags ask for.
 func (f *Flags) Request(vim string, format clientconfig.Format) v1.LeaseRequest {
-	r := v1.LeaseRequest{VIM: vim, Role: f.role, Namespaces: f.Namespaces, Purpose: f.purpose, Format: string(format)}
+	r := v1.LeaseRequest{
+		VIM: vim, Role: f.role, Namespaces: f.Namespaces, Purpose: f.purpose, Format: string(format), Rules: f.rules, ClusterWide: f.clusterWide,
+	}
 	if f.Ttl != 0 {
 		r.TTL = f.Ttl.String()
 	}

@@ -1,0 +1,34 @@
+package lessee
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+func TestRulesAreReadAndWritten(t *testing.T) {
+	var l ruleList
+	for _, text := range []string{"get,list:pods", "update:deployments.apps/web", "get:routes.route.example.com"} {
+		if err := l.Set(text); err != nil {
+			t.Fatalf("--rule %s = %v", text, err)
+		}
+	}
+	want := ruleList{
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{"web"}, Verbs: []string{"update"}},
+		{APIGroups: []string{"route.example.com"}, Resources: []string{"routes"}, Verbs: []string{"get"}},
+	}
+	if diff := cmp.Diff(want, l); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	if got := RulesText([]v1.Rule(l)); got != "get,list:pods update:deployments.apps/web get:routes.route.example.com" {
+		t.Errorf("RulesText = %q", got)
+	}
+	for _, text := range []string{"", "get", "get:", ":pods", "get:/name", "get:pods/"} {
+		if err := l.Set(text); err == nil {
+			t.Errorf("--rule %q is taken", text)
+		}
+	}
+}
