@@ -8,10 +8,10 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// errSamePage ends a walk that would not.
+// errSamePage stops a walk that would never end.
 var errSamePage = errors.New("the broker answers with the same page again")
 
-// AllVIMs walks every page from q.PageToken on. After an error it ends.
+// AllVIMs walks every page from q.PageToken on. It stops at the first error.
 func (c *Client) AllVIMs(ctx context.Context, q VIMQuery) iter.Seq2[v1.VIM, error] {
 	return walk(q.PageToken, func(token string) (v1.List[v1.VIM], error) {
 		q.PageToken = token
@@ -19,7 +19,7 @@ func (c *Client) AllVIMs(ctx context.Context, q VIMQuery) iter.Seq2[v1.VIM, erro
 	})
 }
 
-// AllKeys walks every page from q.PageToken on. After an error it ends.
+// AllKeys walks every page from q.PageToken on. It stops at the first error.
 func (c *Client) AllKeys(ctx context.Context, q VIMQuery, try bool) iter.Seq2[v1.KeyStatus, error] {
 	return walk(q.PageToken, func(token string) (v1.List[v1.KeyStatus], error) {
 		q.PageToken = token
@@ -27,7 +27,7 @@ func (c *Client) AllKeys(ctx context.Context, q VIMQuery, try bool) iter.Seq2[v1
 	})
 }
 
-// AllLeases walks every page from q.PageToken on. After an error it ends.
+// AllLeases walks every page from q.PageToken on. It stops at the first error.
 func (c *Client) AllLeases(ctx context.Context, q LeaseQuery) iter.Seq2[v1.Lease, error] {
 	return walk(q.PageToken, func(token string) (v1.List[v1.Lease], error) {
 		q.PageToken = token
@@ -35,7 +35,7 @@ func (c *Client) AllLeases(ctx context.Context, q LeaseQuery) iter.Seq2[v1.Lease
 	})
 }
 
-// AllAudit walks every page from q.PageToken on, newest first. After an error it ends.
+// AllAudit walks every page from q.PageToken on, newest first. It stops at the first error.
 func (c *Client) AllAudit(ctx context.Context, q AuditQuery) iter.Seq2[v1.AuditEntry, error] {
 	return walk(q.PageToken, func(token string) (v1.List[v1.AuditEntry], error) {
 		q.PageToken = token

@@ -37,7 +37,7 @@ var ErrPlainHTTP = errors.New("refusing to send the token over plain http to ano
 // Options say where the server is and who asks.
 type Options struct {
 	// Addr is the server's base URL, e.g. "https://broker.example:8443". Plain
-	// http is taken for loopback addresses only.
+	// http is allowed for loopback addresses only.
 	Addr string
 	// Token is the caller's bearer token; empty asks without one.
 	Token secret.Text
@@ -77,7 +77,7 @@ func New(o Options) (*Client, error) {
 	}
 	if o.HTTPClient != nil {
 		if o.CAFile != "" {
-			return nil, errors.New("an HTTP client of one's own brings its own roots: the CA file must be empty")
+			return nil, errors.New("give an HTTP client or a CA file, not both")
 		}
 		own := *o.HTTPClient
 		c.http = &own
@@ -115,7 +115,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// request is one call to be made.
+// request is one call.
 type request struct {
 	method string
 	path   []string // escaped and joined

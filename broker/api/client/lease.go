@@ -21,8 +21,8 @@ type LeaseQuery struct {
 }
 
 // IssueLease takes a lease; the answer holds its client configuration. A second
-// call with the same idempotency key answers with the first one's lease; an empty key asks
-// for no such promise.
+// call with the same idempotency key answers with the first one's lease. Without a key,
+// each call takes another lease.
 func (c *Client) IssueLease(ctx context.Context, r v1.LeaseRequest, idempotencyKey string) (v1.IssuedLease, error) {
 	var l v1.IssuedLease
 	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "leases"}, body: r, header: once(idempotencyKey)}, &l)

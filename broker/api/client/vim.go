@@ -28,12 +28,13 @@ type Deletion struct {
 	Drain bool
 	// Force gives up on leases that cannot be revoked.
 	Force bool
-	// IfRevision refuses with 412 unless it is the present revision; zero does not ask.
+	// IfRevision, unless it is zero, must be the current revision. Otherwise the server
+	// answers 412.
 	IfRevision int64
 }
 
 // RegisterVIM registers a VIM. A second call with the same idempotency key answers
-// with what the first one made; an empty key asks for no such promise.
+// with the first one's VIM. Without a key, each call registers.
 func (c *Client) RegisterVIM(ctx context.Context, r v1.Registration, idempotencyKey string) (v1.VIM, error) {
 	var v v1.VIM
 	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "vims"}, body: r, header: once(idempotencyKey)}, &v)
@@ -66,8 +67,8 @@ func (c *Client) VIMs(ctx context.Context, q VIMQuery) (v1.List[v1.VIM], error) 
 	return l, err
 }
 
-// UpdateVIM changes what c names. An ifRevision that is not zero refuses the change with
-// 412 unless it is the present revision.
+// UpdateVIM changes what c names. If ifRevision is neither zero nor the current
+// revision, the server answers 412.
 func (c *Client) UpdateVIM(ctx context.Context, idOrName string, change v1.Change, ifRevision int64) (v1.VIM, error) {
 	var v v1.VIM
 	_, err := c.do(ctx, request{method: http.MethodPatch, path: []string{"v1", "vims", idOrName}, body: change, header: ifMatch(ifRevision)}, &v)
@@ -103,8 +104,8 @@ func (c *Client) DeleteVIM(ctx context.Context, idOrName string, d Deletion) (v 
 	return v, err == nil && status == http.StatusNoContent, err
 }
 
-// Inventory compares what the VIM holds of ours with the leases on it, and with
-// settle removes orphans and closes ghosts.
+// Inventory compares the broker's objects on the VIM with the leases on it. With settle,
+// it also removes orphans and closes ghosts.
 func (c *Client) Inventory(ctx context.Context, idOrName string, settle bool) (v1.Inventory, error) {
 	var i v1.Inventory
 	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "vims", idOrName, "inventory"}, body: v1.InventoryRequest{Settle: settle}}, &i)
@@ -131,7 +132,7 @@ func set(v url.Values, name, value string) {
 	}
 }
 
-// page adds where in a list to go on.
+// page adds the size and the token of a page.
 func page(v url.Values, size int, token string) {
 	if size != 0 {
 		v.Set("pageSize", strconv.Itoa(size))
@@ -148,7 +149,7 @@ func once(key string) http.Header {
 	return h
 }
 
-// ifMatch is the header that refuses a change of what has changed.
+// ifMatch is the header by which the server refuses a change of an older revision.
 func ifMatch(revision int64) http.Header {
 	h := http.Header{}
 	if revision != 0 {

@@ -154,7 +154,7 @@ func dictionary(v any) string {
 	return ""
 }
 
-// truth takes what Tacker's convert_to_boolean takes.
+// truth accepts what Tacker's convert_to_boolean accepts.
 func truth(v any) string {
 	if _, ok := boolean(v); !ok {
 		return "it cannot be converted to boolean"

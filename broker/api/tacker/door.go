@@ -105,7 +105,7 @@ func (s *server) challenge() http.Header {
 	return http.Header{"Www-Authenticate": {fmt.Sprintf("Keystone uri=%q", s.Keystone)}}
 }
 
-// versions tells anyone where version 1.0 is.
+// versions says where version 1.0 is. It needs no authentication.
 func versions(c *api.Call) (api.Answer, error) {
 	scheme := "http"
 	if c.TLS != nil {

@@ -25,8 +25,8 @@ func (s *server) show(c *api.Call) (api.Answer, error) {
 }
 
 // list returns all VIMs that the caller may see and the filters select, whole or
-// only the fields that are named. Filters there are for name, type, id and
-// is_default; a repeated one takes any of its values. What is unknown is ignored.
+// only the fields that are named. It filters by name, type, id and is_default; a filter
+// that is repeated selects any of its values. Unknown parameters are ignored.
 func (s *server) list(c *api.Call) (api.Answer, error) {
 	query := c.Query
 	if s.Compat && (query.Has("is_default") || query.Has("shared") || len(query["name"]) > 1) {
@@ -55,7 +55,7 @@ func (s *server) list(c *api.Call) (api.Answer, error) {
 	return api.Answer{Body: map[string]any{"vims": vims}}, nil
 }
 
-// find asks the domain as narrowly as the filters allow; without any, for all VIMs.
+// find reads as few VIMs as the filters allow; without filters, all.
 func (s *server) find(c *api.Call, query url.Values) ([]broker.VIM, error) {
 	ctx := c.Context()
 	if ids := query["id"]; len(ids) == 1 {

@@ -33,7 +33,7 @@ func answer(v broker.VIM, o occasion) api.Answer {
 }
 
 // vim lists what may be shown of a VIM. Its status is always ACTIVE, as Tacker's is;
-// REST version 1 tells more.
+// REST version 1 shows more.
 func vim(v broker.VIM, o occasion) map[string]any {
 	extra := jsontext.Value(v.Extra)
 	if v.Extra == "" {

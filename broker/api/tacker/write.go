@@ -69,7 +69,7 @@ func registration(b body) (r broker.Registration, err error) {
 	return r, err
 }
 
-// into puts what is given of a project in the place of what was there.
+// into replaces those fields of a scope that the project gives.
 func (p project) into(s broker.Scope) broker.Scope {
 	if p.id != "" || p.name != "" {
 		s.ProjectID, s.ProjectName = p.id, p.name
@@ -129,8 +129,8 @@ func (s *server) update(c *api.Call) (api.Answer, error) {
 	return answer(v, updated), nil
 }
 
-// generation works out what a body changes of where a VIM is and who we are there:
-// only what is not so already.
+// generation finds what a body changes of endpoint, CA, scope and credential. A value that
+// the VIM already has is no change.
 func generation(change *broker.Change, b body, v broker.VIM) error {
 	cred, err := parseCred(v.Type, b["auth_cred"])
 	if err != nil {
@@ -171,8 +171,8 @@ func sameText(a, b string) bool {
 	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }
 
-// remove deletes a VIM. One that is left draining is as good as deleted to this API:
-// nothing more is issued from it, and the broker finishes the rest.
+// remove deletes a VIM. A VIM that is draining counts as deleted here: no lease is issued
+// from it any more, and the broker finishes the rest.
 func (s *server) remove(c *api.Call) (api.Answer, error) {
 	id := vimID(c.Request)
 	if uuid.Validate(id) != nil {
@@ -182,10 +182,10 @@ func (s *server) remove(c *api.Call) (api.Answer, error) {
 	return api.Answer{}, err
 }
 
-// noSuchVIM: names are no ids here, although the domain takes both.
+// noSuchVIM: this API accepts only ids, although the domain accepts names too.
 func noSuchVIM() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"} }
 
-// unlisted is how Tacker's server answers filters that it falls over.
+// unlisted is Tacker's answer to filters that make its server fail.
 func unlisted() error {
 	return &fault{http.StatusInternalServerError, "HTTPInternalServerError", internal}
 }

@@ -15,16 +15,16 @@ type VIM struct {
 	Name     string `json:"name" doc:"Unique in its project"`
 	Type     string `json:"type" doc:"Kind of system"`
 	Endpoint string `json:"endpoint" doc:"URL of the API server or of Keystone"`
-	Status   string `json:"status" doc:"What a caller can expect: registering or draining while in that state, otherwise what the last check found" enum:"registering,draining,unchecked,reachable,unreachable,unauthorized,identityChanged,unopenable"`
-	State    string `json:"state" doc:"Where the registration stands" enum:"registering,registered,draining"`
+	Status   string `json:"status" doc:"registering or draining while it is in that state, otherwise the result of the last check" enum:"registering,draining,unchecked,reachable,unreachable,unauthorized,identityChanged,unopenable"`
+	State    string `json:"state" doc:"State of the registration" enum:"registering,registered,draining"`
 	Project  string `json:"project" doc:"Project that owns it"`
 
 	Description string         `json:"description,omitempty" doc:"Free text for people"`
-	Extra       jsontext.Value `json:"extra,omitzero" doc:"What callers keep with the VIM; it has no meaning here"`
+	Extra       jsontext.Value `json:"extra,omitzero" doc:"Data that callers keep with the VIM; the broker does not use it"`
 
 	Labels  map[string]string `json:"labels" doc:"Labels to select by"`
 	Shared  bool              `json:"shared" doc:"Every project can see and lease it"`
-	Default bool              `json:"default" doc:"Used where a lease request of its project names no VIM"`
+	Default bool              `json:"default" doc:"Used when a lease request of its project names no VIM"`
 
 	Generation int64 `json:"generation" doc:"Counts changes of endpoint, trust and credential; a lease is pinned to one"`
 	Revision   int64 `json:"revision" doc:"Counts every change; the ETag is this number in quotes"`
@@ -35,29 +35,29 @@ type VIM struct {
 	ServerName         string           `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; as tls-server-name in a kubeconfig"`
 	Namespace          string           `json:"namespace,omitempty" doc:"Namespace that clients start in"`
 
-	Scope      *Scope      `json:"scope,omitempty" doc:"What of the cloud it is, as registered (OpenStack)"`
-	Discovered *Discovered `json:"discovered,omitempty" doc:"What was found out about the VIM"`
+	Scope      *Scope      `json:"scope,omitempty" doc:"Region, project and domains, as registered (OpenStack)"`
+	Discovered *Discovered `json:"discovered,omitempty" doc:"What the last check discovered"`
 
 	CheckedAt   time.Time `json:"checkedAt,omitzero" doc:"When the last check ended"`
-	Message     string    `json:"message,omitempty" doc:"What is wrong and what to do; absent when well"`
+	Message     string    `json:"message,omitempty" doc:"What is wrong and what to do; absent if nothing is"`
 	Version     string    `json:"version,omitempty" doc:"Version that the VIM reports"`
-	Identity    string    `json:"identity,omitempty" doc:"What tells this system from every other, e.g. the UID of kube-system"`
+	Identity    string    `json:"identity,omitempty" doc:"Identity of the system, e.g. the UID of kube-system"`
 	CanMint     bool      `json:"canMint" doc:"Leases can be derived from the credential"`
 	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
-	Warnings    []string  `json:"warnings" doc:"What deserves attention: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
+	Warnings    []string  `json:"warnings" doc:"Warnings: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
 
 	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`
 	CreatedBy string    `json:"createdBy" doc:"Principal that registered it"`
 }
 
-// Discovered is what was found out about a VIM.
+// Discovered is what the last check discovered about a VIM.
 type Discovered struct {
 	Regions []string `json:"regions" doc:"Regions of a cloud, namespaces of a cluster"`
 	*Cloud
 }
 
-// Cloud is what was found out about a cloud besides its regions.
+// Cloud is what was discovered about a cloud besides its regions.
 type Cloud struct {
 	UserID            string   `json:"userId,omitempty" doc:"Registered user, by id (clouds)"`
 	UserDomainID      string   `json:"userDomainId,omitempty" doc:"Domain of the user, by id (clouds)"`
@@ -139,14 +139,14 @@ type Registration struct {
 	Cloud      string      `json:"cloud,omitempty" doc:"Name of the cloud in it"`
 
 	Description string         `json:"description,omitempty" doc:"Free text for people, at most 4096 bytes"`
-	Extra       jsontext.Value `json:"extra,omitzero" doc:"What to keep with the VIM, at most 64 KiB; it is shown to everyone who sees the VIM, so no place for a secret"`
+	Extra       jsontext.Value `json:"extra,omitzero" doc:"Data to keep with the VIM, at most 64 KiB. Everyone who sees the VIM sees it: put no secret here"`
 
 	Labels  map[string]string `json:"labels,omitempty" doc:"Labels to select by"`
 	Shared  bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
 	Default bool              `json:"default,omitzero" doc:"Make it the project's default"`
 }
 
-// Scope is what of an OpenStack cloud a VIM is. Of each pair the id counts.
+// Scope is the part of an OpenStack cloud that a VIM is. If id and name are given, the id counts.
 type Scope struct {
 	Region          string `json:"region,omitempty" doc:"Region"`
 	ProjectID       string `json:"projectId,omitempty" doc:"Project, by id"`
@@ -170,9 +170,9 @@ type Change struct {
 	Endpoint           *string     `json:"endpoint,omitzero" doc:"New URL"`
 	CACert             *string     `json:"caCert,omitzero" doc:"New PEM bundle; empty means the system's roots"`
 	InsecureSkipVerify *bool       `json:"insecureSkipVerify,omitzero" doc:"Do not verify the endpoint's certificate"`
-	ServerName         *string     `json:"serverName,omitzero" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; empty: the host counts again"`
+	ServerName         *string     `json:"serverName,omitzero" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; empty means the host"`
 	Namespace          *string     `json:"namespace,omitzero" doc:"Namespace that clients start in"`
-	Scope              *Scope      `json:"scope,omitzero" doc:"What of the cloud it is, all of it (OpenStack)"`
+	Scope              *Scope      `json:"scope,omitzero" doc:"Region, project and domains; replaces all of them (OpenStack)"`
 	CloudsYAML         secret.Text `json:"cloudsYaml,omitzero" doc:"A whole clouds.yaml instead of endpoint, caCert, scope and credential" format:"password" writeOnly:"true"`
 	Cloud              string      `json:"cloud,omitempty" doc:"Name of the cloud in it"`
 	Credential         Credential  `json:"credential,omitzero" doc:"The credential to store instead" writeOnly:"true"`
@@ -204,7 +204,7 @@ type KeyStatus struct {
 // CheckRequest is the body of a check: nothing, or an empty object.
 type CheckRequest struct{}
 
-// InventoryRequest asks for what a VIM holds of ours, compared with the leases.
+// InventoryRequest asks to compare the broker's objects on a VIM with the leases.
 type InventoryRequest struct {
 	Settle bool `json:"settle,omitzero" doc:"Remove orphans and close ghosts"`
 }
@@ -213,13 +213,13 @@ type InventoryRequest struct {
 type Inventory struct {
 	VIM      string     `json:"vim" doc:"Id of the VIM"`
 	VIMName  string     `json:"vimName" doc:"Name of the VIM"`
-	Upstream int        `json:"upstream" doc:"Objects of ours on the VIM"`
+	Upstream int        `json:"upstream" doc:"Objects of this broker on the VIM"`
 	Rows     int        `json:"rows" doc:"Leases that should have one"`
 	Orphans  []Upstream `json:"orphans" doc:"Objects without a lease"`
 	Ghosts   []Lease    `json:"ghosts" doc:"Leases without an object"`
 	Foreign  []string   `json:"foreign,omitempty" doc:"What somebody else made that could be used to act as a lease of the VIM, or to outlive one"`
-	Unseen   int        `json:"unseen,omitzero" doc:"Leases whose object no credential may look for: issued from an earlier one that the VIM refuses by now, and not shown to the present one"`
-	Settled  bool       `json:"settled" doc:"They were settled"`
+	Unseen   int        `json:"unseen,omitzero" doc:"Leases whose object cannot be looked for: only the credential that issued them sees it, and the VIM now refuses that one"`
+	Settled  bool       `json:"settled" doc:"Whether orphans were removed and ghosts closed"`
 }
 
 // Upstream is one object of ours on a VIM.
