@@ -168,7 +168,7 @@ func (s *PostgresServer) run(ctx context.Context) error {
 	for _, setting := range append([]string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(s.Port), "unix_socket_directories=" + s.Dir,
 		"ssl=on", "ssl_cert_file=" + s.file("server.crt"), "ssl_key_file=" + s.file("server.key"),
-		"max_connections=200", "shared_buffers=64MB",
+		"max_connections=500", "shared_buffers=64MB",
 	}, s.settings...) {
 		args = append(args, "-c", setting)
 	}

@@ -96,6 +96,7 @@ egress: {allowLoopback: true}
 database: {postgres: {dsnFile: %s}}
 keyStores: [keydir: {dir: %s}]
 checkInterval: 10s
+quota: {perPrincipal: 0, perVIM: 0, perProject: 0}
 shutdownGrace: 10s
 `, listen, r.dir, tokens, filepath.Join(r.dir, "dsn"), f.keys))
 		if r.Client, err = client.New(client.Options{Addr: "http://" + listen, Token: secret.NewText(token)}); err != nil {
