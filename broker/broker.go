@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -30,9 +31,15 @@ type Options struct {
 	Egress func(project string) *egress.Rules
 	Terms  Terms
 	Log    *slog.Logger
+	// ReservedLabels are prefixes of label keys that only those may set, change or remove
+	// whom policy permits vim:label-reserved. Nil means [DefaultReservedLabels].
+	ReservedLabels []string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
+
+// DefaultReservedLabels are reserved where an operator says nothing.
+var DefaultReservedLabels = []string{"vimbroker.io/"}
 
 // Terms are the numbers an operator may set. [DefaultTerms] says what zero stands for.
 type Terms struct {
@@ -85,8 +92,10 @@ type Broker struct {
 	policy  policy.Decider
 	egress  func(string) *egress.Rules
 	terms   Terms
-	log     *slog.Logger
-	now     func() time.Time
+	// reserved are prefixes of label keys.
+	reserved []string
+	log      *slog.Logger
+	now      func() time.Time
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
@@ -100,6 +109,9 @@ func New(o Options) (*Broker, error) {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	if o.ReservedLabels == nil {
+		o.ReservedLabels = DefaultReservedLabels
+	}
 	b := &Broker{
 		store:         o.Store,
 		keys:          o.Keys,
@@ -108,6 +120,7 @@ func New(o Options) (*Broker, error) {
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,
+		reserved:      o.ReservedLabels,
 		log:           o.Log,
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
@@ -249,7 +262,7 @@ func (b *Broker) refuse(ctx context.Context, act *audit.Act, why error) error {
 func class(err error) string {
 	for _, kind := range []error{
 		ErrNotFound, ErrInvalid, ErrExists, ErrConflict, ErrPrecondition, ErrDenied, ErrQuota, ErrUnsupported,
-		ErrUnauthorized, ErrForbidden, ErrUnreachable, ErrUnavailable, ErrUnopenable,
+		ErrUnauthorized, ErrForbidden, ErrUnreachable, ErrUnavailable, ErrUnopenable, job.ErrFenced,
 		context.DeadlineExceeded, context.Canceled,
 	} {
 		if errors.Is(err, kind) {
@@ -290,6 +303,9 @@ func (b *Broker) findVIM(ctx context.Context, p policy.Principal, ref string) (V
 	for _, v := range found {
 		switch {
 		case v.State == Registering:
+		case v.Project == p.Project && v.Damaged:
+			return VIM{}, Damaged(v)
+		case v.Damaged:
 		case v.Project == p.Project:
 			return v, nil
 		default:
@@ -325,7 +341,7 @@ func (b *Broker) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error
 		return VIM{}, err
 	}
 	for _, v := range found {
-		if v.Project == p.Project && v.State != Registering {
+		if v.Project == p.Project && v.State != Registering && !v.Damaged {
 			return v, nil
 		}
 	}

@@ -143,6 +143,10 @@ func (b *Broker) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
 			return err
 		}
 		for _, v := range vims {
+			if v.Damaged {
+				b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so no pass goes over it", "vim", v.ID)
+				continue
+			}
 			do(v)
 		}
 		if next == "" {

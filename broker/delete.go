@@ -25,6 +25,15 @@ type Deletion struct {
 //
 // It issues no lease from the moment this returns.
 func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
+	var gone bool
+	v, err := decided(func() (v VIM, err error) {
+		v, gone, err = b.deleteVIM(ctx, p, ref, del)
+		return v, err
+	})
+	return v, gone, err
+}
+
+func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
 	v, err := b.findVIM(ctx, p, ref)
 	if err != nil {
 		return VIM{}, false, err
@@ -42,6 +51,9 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		update = b.store.UpdateIdleVIM
 	}
 	v, err = update(ctx, v.ID, func(now *VIM) error {
+		if now.Revision != v.Revision && !b.guard.Allows(p, action, vimResource(*now)) {
+			return errMoved
+		}
 		if now.State == Draining {
 			return nil
 		}
@@ -56,7 +68,7 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		return VIM{}, true, nil // another call has finished it meanwhile
 	}
 	if err != nil {
-		return VIM{}, false, b.refuse(ctx, act, err)
+		return VIM{}, false, b.refuseUpdate(ctx, act, err)
 	}
 	failpoint.At("delete.draining")
 	gone, err := b.drain(ctx, v, del.Force, act)

@@ -120,9 +120,33 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
+// Damaged returns the [ErrUnavailable] of a VIM whose row cannot be read whole.
+func Damaged(v VIM) error {
+	return &Error{
+		Kind: ErrUnavailable, Detail: "what is stored of the VIM cannot be read",
+		Remedy: "restore the row " + v.ID + " of the table vims, or its generations, from a backup",
+	}
+}
+
 // Invalid returns an [ErrInvalid] about one field.
 func Invalid(field, format string, args ...any) error {
 	return &Error{Kind: ErrInvalid, Field: field, Detail: fmt.Sprintf(format, args...)}
+}
+
+// errMoved: what a decision rested on has changed before the effect. The whole request
+// is decided and done again.
+var errMoved = errors.New("changed since it was decided on")
+
+// decided repeats a request whose decision was overtaken by another write.
+func decided[T any](do func() (T, error)) (T, error) {
+	const patience = 5
+	for range patience {
+		if done, err := do(); !errors.Is(err, errMoved) {
+			return done, err
+		}
+	}
+	var none T
+	return none, changedMeanwhile()
 }
 
 // LeasesLive returns the [ErrConflict] of a VIM that leases keep from being deleted.

@@ -27,6 +27,15 @@ import (
 // while the first is running or has died and is not settled (RetryAfter says when
 // that will be over), and after the lease has ended.
 func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
+	var config clientconfig.Config
+	l, err := decided(func() (l Lease, err error) {
+		l, config, err = b.issue(ctx, p, r)
+		return l, err
+	})
+	return l, config, err
+}
+
+func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	v, err := b.findVIM(ctx, p, r.VIM)
 	if err != nil {
@@ -62,8 +71,11 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 	if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
 		return fail(err)
 	}
-	created, err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent())
+	created, err := b.createLease(ctx, l, v, act)
 	if err != nil {
+		if errors.Is(err, errMoved) {
+			return fail(err)
+		}
 		if errors.Is(err, ErrExists) { // the same key, at the same moment
 			if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
 				return old, config, err
@@ -87,6 +99,20 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 	}
 	failpoint.At("issue.active")
 	return stored, b.config(v, v.Current, stored, minted.Credential), nil
+}
+
+// createLease stores the intent to issue a lease, if the VIM is still the one that was
+// decided on; errMoved if it has changed.
+func (b *Broker) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act) (Lease, error) {
+	q := b.terms.Quota
+	q.VIMRevision = v.Revision
+	created, err := b.store.CreateLease(ctx, l, q, act.Intent())
+	if errors.Is(err, ErrConflict) {
+		if now, readErr := b.store.VIM(ctx, v.ID); readErr == nil && now.Revision != v.Revision {
+			return Lease{}, errMoved
+		}
+	}
+	return created, err
 }
 
 // prepare checks a request as far as that needs nobody's answer, and fills in defaults.
@@ -303,7 +329,10 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 		return fail(&Error{Kind: ErrUnauthorized, Field: "vim", Detail: "the VIM's credential has expired", Next: NextReplaceCredential})
 	}
 	act.With(audit.DetailLease, l.ID).With(audit.DetailReason, "passed through")
-	if _, err := b.store.CreateLease(ctx, l, b.terms.Quota, act.Intent()); err != nil {
+	if _, err := b.createLease(ctx, l, v, act); err != nil {
+		if errors.Is(err, errMoved) {
+			return Lease{}, clientconfig.Config{}, err
+		}
 		return fail(err)
 	}
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {

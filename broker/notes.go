@@ -13,6 +13,9 @@ const (
 	maxDescription = 4 << 10
 	maxExtra       = 64 << 10
 	maxProject     = 255
+	// maxExtraDepth is how deep extra may nest. It is less than any door lets a body nest,
+	// so that all doors take the same.
+	maxExtraDepth = 12
 )
 
 func validNotes(description, extra string) error {
@@ -31,7 +34,28 @@ func validNotes(description, extra string) error {
 	if json.Unmarshal([]byte(extra), &object) != nil || object == nil || !utf8.ValidString(extra) {
 		return Invalid("extra", "is not a JSON object")
 	}
+	if depth(object) > maxExtraDepth {
+		return Invalid("extra", "nests deeper than %d levels", maxExtraDepth)
+	}
 	return nil
+}
+
+// depth is how many levels of objects and lists there are.
+func depth(value any) int {
+	most := 0
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			most = max(most, depth(member))
+		}
+	case []any:
+		for _, item := range v {
+			most = max(most, depth(item))
+		}
+	default:
+		return 0
+	}
+	return most + 1
 }
 
 // validNotes checks what a change left of labels, description and extra together.

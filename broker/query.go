@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -56,6 +57,10 @@ func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VI
 	}
 	visible := found[:0]
 	for _, v := range found {
+		if v.Damaged {
+			b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so it is not listed", "vim", v.ID)
+			continue
+		}
 		if v.State != Registering && b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
 			visible = append(visible, v)
 		}
@@ -182,5 +187,27 @@ func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Reque
 	} else {
 		r.Principal = p // one's own roles are what they are
 	}
+	r.Wish = b.effective(r)
 	return b.policy.Decide(r), nil
+}
+
+// effective is what a question's wish would come to: defaults filled in, and capped.
+func (b *Broker) effective(r policy.Request) policy.Wish {
+	w := r.Wish
+	switch r.Action {
+	case policy.LeaseIssue, policy.LeasePassThrough, policy.LeaseRenew:
+	default:
+		return w
+	}
+	if w.TTL == 0 {
+		w.TTL = b.terms.DefaultTTL
+	}
+	w.TTL = min(w.TTL, b.terms.MaxTTL)
+	if d, err := b.driver(VIMType(r.Resource.VIMType)); err == nil && len(w.Rules.Verbs) == 0 {
+		g, err := d.Prepare(Grant{TTL: w.TTL, Role: w.Role, Namespaces: slices.Clone(w.Namespaces), Purpose: w.Purpose})
+		if err == nil {
+			w.TTL, w.Role, w.Namespaces = g.TTL, g.Role, g.Namespaces
+		}
+	}
+	return w
 }

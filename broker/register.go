@@ -28,18 +28,17 @@ import (
 // A repeat under the same Registration.IdempotencyKey answers with the VIM that
 // the first call made; with another request under that key it is [ErrConflict].
 func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
-	act, err := b.enter(ctx, p, policy.VIMRegister, projectResource(cmp.Or(r.Project, p.Project)), policy.Wish{})
+	v, d, cred, invalid := b.newVIM(p, r)
+	wish := policy.Wish{VIM: draft(VIM{}, v, b.keys[0].Name())}
+	act, err := b.enter(ctx, p, policy.VIMRegister, projectResource(v.Project), wish)
 	if err != nil {
 		return VIM{}, err
 	}
-	v, d, cred, err := b.newVIM(p, r)
-	if err != nil {
-		return VIM{}, b.refuse(ctx, act, err)
+	if invalid != nil {
+		return VIM{}, b.refuse(ctx, act, invalid)
 	}
-	if v.Shared {
-		if _, err := b.enter(ctx, p, policy.VIMShare, vimResource(v), policy.Wish{}); err != nil {
-			return VIM{}, b.refuse(ctx, act, denied(err, "shared", "policy does not let you share VIMs"))
-		}
+	if err := b.enterBesides(ctx, p, v, wish); err != nil {
+		return VIM{}, b.refuse(ctx, act, err)
 	}
 	act.With(audit.DetailVIM, v.ID)
 	if err := b.store.CreateVIM(ctx, v, act.Intent()); err != nil {
@@ -60,9 +59,15 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	return stored, nil
 }
 
-// newVIM builds the row of a registration and the credential to seal for it.
+// newVIM builds the row of a registration and the credential to seal for it. Where it
+// refuses the registration, the row says as much of it as can be told.
 func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Credential, error) {
-	fail := func(err error) (VIM, Driver, Credential, error) { return VIM{}, nil, Credential{}, err }
+	fail := func(err error) (VIM, Driver, Credential, error) {
+		return VIM{
+			Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, Labels: r.Labels, Shared: r.Shared, Default: r.Default,
+			Current: Generation{Target: Target{Endpoint: r.Endpoint, InsecureSkipVerify: r.InsecureSkipVerify}},
+		}, nil, Credential{}, err
+	}
 	if err := validName(r.Name); err != nil {
 		return fail(err)
 	}

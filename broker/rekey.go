@@ -19,17 +19,29 @@ import (
 // Where a lease is issued or renewed, or the VIM is written, at the same moment,
 // one of the two is [ErrConflict].
 func (b *Broker) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
-	v, act, err := b.enterUpdate(ctx, p, ref, policy.VIMRotate)
+	return decided(func() (VIM, error) { return b.rekeyVIM(ctx, p, ref, keyStore, ifRevision) })
+}
+
+func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
+	v, err := b.findVIM(ctx, p, ref)
 	if err != nil {
 		return VIM{}, err
 	}
-	keys, err := b.keyStore(keyStore)
+	u := &edit{caller: p, action: policy.VIMRotate, vim: v, change: Change{IfRevision: ifRevision}, target: v.Current.Target, keyStore: keyStore}
+	keys, unknown := b.keyStore(keyStore)
+	if unknown == nil {
+		u.keyStore = keys.Name()
+	}
+	act, err := b.enter(ctx, p, u.action, vimResource(v), u.wish(v))
 	if err != nil {
-		return VIM{}, b.refuse(ctx, act, Invalid("keyStore", "%s", message(err)))
+		return VIM{}, err
+	}
+	if unknown != nil {
+		return VIM{}, b.refuse(ctx, act, Invalid("keyStore", "%s", message(unknown)))
 	}
 	mine := &Pending{Generation: v.Current.Number, Since: b.now()}
 	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if err := now.open(ifRevision); err != nil {
+		if err := b.openFor(now, u); err != nil {
 			return err
 		}
 		if now.Current.Number != mine.Generation {
@@ -39,7 +51,7 @@ func (b *Broker) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 		return nil
 	}, act.With(audit.DetailReason, "sealed anew in "+keys.Name()).Intent())
 	if err != nil {
-		return VIM{}, b.refuse(ctx, act, err)
+		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
 	failpoint.At("rekey.intent")
 	stored, err := b.rekey(ctx, keys, v, mine, act)

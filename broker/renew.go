@@ -28,13 +28,17 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if ttl == 0 {
 		ttl = b.terms.DefaultTTL
 	}
-	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), l.wish(ttl))
+	d, grant, impossible := b.renewable(l, ttl)
+	wish := l.wish(grant.TTL)
+	if l.Grade == "" { // issued before leases had grades
+		wish = narrowest(d, wish)
+	}
+	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), wish)
 	if err != nil {
 		return fail(err)
 	}
-	d, grant, err := b.renewable(l, ttl)
-	if err != nil {
-		return fail(b.refuse(ctx, act, err))
+	if impossible != nil {
+		return fail(b.refuse(ctx, act, impossible))
 	}
 	src := b.newSource(l.VIM)
 	defer src.close()
@@ -44,6 +48,9 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	}
 	if err := issuable(v); err != nil {
 		return fail(b.refuse(ctx, act, err))
+	}
+	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
+		return fail(b.refuse(ctx, act, lost(err)))
 	}
 	if l, err = b.beginRenewal(ctx, l, act.With(audit.DetailTTL, grant.TTL.String())); err != nil {
 		return fail(b.refuse(ctx, act, err))
@@ -73,31 +80,47 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	return stored, config, nil
 }
 
-// renewable says what may be granted, as far as the row tells.
+// lost is the refusal to renew a lease whose holder could not be issued it any more.
+func lost(err error) error {
+	if errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return &Error{
+		Kind: ErrDenied, Detail: "policy would not issue you this lease on the VIM any more, so it is not renewed",
+		Next: NextExplain, Cause: err,
+	}
+}
+
+// renewable says what may be granted, as far as the row tells. The grant says what was
+// asked for, capped, also where it is refused.
 func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
+	now := b.now()
+	left := l.MaxExpiresAt.Sub(now).Truncate(time.Second)
+	wish := l.grant(min(ttl, left))
 	d, err := b.driver(l.VIMType)
 	if err != nil {
-		return nil, Grant{}, err
+		return nil, wish, err
 	}
-	now := b.now()
 	switch {
 	case ttl < 0:
-		return nil, Grant{}, Invalid("ttl", "is negative")
+		return nil, wish, Invalid("ttl", "is negative")
 	case l.State != LeaseActive, !now.Before(l.ExpiresAt):
-		return nil, Grant{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+		return nil, wish, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 	case !l.Derived:
-		return nil, Grant{}, &Error{Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease"}
+		return nil, wish, &Error{Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease"}
 	}
-	left := l.MaxExpiresAt.Sub(now).Truncate(time.Second)
-	grant, err := d.Prepare(l.grant(min(ttl, left)))
+	grant, err := d.Prepare(wish)
 	if err != nil && left < ttl {
-		return nil, Grant{}, &Error{
+		return nil, wish, &Error{
 			Kind:   ErrConflict,
 			Detail: fmt.Sprintf("the lease may live until %s and no longer, which is too short for another renewal", l.MaxExpiresAt.Format(time.RFC3339)),
 			Remedy: "issue another", Cause: err,
 		}
 	}
-	return d, grant, err
+	if err != nil {
+		return nil, wish, err
+	}
+	return d, grant, nil
 }
 
 // beginRenewal stores the intent: from here on a revocation looks for more than the

@@ -102,7 +102,7 @@ type VIMFilter struct {
 type LeaseStore interface {
 	// CreateLease stores a new lease in state LeasePending with Revision 1, if
 	// the VIM is there, Registered, and its current generation is l.VIMGeneration
-	// (ErrConflict otherwise), and if no quota in q is used up (ErrQuota, its
+	// (ErrConflict otherwise; so is another revision than q names), and if no quota in q is used up (ErrQuota, its
 	// Detail naming the quota): all in one atomic step. An IdempotencyKey that the same
 	// Principal used before is ErrExists with Field "Idempotency-Key". A lease with a
 	// GrantDigest is put on the open epoch of its grant, in the same step; where there
@@ -136,6 +136,8 @@ type Quota struct {
 	PerPrincipal int
 	PerVIM       int
 	PerProject   int
+	// VIMRevision is the revision of the VIM that the lease was decided on; zero does not ask.
+	VIMRevision int64
 }
 
 // LeaseFilter selects leases in the store.

@@ -17,18 +17,25 @@ import (
 // again ([ErrInvalid]). Another system answering there is [ErrConflict]: that
 // is another VIM. The VIM still opens as before after any error.
 func (b *Broker) UpdateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
-	v, act, err := b.enterUpdate(ctx, p, ref, policy.VIMUpdate)
+	return decided(func() (VIM, error) { return b.updateVIM(ctx, p, ref, c) })
+}
+
+func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
+	u, act, err := b.enterUpdate(ctx, p, ref, policy.VIMUpdate, c)
 	if err != nil {
 		return VIM{}, err
 	}
-	if err := b.validChange(ctx, p, v, c); err != nil {
+	if err := c.valid(); err != nil {
+		return VIM{}, b.refuse(ctx, act, err)
+	}
+	if err := b.enterBesides(ctx, p, u.vim, u.wish(u.vim)); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
 	if c.makesGeneration() {
-		return b.writeGeneration(ctx, v, c, act)
+		return b.writeGeneration(ctx, u, act)
 	}
-	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if err := now.open(c.IfRevision); err != nil {
+	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
+		if err := b.openFor(now, u); err != nil {
 			return err
 		}
 		c.apply(now)
@@ -36,7 +43,7 @@ func (b *Broker) UpdateVIM(ctx context.Context, p policy.Principal, ref string, 
 		return now.validNotes()
 	}, act.Done())
 	if err != nil {
-		return VIM{}, b.refuse(ctx, act, err)
+		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
 	return v, nil
 }
@@ -44,27 +51,42 @@ func (b *Broker) UpdateVIM(ctx context.Context, p policy.Principal, ref string, 
 // RotateVIM puts a credential in the place of the VIM's, after a check, as a new
 // generation.
 func (b *Broker) RotateVIM(ctx context.Context, p policy.Principal, ref string, cred Credential, ifRevision int64) (VIM, error) {
-	v, act, err := b.enterUpdate(ctx, p, ref, policy.VIMRotate)
-	if err != nil {
-		return VIM{}, err
-	}
-	if cred.Empty() {
-		return VIM{}, b.refuse(ctx, act, Invalid("credential", "is required"))
-	}
-	return b.writeGeneration(ctx, v, Change{Credential: cred, IfRevision: ifRevision}, act)
+	return decided(func() (VIM, error) {
+		u, act, err := b.enterUpdate(ctx, p, ref, policy.VIMRotate, Change{Credential: cred, IfRevision: ifRevision})
+		if err != nil {
+			return VIM{}, err
+		}
+		if cred.Empty() {
+			return VIM{}, b.refuse(ctx, act, Invalid("credential", "is required"))
+		}
+		return b.writeGeneration(ctx, u, act)
+	})
 }
 
-func (b *Broker) enterUpdate(ctx context.Context, p policy.Principal, ref string, action policy.Action) (VIM, *audit.Act, error) {
+// enterUpdate decides on what the change would come to.
+func (b *Broker) enterUpdate(ctx context.Context, p policy.Principal, ref string, action policy.Action, c Change) (*edit, *audit.Act, error) {
 	v, err := b.findVIM(ctx, p, ref)
 	if err != nil {
-		return VIM{}, nil, err
+		return nil, nil, err
 	}
-	act, err := b.enter(ctx, p, action, vimResource(v), policy.Wish{})
-	return v, act, err
+	u := &edit{caller: p, action: action, vim: v, change: c, target: v.Current.Target, keyStore: v.Current.KeyStore}
+	var invalid error
+	if c.makesGeneration() {
+		u.keyStore = b.keys[0].Name()
+		invalid = b.plan(u)
+	}
+	act, err := b.enter(ctx, p, action, vimResource(v), u.wish(v))
+	if err != nil {
+		return nil, nil, err
+	}
+	if invalid != nil {
+		return nil, nil, b.refuse(ctx, act, invalid)
+	}
+	return u, act, nil
 }
 
-// validChange refuses what needs no store to refuse.
-func (b *Broker) validChange(ctx context.Context, p policy.Principal, v VIM, c Change) error {
+// valid refuses what needs no store to refuse.
+func (c Change) valid() error {
 	if c.Name != nil {
 		if err := validName(*c.Name); err != nil {
 			return err
@@ -78,11 +100,6 @@ func (b *Broker) validChange(ctx context.Context, p policy.Principal, v VIM, c C
 	}
 	if c.Context != "" && c.Kubeconfig.Empty() {
 		return Invalid("context", "selects from a kubeconfig, and there is none")
-	}
-	if c.Shared != nil && *c.Shared != v.Shared {
-		if _, err := b.enter(ctx, p, policy.VIMShare, vimResource(v), policy.Wish{}); err != nil {
-			return denied(err, "shared", "policy does not let you share VIMs")
-		}
 	}
 	return nil
 }
@@ -142,22 +159,14 @@ func (v *VIM) open(revision int64) error {
 }
 
 // writeGeneration writes the next generation: intent, check, key, switch.
-func (b *Broker) writeGeneration(ctx context.Context, v VIM, c Change, act *audit.Act) (VIM, error) {
-	d, err := b.driver(v.Type)
-	if err != nil {
+func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (VIM, error) {
+	if err := b.keepCredential(ctx, u); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
-	if err := d.Type().chooseKind(&c.Credential); err != nil {
-		return VIM{}, b.refuse(ctx, act, err)
-	}
-	target, cred, err := b.nextGeneration(ctx, d, v, c)
-	if err != nil {
-		return VIM{}, b.refuse(ctx, act, err)
-	}
-	mine := &Pending{Generation: v.Current.Number + 1, Since: b.now()}
+	mine := &Pending{Generation: u.vim.Current.Number + 1, Since: b.now()}
 	act.With(audit.DetailGeneration, generationText(mine.Generation))
-	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if err := now.open(c.IfRevision); err != nil {
+	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
+		if err := b.openFor(now, u); err != nil {
 			return err
 		}
 		if now.Current.Number+1 != mine.Generation {
@@ -167,11 +176,11 @@ func (b *Broker) writeGeneration(ctx context.Context, v VIM, c Change, act *audi
 		return nil
 	}, act.Intent())
 	if err != nil {
-		return VIM{}, b.refuse(ctx, act, err)
+		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
 	failpoint.At("update.intent")
 
-	stored, err := b.switchGeneration(ctx, d, v, mine, target, cred, c, act)
+	stored, err := b.switchGeneration(ctx, v, mine, u, act)
 	if err != nil {
 		b.undoUpdate(ctx, v, mine, act.Failed(class(err)))
 		return VIM{}, err
@@ -185,9 +194,17 @@ func (b *Broker) writeGeneration(ctx context.Context, v VIM, c Change, act *audi
 	return stored, nil
 }
 
-// nextGeneration works out target and credential of the generation to come.
-func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) (Target, Credential, error) {
-	now := v.Current.Target
+// plan works out target and credential of the generation to come, as far as that
+// needs nobody's answer.
+func (b *Broker) plan(u *edit) error {
+	v, c, now := u.vim, &u.change, u.vim.Current.Target
+	var err error
+	if u.driver, err = b.driver(v.Type); err != nil {
+		return err
+	}
+	if err := u.driver.Type().chooseKind(&c.Credential); err != nil {
+		return err
+	}
 	if !c.given() {
 		for _, f := range []struct {
 			field   string
@@ -200,7 +217,7 @@ func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) 
 			{"serverName", c.ServerName != nil && *c.ServerName != now.ServerName},
 		} {
 			if f.changed {
-				return Target{}, Credential{}, &Error{
+				return &Error{
 					Kind: ErrInvalid, Field: "credential",
 					Detail: "changing " + f.field + " changes where the credential is sent, so it must be given again",
 					Remedy: "repeat the change with the credential",
@@ -239,21 +256,40 @@ func (b *Broker) nextGeneration(ctx context.Context, d Driver, v VIM, c Change) 
 	if c.Namespace != nil {
 		r.Namespace = *c.Namespace
 	}
-	if c.given() {
-		return b.normalize(d, r)
+	if !c.given() {
+		u.target.Namespace = r.Namespace // all that can be another
+		return nil
 	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return Target{}, Credential{}, err
+	if u.target, u.credential, err = b.normalize(u.driver, r); err != nil {
+		u.target = now
 	}
-	defer o.close()
-	r.Credential = o.Credential
-	return d.Normalize(r)
+	return err
 }
 
-func (b *Broker) switchGeneration(ctx context.Context, d Driver, v VIM, mine *Pending, target Target, cred Credential, c Change, act *audit.Act) (VIM, error) {
-	g := Generation{Number: mine.Generation, Target: target}
-	report, err := b.probe(ctx, d, b.access(v, g, cred))
+// keepCredential takes the VIM's own credential over into the generation to come, where
+// the change brings none.
+func (b *Broker) keepCredential(ctx context.Context, u *edit) error {
+	if u.change.given() {
+		return nil
+	}
+	o, err := b.open(ctx, u.vim, u.vim.Current)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	target := u.target
+	u.target, u.credential, err = u.driver.Normalize(Registration{
+		Name: u.vim.Name, Type: u.vim.Type, Endpoint: target.Endpoint, CACert: target.CACert,
+		InsecureSkipVerify: target.InsecureSkipVerify, ServerName: target.ServerName, Namespace: target.Namespace,
+		Scope: target.Scope, Credential: o.Credential,
+	})
+	return err
+}
+
+func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *edit, act *audit.Act) (VIM, error) {
+	g := Generation{Number: mine.Generation, Target: u.target}
+	cred := u.credential
+	report, err := b.probe(ctx, u.driver, b.access(v, g, cred))
 	if err != nil {
 		return VIM{}, err
 	}
@@ -275,7 +311,7 @@ func (b *Broker) switchGeneration(ctx context.Context, d Driver, v VIM, mine *Pe
 		if !now.holds(mine) {
 			return overtaken()
 		}
-		c.apply(now)
+		u.change.apply(now)
 		now.Pending, now.Current = nil, g
 		now.UpdatedAt = b.now()
 		now.Health = b.health(report)

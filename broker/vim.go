@@ -67,6 +67,11 @@ type VIM struct {
 
 	Health Health
 
+	// Damaged: some of what is stored of it cannot be read. The store answers so in
+	// lists only, so that the other VIMs are there; such a VIM is shown to nobody and
+	// nothing is done to it.
+	Damaged bool
+
 	// IdempotencyKey and RequestDigest belong to the registration request.
 	IdempotencyKey string
 	RequestDigest  string

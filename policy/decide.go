@@ -60,8 +60,11 @@ func (p *Policies) decide(r Request, who cedar.Entity) Decision {
 
 	what := resourceEntity(r.Resource)
 	question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
-	if shape.weighed {
+	switch shape.context {
+	case wishContext:
 		question.Context = wishRecord(r.Wish)
+	case draftContext:
+		question.Context = draftRecord(r.Wish.VIM)
 	}
 	verdict, why := cedar.Authorize(policies, facts{who, what}, question)
 
@@ -143,8 +146,7 @@ func labelRecord(labels map[string]string) cedar.Record {
 
 func wishRecord(w Wish) cedar.Record {
 	return cedar.NewRecord(cedar.RecordMap{
-		// Rounded up, so that 3600.5 s do not pass a limit of 3600.
-		"ttlSeconds": cedar.Long((w.TTL + time.Second - 1) / time.Second),
+		"ttlSeconds": cedar.Long(secondsUp(w.TTL)),
 		"role":       cedar.String(w.Role),
 		"namespaces": stringSet(w.Namespaces),
 		"purpose":    cedar.String(w.Purpose),
@@ -156,6 +158,57 @@ func wishRecord(w Wish) cedar.Record {
 			"verbs":     stringSet(w.Rules.Verbs),
 		}),
 	})
+}
+
+// secondsUp rounds up, so that 3600.5 s do not pass a limit of 3600.
+func secondsUp(d time.Duration) int64 {
+	seconds := int64(d / time.Second)
+	if d%time.Second > 0 {
+		seconds++
+	}
+	return seconds
+}
+
+// draftRecord describes what a VIM would be; nil is a draft of which nothing is known.
+func draftRecord(d *Draft) cedar.Record {
+	if d == nil {
+		d = &Draft{}
+	}
+	var changed []string
+	for key, value := range d.Labels {
+		if before, had := d.LabelsBefore[key]; !had || before != value {
+			changed = append(changed, key)
+		}
+	}
+	for key := range d.LabelsBefore {
+		if _, stays := d.Labels[key]; !stays {
+			changed = append(changed, key)
+		}
+	}
+	return cedar.NewRecord(cedar.RecordMap{
+		"name":               cedar.String(d.Name),
+		"type":               cedar.String(d.Type),
+		"endpointHost":       cedar.String(d.EndpointHost),
+		"plainHTTP":          cedar.Boolean(d.PlainHTTP),
+		"insecureSkipVerify": cedar.Boolean(d.InsecureSkipVerify),
+		"serverName":         cedar.String(d.ServerName),
+		"keyStore":           cedar.String(d.KeyStore),
+		"isDefault":          cedar.Boolean(d.Default),
+		"shared":             cedar.Boolean(d.Shared),
+		"sharedBefore":       cedar.Boolean(d.SharedBefore),
+		"labels":             labelSet(d.Labels),
+		"labelsBefore":       labelSet(d.LabelsBefore),
+		"labelsChanged":      stringSet(changed),
+	})
+}
+
+// labelSet writes labels as "key=value".
+func labelSet(labels map[string]string) cedar.Set {
+	pairs := make([]string, 0, len(labels))
+	for key, value := range labels {
+		pairs = append(pairs, key+"="+value)
+	}
+	return stringSet(pairs)
 }
 
 func stringSet(items []string) cedar.Set {

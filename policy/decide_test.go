@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -266,6 +267,32 @@ func BenchmarkDecide(b *testing.B) {
 	for b.Loop() {
 		if d := policies.Decide(r); !d.Allowed {
 			b.Fatalf("Decide() = %+v, want allowed", d)
+		}
+	}
+}
+
+// No TTL is so long that a limit lets it pass, and none is rounded down.
+func TestTheLongestTTLPassesNoLimit(t *testing.T) {
+	policies := load(t, map[string][]byte{"site.cedar": []byte(`
+		@id("short") forbid (principal, action == Action::"lease:issue", resource is VIM) when { context.ttlSeconds > 900 };`)})
+	for ttl, want := range map[time.Duration]bool{
+		15 * time.Minute: true, 15*time.Minute + 1: false, math.MaxInt64: false, math.MaxInt64 - 999_999_999: false,
+	} {
+		d := policies.Decide(policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: ttl}})
+		if d.Allowed != want {
+			t.Errorf("a lease of %v under a limit of 900 s: allowed %t, want %t", ttl, d.Allowed, want)
+		}
+	}
+}
+
+// A draft of plain HTTP is seen as such.
+func TestADraftOfPlainHTTPCanBeForbidden(t *testing.T) {
+	policies := load(t, map[string][]byte{"site.cedar": []byte(`
+		@id("tls") forbid (principal, action == Action::"vim:register", resource) when { context.plainHTTP };`)})
+	for _, plain := range []bool{true, false} {
+		d := policies.Decide(policy.Request{Principal: member, Action: policy.VIMRegister, Resource: ownProject, Wish: policy.Wish{VIM: &policy.Draft{PlainHTTP: plain}}})
+		if d.Allowed == plain {
+			t.Errorf("plain HTTP %t: allowed %t", plain, d.Allowed)
 		}
 	}
 }

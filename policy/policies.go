@@ -53,11 +53,19 @@ type Policies struct {
 
 // actionShape is what the schema says of an action.
 type actionShape struct {
-	entity cedar.EntityUID
-	kinds  []Kind
-	// weighed: policies for this action see the [Wish].
-	weighed bool
+	entity  cedar.EntityUID
+	kinds   []Kind
+	context contextKind
 }
+
+// contextKind says what policies for an action see besides principal and resource.
+type contextKind int
+
+const (
+	noContext    contextKind = iota
+	wishContext              // the [Wish] for a lease
+	draftContext             // the [Draft] of a VIM
+)
 
 // policySet holds compiled policies in the order of their ids.
 type policySet []identified
@@ -136,7 +144,12 @@ func parseSchema() (*resolved.Schema, error) {
 func actionShapes(known *resolved.Schema) map[Action]actionShape {
 	shapes := make(map[Action]actionShape, len(known.Actions))
 	for uid, a := range known.Actions {
-		shape := actionShape{entity: uid, weighed: len(a.AppliesTo.Context) > 0}
+		shape := actionShape{entity: uid}
+		if _, ok := a.AppliesTo.Context["ttlSeconds"]; ok {
+			shape.context = wishContext
+		} else if len(a.AppliesTo.Context) > 0 {
+			shape.context = draftContext
+		}
 		for _, kind := range a.AppliesTo.Resources {
 			shape.kinds = append(shape.kinds, Kind(kind))
 		}

@@ -73,8 +73,11 @@ const (
 	VIMDelete      Action = "vim:delete"
 	VIMForceDelete Action = "vim:force-delete" // delete although leases could not be revoked
 	VIMShare       Action = "vim:share"        // set or clear "shared"
-	VIMInventory   Action = "vim:inventory"
-	VIMSettle      Action = "vim:settle" // remove orphans, close ghosts
+	// VIMLabelReserved is needed besides to set, change or remove a label whose key
+	// begins with a reserved prefix.
+	VIMLabelReserved Action = "vim:label-reserved"
+	VIMInventory     Action = "vim:inventory"
+	VIMSettle        Action = "vim:settle" // remove orphans, close ghosts
 
 	LeaseIssue       Action = "lease:issue"
 	LeasePassThrough Action = "lease:pass-through" // hand out the stored credential itself
@@ -116,10 +119,11 @@ type Resource struct {
 	Owner string
 }
 
-// Wish is what a lease request asks for, as policies may weigh it; zero elsewhere.
+// Wish is what a request asks for, as policies may weigh it: the values that would take
+// effect. It is zero where an action has no context.
 type Wish struct {
-	// TTL is what would be granted: defaults filled in, so that no policy is
-	// passed by leaving it out. Policies see it in seconds, rounded up.
+	// TTL is what would be granted: defaults filled in and capped, so that no policy is
+	// passed by leaving it out or asking for too much. Policies see it in seconds, rounded up.
 	TTL        time.Duration
 	Role       string
 	Namespaces []string
@@ -130,6 +134,8 @@ type Wish struct {
 	// ClusterWide: everywhere on the VIM, also where there is no namespace.
 	ClusterWide bool
 	Rules       Rules
+	// VIM is what the VIM would be, where an action writes one; nil elsewhere.
+	VIM *Draft
 }
 
 // Rules are what a lease may do where it has rules in place of a role.
@@ -137,6 +143,27 @@ type Rules struct {
 	// Resources are written as "deployments.apps", those of the core group as "pods".
 	Resources []string
 	Verbs     []string
+}
+
+// Draft is what a VIM would be after a write, and what it was before.
+type Draft struct {
+	Name, Type string
+	// EndpointHost is the host of the endpoint, without a port.
+	EndpointHost string
+	// PlainHTTP: the credential would be sent without TLS.
+	PlainHTTP bool
+	// InsecureSkipVerify: the server's certificate would not be verified.
+	InsecureSkipVerify bool
+	// ServerName is what the certificate is checked for instead of the endpoint's host.
+	ServerName string
+	// KeyStore would hold the key of what is sealed.
+	KeyStore string
+	Default  bool
+	Shared   bool
+	Labels   map[string]string
+	// SharedBefore and LabelsBefore are empty where the VIM is new.
+	SharedBefore bool
+	LabelsBefore map[string]string
 }
 
 // Request is one question.

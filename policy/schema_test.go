@@ -69,8 +69,11 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 				Kind: kind, ID: "x", Project: "core", Labels: map[string]string{"stage": "prod"}, VIMName: "edge", Owner: "alice",
 			})
 			request := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
-			if shape.weighed {
+			switch shape.context {
+			case wishContext:
 				request.Context = wishRecord(Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"a"}, Purpose: "p", Grade: "bounded", ClusterWide: true, Rules: Rules{Resources: []string{"pods"}, Verbs: []string{"get"}}})
+			case draftContext:
+				request.Context = draftRecord(&Draft{Name: "edge", Labels: map[string]string{"stage": "prod"}})
 			}
 			if err := validator.Entities(cedar.EntityMap{who.UID: who, what.UID: what}); err != nil {
 				t.Errorf("%s on %s: entities: %v", action, kind, err)

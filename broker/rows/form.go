@@ -48,8 +48,13 @@ func JSON[T form](v T) string {
 	return string(b)
 }
 
-// Document scans JSON, and leaves an empty list or object zero.
-type Document[T form] struct{ To *T }
+// Document scans JSON, and leaves an empty list or object zero. What is stored and
+// cannot be read is an error, or is noted in Bad, if that is not nil: one row that is
+// damaged must not keep a list from the others.
+type Document[T form] struct {
+	To  *T
+	Bad *bool
+}
 
 // Scan implements sql.Scanner.
 func (d Document[T]) Scan(v any) error {
@@ -59,8 +64,13 @@ func (d Document[T]) Scan(v any) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("a document is stored as %T", v)
-	case len(text) <= len("{}"):
+	case text == "" || text == "{}" || text == "[]":
 		return nil
 	}
-	return json.Unmarshal([]byte(text), d.To)
+	err := json.Unmarshal([]byte(text), d.To)
+	if err != nil && d.Bad != nil {
+		*d.To, *d.Bad = zero, true
+		return nil
+	}
+	return err
 }

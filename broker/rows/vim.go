@@ -99,6 +99,7 @@ func Gather(found []VIM) []broker.VIM {
 			vims = append(vims, r.VIM)
 		}
 		v := &vims[len(vims)-1]
+		v.Damaged = v.Damaged || r.VIM.Damaged
 		switch g := r.Generation.Generation; g.Number {
 		case 0: // the VIM has none yet
 		case r.current:
@@ -108,6 +109,14 @@ func Gather(found []VIM) []broker.VIM {
 		}
 	}
 	return vims
+}
+
+// Sound refuses a VIM that is damaged.
+func Sound(v broker.VIM, err error) (broker.VIM, error) {
+	if err == nil && v.Damaged {
+		return broker.VIM{}, broker.Damaged(v)
+	}
+	return v, err
 }
 
 // MoveVIM refuses a move that the state machine of VIMs does not have.

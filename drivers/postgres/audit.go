@@ -68,7 +68,7 @@ func listEntries(q audit.Query) (string, []any) {
 
 func scanEntry(row pgx.CollectableRow) (audit.Entry, error) {
 	var e audit.Entry
-	err := scan(row, rows.EntryColumns.Fields(&e))
+	err := scan(row, rows.EntryColumns.Fields(&e), nil)
 	if len(e.Detail) == 0 {
 		e.Detail = nil
 	}

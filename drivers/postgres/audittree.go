@@ -48,7 +48,7 @@ type waiting struct {
 }
 
 func scanWaiting(row pgx.CollectableRow) (w waiting, err error) {
-	return w, scan(row, append([]any{&w.id}, rows.WaitingColumns.Fields(&w.Entry)...))
+	return w, scan(row, append([]any{&w.id}, rows.WaitingColumns.Fields(&w.Entry)...), nil)
 }
 
 // Grow implements [audit.Log].

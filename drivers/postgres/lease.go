@@ -18,7 +18,7 @@ var leaseForUpdate = leaseByID + ` FOR UPDATE`
 
 const (
 	leaseKeyTaken = `SELECT FROM leases WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
-	vimForLease   = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2`
+	vimForLease   = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2 AND $3::bigint IN (0, revision)`
 
 	liveCounts = `SELECT
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = $1), 0),
@@ -57,7 +57,7 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 		if l.GrantDigest != "" {
 			queueRows(t, scalar[int64], &epochs, openEpoch, l.VIM, l.GrantDigest)
 		}
-		projects, err := query(t, scalar[string], vimForLease, l.VIM, l.VIMGeneration)
+		projects, err := query(t, scalar[string], vimForLease, l.VIM, l.VIMGeneration, q.VIMRevision)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func oneLease(found []broker.Lease, err error) (broker.Lease, error) {
 
 func scanLease(row pgx.CollectableRow) (broker.Lease, error) {
 	var l broker.Lease
-	err := scan(row, rows.LeaseColumns.Fields(&l))
+	err := scan(row, rows.LeaseColumns.Fields(&l), nil)
 	if len(l.Namespaces) == 0 {
 		l.Namespaces = nil
 	}

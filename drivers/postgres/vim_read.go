@@ -44,11 +44,11 @@ func (s *Store) VIMByKey(ctx context.Context, principal, key string) (broker.VIM
 func (t txn) vim(id string) (broker.VIM, error) { return oneVIM(query(t, scanVIM, vimByID, id)) }
 
 func oneVIM(found []rows.VIM, err error) (broker.VIM, error) {
-	return rows.First("VIM", rows.Gather(found), err)
+	return rows.Sound(rows.First("VIM", rows.Gather(found), err))
 }
 
 func scanVIM(row pgx.CollectableRow) (rows.VIM, error) {
 	var r rows.VIM
-	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels}))
+	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels}), &r.VIM.Damaged)
 	return r, err
 }

@@ -49,8 +49,9 @@ func values(fields []any) []any {
 	return stored
 }
 
-// scan reads a row into the fields.
-func scan(row interface{ Scan(...any) error }, fields []any) error {
+// scan reads a row into the fields. A document that cannot be read is noted in bad, if
+// that is not nil.
+func scan(row interface{ Scan(...any) error }, fields []any, bad *bool) error {
 	targets := make([]any, len(fields))
 	for i, field := range fields {
 		switch f := field.(type) {
@@ -59,15 +60,15 @@ func scan(row interface{ Scan(...any) error }, fields []any) error {
 		case *time.Duration:
 			targets[i] = rows.Span{To: f}
 		case *[]string:
-			targets[i] = rows.Document[[]string]{To: f}
+			targets[i] = rows.Document[[]string]{To: f, Bad: bad}
 		case *map[string]string:
-			targets[i] = rows.Document[map[string]string]{To: f}
+			targets[i] = rows.Document[map[string]string]{To: f, Bad: bad}
 		case *broker.Scope:
-			targets[i] = rows.Document[broker.Scope]{To: f}
+			targets[i] = rows.Document[broker.Scope]{To: f, Bad: bad}
 		case *[]broker.Rule:
-			targets[i] = rows.Document[[]broker.Rule]{To: f}
+			targets[i] = rows.Document[[]broker.Rule]{To: f, Bad: bad}
 		case *broker.Discovered:
-			targets[i] = rows.Document[broker.Discovered]{To: f}
+			targets[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
 		default:
 			targets[i] = f
 		}

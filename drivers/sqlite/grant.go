@@ -87,7 +87,7 @@ func (s *Store) Grants(ctx context.Context) ([]rows.Grant, error) {
 
 func scanGrant(row *sql.Rows) (rows.Grant, error) {
 	var g rows.Grant
-	err := scan(row, rows.GrantColumns.Fields(&g))
+	err := scan(row, rows.GrantColumns.Fields(&g), nil)
 	return g, err
 }
 

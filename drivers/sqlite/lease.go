@@ -21,7 +21,7 @@ var (
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = ?), 0),
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'vim' AND name = id), 0),
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = ?), 0)
-		FROM vims WHERE id = ? AND state = 'registered' AND generation = ?`)
+		FROM vims WHERE id = ? AND state = 'registered' AND generation = ? AND ? IN (0, revision)`)
 
 	insertLease = prepared(rows.LeaseColumns.Insert(`leases`))
 	updateLease = prepared(`UPDATE leases SET ` + changingLease.Set() + ` WHERE id = ? RETURNING ` + leaseColumns)
@@ -67,7 +67,7 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 // lease's generation and no quota is used up.
 func (t txn) leasable(l broker.Lease, q broker.Quota) (project string, err error) {
 	var live rows.Live
-	err = t.queryRow(vimForLease, l.Principal, l.Project, l.VIM, l.VIMGeneration).Scan(&project, &live.OfPrincipal, &live.OnVIM, &live.OfProject)
+	err = t.queryRow(vimForLease, l.Principal, l.Project, l.VIM, l.VIMGeneration, q.VIMRevision).Scan(&project, &live.OfPrincipal, &live.OnVIM, &live.OfProject)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", rows.NotLeasable()

@@ -51,7 +51,11 @@ func oneLease(found *sql.Rows, err error) (broker.Lease, error) {
 
 func scanLease(row *sql.Rows) (broker.Lease, error) {
 	var l broker.Lease
-	err := scan(row, rows.LeaseColumns.Fields(&l))
+	var bad bool
+	err := scan(row, rows.LeaseColumns.Fields(&l), &bad)
+	if bad { // it can be revoked, and not be renewed for other namespaces than it had
+		l.Namespaces = []string{"(cannot be read)"}
+	}
 	return l, err
 }
 

@@ -52,10 +52,12 @@ func (t txn) vim(id string) (broker.VIM, error) {
 	return oneVIM(rows.Gather(all), err)
 }
 
-func oneVIM(vims []broker.VIM, err error) (broker.VIM, error) { return rows.First("VIM", vims, err) }
+func oneVIM(vims []broker.VIM, err error) (broker.VIM, error) {
+	return rows.Sound(rows.First("VIM", vims, err))
+}
 
 func scanVIM(row *sql.Rows) (rows.VIM, error) {
 	var r rows.VIM
-	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels}))
+	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels}), &r.VIM.Damaged)
 	return r, err
 }

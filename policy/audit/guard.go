@@ -81,6 +81,12 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 // this ("denied"). It never stands before an effect or an answer of its own:
 // that is what [Guard.Enter] is for.
 func (g *Guard) Allows(p policy.Principal, action policy.Action, res policy.Resource) bool {
-	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res})
+	return g.Still(p, action, res, policy.Wish{})
+}
+
+// Still decides without recording once more what [Guard.Enter] has allowed, because
+// what the decision rested on may have changed.
+func (g *Guard) Still(p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) bool {
+	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
 	return d.Allowed && len(d.Errors) == 0
 }

@@ -64,8 +64,15 @@ func leaseRows(t *testing.T, s storeTest) {
 				t.Errorf("refused lease is there: %v", err)
 			}
 		}
-		if after := len(s.entries(t)); after != entries {
-			t.Errorf("refused leases left %d audit entries", after-entries)
+		stored := s.mustVIM(t, v.ID)
+		for revision, want := range map[int64]error{stored.Revision + 1: broker.ErrConflict, stored.Revision: nil} {
+			_, err := s.CreateLease(s.ctx, plainLease(stored), broker.Quota{VIMRevision: revision}, entry("revision"))
+			if !errors.Is(err, want) {
+				t.Errorf("CreateLease on revision %d of a VIM of revision %d = %v, want %v", revision, stored.Revision, err, want)
+			}
+		}
+		if after := len(s.entries(t)); after != entries+1 {
+			t.Errorf("refused leases left %d audit entries", after-entries-1)
 		}
 	})
 

@@ -13,7 +13,7 @@ import (
 
 func vimRows(t *testing.T, s storeTest) {
 	v := fullVIM("north", "core")
-	mustBeFull(t, v, "Past")
+	mustBeFull(t, v, "Past", "Damaged")
 	mustBeFull(t, v.Current)
 	mustBeFull(t, v.Current.Target)
 	mustBeFull(t, v.Health)

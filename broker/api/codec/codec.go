@@ -42,7 +42,7 @@ var (
 // the person who asked for the credential. Its error holds none of them.
 func (c Codec) Encode(w io.Writer, v any) error {
 	// Members of a map are sorted, so that the same value always gives the same text.
-	err := json.MarshalWrite(w, v, json.WithMarshalers(json.JoinMarshalers(plaintext, c.Write)), json.Deterministic(true))
+	err := json.MarshalWrite(w, v, json.WithMarshalers(json.JoinMarshalers(plaintext, c.Write)), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		// The library's text can quote the value it was writing.
 		return errors.New("encoding a " + reflect.TypeOf(v).String())
@@ -90,6 +90,15 @@ func readText(d *jsontext.Decoder, t *secret.Text) error {
 		return refused{err}
 	}
 	return nil
+}
+
+// Kept is a JSON value that a store kept, for an answer. False where there is none, or one
+// that would make the whole answer fail: not JSON, or nested too deeply.
+func Kept(text string) (jsontext.Value, bool) {
+	if text == "" || scan([]byte(text), nil, false) != nil || !jsontext.Value(text).IsValid() {
+		return nil, false
+	}
+	return jsontext.Value(text), true
 }
 
 // refused is an error whose text is our own and holds no input.

@@ -62,14 +62,15 @@ func (b *buffer) String() string {
 // bench is the API before the real broker on its embedded defaults, which stands
 // before a fake API server.
 type bench struct {
-	t       testing.TB
-	broker  *faulty
-	kube    *fakekube.Server
-	handler http.Handler
-	url     string
-	tokens  map[string]string // by principal
-	log     *buffer           // at debug level
-	wire    *buffer           // every answer, headers included
+	database string // the SQLite file
+	t        testing.TB
+	broker   *faulty
+	kube     *fakekube.Server
+	handler  http.Handler
+	url      string
+	tokens   map[string]string // by principal
+	log      *buffer           // at debug level
+	wire     *buffer           // every answer, headers included
 }
 
 // newBench takes the site's own policies, as file name and text.
@@ -82,6 +83,7 @@ func newBench(t testing.TB, site ...string) *bench {
 	b := &bench{t: t, broker: &faulty{}, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}, log: &buffer{}, wire: &buffer{}}
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	dir := t.TempDir()
+	b.database = filepath.Join(dir, "data", "vimbroker.db")
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
 	if err != nil {
 		t.Fatal(err)

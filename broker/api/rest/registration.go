@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
@@ -138,10 +138,7 @@ func vim(v broker.VIM, now time.Time) v1.VIM {
 	if v.State != broker.Registered {
 		status = string(v.State)
 	}
-	var extra jsontext.Value
-	if v.Extra != "" {
-		extra = jsontext.Value(v.Extra)
-	}
+	extra, _ := codec.Kept(v.Extra)
 	return v1.VIM{
 		ID:          v.ID,
 		Name:        v.Name,

@@ -26,6 +26,7 @@ import (
 
 // bench is Tacker's API before the real broker and a fake API server.
 type bench struct {
+	database string // the SQLite file
 	testing.TB
 	kube   *fakekube.Server
 	url    string
@@ -37,7 +38,8 @@ func newBench(t testing.TB, compat bool) *bench {
 	t.Helper()
 	b := &bench{TB: t, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}}
 	log := slog.New(slog.DiscardHandler)
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "data", "vimbroker.db"), Log: log})
+	b.database = filepath.Join(t.TempDir(), "data", "vimbroker.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: b.database, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

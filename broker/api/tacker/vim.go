@@ -1,6 +1,7 @@
 package tacker
 
 import (
+	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"regexp"
 	"strings"
 	"sync"
@@ -35,8 +36,8 @@ func answer(v broker.VIM, o occasion) api.Answer {
 // vim lists what may be shown of a VIM. Its status is always ACTIVE, as Tacker's is;
 // REST version 1 shows more.
 func vim(v broker.VIM, o occasion) map[string]any {
-	extra := jsontext.Value(v.Extra)
-	if v.Extra == "" {
+	extra, ok := codec.Kept(v.Extra)
+	if !ok {
 		extra = jsontext.Value("{}")
 	}
 	regions := v.Current.Discovered.Regions

@@ -1,0 +1,69 @@
+package rest_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+func nested(levels int) string {
+	return `{"a":` + strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1) + "}"
+}
+
+// What is stored of a VIM and cannot be shown keeps nobody's list from being shown.
+func TestOneBadRowDoesNotBreakAList(t *testing.T) {
+	for name, text := range map[string]string{
+		"deep":       `UPDATE vims SET extra = '` + nested(20_000) + `' WHERE id = ?`,
+		"not JSON":   `UPDATE vims SET extra = '{"a":' WHERE id = ?`,
+		"twice":      `UPDATE vims SET extra = '{"a":1,"a":2}' WHERE id = ?`,
+		"not text":   `UPDATE vims SET description = CAST(x'ff' AS TEXT) WHERE id = ?`,
+		"unreadable": `INSERT INTO vim_generations SELECT vim, 7, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, '{', discovered, identity, credential_kind, credential_expires_at, sealed, key_ref, key_store, username, sealed_as FROM vim_generations WHERE vim = ?`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			alice, ctx := b.as("alice"), t.Context()
+			bad, err := alice.RegisterVIM(ctx, b.registration("bad"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := alice.RegisterVIM(ctx, b.registration("good"), ""); err != nil {
+				t.Fatal(err)
+			}
+			db, err := sql.Open("sqlite", b.database)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.Exec(text, bad.ID); err != nil {
+				t.Fatal(err)
+			}
+			for _, caller := range []*client.Client{alice, b.as("root")} {
+				found, err := caller.VIMs(ctx, client.VIMQuery{})
+				if err != nil || len(found.Items) == 0 || found.Items[len(found.Items)-1].Name != "good" {
+					t.Errorf("VIMs() = %d VIMs, %v, want the good one among them", len(found.Items), err)
+				}
+			}
+		})
+	}
+}
+
+func TestExtraNestsOnlySoDeep(t *testing.T) {
+	b := newBench(t)
+	alice, ctx := b.as("alice"), t.Context()
+	r := b.registration("edge1")
+	for levels, want := range map[int]bool{12: true, 13: false, 15: false, 9_000: false} {
+		r.Extra = jsontext.Value(nested(levels))
+		_, err := alice.RegisterVIM(ctx, r, "")
+		if (err == nil) != want {
+			t.Errorf("RegisterVIM() with extra of %d levels = %v", levels, err)
+		}
+	}
+	if _, err := alice.UpdateVIM(ctx, "edge1", v1.Change{Extra: jsontext.Value(nested(13))}, 1); err == nil {
+		t.Error("UpdateVIM() with extra of 13 levels = nil, want it refused")
+	}
+}

@@ -1,0 +1,117 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// edit is a write of a VIM that was decided on.
+type edit struct {
+	caller policy.Principal
+	action policy.Action
+	// vim is the VIM as it was decided on.
+	vim    VIM
+	change Change
+	driver Driver
+	// target and credential are those of the generation to come; the credential is
+	// empty where the one before stays.
+	target     Target
+	credential Credential
+	// keyStore holds the key of what would be sealed.
+	keyStore string
+}
+
+// wish is what policy weighs of the update, made to the VIM as it is now.
+func (u *edit) wish(now VIM) policy.Wish {
+	after := now
+	u.change.apply(&after)
+	after.Current.Target = u.target
+	return policy.Wish{VIM: draft(now, after, u.keyStore)}
+}
+
+// enterBesides asks for the rights that single members of a VIM need.
+func (b *Broker) enterBesides(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
+	for _, need := range b.besides(wish.VIM) {
+		if _, err := b.enter(ctx, p, need.action, vimResource(v), wish); err != nil {
+			return denied(err, need.field, need.detail)
+		}
+	}
+	return nil
+}
+
+// besideRight is a right that a member of a VIM needs.
+type besideRight struct {
+	action        policy.Action
+	field, detail string
+}
+
+// besides lists the rights that a draft needs besides the one for the write itself.
+func (b *Broker) besides(d *policy.Draft) []besideRight {
+	var needs []besideRight
+	if d.Shared != d.SharedBefore {
+		needs = append(needs, besideRight{policy.VIMShare, "shared", "policy does not let you share VIMs"})
+	}
+	for _, prefix := range b.reserved {
+		if !maps.Equal(withPrefix(d.Labels, prefix), withPrefix(d.LabelsBefore, prefix)) {
+			needs = append(needs, besideRight{policy.VIMLabelReserved, "labels", "policy does not let you change labels that begin with " + prefix})
+		}
+	}
+	return needs
+}
+
+func withPrefix(labels map[string]string, prefix string) map[string]string {
+	found := map[string]string{}
+	for key, value := range labels {
+		if strings.HasPrefix(key, prefix) {
+			found[key] = value
+		}
+	}
+	return found
+}
+
+// openFor reports whether the VIM can be written now by an update that was decided on
+// another state of it: errMoved where it has to be decided again.
+func (b *Broker) openFor(now *VIM, u *edit) error {
+	if err := now.open(u.change.IfRevision); err != nil {
+		return err
+	}
+	if now.Revision == u.vim.Revision {
+		return nil
+	}
+	wish := u.wish(*now)
+	allowed := b.guard.Still(u.caller, u.action, vimResource(*now), wish)
+	for _, need := range b.besides(wish.VIM) {
+		allowed = allowed && b.guard.Still(u.caller, need.action, vimResource(*now), wish)
+	}
+	if !allowed || u.change.makesGeneration() && now.Current.Number != u.vim.Current.Number {
+		return errMoved
+	}
+	return nil
+}
+
+// refuseUpdate is refuse, but for what is decided again.
+func (b *Broker) refuseUpdate(ctx context.Context, act *audit.Act, why error) error {
+	if errors.Is(why, errMoved) {
+		return why
+	}
+	return b.refuse(ctx, act, why)
+}
+
+// draft is what policy weighs of a VIM that is written.
+func draft(before, after VIM, keyStore string) *policy.Draft {
+	d := &policy.Draft{
+		Name: after.Name, Type: string(after.Type), InsecureSkipVerify: after.Current.Target.InsecureSkipVerify,
+		ServerName: after.Current.Target.ServerName, KeyStore: keyStore, Default: after.Default,
+		Shared: after.Shared, SharedBefore: before.Shared, Labels: after.Labels, LabelsBefore: before.Labels,
+	}
+	if u, err := url.Parse(after.Current.Target.Endpoint); err == nil {
+		d.EndpointHost, d.PlainHTTP = strings.ToLower(u.Hostname()), u.Scheme == "http"
+	}
+	return d
+}
