@@ -1,6 +1,7 @@
 package real
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
@@ -82,6 +83,13 @@ func (c *Cluster) BasicAuthProxy(t testing.TB) BasicAuth {
 			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`)
 			return
 		}
+		// All of the body first: a client whose request is refused early stops sending, and the
+		// forwarding of an HTTP/2 body would wait for the rest.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		forward.ServeHTTP(w, r)
 	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{serving}}

@@ -13,7 +13,7 @@ type told struct {
 	text string
 }
 
-func (t *told) Helper() {}
+func (t *told) Helper()                          {}
 func (t *told) Skipf(format string, args ...any) { t.text += "skip: " + fmt.Sprintf(format, args...) }
 
 func (t *told) Fatalf(format string, args ...any) { t.text += "fail: " + fmt.Sprintf(format, args...) }
