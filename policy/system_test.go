@@ -184,6 +184,9 @@ func TestResume(t *testing.T) {
 	gone := policy.Delegate(policy.Principal{Name: "bob", Project: "core", Roles: []string{"admin"}}, requested)
 	moved := policy.Delegate(policy.Principal{Name: "alice", Project: "ran", Roles: []string{"admin"}}, requested)
 	pass := policy.Delegate(part("reaper"), requested)
+	// Neither a part's name nor its role may come from a row, each alone.
+	named := policy.Delegate(policy.Principal{Name: "system:reaper", Project: "core", Roles: []string{"member"}}, requested)
+	mighty := policy.Delegate(policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{policy.RoleSystem}}, requested)
 	for name, c := range map[string]struct {
 		who    policy.Delegation
 		after  time.Duration
@@ -203,6 +206,8 @@ func TestResume(t *testing.T) {
 		"no directory, a shorter hold": {who: cloud, after: time.Minute, hold: time.Minute},
 		"a clock that went back":       {who: cloud, after: -time.Second},
 		"a part of the broker":         {who: pass, after: time.Second},
+		"a caller named like a part":   {who: named, after: time.Second},
+		"a caller with a part's role":  {who: mighty, after: time.Second},
 	} {
 		d := &policy.Delegates{
 			Directories: map[string]policy.Directory{policy.ByStaticToken: &book{tokens, c.closed}},

@@ -391,6 +391,9 @@ func TestCheck(t *testing.T) {
 	now = now.Add(11 * time.Minute)
 	check(nil)
 	writes(2)
+	now = now.Add(-3 * time.Hour) // a clock that was set back proves nothing
+	check(nil)
+	writes(3)
 	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.Refuse, Status: 403})
 	check(secret.ErrForbidden)
 	for i, fault := range []fake.Fault{
@@ -404,7 +407,7 @@ func TestCheck(t *testing.T) {
 		f.Fail(fault)
 		check(secret.ErrForbidden)
 		f.Heal()
-		writes(3 + i)
+		writes(4 + i)
 	}
 	check(nil)
 	if held := f.Secrets(); len(held) != 1 { // the one whose deletion was forbidden

@@ -244,6 +244,7 @@ func TestListPassesOverForeignFiles(t *testing.T) {
 		filepath.Join(folder, owner.ID+".+7."+hex),
 		filepath.Join(folder, strings.ToUpper(owner.ID)+".7."+hex),
 		filepath.Join(folder, owner.ID[:34]+"zz.7."+hex),
+		filepath.Join(folder, owner.ID+".7."+strings.Repeat("A", 32)),
 	} {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -253,6 +254,11 @@ func TestListPassesOverForeignFiles(t *testing.T) {
 		held, err := s.List(t.Context(), id)
 		if err != nil || len(held) != 1 || held[0].Ref != ref || held[0].Owner != owner {
 			t.Errorf("List(%q) = %v, %v, want only %s", id, held, err, ref)
+		}
+	}
+	for _, id := range []string{"x", "../" + owner.ID, strings.ToUpper(owner.ID)} {
+		if held, err := s.List(t.Context(), id); err != nil || len(held) != 0 {
+			t.Errorf("List(%q) = %v, %v, want none", id, held, err)
 		}
 	}
 }

@@ -212,6 +212,7 @@ func TestCallersOfAHostileKeystone(t *testing.T) {
 	k.knows("two-ats", token("a@b", "default", "p1", later, "admin"))
 	k.knows("path", token("a1", "default", "../p1", later, "admin"))
 	k.knows("all", token("a1", "default", "*", later, "admin"))
+	k.knows("domain-path", token("a1", "../default", "p1", later, "admin"))
 	k.knows("nobody", token("", "default", "p1", later, "admin"))
 	k.knows("no-end", object{"user": object{"id": "a1", "domain": object{"id": "default"}}, "project": object{"id": "p1"}})
 	k.set(func() {
@@ -299,6 +300,16 @@ func TestCallersWithoutKeystone(t *testing.T) {
 	if n := k.logins.Load() - before; n != 1 {
 		t.Errorf("the broker logged in %d times, want once", n)
 	}
+
+	// It is replaced before it expires.
+	skew.Add(int64(50 * time.Minute))
+	k.knows("berta", token("b1", "default", "p1", time.Now().Add(3*time.Hour), "member"))
+	before = k.logins.Load()
+	wantCaller(t, c, "berta", policy.Principal{Name: "keystone:b1@default", Formerly: "b1@default", Project: "p1", Roles: []string{"member"}})
+	if n := k.logins.Load() - before; n != 1 {
+		t.Errorf("near the end of its token the broker logged in %d times, want once", n)
+	}
+	skew.Add(-int64(50 * time.Minute))
 
 	// Nor is a password that the operator has to replace; it is not tried over and over.
 	k.set(func() { k.service, k.password = "another", "new" })

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/fake"
@@ -133,5 +135,24 @@ func TestACredentialIsDeadOnlyOnKeystonesOwnWord(t *testing.T) {
 		if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
 			t.Errorf("after all that the %s is dead = %v, %v, want it to live", kind, dead, err)
 		}
+	}
+}
+
+// A probe that a crash left is no lease, and no other VIM's credential is this one's.
+func TestInventoryHoldsLeasesOnly(t *testing.T) {
+	l := newLab(t)
+	l.register()
+	g := l.grant("member")
+	l.issue(g)
+	for _, description := range []string{
+		"vimbroker vim=" + l.access.VIM + " lease= issued=2026-01-02T03:04:05Z",
+		"vimbroker vim=" + uuid.NewString() + " lease=" + uuid.NewString() + " issued=2026-01-02T03:04:05Z",
+		"another vim=" + l.access.VIM + " lease=" + uuid.NewString() + " issued=2026-01-02T03:04:05Z",
+	} {
+		l.AppCred(fakekeystone.AppCred{Name: "lease-" + uuid.NewString(), Description: description, UserID: l.user.ID, ProjectID: l.project.ID})
+	}
+	found, err := l.driver.Inventory(t.Context(), l.access)
+	if err != nil || len(found) != 1 || found[0].Handle != g.Handle {
+		t.Errorf("Inventory() = %+v, %v, want %s alone", found, err, g.Handle)
 	}
 }

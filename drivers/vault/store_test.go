@@ -168,6 +168,21 @@ func TestDeleteDestroysAllAndLooks(t *testing.T) {
 	}
 }
 
+// A write that failed is a success only if the very key is there.
+func TestPutThatFailedLooksForItsOwnKey(t *testing.T) {
+	f := fakevault.New(t, nil)
+	s := mustOpen(t, optionsFor(t, f))
+	other := string(newKey(t).Encode())
+	f.Fail(fake.Fault{Method: "PUT", Path: "^/v1/secret/data/", Kind: fake.Refuse, Status: 403})
+	f.Fail(fake.Fault{
+		Method: "GET", Path: "^/v1/secret/data/", Kind: fake.JSON, Status: 200,
+		Body: `{"data":{"data":{"key":"` + other + `"},"metadata":{"version":1,"destroyed":false,"deletion_time":""}}}`,
+	})
+	if ref, err := s.Put(t.Context(), newOwner(), newKey(t)); err == nil {
+		t.Errorf("Put = %q, although Vault refused the key and holds another", ref)
+	}
+}
+
 // The key is gone only on Vault's word, and only on the right word.
 func TestNotFoundIsBelievedFromVaultOnly(t *testing.T) {
 	f := fakevault.New(t, nil)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
@@ -49,7 +50,12 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 		"two swapped":        {func(e []audit.Entry) []audit.Entry { e[2], e[3] = e[3], e[2]; return e }, 3},
 		"one twice":          {func(e []audit.Entry) []audit.Entry { return slices.Insert(e, 3, e[2]) }, 3},
 		"numbered from zero": {func(e []audit.Entry) []audit.Entry { e[0].Seq = 0; return e }, 0},
-		"outcome altered":    {func(e []audit.Entry) []audit.Entry { e[4].Outcome = audit.Denied; return e }, 5},
+		"sealed as number zero": {func(e []audit.Entry) []audit.Entry {
+			e[0].Seq = 0
+			e[0] = audit.Seal("", e[0])
+			return e[:1]
+		}, 0},
+		"outcome altered": {func(e []audit.Entry) []audit.Entry { e[4].Outcome = audit.Denied; return e }, 5},
 		"replaced and sealed again": {func(e []audit.Entry) []audit.Entry {
 			e[1].Principal = "mallory"
 			e[1] = audit.Seal(e[1].Previous, e[1])
@@ -172,5 +178,19 @@ func TestHashIsStable(t *testing.T) {
 	const want = "d8b593fc77cdbd24149654887115b37843885b8f9bb8e5e4d0a3c6d5676335f1"
 	if got := chain(t, 2)[1].Hash; got != want {
 		t.Errorf("Hash = %s, want %s", got, want)
+	}
+}
+
+func TestATreeGrowsByTheNextEntry(t *testing.T) {
+	for name, entries := range map[string][]audit.Entry{
+		"a gap at the start": chain(t, 3)[1:],
+		"a gap inside":       slices.Delete(chain(t, 4), 1, 2),
+	} {
+		if _, _, err := audit.Grown(t.Context(), nil, tree.State{}, entries); !errors.Is(err, tree.ErrTorn) {
+			t.Errorf("%s: Grown() = %v, want ErrTorn", name, err)
+		}
+	}
+	if grown, _, err := audit.Grown(t.Context(), nil, tree.State{}, chain(t, 3)); err != nil || grown.Size != 3 {
+		t.Errorf("Grown() = %d entries, %v, want 3", grown.Size, err)
 	}
 }
