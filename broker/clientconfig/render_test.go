@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -125,6 +126,32 @@ func TestInsecureIsSaidAndHasNoCA(t *testing.T) {
 	}
 	if !rest.Insecure || len(rest.CAData) > 0 {
 		t.Errorf("insecure = %v with %d bytes of CA, want true and none", rest.Insecure, len(rest.CAData))
+	}
+}
+
+// A CA beside "do not verify" would make a reader think that the server is verified.
+func TestNoFormatHasACAOfAnInsecureServer(t *testing.T) {
+	cloud := cloudConfig()
+	for _, c := range []clientconfig.Config{tokenConfig(t), cloud} {
+		c.CACert = tokenConfig(t).CACert
+		c.InsecureSkipVerify = true
+		lines := strings.Split(c.CACert, "\n")
+		encoded := base64.StdEncoding.EncodeToString([]byte(c.CACert))
+		for _, format := range clientconfig.Formats(c.Client) {
+			if format == clientconfig.JSON {
+				continue // holds every field, and is read back
+			}
+			text, err := c.Render(format)
+			if errors.Is(err, clientconfig.ErrFormat) {
+				continue // needs another credential
+			}
+			if err != nil {
+				t.Fatalf("Render(%s) = %v", format, err)
+			}
+			if strings.Contains(text.Reveal(), lines[1]) || strings.Contains(text.Reveal(), encoded[:60]) {
+				t.Errorf("%T as %s holds the CA of a server that is not verified", c.Client, format)
+			}
+		}
 	}
 }
 
