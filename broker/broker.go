@@ -41,7 +41,9 @@ type Options struct {
 // DefaultReservedLabels are reserved where an operator says nothing.
 var DefaultReservedLabels = []string{"vimbroker.io/"}
 
-// Terms are the numbers an operator may set. [DefaultTerms] says what zero stands for.
+// Terms are the numbers an operator may set. All of them are given: start from
+// [DefaultTerms]. [New] refuses one that is zero or less, except in Quota, where
+// zero means no bound.
 type Terms struct {
 	// DefaultTTL is granted to a lease that asks for none; MaxTTL caps what is
 	// granted, and bounds a lease's life over all its renewals.
@@ -64,7 +66,7 @@ type Terms struct {
 	TidyAfter time.Duration
 }
 
-// DefaultTerms are the terms where an operator sets none.
+// DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
 	return Terms{
 		DefaultTTL:     time.Hour,

@@ -45,7 +45,7 @@ func (b *Broker) Reap(ctx context.Context) error {
 		if err != nil {
 			failed = append(failed, err)
 		}
-		waiting = slices.DeleteFunc(waiting, func(id string) bool { return underWay[id] || time.Now().Before(resting[id]) })
+		waiting = slices.DeleteFunc(waiting, func(id string) bool { return underWay[id] || b.now().Before(resting[id]) })
 		for next := time.After(b.terms.ReapEvery); next != nil && len(underWay)+len(waiting) > 0; {
 			var slot chan struct{} // nobody waits for one
 			if len(waiting) > 0 {
@@ -59,7 +59,7 @@ func (b *Broker) Reap(ctx context.Context) error {
 			case r := <-ended:
 				delete(underWay, r.vim)
 				if r.down || r.err != nil {
-					resting[r.vim] = time.Now().Add(restDown)
+					resting[r.vim] = b.now().Add(restDown)
 				}
 				if r.err != nil {
 					failed = append(failed, r.err)

@@ -42,19 +42,25 @@ func TestDecodeIsTheInverseOfJSON(t *testing.T) {
 func TestDecodeRefusesWithoutEchoing(t *testing.T) {
 	const good = `{"vim":"v","lease":"l","endpoint":"https://h","insecureSkipVerify":false,"token":"` + canary + `"`
 	for name, text := range map[string]string{
-		"nothing":            "",
-		"cut short":          good,
-		"an unknown field":   good + `,"` + canary + `":1}`,
-		"something behind":   good + `}{}`,
-		"another type":       `{"endpoint":"https://h","token":{"a":"` + canary + `"}}`,
-		"a number":           `{"endpoint":"https://h","token":4711}`,
-		"a bad time":         good + `,"expiresAt":"` + canary + `"}`,
-		"not JSON":           canary,
-		"two credentials":    good + `,"username":"u","password":"p"}`,
-		"no credential":      `{"vim":"v","endpoint":"https://h"}`,
-		"no endpoint":        `{"vim":"v","token":"` + canary + `"}`,
-		"an array":           `[` + good + `}]`,
-		"null for an object": `null`,
+		"nothing":                            "",
+		"cut short":                          good,
+		"an unknown field":                   good + `,"` + canary + `":1}`,
+		"something behind":                   good + `}{}`,
+		"another type":                       `{"endpoint":"https://h","token":{"a":"` + canary + `"}}`,
+		"a number":                           `{"endpoint":"https://h","token":4711}`,
+		"a bad time":                         good + `,"expiresAt":"` + canary + `"}`,
+		"not JSON":                           canary,
+		"two credentials":                    good + `,"username":"u","password":"p"}`,
+		"no credential":                      `{"vim":"v","endpoint":"https://h"}`,
+		"no endpoint":                        `{"vim":"v","token":"` + canary + `"}`,
+		"an array":                           `[` + good + `}]`,
+		"null for an object":                 `null`,
+		"a kind":                             good + `,"kind":"` + canary + `"}`,
+		"a user's id":                        good + `,"userId":"` + canary + `"}`,
+		"a cluster's application credential": `{"vim":"v","endpoint":"https://h","applicationCredentialId":"i","applicationCredentialSecret":"` + canary + `"}`,
+		"an application credential's secret beside the cloud": `{"vim":"v","endpoint":"https://h","applicationCredentialSecret":"` + canary + `","cloud":{"projectId":"p","applicationCredentialId":"i","applicationCredentialSecret":"s"}}`,
+		"a cloud without a project":                           good + `,"cloud":{}}`,
+		"a cloud with a namespace":                            good + `,"namespace":"n","cloud":{"projectId":"p"}}`,
 	} {
 		_, err := clientconfig.Decode(secret.NewText(text))
 		if err == nil {

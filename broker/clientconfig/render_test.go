@@ -294,6 +294,10 @@ func TestRenderRefuses(t *testing.T) {
 	tokenAndHalf.ClientCertificate = "x"
 	none := tokenConfig(t)
 	none.Token = secret.Text{}
+	cloudOnly := cloudConfig()
+	cloudOnly.Client = clientconfig.Cluster{}
+	nobodys := tokenConfig(t)
+	nobodys.Client = nil
 	nul := tokenConfig(t)
 	nul.Client = clientconfig.Cluster{Namespace: "a\x00b"}
 	for name, test := range map[string]struct {
@@ -301,7 +305,9 @@ func TestRenderRefuses(t *testing.T) {
 		format clientconfig.Format
 		want   error
 	}{
-		"clouds.yaml of a cluster":       {tokenConfig(t), clientconfig.CloudsYAML, clientconfig.ErrFormat},
+		"clouds.yaml of a cluster":                {tokenConfig(t), clientconfig.CloudsYAML, clientconfig.ErrFormat},
+		"an application credential for a cluster": {cloudOnly, clientconfig.JSON, clientconfig.ErrCredential},
+		"no client":                      {nobodys, clientconfig.JSON, clientconfig.ErrFormat},
 		"an unknown format":              {tokenConfig(t), "ini", clientconfig.ErrFormat},
 		"a password as exec credential":  {passwordConfig(t), clientconfig.ExecCredential, clientconfig.ErrFormat},
 		"NUL in the environment":         {nul, clientconfig.Environment, clientconfig.ErrFormat},

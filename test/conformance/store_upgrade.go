@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -19,6 +21,21 @@ func Upgraded(t *testing.T, opened broker.Store) {
 	if v.Current.Number != 2 || len(v.Past) != 1 || v.Past[0].Sealed != "sealed-core" || v.Labels["site"] != "core" ||
 		v.Current.Target.Scope.Region != "R" || v.Health.Version != "v1" || v.Extra != `{"n":1}` || !v.Default {
 		t.Errorf("VIM(core) = %+v", v)
+	}
+	discovered := broker.Discovered{Regions: []string{"R"}, Cloud: &broker.Cloud{
+		UserID: "0123456789abcdef0123456789abcdef", UserDomainID: "default",
+		ProjectID: "fedcba9876543210fedcba9876543210", ProjectName: "demo", ProjectDomainID: "default", ProjectDomainName: "Default",
+		Roles: []string{"member", "reader"}, Leases: broker.ApplicationCredential, Trusts: true,
+		Catalog: []broker.CatalogEntry{{Service: "compute", Interface: "public", Region: "R", Origin: "https://nova.example:8774"}},
+	}}
+	for what, found := range map[string][2]broker.Discovered{
+		"a cloud":                   {discovered, v.Current.Discovered},
+		"a cluster":                 {{Regions: []string{"default", "kube-system"}}, s.mustVIM(t, "edge").Current.Discovered},
+		"one that was not explored": {{}, v.Past[0].Discovered},
+	} {
+		if diff := cmp.Diff(found[0], found[1]); diff != "" {
+			t.Errorf("what the older version discovered of %s (-want +got):\n%s", what, diff)
+		}
 	}
 	vims, _, err := s.VIMs(s.ctx, broker.VIMFilter{Project: "south"})
 	if err != nil || len(vims) != 1 || vims[0].ID != "core" {

@@ -1,0 +1,31 @@
+package openstack_test
+
+import (
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
+)
+
+// Keystone exchanges only a token that was not made with an application credential.
+func TestWhichTokensCannotBeExchanged(t *testing.T) {
+	for _, c := range []struct {
+		stored, leased broker.CredentialKind
+		delegated      bool
+	}{
+		{broker.ApplicationCredential, broker.ProjectToken, true},
+		{broker.ApplicationCredential, broker.ApplicationCredential, false},
+		{broker.Password, broker.ProjectToken, false},
+		{broker.Password, broker.ApplicationCredential, false},
+	} {
+		a := broker.Access{
+			Target: broker.Target{Scope: broker.Scope{Region: "R"}}, Credential: broker.Credential{Kind: c.stored},
+			Discovered: broker.Discovered{Cloud: &broker.Cloud{ProjectID: "p", ProjectName: "demo", ProjectDomainID: "d", ProjectDomainName: "Default"}},
+		}
+		want := clientconfig.Cloud{Region: "R", ProjectID: "p", ProjectName: "demo", ProjectDomain: "Default", Delegated: c.delegated}
+		if got := openstack.New(openstack.Options{}).Client(a, nil, c.leased); got != clientconfig.Client(want) {
+			t.Errorf("a %s leased from a %s: %+v, want %+v", c.leased, c.stored, got, want)
+		}
+	}
+}
