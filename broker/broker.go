@@ -181,6 +181,7 @@ func (t Terms) check() error {
 		{"CallTimeout", t.CallTimeout <= 0},
 		{"AbandonedAfter", t.AbandonedAfter <= 0},
 		{"GiveUpAfter", t.GiveUpAfter <= 0},
+		{"TidyAfter", t.TidyAfter <= 0},
 	} {
 		if term.wrong {
 			faults = append(faults, fmt.Errorf("term %s must be more than zero", term.name))
