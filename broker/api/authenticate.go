@@ -21,7 +21,7 @@ const longestToken = 8 << 10
 const KeystoneHeader = "X-Auth-Token"
 
 // Authenticator tells who a bearer token belongs to. A token that nobody has is
-// [policy.ErrUnauthenticated]. Any other error means that it cannot be told now.
+// [policy.ErrUnauthenticated]. Any other error means that nobody knows at the moment.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Principal, error)
 }

@@ -133,6 +133,6 @@ type Answer struct {
 	// Body is encoded as the door does it; nil sends none.
 	Body any
 	// Serve writes status and body instead, for what is not of the door's media type and
-	// for streams. A stream that fails half way panics with [http.ErrAbortHandler].
+	// for streams. A stream that fails after its start panics with [http.ErrAbortHandler].
 	Serve http.Handler
 }

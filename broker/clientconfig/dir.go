@@ -48,7 +48,7 @@ func DefaultRoot() string {
 
 // OpenDir makes a directory of this process under root, which is made if it is
 // not there; empty means [DefaultRoot]. A root that is a symbolic link, another
-// user's, or open to others is refused. When OpenDir errs, no directory is left.
+// user's, or open to others is refused. If OpenDir fails, no directory is left.
 func OpenDir(root string) (*Dir, error) {
 	parent, err := openRoot(root, true)
 	if err != nil {

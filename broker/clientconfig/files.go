@@ -44,7 +44,7 @@ type onDisk interface {
 }
 
 // Write puts a configuration into files. When anything fails, on a full or
-// read-only disk for one, what was written is removed before Write errs.
+// read-only disk for one, what was written is removed before Write returns the error.
 func (d *Dir) Write(c Config) (_ *Files, err error) {
 	if err := c.check(); err != nil {
 		return nil, err

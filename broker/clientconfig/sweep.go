@@ -51,7 +51,7 @@ func Sweep(root string) (removed int, err error) {
 }
 
 // removeDead removes a directory unless it is another user's or locked. The lock
-// is held meanwhile, so of two sweeps only one removes and counts it.
+// is held during that, so of two sweeps only one removes and counts it.
 func removeDead(dir *os.Root, name string) (bool, error) {
 	lock, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,7 +32,7 @@ func (j Job) Valid() bool {
 
 // Worker works the jobs of one kind. Work is called for one subject by one worker at
 // a time. It reads from the subject's row how far the previous attempt came, and goes
-// on from there. If it errs or panics, it is called again after a backoff that grows
+// on from there. If it fails or panics, it is called again after a backoff that grows
 // up to [MaxBackoff]; work that must not be repeated returns nil.
 //
 // The context carries the worker's [Claim]: every write of the store that is made with

@@ -45,7 +45,7 @@ func CABundle(field, text string) (string, error) {
 }
 
 // KeyPair parses a client certificate with its chain and its key, and writes both anew. The
-// error belongs to the key where keyAtFault says so.
+// error belongs to the key if keyAtFault is true.
 func KeyPair(certText, keyText string) (cert, key string, keyAtFault bool, _ error) {
 	der, err := certificates(certText)
 	if err != nil {

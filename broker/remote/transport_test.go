@@ -7,11 +7,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 // newServer counts the connections that are made to it.
@@ -128,5 +131,35 @@ func TestHeadersAreBounded(t *testing.T) {
 	})
 	if resp, err := get(t, to(t, loopback(), server).Client(), server.URL); err == nil {
 		t.Errorf("Get = %v with 1 MiB of headers, want an error", resp.Status)
+	}
+}
+
+// A connection of before does not outlive its authority in the file.
+func TestAuthoritiesAreReadAgainWhenTheirFileChanges(t *testing.T) {
+	server, _ := newServer(t, func(http.ResponseWriter, *http.Request) {})
+	other, err := pki.NewCA("another authority")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(certificateOf(server))
+	way, err := remote.New(loopback(), remote.Options{Server: "the server", CA: remote.Authorities{File: file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(way.CloseIdleConnections)
+	client := &http.Client{Transport: way}
+	if _, err := get(t, client, server.URL); err != nil {
+		t.Fatalf("with the server's authority: %v", err)
+	}
+	write(string(other.PEM))
+	if _, err := get(t, client, server.URL); err == nil {
+		t.Error("the server answers although its authority is gone from the file")
 	}
 }

@@ -60,7 +60,7 @@ type KeyStore interface {
 	Name() string
 
 	// Put stores a new key and returns its reference. It never overwrites: two
-	// Puts for one owner give two references. When it errs, no key is left
+	// Puts for one owner give two references. If it fails, no key is left
 	// behind that List does not show.
 	Put(ctx context.Context, owner Owner, key *Key) (Ref, error)
 

@@ -34,7 +34,7 @@ var (
 // field it stands in: only [Open] with the same three gives it back. The result
 // is a Fernet token, at most about 1.4 MiB of base64url. Sealing the same text
 // twice gives two tokens. The time of sealing stands in it for all to read. Seal
-// errs, and nothing is made, without a key, an owner and a field, and for a text
+// fails, and nothing is made, without a key, an owner and a field, and for a text
 // over [MaxPlaintext].
 func Seal(key *Key, owner Owner, field string, plain Text) (string, error) {
 	head, err := envelopeHead(owner, field)

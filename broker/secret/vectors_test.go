@@ -165,3 +165,17 @@ func TestLongestTokenFits(t *testing.T) {
 		t.Errorf("Open = %v, same text: %t", err, got.Equal(plain))
 	}
 }
+
+func TestLongerTokensAreRefused(t *testing.T) {
+	key, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := encrypt(key, make([]byte, maxToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := decodeToken(token); ok {
+		t.Errorf("a token of %d bytes is accepted, want at most %d", len(token), maxToken)
+	}
+}

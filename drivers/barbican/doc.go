@@ -14,7 +14,7 @@
 //
 // A secret is made without its payload, closed to the project's other users, and
 // only then given the payload, which Barbican takes once and never changes. The
-// project's administrators, and whoever operates Barbican, can read it all the same.
+// project's administrators, and whoever operates Barbican, can read it nevertheless.
 // Deletion is soft: the operator can bring a key back until he purges Barbican's
 // database.
 //

@@ -35,7 +35,7 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	name := ""
 	if id != "" {
 		if !canonicalUUID(id) {
-			return nil, nil // Put stores none such
+			return nil, nil // Put stores no such key
 		}
 		name = s.folder + "/" + id
 	}

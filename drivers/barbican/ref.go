@@ -54,7 +54,7 @@ func canonicalUUID(s string) bool {
 // randomHex returns 128 random bits as 32 digits.
 func randomHex() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never errs: it ends the process instead
+	_, _ = rand.Read(b[:]) // never fails: it ends the process instead
 	return hex.EncodeToString(b[:])
 }
 

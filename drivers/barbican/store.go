@@ -134,7 +134,7 @@ func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (s
 }
 
 // create makes a secret, closes it, and fills it, in this order: it is never open
-// with something in it. What fails half way is deleted; what cannot be deleted
+// with something in it. A secret whose Put fails is deleted; what cannot be deleted
 // either, and what Barbican made without being heard, is shown by List.
 func (s *Store) create(ctx context.Context, l label, payload []byte) (id string, err error) {
 	err = s.ask(ctx, false, func(ctx context.Context, client *gophercloud.ServiceClient, _ string) error {

@@ -43,7 +43,7 @@ func (s *Store) delete(ctx context.Context, ref secret.Ref) error {
 	}
 	defer shard.Close()
 	// Opened before it is unlinked, overwritten after: no reader finds a key
-	// that is half gone. What cannot be opened is removed all the same.
+	// that is half gone. A file that cannot be opened is removed without that.
 	f, errOpen := shard.entry(string(ref), unix.O_WRONLY|unix.O_NONBLOCK)
 	if errOpen == nil {
 		defer f.Close()

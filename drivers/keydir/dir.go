@@ -50,7 +50,7 @@ func (d dir) mkdir(name string) error {
 	return d.call("chmod", name, func() error { return unix.Fchmodat(int(d.Fd()), name, 0o700, 0) })
 }
 
-// link gives the entry a second name in another directory. It errs if that name
+// link gives the entry a second name in another directory. It fails if that name
 // is taken.
 func (d dir) link(name string, to dir, newName string) error {
 	return d.call("link", newName, func() error {

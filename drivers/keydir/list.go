@@ -28,7 +28,7 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	}
 	if id != "" {
 		if !canonicalUUID(id) {
-			return nil, nil // Put stores none such
+			return nil, nil // Put stores no such key
 		}
 		return s.listShard(nil, shardOf(id), id)
 	}

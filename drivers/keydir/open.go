@@ -63,7 +63,7 @@ func openDir(path string) (dir, error) {
 	return dir{f}, nil
 }
 
-// checkPrivate errs unless the open directory is ours alone.
+// checkPrivate fails unless only the broker's user has access to the open directory.
 func checkPrivate(f *os.File, path string) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {

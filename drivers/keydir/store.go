@@ -107,7 +107,7 @@ func (s *Store) makeShard(name string) (dir, error) {
 }
 
 // writeTemp writes content to a new synced file of mode 0600 in the root, and
-// returns its name. When it errs, it has removed the file, or tried to.
+// returns its name. If it fails, it has removed the file, or tried to.
 func (s *Store) writeTemp(content []byte) (name string, err error) {
 	name = tempPrefix + randomHex()
 	f, err := s.root.entry(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
@@ -141,7 +141,7 @@ func (s *Store) get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
 	if !ok {
 		return nil, secret.ErrNotFound
 	}
-	// Not to block, should the file be a pipe.
+	// O_NONBLOCK, because the file may be a pipe.
 	f, err := s.open(owner, ref, unix.O_RDONLY|unix.O_NONBLOCK)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -136,8 +136,8 @@ func (c *Callers) bounded(ctx context.Context, s *session, question func(context
 	return question(ctx, s)
 }
 
-// login returns the broker's session at the callers' Keystone, other than not. Its
-// lock is held while it logs in: who comes meanwhile could do nothing else.
+// login returns the broker's session at the callers' Keystone, other than not. The
+// lock is held during a login, because other callers need its result.
 func (c *Callers) login(ctx context.Context, not *session) (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Source is a store to copy. Nobody may write to it meanwhile.
+// Source is a store to copy. Nobody may write to it during the copy.
 type Source interface {
 	VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, string, error)
 	Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error)

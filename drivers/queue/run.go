@@ -58,8 +58,8 @@ type Options[TTx any] struct {
 // begins, it waits.
 //
 // Run returns nil after the passes and jobs under way have ended; those that take longer
-// than [Grace] have their contexts ended, and Run errs if they still run
-// after as long again. A pass that errs or panics is logged and runs again at its next
+// than [Grace] have their contexts ended, and Run returns an error if they still run
+// after as long again. A pass that fails or panics is logged and runs again at its next
 // time.
 func Run[TTx any](ctx context.Context, o Options[TTx]) error {
 	config, err := o.config()

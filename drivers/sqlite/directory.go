@@ -64,7 +64,7 @@ func writeAt(f *os.File, s string) error {
 	return err
 }
 
-// closeToOthers takes the directory's rights from group and others. It does so
+// closeToOthers removes the directory's permissions for group and others. It does so
 // only where nothing inside is meant for them: the path may be a mistake.
 func (s *Store) closeToOthers(dir string) error {
 	info, err := os.Stat(dir)

@@ -32,7 +32,7 @@ func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
 func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	if id != "" {
 		if !canonicalUUID(id) {
-			return nil, nil // Put stores none such
+			return nil, nil // Put stores no such key
 		}
 		return s.listVIM(ctx, id)
 	}

@@ -31,7 +31,7 @@ func (c *session) expired(now time.Time) bool {
 
 // unprovenFor is how long a token that never worked, and that Vault does not
 // let look at itself, is kept: a login per refused request would be one per
-// request, should the policy be wrong.
+// request if the policy is wrong.
 const unprovenFor = 10 * time.Second
 
 // pauses are how long a login that Vault refused is not tried again with the same

@@ -167,7 +167,7 @@ func (s *Store) put(ctx context.Context, ref secret.Ref, key *secret.Key) error 
 	if ctx.Err() != nil {
 		return err
 	}
-	// The key may be there all the same: the answer was lost, or something
+	// The key may be stored even so: the answer was lost, or something
 	// between here and Vault sent the request twice. If it comes to be there
 	// later, List shows it.
 	stored, errGet := s.get(ctx, ref)

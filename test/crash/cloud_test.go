@@ -19,7 +19,7 @@ import (
 // forHeat is the purpose of leases that are a project's token on a cloud.
 const forHeat = openstack.Heat
 
-// probeLife is how long what a check has made lives, should the check die.
+// probeLife is how long what a check has made lives if the check's process dies.
 const probeLife = 2 * time.Minute
 
 // cloud is a fake Keystone, and who is registered there.

@@ -264,7 +264,7 @@ var (
 			_, _, err := s.DeleteVIM(s.ctx(), "edge", client.Deletion{Drain: true})
 			return err
 		},
-		// Whatever has become of it, it is whole or gone: then its name is free.
+		// It is complete, or gone and its name free.
 		after: func(s *scene) {
 			if len(s.vims()) == 0 {
 				s.register("edge")
@@ -363,7 +363,7 @@ func (s *scene) dieAt(point string, act func(*scene) error) {
 }
 
 // confirmed waits until a revoked lease's credential has been tried and refused.
-// It errs if the server does not answer.
+// It fails if the server does not answer.
 func (s *scene) confirmed(id string) (err error) {
 	s.t.Helper()
 	eventually(s.t, "the lease is confirmed dead", func() error {

@@ -81,7 +81,7 @@ func (s *server) connect(dir string) {
 	}
 }
 
-// awaitSettled waits until what the process before left is finished, and errs if this
+// awaitSettled waits until what the process before left is finished, and fails if this
 // one ends before.
 func (s *server) awaitSettled() error {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)

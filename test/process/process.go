@@ -100,7 +100,7 @@ func (p *Process) Kill() {
 	}
 }
 
-// Stop ends the program by SIGTERM, and errs if it does not end well.
+// Stop ends the program by SIGTERM, and fails if its exit code is not zero.
 func (p *Process) Stop() error {
 	select {
 	case <-p.Done:

@@ -218,7 +218,7 @@ func (s *PostgresServer) DSN(t testing.TB) string {
 	name := fmt.Sprintf("broker%d", databases.Add(1))
 	s.Exec(t, "", "CREATE DATABASE "+name+" OWNER vimbroker STRATEGY file_copy")
 	t.Cleanup(func() {
-		// Fails where the test stopped the server: its files go anyhow.
+		// Fails if the test stopped the server; its files are removed in any case.
 		_ = s.as(context.WithoutCancel(t.Context()), "postgres", "DROP DATABASE "+name+" WITH (FORCE)")
 	})
 	return s.address("vimbroker", PostgresRolePassword, name, "disable")

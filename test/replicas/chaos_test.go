@@ -36,7 +36,7 @@ func TestKilled(t *testing.T) {
 }
 
 // TestStopped stops a replica in its tracks for a minute. What it was doing is
-// settled meanwhile; then it goes on in the middle.
+// settled by others; then it continues where it was.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))
@@ -99,7 +99,7 @@ func TestDatabaseRestarted(t *testing.T) {
 }
 
 // TestOpenSnapshot holds a snapshot of the database open under load, as a backup does.
-// Rows that are replaced meanwhile cannot be removed, and callers hardly notice.
+// Rows that are replaced at the same time cannot be removed, and callers hardly notice.
 // "make soak" holds it for ten minutes.
 func TestOpenSnapshot(t *testing.T) {
 	t.Parallel()
@@ -141,7 +141,7 @@ func TestOpenSnapshot(t *testing.T) {
 
 // TestRollingUpgrade replaces the replicas one by one with the next version, whose
 // schema is a newer one. Leases of before go on, no caller is refused everywhere, and
-// a replica of the version before may die and start again meanwhile.
+// a replica of the previous version may crash and start again during that.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, shared(t))

@@ -86,7 +86,7 @@ func (l *load) end() {
 		eventually(l.t, "an issue that was cut off has an outcome", func(ctx context.Context) error {
 			err := l.issue(ctx, l.any(), key)
 			if client.Status(err) == http.StatusConflict && l.ended(ctx, key) {
-				return nil // it came to nothing, and the key says so for good
+				return nil // the issue failed, and a repeat under the key says so
 			}
 			return err
 		})

@@ -222,7 +222,7 @@ type Inventory struct {
 	Settled  bool       `json:"settled" doc:"Whether orphans were removed and ghosts closed"`
 }
 
-// Upstream is one object of ours on a VIM.
+// Upstream is one object of the broker on a VIM.
 type Upstream struct {
 	Handle    string    `json:"handle" doc:"Its name on the VIM"`
 	Lease     string    `json:"lease,omitempty" doc:"Id of the lease it was made for"`

@@ -242,7 +242,7 @@ func (k *kubeInliner) refuse(why string) reader {
 	}
 }
 
-// refuseUnverified accepts that the server is not verified only where the person says so.
+// refuseUnverified refuses a file that turns verification off, unless the person asked for that.
 func (k *kubeInliner) refuseUnverified(n *yaml.Node, at string) {
 	var on bool
 	k.Flag(&on)(n, at)

@@ -59,7 +59,7 @@ func (f *NewFile) Commit(content []byte) (err error) {
 		return err
 	}
 	if !f.replace {
-		// Unlike a rename, a link does not replace a file that was made meanwhile.
+		// Unlike a rename, a link does not replace a file that another process has just made.
 		return os.Link(f.temporary.Name(), f.name)
 	}
 	if err := f.free(); err != nil {

@@ -57,7 +57,7 @@ func (b *barbicanConfig) open(ctx context.Context, log *slog.Logger) (keyStore, 
 		return keyStore{}, fmt.Errorf("opening key store: %w", err)
 	}
 	return keyStore{s, nil, func() error {
-		// The context that served is over by now.
+		// The context of the server has ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), remoteCloseTime)
 		defer cancel()
 		return s.Close(ctx)

@@ -204,7 +204,7 @@ func openKeyStores(ctx context.Context, c config, log *slog.Logger) (open []keyS
 				return open, err
 			}
 			open = append(open, keyStore{s, s.Run, func() error {
-				// The context that served is over by now.
+				// The context of the server has ended.
 				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), remoteCloseTime)
 				defer cancel()
 				if err := s.Close(ctx); err != nil {
