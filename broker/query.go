@@ -187,6 +187,9 @@ func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Reque
 	} else {
 		r.Principal = p // one's own roles are what they are
 	}
+	if !policy.Known(r.Action, r.Resource.Kind) {
+		return policy.Decision{}, Invalid("action", "there is no action of that name that is done to a %s", r.Resource.Kind)
+	}
 	r.Wish = b.effective(r)
 	return b.policy.Decide(r), nil
 }

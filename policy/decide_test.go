@@ -296,3 +296,29 @@ func TestADraftOfPlainHTTPCanBeForbidden(t *testing.T) {
 		}
 	}
 }
+
+// An administrator of a project is none of another.
+func TestAdministratorsOfAProject(t *testing.T) {
+	policies := load(t, nil)
+	chief := policy.Principal{Name: "keystone:c@d", Project: "core", Roles: []string{policy.RoleProjectAdmin}}
+	for _, r := range []rule{
+		allow(chief, policy.VIMShare, ownVIM),
+		allow(chief, policy.VIMForceDelete, ownVIM),
+		allow(chief, policy.VIMLabelReserved, ownVIM),
+		allow(chief, policy.AuditRead, ownProject),
+		allow(chief, policy.LeaseIssue, sharedVIM),
+		allow(chief, policy.LeaseRevoke, lentLease),
+		deny(chief, policy.LeasePassThrough, ownVIM),
+		deny(chief, policy.VIMUpdate, sharedVIM),
+		deny(chief, policy.LeaseRenew, lentLease),
+	} {
+		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject}); d.Allowed != r.want {
+			t.Errorf("%s on %s %s: %+v, want allowed %t", r.action, r.subject.Kind, r.subject.ID, d, r.want)
+		}
+	}
+	for _, r := range everyRequest(chief) {
+		if slices.Contains([]string{foreignProject.ID, foreignVIM.ID, foreignLease.ID}, r.Resource.ID) && policies.Decide(r).Allowed {
+			t.Errorf("an administrator of another project may %s the foreign %s", r.Action, r.Resource.Kind)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -47,8 +49,47 @@ var (
 type Policies struct {
 	callers policySet
 	passes  policySet
+	hash    string
 	// actions holds, from the schema, what each action may be done to.
 	actions map[Action]actionShape
+}
+
+// Hash tells these policies from every other set, the built-in ones and the schema
+// included: 64 hex digits.
+func (p *Policies) Hash() string { return p.hash }
+
+// hashOf covers names and lengths too, so that no text can pass for two files.
+func hashOf(files map[string][]byte) string {
+	h := sha256.New()
+	add := func(name string, text []byte) { fmt.Fprintf(h, "%q %d\n%s\n", name, len(text), text) }
+	add("schema.cedarschema", schemaText)
+	add(systemFile, systemText)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		add(name, files[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Schema is the Cedar schema that every policy is checked against.
+func Schema() []byte { return slices.Clone(schemaText) }
+
+// IDs are the full ids of the policies for callers, sorted.
+func (p *Policies) IDs() []string {
+	ids := make([]string, len(p.callers))
+	for i, c := range p.callers {
+		ids[i] = string(c.id)
+	}
+	return ids
+}
+
+// Known reports whether an action is one that can be done to a kind of thing.
+func Known(action Action, kind Kind) bool {
+	known, err := parseSchema()
+	if err != nil {
+		return false
+	}
+	shape, ok := actionShapes(known)[action]
+	return ok && slices.Contains(shape.kinds, kind)
 }
 
 // actionShape is what the schema says of an action.
@@ -124,6 +165,7 @@ func Load(site map[string][]byte) (*Policies, error) {
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, fmt.Errorf("loading policies: %w", err)
 	}
+	p.hash = hashOf(files)
 	slices.SortFunc(p.callers, func(a, b identified) int { return strings.Compare(string(a.id), string(b.id)) })
 	return p, nil
 }

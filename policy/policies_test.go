@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,4 +91,24 @@ func FuzzLoad(f *testing.F) {
 		}
 		site.Decide(policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM})
 	})
+}
+
+// A hash stands for one set of policies: a changed file, name or border between two
+// files is another set.
+func TestHashTellsSetsApart(t *testing.T) {
+	a, b := []byte("// a\n"), []byte("// b\n")
+	seen := map[string]int{}
+	for i, site := range []map[string][]byte{
+		nil, {"site.cedar": a}, {"site.cedar": b}, {"other.cedar": a}, {"other.cedar": a, "site.cedar": b}, {"other.cedar": append(slices.Clone(a), b...)},
+		{policy.DefaultFile: a},
+	} {
+		hash := load(t, site).Hash()
+		if other, taken := seen[hash]; taken || len(hash) != 64 {
+			t.Errorf("set %d has the hash of set %d: %s", i, other, hash)
+		}
+		seen[hash] = i
+		if again := load(t, site).Hash(); again != hash {
+			t.Errorf("set %d has two hashes", i)
+		}
+	}
 }

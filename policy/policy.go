@@ -56,6 +56,8 @@ const (
 	RoleAdmin  = "admin"
 	RoleMember = "member"
 	RoleReader = "reader"
+	// RoleProjectAdmin is an administrator of the own project, and of no other.
+	RoleProjectAdmin = "project-admin"
 	// RoleSystem is held by the broker's own passes, and can be held by no caller.
 	RoleSystem = "system"
 )

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ErrUnauthenticated: the caller showed no token, or one that nobody has.
@@ -37,6 +38,11 @@ type Token struct {
 	// SHA256 is the digest that [NewToken] gave, in lower-case hex. The digest of
 	// anything but such a token matches nothing: people choose bad tokens.
 	SHA256 string
+	// PreviousSHA256 is the digest of the holder's token before, which is still taken
+	// while the holder changes over; empty if there is none.
+	PreviousSHA256 string
+	// ExpiresAt is when neither is taken any more; zero means never.
+	ExpiresAt time.Time
 }
 
 // nameForm is what names of principals, projects and roles look like.
@@ -47,12 +53,23 @@ var _ Directory = (*StaticTokens)(nil)
 // StaticTokens authenticates callers against a fixed list of tokens. It keeps
 // digests only, is immutable and safe for concurrent use.
 type StaticTokens struct {
-	holders map[[sha256.Size]byte]Principal
+	// Now is the time by which tokens expire. It must not be changed once used.
+	Now     func() time.Time
+	holders map[[sha256.Size]byte]holder
 }
+
+// holder is whom a token belongs to, and until when.
+type holder struct {
+	Principal
+	expires time.Time
+}
+
+// lapsed reports whether the token is not taken any more.
+func (h holder) lapsed(now time.Time) bool { return !h.expires.IsZero() && !now.Before(h.expires) }
 
 // NewStaticTokens checks the list and returns every fault in it at once.
 func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
-	s := &StaticTokens{holders: make(map[[sha256.Size]byte]Principal, len(tokens))}
+	s := &StaticTokens{Now: time.Now, holders: make(map[[sha256.Size]byte]holder, len(tokens))}
 	names := make(map[string]bool, len(tokens))
 	var faults []error
 	for i, t := range tokens {
@@ -80,15 +97,21 @@ func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
 				fault("the role %q must be letters, digits and \"._@-\"", role)
 			}
 		}
-		digest, err := parseDigest(t.SHA256)
-		if err != nil {
-			fault("%w", err)
-			continue
+		digests := []string{t.SHA256}
+		if t.PreviousSHA256 != "" {
+			digests = append(digests, t.PreviousSHA256)
 		}
-		if _, taken := s.holders[digest]; taken {
-			fault("the digest is another token's")
+		for _, text := range digests {
+			digest, err := parseDigest(text)
+			if err != nil {
+				fault("%w", err)
+				continue
+			}
+			if _, taken := s.holders[digest]; taken {
+				fault("the digest is another token's")
+			}
+			s.holders[digest] = holder{Principal{Name: t.Name, Project: t.Project, Roles: slices.Clone(t.Roles)}, t.ExpiresAt}
 		}
-		s.holders[digest] = Principal{Name: t.Name, Project: t.Project, Roles: slices.Clone(t.Roles)}
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
@@ -122,20 +145,20 @@ func (s *StaticTokens) Authenticate(_ context.Context, bearer string) (Principal
 	if !OwnToken(bearer) {
 		return Principal{}, ErrUnauthenticated
 	}
-	holder, ok := s.holders[sha256.Sum256([]byte(bearer))]
-	if !ok {
+	h, ok := s.holders[sha256.Sum256([]byte(bearer))]
+	if !ok || h.lapsed(s.Now()) {
 		return Principal{}, ErrUnauthenticated
 	}
-	holder.Roles = slices.Clone(holder.Roles)
-	return holder, nil
+	h.Roles = slices.Clone(h.Roles)
+	return h.Principal, nil
 }
 
 // Lookup implements [Directory].
 func (s *StaticTokens) Lookup(_ context.Context, name, project string) (Principal, error) {
-	for _, holder := range s.holders {
-		if holder.Name == name && holder.Project == project {
-			holder.Roles = slices.Clone(holder.Roles)
-			return holder, nil
+	for _, h := range s.holders {
+		if h.Name == name && h.Project == project && !h.lapsed(s.Now()) {
+			h.Roles = slices.Clone(h.Roles)
+			return h.Principal, nil
 		}
 	}
 	return Principal{}, ErrUnauthenticated
@@ -143,8 +166,8 @@ func (s *StaticTokens) Lookup(_ context.Context, name, project string) (Principa
 
 // Has reports whether a token names a caller so, in any project.
 func (s *StaticTokens) Has(name string) bool {
-	for _, holder := range s.holders {
-		if holder.Name == name {
+	for _, h := range s.holders {
+		if h.Name == name {
 			return true
 		}
 	}

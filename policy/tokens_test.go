@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -96,5 +97,43 @@ func TestOwnToken(t *testing.T) {
 		if got := policy.OwnToken(token); got != want {
 			t.Errorf("OwnToken of %d characters = %t, want %t", len(token), got, want)
 		}
+	}
+}
+
+// A token that has expired is nobody's, and the one before it is taken while its holder
+// changes over.
+func TestTokensExpireAndOverlap(t *testing.T) {
+	fresh, digest := policy.NewToken()
+	before, previous := policy.NewToken()
+	now := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	end := now.Add(time.Hour)
+	tokens, err := policy.NewStaticTokens([]policy.Token{
+		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: digest, PreviousSHA256: previous, ExpiresAt: end},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens.Now = func() time.Time { return now }
+	want := func(when string, known bool) {
+		t.Helper()
+		for name, bearer := range map[string]string{"the token": fresh, "the one before": before} {
+			if p, err := tokens.Authenticate(t.Context(), bearer); (err == nil) != known || known != (p.Name == "alice") {
+				t.Errorf("%s, %s is that of %q, %v, want known %t", when, name, p.Name, err, known)
+			}
+		}
+		if _, err := tokens.Lookup(t.Context(), "alice", "core"); (err == nil) != known {
+			t.Errorf("%s, Lookup() = %v, want known %t", when, err, known)
+		}
+	}
+	want("before the end", true)
+	now = end.Add(-1)
+	want("at the last moment", true)
+	now = end
+	want("at the end", false)
+	if !tokens.Has("alice") {
+		t.Error("a name whose token expired is free for others")
+	}
+	if _, err := policy.NewStaticTokens([]policy.Token{{Name: "a", Project: "b", Roles: []string{"c"}, SHA256: digest, PreviousSHA256: digest}}); err == nil {
+		t.Error("a token that is its own predecessor is taken")
 	}
 }

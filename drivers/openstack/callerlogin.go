@@ -53,7 +53,7 @@ func (o CallersOptions) withDefaults() (CallersOptions, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Roles == nil {
-		o.Roles = map[string]string{policy.RoleAdmin: policy.RoleAdmin, policy.RoleMember: policy.RoleMember, policy.RoleReader: policy.RoleReader}
+		o.Roles = map[string]string{policy.RoleAdmin: policy.RoleProjectAdmin, policy.RoleMember: policy.RoleMember, policy.RoleReader: policy.RoleReader}
 	}
 	var errs []error
 	need := func(ok bool, format string, args ...any) {

@@ -32,7 +32,8 @@ type CallersOptions struct {
 	// validate tokens, as the role "service" or "admin" does.
 	Login CallersLogin
 	// Roles says what a role of Keystone's is worth here; others are worth nothing.
-	// Nil means that admin, member and reader keep their names.
+	// Nil means that member and reader keep their names, and that admin is worth
+	// [policy.RoleProjectAdmin].
 	Roles map[string]string
 	// Timeout bounds one request to Keystone; 0 means 5 s.
 	Timeout time.Duration

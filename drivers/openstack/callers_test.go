@@ -173,7 +173,7 @@ func TestCallers(t *testing.T) {
 	k.knows("alice-in-d2", token("a1", "d2", "p2", later, "admin"))
 	k.knows("guest", token("g1", "default", "p1", later, "creator"))
 	wantCaller(t, c, "alice", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member", "reader"}})
-	wantCaller(t, c, "alice-in-d2", policy.Principal{Name: "keystone:a1@d2", Formerly: "a1@d2", Project: "p2", Roles: []string{"admin"}})
+	wantCaller(t, c, "alice-in-d2", policy.Principal{Name: "keystone:a1@d2", Formerly: "a1@d2", Project: "p2", Roles: []string{"project-admin"}})
 	wantCaller(t, c, "guest", policy.Principal{Name: "keystone:g1@default", Formerly: "g1@default", Project: "p1"})
 	wantStranger(t, c, "nobody")
 	wantStranger(t, c, "")

@@ -26,7 +26,7 @@ func (p *program) policyCommand() *cobra.Command {
 	return console.Group("policy", "Ask what policy decides",
 		"Policies (Cedar) say who may do what. Nothing is allowed unless one permits it.",
 		"  vimbroker policy explain lease:issue --vim edge-1 --role admin",
-		p.policyExplainCommand(),
+		p.policyExplainCommand(), p.policyCheckCommand(), p.policyListCommand(), p.policySchemaCommand(),
 	)
 }
 
@@ -39,7 +39,8 @@ func (p *program) policyExplainCommand() *cobra.Command {
 		Short: "Say whether an action is allowed, and by which policies",
 		Long: `Show what the policies decide about an action on a VIM, a lease or the project, and
 which policies are the reason. The action itself is not done. You may always ask
-about yourself; to ask about another principal (--principal) you need a right.`,
+about yourself; to ask about another principal (--principal) you need a right. The
+exit code is 0 if it is allowed and 1 if it is denied.`,
 		Example: `  vimbroker policy explain vim:register
   vimbroker policy explain lease:issue --vim edge-1 --role cluster-admin --ttl 8h
   vimbroker policy explain lease:issue --vim edge-1 --principal bob --in-project acme --with-role member`,
@@ -68,7 +69,10 @@ about yourself; to ask about another principal (--principal) you need a right.`,
 			if err != nil {
 				return err
 			}
-			return p.printDecision(d)
+			if err := p.printDecision(d); err != nil || d.Allowed {
+				return err
+			}
+			return console.ExitWith(console.ExitFailed, nil)
 		}),
 	}
 	flags := c.Flags()

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -32,10 +33,20 @@ type tokenEntry struct {
 	Project string   `json:"project" yaml:"project"`
 	Roles   []string `json:"roles" yaml:"roles"`
 	SHA256  string   `json:"sha256" yaml:"sha256"`
+	// ExpiresAt is RFC 3339; empty means never.
+	ExpiresAt string `json:"expiresAt,omitempty" yaml:"expiresAt,omitempty"`
+}
+
+func tokenEnd(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 func (p *program) tokenNewCommand() *cobra.Command {
 	var t policy.Token
+	var life time.Duration
 	c := &cobra.Command{
 		Use:   "new",
 		Short: "Make a token and its line for the tokens file",
@@ -47,15 +58,22 @@ only a digest. Nothing is sent to the server.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			plain, digest := policy.NewToken()
 			t.SHA256 = digest
+			if life < 0 {
+				return console.Usagef(c, "--expires-in must be more than zero")
+			}
+			if life > 0 {
+				t.ExpiresAt = time.Now().Add(life)
+			}
 			if _, err := policy.NewStaticTokens([]policy.Token{t}); err != nil {
 				return console.Usage(c, err)
 			}
-			return p.printToken(newToken{secret.NewText(plain), tokenEntry(t)})
+			return p.printToken(newToken{secret.NewText(plain), tokenEntry{t.Name, t.Project, t.Roles, t.SHA256, tokenEnd(t.ExpiresAt)}})
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&t.Name, "name", "", "the caller's name")
 	flags.StringVar(&t.Project, "project", "", "the project that it acts in")
+	flags.DurationVar(&life, "expires-in", 0, "how long the server takes the token (default: without end)")
 	flags.StringArrayVar(&t.Roles, "role", nil, "role in the project: admin, member or reader; can be repeated")
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)

@@ -16,6 +16,7 @@ import (
 )
 
 var (
+	_ policy.Directory  = (*live)(nil)
 	_ policy.Decider    = (*live)(nil)
 	_ api.Authenticator = (*live)(nil)
 )
@@ -52,6 +53,14 @@ func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principa
 	}
 	if tokens != nil {
 		return tokens.Authenticate(ctx, bearer)
+	}
+	return policy.Principal{}, policy.ErrUnauthenticated
+}
+
+// Lookup implements [policy.Directory] for the holders of static tokens.
+func (l *live) Lookup(ctx context.Context, name, project string) (policy.Principal, error) {
+	if tokens := l.now.Load().tokens; tokens != nil {
+		return tokens.Lookup(ctx, name, project)
 	}
 	return policy.Principal{}, policy.ErrUnauthenticated
 }
@@ -128,6 +137,6 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 		if restart := l.replace(next); len(restart) > 0 {
 			log.Warn("some keys of the configuration changed and need a restart", "keys", restart)
 		}
-		log.Info("the configuration is reloaded")
+		log.Info("the configuration is reloaded", "policies", next.policies.Hash())
 	}
 }

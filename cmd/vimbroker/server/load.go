@@ -2,9 +2,7 @@ package server
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -43,24 +41,14 @@ func (c *config) load(d *files.Document) {
 	c.egress = c.egressRules(d)
 }
 
-// readPolicies loads the built-in policies with the *.cedar files of a directory,
-// which may be empty.
+// readPolicies loads the built-in policies with the files of a directory, if one is named.
 func readPolicies(dir string) (*policy.Policies, error) {
-	texts := make(map[string][]byte)
-	if dir != "" {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, fmt.Errorf("reading policies: %w", err)
-		}
-		for _, e := range entries {
-			name := e.Name()
-			if e.IsDir() || strings.HasPrefix(name, ".") || filepath.Ext(name) != ".cedar" {
-				continue
-			}
-			if texts[name], err = files.ReadNamed(filepath.Join(dir, name)); err != nil {
-				return nil, fmt.Errorf("reading policies: %w", err)
-			}
-		}
+	if dir == "" {
+		return policy.Load(nil)
+	}
+	texts, err := files.Policies(dir)
+	if err != nil {
+		return nil, err
 	}
 	return policy.Load(texts)
 }
@@ -69,6 +57,7 @@ func readPolicies(dir string) (*policy.Policies, error) {
 //
 //	tokens:
 //	  - {name: alice, project: acme, roles: [member], sha256: 9f86d0…}
+//	  - {name: bob, project: acme, roles: [reader], sha256: 60303a…, previousSHA256: fd61a0…, expiresAt: 2027-01-31T12:00:00Z}
 func readTokens(name string) (*policy.StaticTokens, error) {
 	text, err := files.ReadNamed(name)
 	if err != nil {
@@ -81,10 +70,17 @@ func readTokens(name string) (*policy.StaticTokens, error) {
 			d.List(n, at, func(item *yaml.Node, path string) {
 				var t policy.Token
 				d.Mapping(item, path, files.Fields{
-					"name":    d.Text(&t.Name),
-					"project": d.Text(&t.Project),
-					"roles":   d.Texts(&t.Roles),
-					"sha256":  d.Text(&t.SHA256),
+					"name":           d.Text(&t.Name),
+					"project":        d.Text(&t.Project),
+					"roles":          d.Texts(&t.Roles),
+					"sha256":         d.Text(&t.SHA256),
+					"previousSHA256": d.Text(&t.PreviousSHA256),
+					"expiresAt": func(n *yaml.Node, at string) {
+						var err error
+						if t.ExpiresAt, err = time.Parse(time.RFC3339, n.Value); err != nil {
+							d.Fault(n, at, "must be a time like 2027-01-31T12:00:00Z")
+						}
+					},
 				})
 				tokens = append(tokens, t)
 			})

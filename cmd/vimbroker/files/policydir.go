@@ -1,0 +1,70 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Policies reads a directory of policy files by name. It is strict: whatever is there
+// and is no regular *.cedar file that only its owner can change is an error, for a policy
+// that is skipped would be missed by nobody. Names that begin with a dot are left out:
+// orchestrators keep their own links under such names.
+func Policies(dir string) (map[string][]byte, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading policies: %w", err)
+	}
+	texts := make(map[string][]byte)
+	var faults []error
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if filepath.Ext(name) != ".cedar" {
+			faults = append(faults, fmt.Errorf("%s: its name does not end in .cedar; rename it, or move it to another directory", path))
+			continue
+		}
+		text, err := policyFile(path)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		texts[name] = text
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("reading policies: %w", errors.Join(faults...))
+	}
+	return texts, nil
+}
+
+// policyFile reads one file. It waits for nobody: opening a FIFO would.
+func policyFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is not a regular file", path)
+	case info.Mode().Perm()&0o022 != 0:
+		return nil, fmt.Errorf("%s can be changed by others; run: chmod go-w %s", path, path)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,100 @@
+package policy_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// The samples of docs/policies.md load, each by itself, and do what the words before
+// them say.
+func TestSamplesOfTheHandbook(t *testing.T) {
+	text, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := map[string][]byte{}
+	for _, found := range regexp.MustCompile("(?s)```cedar\n(@id\\(\"([a-z-]+)\"\\).*?)```").FindAllSubmatch(text, -1) {
+		samples[string(found[2])] = found[1]
+	}
+	wish := func(w policy.Wish) policy.Wish { return w }
+	draft := func(d policy.Draft) policy.Wish { return policy.Wish{VIM: &d} }
+	operator := policy.Principal{Name: "otto", Project: "core", Roles: []string{policy.RoleMember, "operator"}}
+	auditor := policy.Principal{Name: "audrey", Project: "core", Roles: []string{"auditor"}}
+	robot := policy.Principal{Name: "keystone:4f1c@default", Project: "core", Roles: []string{policy.RoleMember}}
+	type ask struct {
+		want bool
+		policy.Request
+	}
+	q := func(want bool, who policy.Principal, a policy.Action, r policy.Resource, w policy.Wish) ask {
+		return ask{want, policy.Request{Principal: who, Action: a, Resource: r, Wish: w}}
+	}
+	asks := map[string][]ask{
+		"short-leases": {
+			q(true, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour})),
+			q(false, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour + 1})),
+			q(false, member, policy.LeaseRenew, ownLease, wish(policy.Wish{TTL: 2 * time.Hour})),
+			q(true, admin, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: 2 * time.Hour})),
+		},
+		"no-cluster-admin": {
+			q(true, admin, policy.LeaseIssue, ownVIM, policy.Wish{Role: "view"}),
+			q(false, admin, policy.LeaseIssue, ownVIM, policy.Wish{Role: "cluster-admin"}),
+		},
+		"whole-clusters": {
+			q(true, member, policy.LeaseIssue, ownVIM, policy.Wish{Namespaces: []string{"a"}}),
+			q(false, member, policy.LeaseIssue, ownVIM, policy.Wish{ClusterWide: true}),
+			q(true, admin, policy.LeaseIssue, ownVIM, policy.Wish{ClusterWide: true}),
+		},
+		"production-is-for-operators": {
+			q(false, member, policy.LeaseIssue, ownVIM, policy.Wish{}),
+			q(true, operator, policy.LeaseIssue, ownVIM, policy.Wish{}),
+			q(true, member, policy.LeaseIssue, sharedVIM, policy.Wish{}),
+		},
+		"stage-is-kept": {
+			q(false, member, policy.VIMUpdate, ownVIM, draft(policy.Draft{LabelsBefore: map[string]string{"stage": "prod"}})),
+			q(false, member, policy.VIMRegister, ownProject, draft(policy.Draft{Labels: map[string]string{"stage": "x"}})),
+			q(true, member, policy.VIMUpdate, ownVIM, draft(policy.Draft{Labels: map[string]string{"stage": "prod", "a": "b"}, LabelsBefore: map[string]string{"stage": "prod"}})),
+			q(true, admin, policy.VIMUpdate, ownVIM, draft(policy.Draft{LabelsBefore: map[string]string{"stage": "prod"}})),
+		},
+		"verified-only": {
+			q(false, admin, policy.VIMRegister, ownProject, draft(policy.Draft{InsecureSkipVerify: true})),
+			q(false, admin, policy.VIMUpdate, ownVIM, draft(policy.Draft{PlainHTTP: true})),
+			q(true, member, policy.VIMRegister, ownProject, draft(policy.Draft{})),
+		},
+		"own-domain": {
+			q(true, member, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "edge.vim.example"})),
+			q(false, member, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "vim.example.org"})),
+		},
+		"no-sharing": {
+			q(false, admin, policy.VIMShare, ownVIM, draft(policy.Draft{Shared: true})),
+			q(true, admin, policy.VIMShare, ownVIM, draft(policy.Draft{SharedBefore: true})),
+		},
+		"auditors-read": {
+			q(true, auditor, policy.AuditRead, foreignProject, policy.Wish{}),
+			q(false, auditor, policy.VIMShow, ownVIM, policy.Wish{}),
+		},
+		"robot-only-leases": {
+			q(true, robot, policy.LeaseIssue, ownVIM, policy.Wish{}),
+			q(false, robot, policy.VIMRegister, ownProject, policy.Wish{}),
+			q(false, robot, policy.VIMUpdate, ownVIM, policy.Wish{}),
+			q(true, member, policy.VIMUpdate, ownVIM, policy.Wish{}),
+		},
+	}
+	if len(samples) != 10 || len(asks) != 10 {
+		t.Errorf("the handbook has %d samples, and %d are tried, want 10", len(samples), len(asks))
+	}
+	for id, all := range asks {
+		policies := load(t, map[string][]byte{"site.cedar": samples[id]})
+		for i, a := range all {
+			if a.Action == policy.LeaseIssue || a.Action == policy.LeaseRenew {
+				a.Wish.Grade = "bounded"
+			}
+			if d := policies.Decide(a.Request); d.Allowed != a.want || len(d.Errors) > 0 {
+				t.Errorf("sample %s, question %d (%s by %s): %+v, want allowed %t", id, i+1, a.Action, a.Principal.Name, d, a.want)
+			}
+		}
+	}
+}
