@@ -76,10 +76,11 @@ type copying struct {
 }
 
 func (c *copying) run() error {
-	// The end of the audit chain is locked until the copy is committed: nobody else
-	// writes. The source is read in between, for as long as it takes.
+	// The inbox and the end of the audit chain are locked until the copy is committed:
+	// nobody else writes. The source is read in between, for as long as it takes.
 	for _, text := range []string{
-		`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`, readHead,
+		`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`,
+		`LOCK TABLE audit_inbox IN EXCLUSIVE MODE`, readHead,
 	} {
 		if _, err := c.tx.Exec(c.ctx, text); err != nil {
 			return err

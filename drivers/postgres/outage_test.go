@@ -98,7 +98,7 @@ func TestOutages(t *testing.T) {
 	for code, rule := range map[string]string{"53100": "disk_full", "58030": "io_error", "25006": "read_only_sql_transaction", "57P04": "database_dropped"} {
 		server.Exec(t, database, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '`+rule+`' USING ERRCODE = '`+code+`'; END $$;
 			CREATE TRIGGER fail BEFORE UPDATE ON probe FOR EACH ROW EXECUTE FUNCTION fail();
-			CREATE TRIGGER fail BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail()`)
+			CREATE TRIGGER fail BEFORE INSERT ON audit_inbox FOR EACH ROW EXECUTE FUNCTION fail()`)
 		if err := s.Check(t.Context()); !errors.Is(err, broker.ErrUnavailable) {
 			t.Errorf("Check with %s = %v, want ErrUnavailable", rule, err)
 		}

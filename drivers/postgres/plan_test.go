@@ -306,7 +306,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{"vims_pkey", vimByID, []any{"vim-7"}},
 		{"vim_idempotency_key_once_per_principal", vimByKey, []any{"alice", "key-7"}},
 		{"vim_idempotency_key_once_per_principal", vimKeyTaken, []any{"alice", "key-7"}},
-		{"vims_pkey", vimForLease, []any{"vim-7", 1}},
+		{"vims_pkey", vimForLease, []any{"vim-7", 1, 0}},
 		{"vims_pkey", lockVIMRow, []any{"vim-7"}},
 		{"vims_pkey", deleteVIM, []any{"vim-7"}},
 		{"lease_live_by_vim", liveOnVIM, []any{"vim-51"}},

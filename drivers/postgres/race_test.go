@@ -48,7 +48,7 @@ func withLease(t *testing.T) *Store {
 	return s
 }
 
-// jam holds the end of the audit chain, so that writes stop directly before they
+// jam holds the inbox of the audit log, so that writes stop directly before they
 // commit, until it is let go.
 func jam(t *testing.T, s *Store) (letGo func()) {
 	t.Helper()
@@ -56,7 +56,7 @@ func jam(t *testing.T, s *Store) (letGo func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{`SET LOCAL idle_in_transaction_session_timeout = 0`, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, lockKey(lockChain))} {
+	for _, text := range []string{`SET LOCAL idle_in_transaction_session_timeout = 0`, `LOCK TABLE audit_inbox IN EXCLUSIVE MODE`} {
 		if _, err := tx.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
@@ -214,6 +214,7 @@ func TestStoppedWriterIsCutOff(t *testing.T) {
 			if err := x.append(entryOf("stopped")); err != nil {
 				return err
 			}
+			x.lock(lockChain)
 			if err := x.send(); err != nil {
 				return err
 			}
@@ -225,7 +226,10 @@ func TestStoppedWriterIsCutOff(t *testing.T) {
 	<-held
 	begin := time.Now()
 	if err := s.Append(t.Context(), entryOf("next")); err != nil {
-		t.Errorf("Append behind a stopped writer = %v after %v", err, time.Since(begin))
+		t.Errorf("Append beside a stopped writer = %v after %v", err, time.Since(begin))
+	}
+	if err := s.Grow(t.Context()); err != nil {
+		t.Errorf("Grow behind a stopped writer = %v after %v", err, time.Since(begin))
 	}
 	close(cont)
 	if err := <-stopped; err == nil {
@@ -244,7 +248,20 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	if err := s.CreateVIM(t.Context(), second, entryOf("w")); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Grow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), entryOf("waiting")); err != nil {
+		t.Fatal(err)
+	}
 	for rule, text := range map[string]string{
+		"audit_inbox_never_changes":    `UPDATE audit_inbox SET principal = 'bob'`,
+		"audit_inbox_never_emptied":    `TRUNCATE audit_inbox`,
+		"audit_tiles_only_grow":        `UPDATE audit_tiles SET hashes = 'x'`,
+		"audit_tiles_stay":             `DELETE FROM audit_tiles`,
+		"audit_tiles_never_emptied":    `TRUNCATE audit_tiles`,
+		"audit_tree_only_grows":        `UPDATE audit_tree SET size = 1`,
+		"audit_tree_stays":             `DELETE FROM audit_tree`,
 		"lease_expires_after_issue":    `UPDATE leases SET issued_at = '2030-01-02', expires_at = '2030-01-01'`,
 		"lease_state_known":            `UPDATE leases SET state = 'lost'`,
 		"lease_revoked_has_time":       `UPDATE leases SET state = 'revoked'`,
