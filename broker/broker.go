@@ -102,6 +102,7 @@ type Broker struct {
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
 	alarms        map[Alarm]int
+	unexplained   int // VIMs that keys name and no row does
 }
 
 // New returns a Broker; it starts nothing. Options that are missing or cannot be

@@ -19,6 +19,7 @@ type grading struct {
 	grade   func(broker.Grant) (broker.Graded, error)
 	tidy    func(broker.Grant) error
 	foreign []string
+	minting func() // called before each Issue
 
 	mu     sync.Mutex
 	graded int
@@ -62,6 +63,9 @@ func (g *grading) Foreign(context.Context, broker.Access) ([]string, error) { re
 
 // Issue makes what the driver makes of a lease from before there were epochs.
 func (g *grading) Issue(ctx context.Context, a broker.Access, r broker.Grant) (broker.Minted, error) {
+	if g.minting != nil {
+		g.minting()
+	}
 	r.Epoch, r.Role = 0, "view"
 	m, err := g.Driver.Issue(ctx, a, r)
 	m.UID, m.CredentialID = "uid-"+r.Handle, "JTI=1"

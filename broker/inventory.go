@@ -35,7 +35,9 @@ type Inventory struct {
 }
 
 // Discrepancy counts what an inventory found; all are zero where all is well.
-type Discrepancy struct{ Orphans, Ghosts, Foreign int }
+//
+// Unexplained counts the VIMs that keys name and no row does.
+type Discrepancy struct{ Orphans, Ghosts, Foreign, Unexplained int }
 
 func (i Inventory) discrepancy() Discrepancy {
 	return Discrepancy{Orphans: len(i.Orphans), Ghosts: len(i.Ghosts), Foreign: len(i.Foreign)}
@@ -327,7 +329,7 @@ func (b *Broker) forgetDiscrepancy(vim string) {
 func (b *Broker) Discrepancies() Discrepancy {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var sum Discrepancy
+	sum := Discrepancy{Unexplained: b.unexplained}
 	for _, d := range b.discrepancies {
 		sum.Orphans += d.Orphans
 		sum.Ghosts += d.Ghosts

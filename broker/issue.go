@@ -92,7 +92,7 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(err)
 	}
 	failpoint.At("issue.minted")
-	stored, err := b.record(ctx, l, minted, o, act)
+	stored, err := b.recordIssue(ctx, l, minted, o, act)
 	if err != nil {
 		b.abort(ctx, l, AuditFailed, act.Failed(class(err)))
 		return fail(err)
@@ -233,6 +233,25 @@ func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Gra
 		}
 	}
 	return m, err
+}
+
+// recordIssue is record, once more with the present key where the VIM was sealed anew meanwhile.
+func (b *Broker) recordIssue(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
+	stored, err := b.record(ctx, l, m, o, act)
+	if !errors.Is(err, ErrConflict) {
+		return stored, err
+	}
+	v, readErr := b.store.VIM(ctx, l.VIM)
+	g, there := v.generation(l.VIMGeneration)
+	if readErr != nil || !there || g.Key == o.ref {
+		return stored, err
+	}
+	again, openErr := b.open(ctx, v, g)
+	if openErr != nil {
+		return stored, err
+	}
+	defer again.close()
+	return b.record(ctx, l, m, again, act)
 }
 
 // record makes a lease active, with its credential sealed and its true expiry. A

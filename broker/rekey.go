@@ -39,9 +39,15 @@ func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 	if unknown != nil {
 		return VIM{}, b.refuse(ctx, act, Invalid("keyStore", "%s", message(unknown)))
 	}
+	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.openFor(now, u) }, act.With(audit.DetailReason, "sealed anew in "+keys.Name()))
+}
+
+// sealAnew seals everything of a VIM under new keys in a key store, if that may be
+// done to the VIM as it is now.
+func (b *Broker) sealAnew(ctx context.Context, keys secret.KeyStore, v VIM, may func(now *VIM) error, act *audit.Act) (VIM, error) {
 	mine := &Pending{Generation: v.Current.Number, Since: b.now()}
-	v, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if err := b.openFor(now, u); err != nil {
+	v, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+		if err := may(now); err != nil {
 			return err
 		}
 		if now.Current.Number != mine.Generation {
@@ -49,7 +55,7 @@ func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 		}
 		now.Pending = mine
 		return nil
-	}, act.With(audit.DetailReason, "sealed anew in "+keys.Name()).Intent())
+	}, act.Intent())
 	if err != nil {
 		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
@@ -106,7 +112,7 @@ func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *P
 			if r == nil || r.before != g.Key {
 				return changedMeanwhile()
 			}
-			g.Sealed, g.Key, g.KeyStore = r.generation.Sealed, r.generation.Key, r.generation.KeyStore
+			g.Sealed, g.SealedAs, g.Key, g.KeyStore = r.generation.Sealed, r.generation.SealedAs, r.generation.Key, r.generation.KeyStore
 		}
 		for i := range leases {
 			if err := reseal(&leases[i], fresh[leases[i].VIMGeneration]); err != nil {
@@ -122,12 +128,16 @@ func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *P
 
 // rekeyGeneration seals one generation under a new key, and reads it back.
 func (b *Broker) rekeyGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g Generation) (*rekeyed, error) {
+	as, err := b.sealsAs(ctx, g.Number, v.Current.Number)
+	if err != nil {
+		return nil, err
+	}
 	o, err := b.open(ctx, v, g)
 	if err != nil {
 		return nil, err
 	}
 	r := &rekeyed{old: o.key, before: g.Key, generation: g}
-	if r.now, err = b.sealGeneration(ctx, keys, v.ID, &r.generation, o.Credential); err != nil {
+	if r.now, err = b.sealGeneration(ctx, keys, v, &r.generation, as, o.Credential); err != nil {
 		o.close()
 		return nil, err
 	}

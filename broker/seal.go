@@ -10,10 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// credentialField is the envelope's field for a VIM's credential; a lease's
-// credential is sealed under its own (leaseField).
-const credentialField = "credential"
-
+// leaseField is the envelope's field for a lease's credential.
 func leaseField(id string) string { return "lease/" + id }
 
 // keyStore returns the key store of that name; empty means the one for new keys.
@@ -35,10 +32,11 @@ func (b *Broker) keyStore(name string) (secret.KeyStore, error) {
 	}
 }
 
-// sealGeneration puts a new key for (id, g.Number) into a key store and fills in
-// what g keeps of the credential. It answers with the key, which the caller
-// clears. When it errs a key may be left: the caller sweeps.
-func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, id string, g *Generation, c Credential) (*secret.Key, error) {
+// sealGeneration puts a new key for (v, g.Number) into a key store and fills in
+// what g keeps of the credential; all else of g must be there. It answers with the
+// key, which the caller clears. When it errs a key may be left: the caller sweeps.
+func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g *Generation, as SealedAs, c Credential) (*secret.Key, error) {
+	id := v.ID
 	key, err := secret.NewKey()
 	if err != nil {
 		return nil, fmt.Errorf("making a key for %s: %w", id, err)
@@ -48,7 +46,8 @@ func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, id st
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := secret.Seal(key, owner, credentialField, plain)
+	g.Username, g.CredentialKind, g.SealedAs = c.Username, c.Kind, as
+	sealed, err := secret.Seal(key, owner, boundField(v.Type, *g, as), plain)
 	if err != nil {
 		return nil, fmt.Errorf("sealing the credential of %s: %w", id, err)
 	}
@@ -57,8 +56,7 @@ func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, id st
 		return nil, keyStoreError("storing the key of "+id, err)
 	}
 	failpoint.At("seal.key-stored")
-	g.Username = c.Username
-	g.CredentialKind, g.Sealed, g.Key, g.KeyStore = c.Kind, sealed, ref, keys.Name()
+	g.Sealed, g.Key, g.KeyStore = sealed, ref, keys.Name()
 	return key, nil
 }
 
@@ -136,7 +134,7 @@ func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, erro
 	if err != nil {
 		return nil, err
 	}
-	text, err := secret.Open(key, secret.Owner{ID: v.ID, Generation: g.Number}, credentialField, g.Sealed)
+	text, err := unsealGeneration(key, v, g)
 	if err == nil {
 		var c Credential
 		if c, err = secret.Unpack(text); err == nil {
@@ -146,7 +144,7 @@ func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, erro
 	key.Clear()
 	return nil, &Error{
 		Kind:   ErrUnopenable,
-		Detail: "the stored credential does not open with its key",
+		Detail: "the stored credential does not open with its key, or the VIM's row is not as it was sealed",
 		Next:   NextReplaceCredential,
 		Cause:  fmt.Errorf("opening the credential of %s: %w", v.ID, err),
 	}

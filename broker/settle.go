@@ -90,6 +90,7 @@ func (b *Broker) Passes() []Pass {
 		{Name: "settle", Every: b.terms.SettleEvery, Run: func(ctx context.Context) error {
 			return b.Settle(ctx, b.now().Add(-b.terms.AbandonedAfter))
 		}},
+		{Name: "seal-anew", Every: b.terms.SettleEvery, Run: b.SealAnew},
 		{Name: "check", Every: min(b.terms.CheckEvery, 30*time.Second), Run: b.CheckDue},
 		{Name: "inventory", Every: b.terms.InventoryEvery, Run: b.InventoryAll},
 	}

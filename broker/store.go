@@ -26,6 +26,9 @@ type Store interface {
 	audit.Log
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error
+	// OlderVersions reports whether a version may be running on the store that opens
+	// only envelopes which do not name the target.
+	OlderVersions(ctx context.Context) (bool, error)
 }
 
 // VIMStore keeps VIMs with their generations.

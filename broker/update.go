@@ -302,7 +302,11 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 	}
 	failpoint.At("update.checked")
 	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt
-	key, err := b.sealGeneration(ctx, b.keys[0], v.ID, &g, cred)
+	as, err := b.sealsAs(ctx, g.Number, g.Number)
+	if err != nil {
+		return VIM{}, err
+	}
+	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, as, cred)
 	if err != nil {
 		return VIM{}, err
 	}

@@ -63,7 +63,7 @@ type census struct {
 	broker Census
 	log    *slog.Logger
 
-	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign *prometheus.Desc
+	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign, unexplained *prometheus.Desc
 }
 
 func newCensus(b Census, log *slog.Logger) *census {
@@ -71,23 +71,24 @@ func newCensus(b Census, log *slog.Logger) *census {
 		return prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
 	}
 	return &census{
-		broker:  b,
-		log:     log,
-		vims:    desc("vims", "VIMs by state.", "state"),
-		health:  desc("vim_health", "VIMs by what their last check found.", "status"),
-		leases:  desc("leases", "Leases by state.", "state"),
-		grades:  desc("lease_grades", "Live leases by what their holder can become.", "grade"),
-		alarms:  desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
-		up:      desc("census_up", "1 if VIMs and leases could be counted at this scrape."),
-		orphans: desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
-		ghosts:  desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
-		foreign: desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
+		broker:      b,
+		log:         log,
+		vims:        desc("vims", "VIMs by state.", "state"),
+		health:      desc("vim_health", "VIMs by what their last check found.", "status"),
+		leases:      desc("leases", "Leases by state.", "state"),
+		grades:      desc("lease_grades", "Live leases by what their holder can become.", "grade"),
+		alarms:      desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
+		up:          desc("census_up", "1 if VIMs and leases could be counted at this scrape."),
+		orphans:     desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
+		ghosts:      desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
+		foreign:     desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
+		unexplained: desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *census) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign} {
+	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign, c.unexplained} {
 		ch <- d
 	}
 }
@@ -102,6 +103,7 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 	gauge(c.orphans, d.Orphans)
 	gauge(c.ghosts, d.Ghosts)
 	gauge(c.foreign, d.Foreign)
+	gauge(c.unexplained, d.Unexplained)
 	raised := c.broker.Alarms()
 	for _, a := range alarms {
 		ch <- prometheus.MustNewConstMetric(c.alarms, prometheus.CounterValue, float64(raised[a]), string(a))

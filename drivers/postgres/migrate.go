@@ -38,6 +38,9 @@ const (
 	// floorSince is the schema that first says what the oldest is that it serves.
 	floorSince = 3
 
+	// boundSince is the first schema whose versions open envelopes that name the target.
+	boundSince = 8
+
 	// migrationLocks bounds how long a migration waits for a lock on a table, and
 	// with it how long others wait behind it.
 	migrationLocks = 2 * time.Second
@@ -215,7 +218,52 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
 	}
+	if before.Have == 0 && len(names) >= boundSince {
+		return before, s.raiseFloor(ctx) // no older version was ever here
+	}
 	return before, nil
+}
+
+const (
+	raiseFloor    = `UPDATE schema_floor SET version = $1 WHERE version < $1`
+	olderVersions = `SELECT version < $1 FROM schema_floor`
+)
+
+func (s *Store) raiseFloor(ctx context.Context) error {
+	return s.change(ctx, func(t txn) error {
+		t.queue(raiseFloor, boundSince)
+		return nil
+	})
+}
+
+// Finish keeps out, from now on, versions that cannot read what this one would write.
+// None may be running. Its errors are those of [Open].
+func Finish(ctx context.Context, o Options) error {
+	s, err := connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.demandSchema(ctx); err != nil {
+		return err
+	}
+	if err := s.raiseFloor(ctx); err != nil {
+		return fmt.Errorf("keeping older versions out of store %s: %w", s.where, err)
+	}
+	return nil
+}
+
+// OlderVersions reports whether versions that do not know boundSince may use the database.
+func (s *Store) OlderVersions(ctx context.Context) (bool, error) {
+	if s.bound.Load() {
+		return false, nil
+	}
+	older, err := readOne(ctx, s, scalar[bool], olderVersions, boundSince)
+	if err != nil {
+		return false, fmt.Errorf("reading which versions use store %s: %w", s.where, err)
+	}
+	s.bound.Store(!older) // which never changes back
+	return older, nil
 }
 
 // apply runs one file and notes it, both or neither. Where others keep it waiting

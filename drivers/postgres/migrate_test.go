@@ -51,6 +51,9 @@ func TestSchemaIsDemanded(t *testing.T) {
 		t.Fatalf("Open of a migrated database = %v", err)
 	}
 	defer s.Close()
+	if older, err := s.OlderVersions(t.Context()); err != nil || older {
+		t.Errorf("OlderVersions of a new database = %v, %v; want false", older, err)
+	}
 
 	// A newer version that took nothing away lets this one start, and migrate.
 	apply := func(version int, text string) {

@@ -31,6 +31,7 @@ type Store struct {
 	close  sync.Once
 	wake   chan struct{} // receives after a commit that makes jobs due
 	inbox  inbox
+	bound  atomic.Bool // no older version may run: see OlderVersions
 }
 
 var _ broker.Store = (*Store)(nil)

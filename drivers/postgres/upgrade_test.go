@@ -54,6 +54,20 @@ func TestUpgrade(t *testing.T) {
 	if v, err := s.VIM(t.Context(), "late"); err != nil || v.State != broker.Registered || v.Current.Key != "ref-10" || v.Pending == nil {
 		t.Errorf("the older version's VIM = %+v, %v", v, err)
 	}
+
+	// Until it is said that none is left, nothing is written that it cannot read.
+	if older, err := s.OlderVersions(t.Context()); err != nil || !older {
+		t.Errorf("OlderVersions of a migrated database = %v, %v; want true", older, err)
+	}
+	if err := Finish(t.Context(), o); err != nil {
+		t.Fatalf("Finish = %v", err)
+	}
+	if older, err := s.OlderVersions(t.Context()); err != nil || older {
+		t.Errorf("OlderVersions after Finish = %v, %v; want false", older, err)
+	}
+	if got, err := Status(t.Context(), o); err != nil || got.Floor != boundSince || !got.Serves() {
+		t.Errorf("Status after Finish = %+v, %v; want that older versions are kept out", got, err)
+	}
 }
 
 func runFile(t *testing.T, s *Store, file string) {

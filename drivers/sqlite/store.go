@@ -180,3 +180,6 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	return nil
 }
+
+// OlderVersions reports false: one process has the store, and it is this one.
+func (*Store) OlderVersions(context.Context) (bool, error) { return false, nil }

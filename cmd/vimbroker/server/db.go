@@ -100,16 +100,25 @@ database. Also fails if the database does not answer.`,
 }
 
 func (p *program) dbMigrateCommand() *cobra.Command {
-	return p.dbConfig(&cobra.Command{
+	var finish bool
+	c := p.dbConfig(&cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the schema up to date",
 		Long: `Bring the schema to this version. Servers of the previous version keep running and
 can restart, so run this with the new version first, then replace the servers one by
 one. If the command is interrupted, repeat it. It does nothing if the schema is
-already current.`,
-		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml",
+already current.
+
+Run it again with --finish when no server of an older version is left. Older versions
+are then refused, and the servers seal every stored credential together with the
+address it is meant for. A new database needs no --finish.`,
+		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml\n  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml --finish",
 	}, func(ctx context.Context, c config) error {
-		before, err := postgres.Migrate(ctx, c.Database.options(newLog(p.Err, c)))
+		o := c.Database.options(newLog(p.Err, c))
+		before, err := postgres.Migrate(ctx, o)
+		if err == nil && finish {
+			err = postgres.Finish(ctx, o)
+		}
 		if err != nil {
 			return err
 		}
@@ -120,6 +129,8 @@ already current.`,
 		_, err = fmt.Fprintf(p.Out, "schema %d (was %d), job queue %d (was %d)\n", before.Known, before.Have, before.QueueKnown, before.Queue)
 		return err
 	})
+	c.Flags().BoolVar(&finish, "finish", false, "refuse older versions from now on; none may be running")
+	return c
 }
 
 func (p *program) dbCopyCommand() *cobra.Command {

@@ -1,0 +1,128 @@
+package broker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// unboundField is the envelope's field for a credential that older versions sealed;
+// it does not say where the credential may be sent.
+const unboundField = "credential"
+
+// boundField is the envelope's field for a VIM's credential: what the generation is to
+// the VIM, and a digest of all that decides where the credential is sent and what
+// answers are believed. A row in which any of that was changed does not open.
+func boundField(t VIMType, g Generation, as SealedAs) string {
+	if as == SealedUnbound {
+		return unboundField
+	}
+	return "credential/" + string(as) + "/" + boundDigest(t, g)
+}
+
+// boundDigest covers every field of a generation but what it is sealed with. Empty
+// values do not count, so that fields which later versions add change no digest.
+func boundDigest(t VIMType, g Generation) string {
+	text, _ := json.Marshal(struct { // plain data always encodes
+		Type           VIMType
+		Number         int64
+		Target         Target
+		Identity       string
+		Discovered     Discovered
+		CredentialKind CredentialKind
+		Username       string
+		ExpiresAt      int64 // in microseconds, as stores keep it
+	}{t, g.Number, g.Target, g.Identity, g.Discovered, g.CredentialKind, g.Username, micro(g.CredentialExpiresAt)})
+	var tree any
+	_ = json.Unmarshal(text, &tree)
+	text, _ = json.Marshal(withoutEmpty(tree))
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func micro(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// withoutEmpty drops members of objects that are empty, at every depth, and is nil
+// where nothing is left.
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if v[name] = withoutEmpty(member); v[name] == nil {
+				delete(v, name)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	case bool:
+		if !v {
+			return nil
+		}
+	case float64:
+		if v == 0 {
+			return nil
+		}
+	}
+	return v
+}
+
+// sealsAs is what a generation is to a VIM whose current one has this number. Where
+// a version may be running on the store that opens only unbound envelopes, nothing
+// is bound.
+func (b *Broker) sealsAs(ctx context.Context, number, current int64) (SealedAs, error) {
+	older, err := b.store.OlderVersions(ctx)
+	switch {
+	case err != nil:
+		return SealedUnbound, err
+	case older:
+		return SealedUnbound, nil
+	case number == current:
+		return SealedCurrent, nil
+	}
+	return SealedPast, nil
+}
+
+// opensAs are the forms in which a generation may be sealed. Only what was sealed as
+// the current generation opens as that. An earlier one was sealed so, too, until it
+// is sealed anew. What the row says is a hint: the envelope must agree.
+func opensAs(v VIM, g Generation) []SealedAs {
+	switch {
+	case g.SealedAs == SealedUnbound:
+		return []SealedAs{SealedUnbound}
+	case g.Number == v.Current.Number:
+		return []SealedAs{SealedCurrent}
+	}
+	return []SealedAs{SealedPast, SealedCurrent}
+}
+
+// unsealGeneration opens the envelope of a generation with its key.
+func unsealGeneration(key *secret.Key, v VIM, g Generation) (plain secret.Text, err error) {
+	for _, as := range opensAs(v, g) {
+		plain, err = secret.Open(key, secret.Owner{ID: v.ID, Generation: g.Number}, boundField(v.Type, g, as), g.Sealed)
+		if err == nil {
+			break
+		}
+	}
+	return plain, err
+}

@@ -1,0 +1,99 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// SealAnew is the pass that seals anew, under new keys, every VIM with a generation
+// that is not sealed as what it is: those of versions that did not bind the target,
+// and earlier generations that are still sealed as the current one. It does one VIM
+// after the other while all are in use, and may end at any point: the next pass goes
+// on. It also reports keys that no row explains.
+func (b *Broker) SealAnew(ctx context.Context) error {
+	older, err := b.store.OlderVersions(ctx)
+	if err != nil {
+		return err
+	}
+	var due []VIM
+	if !older {
+		err = b.eachVIM(ctx, VIMFilter{State: Registered}, func(v VIM) {
+			if v.Pending == nil && v.sealedOtherwise() {
+				due = append(due, v)
+			}
+		})
+	}
+	for _, v := range due {
+		if sealErr := b.sealVIMAnew(ctx, v); sealErr != nil && ctx.Err() == nil {
+			b.log.WarnContext(ctx, "a VIM could not be sealed anew", "vim", v.ID, "error", sealErr)
+		}
+	}
+	return errors.Join(err, b.unexplainedKeys(ctx), ctx.Err())
+}
+
+// sealedOtherwise reports whether a generation is not sealed as what it is.
+func (v VIM) sealedOtherwise() bool {
+	for _, g := range v.Past {
+		if g.SealedAs != SealedPast {
+			return true
+		}
+	}
+	return v.Current.Number != 0 && v.Current.SealedAs != SealedCurrent
+}
+
+func (b *Broker) sealVIMAnew(ctx context.Context, v VIM) error {
+	act, err := b.enter(ctx, system("settle"), policy.VIMSettle, vimResource(v), policy.Wish{})
+	if err != nil {
+		return err
+	}
+	keys, err := b.keyStore(v.Current.KeyStore)
+	if err != nil {
+		return b.refuse(ctx, act, err)
+	}
+	_, err = b.sealAnew(ctx, keys, v, func(now *VIM) error { return now.open(0) }, act.With(audit.DetailReason, "sealed with its target"))
+	return err
+}
+
+// unexplainedKeys counts the VIMs that keys name and no row does: after an old
+// backup was restored those were registered later, and their leases may be alive.
+func (b *Broker) unexplainedKeys(ctx context.Context) error {
+	used, err := b.store.KeysInUse(ctx, "")
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, k := range used {
+		known[k.Owner.ID] = true
+	}
+	unexplained := map[string]string{} // VIM's id, key store
+	for _, keys := range b.keys {
+		held, err := keys.List(ctx, "")
+		if err != nil {
+			return keyStoreError("listing keys", err)
+		}
+		for _, h := range held {
+			if !known[h.Owner.ID] {
+				unexplained[h.Owner.ID] = keys.Name()
+			}
+		}
+	}
+	for id, store := range unexplained {
+		switch _, err := b.store.VIM(ctx, id); {
+		case err == nil: // being registered
+			delete(unexplained, id)
+		case !errors.Is(err, ErrNotFound):
+			return fmt.Errorf("looking for the VIM of a key: %w", err)
+		default:
+			b.log.ErrorContext(ctx, "a key names a VIM that no row explains: its leases may be alive, register it again and take its inventory",
+				"vim", id, "keyStore", store)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unexplained = len(unexplained)
+	return nil
+}
