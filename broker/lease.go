@@ -168,6 +168,7 @@ type LeaseRequest struct {
 
 // LeaseQuery selects leases that the principal may see, newest first.
 type LeaseQuery struct {
+	IDPrefix  string // how the ids begin
 	VIM       string // id or name
 	Principal string
 	Operation string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -44,10 +45,13 @@ func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VI
 	if err != nil {
 		return nil, "", err
 	}
+	if err := validLabels(q.Labels); err != nil {
+		return nil, "", err
+	}
 	if err := b.read(ctx, p, policy.VIMShow, projectResource(p.Project)); err != nil {
 		return nil, "", err
 	}
-	f := VIMFilter{Name: q.Name, Type: q.Type, State: q.State, Status: q.Status, Labels: q.Labels, Page: page}
+	f := VIMFilter{IDPrefix: strings.ToLower(q.IDPrefix), Identity: q.Identity, Name: q.Name, Type: q.Type, State: q.State, Status: q.Status, Labels: q.Labels, Page: page}
 	if !b.seesAll(p, policy.VIMShow) {
 		f.Project = p.Project
 	}
@@ -68,6 +72,17 @@ func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VI
 	return visible, next, nil
 }
 
+// SameSystem returns the other VIMs that p may see and that lead to the same system as v.
+func (b *Broker) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]VIM, error) {
+	if v.Current.Identity == "" {
+		return nil, nil
+	}
+	found, _, err := b.VIMs(ctx, p, VIMQuery{Identity: v.Current.Identity})
+	return slices.DeleteFunc(found, func(other VIM) bool {
+		return other.ID == v.ID || other.Type != v.Type || other.Current.Identity != v.Current.Identity
+	}), err
+}
+
 // Lease returns one lease. Its credential is not part of it.
 func (b *Broker) Lease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
 	l, err := b.findLease(ctx, id)
@@ -86,7 +101,7 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
 		return nil, "", err
 	}
-	f := LeaseFilter{Principal: q.Principal, Operation: q.Operation, Page: page}
+	f := LeaseFilter{IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Page: page}
 	if q.State != "" {
 		if _, known := leaseMoves[q.State]; !known {
 			return nil, "", Invalid("state", "must be pending, active, revoking, revoked or irrevocable")

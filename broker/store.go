@@ -86,11 +86,15 @@ type VIMFilter struct {
 	// Project shows that project's VIMs and shared ones; empty shows all.
 	Project string
 	ID      string
-	Name    string
-	Type    VIMType
-	State   VIMState
-	Status  HealthStatus
-	Labels  map[string]string
+	// IDPrefix selects VIMs whose id begins so.
+	IDPrefix string
+	// Identity selects VIMs whose current generation leads to that system.
+	Identity string
+	Name     string
+	Type     VIMType
+	State    VIMState
+	Status   HealthStatus
+	Labels   map[string]string
 	// Default selects VIMs that are their project's default.
 	Default bool
 	// CheckDue selects VIMs whose Health.Next is at or before it.
@@ -147,7 +151,9 @@ type Quota struct {
 type LeaseFilter struct {
 	// Project selects leases of that project, and those on VIMs of that project;
 	// empty selects all.
-	Project   string
+	Project string
+	// IDPrefix selects leases whose id begins so.
+	IDPrefix  string
 	VIM       string // id
 	Principal string
 	Operation string

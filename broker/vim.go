@@ -247,10 +247,14 @@ type Change struct {
 
 // VIMQuery selects VIMs that the principal may see, ordered by project, then name.
 type VIMQuery struct {
-	Type   VIMType
-	Name   string
-	State  VIMState
-	Status HealthStatus
+	// IDPrefix is how the ids begin.
+	IDPrefix string
+	// Identity is that of the system that they lead to.
+	Identity string
+	Type     VIMType
+	Name     string
+	State    VIMState
+	Status   HealthStatus
 	// Labels must all be present with these values.
 	Labels map[string]string
 	Page

@@ -164,7 +164,8 @@ func (l Cloud) environment(c Config) (secret.Text, error) {
 	if c.InsecureSkipVerify {
 		comment = "# The server is not verified. The openstack command heeds no variable for that: give it --insecure.\n"
 	}
-	return c.exports(comment+l.tokenComment(), l.variables(c))
+	vars := l.variables(c)
+	return c.exports(comment+l.tokenComment()+without(cloudVariables, vars), vars)
 }
 
 // layOut writes a clouds.yaml that names a CA file. Commands that start after a

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"math/big"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -323,5 +324,40 @@ func TestRenderRefuses(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: the error holds the token", name)
 		}
+	}
+}
+
+// Whatever the person's shell held before, nothing of it leads a program elsewhere, and
+// kubectl, which reads none of these variables, reaches no cluster at all.
+func TestEnvironmentLeadsNowhereElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		config clientconfig.Config
+		before []string
+		want   string
+	}{
+		"cluster": {tokenConfig(t), []string{"KUBECONFIG=/home/me/.kube/config", "KUBE_CONFIG_PATH=/home/me/.kube/config", "HELM_KUBECONTEXT=production", "HELM_KUBEASUSER=root"}, "KUBECONFIG=/dev/null"},
+		"cloud":   {cloudConfig(), []string{"OS_CLOUD=production", "OS_USERNAME=me", "OS_TOKEN=t", "OS_SYSTEM_SCOPE=all"}, "OS_AUTH_TYPE=v3applicationcredential"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := c.config.Render(clientconfig.Environment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sh := exec.Command("sh", "-euc", `eval "$(cat)"; exec env`)
+			sh.Stdin, sh.Env = strings.NewReader(text.Reveal()), append([]string{"PATH=/usr/bin:/bin"}, c.before...)
+			out, err := sh.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(string(out), "\n")
+			for _, old := range c.before {
+				if slices.Contains(lines, old) {
+					t.Errorf("%s is still set", old)
+				}
+			}
+			if !slices.Contains(lines, c.want) {
+				t.Errorf("%s is not set: %v", c.want, lines)
+			}
+		})
 	}
 }

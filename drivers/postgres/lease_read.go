@@ -76,6 +76,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	if after != nil {
 		c.Add(`(created_at, id) < (?, ?)`, stamp(rows.Time(after.CreatedAt)), after.ID)
 	}
+	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
@@ -92,7 +93,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	switch {
 	case f.Project == "":
 		text, args = c.SelectFrom(allLeases)
-	case f.VIM != "" || f.Principal != "" || f.Operation != "" || !f.DueBefore.IsZero():
+	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || !f.DueBefore.IsZero():
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
 		text, args = c.SelectFrom(allLeases)
 	default:

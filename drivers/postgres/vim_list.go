@@ -42,6 +42,8 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 	}
 	var c rows.Conditions
 	c.AddIf(f.ID != "", `id = ?`, f.ID)
+	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
+	c.AddIf(f.Identity != "", `id IN (SELECT vim FROM vim_generations WHERE identity = ?)`, f.Identity)
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
 	c.AddIf(f.Type != "", `type = ?`, f.Type)
 	c.AddIf(f.State != "", `state = ?`, f.State)

@@ -83,6 +83,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	if after != nil {
 		c.Add(`(created_at, id) < (?, ?)`, after.CreatedAt, after.ID)
 	}
+	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
@@ -128,6 +129,8 @@ var leasesBy = `SELECT ` + leaseColumns + ` FROM leases INDEXED BY `
 // project. SQLite does not know that few leases are live or due.
 func leaseIndex(f broker.LeaseFilter, live bool) string {
 	switch {
+	case f.IDPrefix != "":
+		return "sqlite_autoindex_leases_1" // that of the primary key
 	case !f.DueBefore.IsZero() && f.VIM != "":
 		return "lease_due_by_vim"
 	case !f.DueBefore.IsZero():

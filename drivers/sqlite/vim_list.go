@@ -32,6 +32,8 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 	}
 	var c rows.Conditions
 	c.AddIf(f.ID != "", `id = ?`, f.ID)
+	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
+	c.AddIf(f.Identity != "", `id IN (SELECT vim FROM vim_generations WHERE identity = ?)`, f.Identity)
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
 	c.AddIf(f.Type != "", `type = ?`, f.Type)
 	c.AddIf(f.State != "", `state = ?`, f.State)
@@ -80,7 +82,7 @@ func vimIndex(f broker.VIMFilter, otherwise string) string {
 		return ` INDEXED BY vim_unsettled`
 	case !f.CheckDue.IsZero():
 		return ` INDEXED BY vim_check_due`
-	case f.ID != "" || f.Name != "" || f.Default || len(f.Labels) > 0:
+	case f.ID != "" || f.IDPrefix != "" || f.Identity != "" || f.Name != "" || f.Default || len(f.Labels) > 0:
 		return ""
 	}
 	return otherwise

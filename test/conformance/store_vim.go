@@ -164,10 +164,14 @@ func vimLists(t *testing.T, s storeTest) {
 		s.mustCreateVIM(t, v)
 	}
 	add("north", "a", func(v *broker.VIM) { v.Labels = map[string]string{"site": "1", "tier": "x"}; v.Default = true })
-	add("north", "b", func(v *broker.VIM) { v.Labels = map[string]string{"site": "1"}; v.Type = "openstack" })
+	add("north", "b", func(v *broker.VIM) {
+		v.Labels = map[string]string{"site": "1"}
+		v.Type = "openstack"
+		v.Current.Identity = "twin"
+	})
 	add("north", "c", func(v *broker.VIM) { v.State, v.Current = broker.Registering, broker.Generation{} })
 	add("south", "a", func(v *broker.VIM) { v.Shared = true; v.Labels = map[string]string{"site": "1", "tier": "y"} })
-	add("south", "b", func(v *broker.VIM) { v.Health.Next = epoch })
+	add("south", "b", func(v *broker.VIM) { v.Health.Next = epoch; v.Current.Identity = "twin" })
 	add("south", "c", func(v *broker.VIM) {
 		v.Health.Status = broker.Unauthorized
 		v.Default = true
@@ -184,6 +188,10 @@ func vimLists(t *testing.T, s storeTest) {
 		"own shared once":          {broker.VIMFilter{Project: "south"}, []string{"id-south-a", "id-south-b", "id-south-c", "id-south-d"}},
 		"unknown project":          {broker.VIMFilter{Project: "east"}, []string{"id-south-a"}},
 		"id":                       {broker.VIMFilter{ID: "id-south-b"}, []string{"id-south-b"}},
+		"id prefix":                {broker.VIMFilter{IDPrefix: "id-north"}, []string{"id-north-a", "id-north-b", "id-north-c"}},
+		"id prefix of a project":   {broker.VIMFilter{Project: "north", IDPrefix: "id-south"}, []string{"id-south-a"}},
+		"identity":                 {broker.VIMFilter{Identity: "twin"}, []string{"id-north-b", "id-south-b"}},
+		"identity of a project":    {broker.VIMFilter{Project: "north", Identity: "twin"}, []string{"id-north-b"}},
 		"foreign id":               {broker.VIMFilter{Project: "north", ID: "id-south-b"}, nil},
 		"name":                     {broker.VIMFilter{Name: "a"}, []string{"id-north-a", "id-south-a"}},
 		"name seen by a project":   {broker.VIMFilter{Project: "east", Name: "a"}, []string{"id-south-a"}},

@@ -46,6 +46,13 @@ func (c *Client) Explain(ctx context.Context, q v1.Question) (v1.Decision, error
 	return d, err
 }
 
+// WhoAmI returns who the caller is to the server.
+func (c *Client) WhoAmI(ctx context.Context) (v1.Principal, error) {
+	var p v1.Principal
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "whoami"}}, &p)
+	return p, err
+}
+
 // Ready returns nil once the server can serve; a [*Problem] with status 503 says why not.
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"readyz"}}, nil)

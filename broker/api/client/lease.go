@@ -10,6 +10,8 @@ import (
 
 // LeaseQuery selects leases. Empty fields select all.
 type LeaseQuery struct {
+	// IDPrefix is how the ids begin.
+	IDPrefix string
 	// VIM is an id or a name.
 	VIM       string
 	Principal string
@@ -68,6 +70,7 @@ func (c *Client) RevokeLeases(ctx context.Context, s v1.Selector) (v1.List[v1.Le
 // values is the query string.
 func (q LeaseQuery) values() url.Values {
 	v := url.Values{}
+	set(v, "idPrefix", q.IDPrefix)
 	set(v, "vim", q.VIM)
 	set(v, "principal", q.Principal)
 	set(v, "operation", q.Operation)

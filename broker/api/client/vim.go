@@ -13,6 +13,8 @@ import (
 type VIMQuery struct {
 	Type string
 	Name string
+	// IDPrefix is how the ids begin.
+	IDPrefix string
 	// Status is what the last check found, e.g. "reachable".
 	Status string
 	// Labels must all be present with these values.
@@ -117,6 +119,7 @@ func (q VIMQuery) values() url.Values {
 	v := url.Values{}
 	set(v, "type", q.Type)
 	set(v, "name", q.Name)
+	set(v, "idPrefix", q.IDPrefix)
 	set(v, "status", q.Status)
 	for name, value := range q.Labels {
 		v.Add("label", name+"="+value)

@@ -30,6 +30,7 @@ type Registry interface {
 	RotateVIM(ctx context.Context, p policy.Principal, idOrName string, c broker.Credential, ifRevision int64) (broker.VIM, error)
 	RekeyVIM(ctx context.Context, p policy.Principal, idOrName, keyStore string, ifRevision int64) (broker.VIM, error)
 	KeyStatuses(ctx context.Context, p policy.Principal, q broker.VIMQuery, try bool) ([]broker.KeyStatus, string, error)
+	SameSystem(ctx context.Context, p policy.Principal, v broker.VIM) ([]broker.VIM, error)
 	CheckVIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	DeleteVIM(ctx context.Context, p policy.Principal, idOrName string, d broker.Deletion) (v broker.VIM, gone bool, err error)
 	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)

@@ -24,7 +24,7 @@ type route struct {
 	optional bool
 	// timeout bounds the whole answer, the calls to a VIM included.
 	timeout time.Duration
-	// action is what the domain decides by, as documentation; empty where anyone may ask.
+	// action is what the domain decides by, as documentation; empty where nothing is decided.
 	action policy.Action
 	// query and header are the parameters it takes. Any other query parameter is refused.
 	query, header []parameter
@@ -32,6 +32,9 @@ type route struct {
 	status []int
 	endpoint
 }
+
+// public reports whether anyone may ask, without a token.
+func (rt route) public() bool { return !strings.HasPrefix(rt.path, "/v1/") }
 
 // parameter is one query parameter or header.
 type parameter struct {
@@ -108,14 +111,14 @@ const maxBody = 1 << 20
 // operation makes the door's operation of a route.
 func (s *server) operation(rt route) api.Operation {
 	op := api.Operation{
-		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.action == "",
+		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.public(),
 		Query: parameters(rt.query), Header: parameters(rt.header),
 		Handle: func(c *api.Call) (api.Answer, error) {
 			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query})
 			return a.encoded(), err
 		},
 	}
-	if rt.action == "" {
+	if rt.public() {
 		op.Identify = api.Anyone
 	}
 	if rt.in != nil {

@@ -64,6 +64,7 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 		return answer[v1.List[v1.Lease]]{}, err
 	}
 	found, next, err := s.broker.Leases(c.ctx, c.principal, broker.LeaseQuery{
+		IDPrefix:  c.query.Get("idPrefix"),
 		VIM:       c.query.Get("vim"),
 		Principal: c.query.Get("principal"),
 		Operation: c.query.Get("operation"),

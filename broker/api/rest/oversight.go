@@ -105,6 +105,11 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Errors: d.Errors}}, err
 }
 
+func (s *server) whoAmI(c *call) (answer[v1.Principal], error) {
+	p := c.principal
+	return answer[v1.Principal]{body: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}}, nil
+}
+
 func (s *server) alive(*call) (answer[v1.Health], error) {
 	return answer[v1.Health]{body: v1.Health{Status: "ok", Version: s.version}}, nil
 }

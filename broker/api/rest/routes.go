@@ -100,6 +100,11 @@ var routes = []route{
 	},
 
 	{
+		method: "GET", path: "/v1/whoami", id: "whoAmI", endpoint: plain((*server).whoAmI),
+		summary: "Show who the caller is to the server",
+		timeout: quick, status: []int{http.StatusOK},
+	},
+	{
 		method: "GET", path: "/v1/audit", id: "listAudit", endpoint: plain((*server).listAudit),
 		summary: "Read the audit log, newest first",
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
@@ -144,6 +149,7 @@ var (
 	vimQuery = append([]parameter{
 		{name: typeFilter, doc: "VIMs of this type."},
 		{name: "name", doc: "VIMs of this name."},
+		{name: "idPrefix", doc: "VIMs whose id begins so."},
 		{
 			name: "status", doc: "VIMs of this status: what the last check found, or draining.",
 			values: append(texts(healthStatuses...), string(broker.Draining)),
@@ -158,6 +164,7 @@ var (
 		{name: "force", doc: "Delete although leases cannot be revoked; they stay listed as irrevocable.", kind: "boolean", values: truth},
 	}
 	leaseQuery = append([]parameter{
+		{name: "idPrefix", doc: "Leases whose id begins so."},
 		{name: "vim", doc: "Leases on the VIM of this id or name."},
 		{name: "principal", doc: "Leases of this principal."},
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},

@@ -21,8 +21,22 @@ func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error
 		return answer[v1.VIM]{}, err
 	}
 	a := s.vim(v)
+	a.body.SameAs = s.sameAs(c, v)
 	a.location = "/v1/vims/" + url.PathEscape(v.ID)
 	return a, nil
+}
+
+// sameAs names the caller's other VIMs that are the same system. The VIM is registered,
+// so a failure here is only logged.
+func (s *server) sameAs(c *call, v broker.VIM) (names []string) {
+	others, err := s.broker.SameSystem(c.ctx, c.principal, v)
+	if err != nil {
+		s.log.WarnContext(c.ctx, "looking for other registrations of a VIM's system", "request", c.ID, "vim", v.ID, "error", err)
+	}
+	for _, other := range others {
+		names = append(names, other.Project+"/"+other.Name)
+	}
+	return names
 }
 
 func (s *server) listVIMs(c *call) (answer[v1.List[v1.VIM]], error) {
@@ -63,9 +77,10 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 // vimsAsked is the query of a list of VIMs.
 func vimsAsked(c *call) (broker.VIMQuery, error) {
 	q := broker.VIMQuery{
-		Type:   broker.VIMType(c.query.Get("type")),
-		Name:   c.query.Get("name"),
-		Status: broker.HealthStatus(c.query.Get("status")),
+		Type:     broker.VIMType(c.query.Get("type")),
+		IDPrefix: c.query.Get("idPrefix"),
+		Name:     c.query.Get("name"),
+		Status:   broker.HealthStatus(c.query.Get("status")),
 	}
 	if q.Status == broker.HealthStatus(broker.Draining) { // the wire has one word for state and status
 		q.State, q.Status = broker.Draining, ""
@@ -108,7 +123,11 @@ func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
 
 func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {
 	v, err := s.broker.CheckVIM(c.ctx, c.principal, c.path("id"))
-	return s.vim(v), err
+	a := s.vim(v)
+	if err == nil {
+		a.body.SameAs = s.sameAs(c, v)
+	}
+	return a, err
 }
 
 func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {

@@ -46,6 +46,8 @@ type VIM struct {
 	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
 	Warnings    []string  `json:"warnings" doc:"Warnings: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
 
+	SameAs []string `json:"sameAs,omitempty" doc:"Other VIMs that the caller sees and that are the same system, as project/name; only in the answers to a registration and to a check"`
+
 	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`
 	CreatedBy string    `json:"createdBy" doc:"Principal that registered it"`

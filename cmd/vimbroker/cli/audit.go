@@ -89,9 +89,9 @@ func (p *program) sinceWhen(s string) (time.Time, error) {
 }
 
 func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
-	console.Row(w, "SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME", "KIND", "RESOURCE", "DETAIL")
+	p.Header(w, []string{"SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME"}, "KIND", "RESOURCE", "DETAIL")
 	for _, e := range entries {
-		console.Row(w, strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), e.Principal, e.Action, e.Outcome, e.Kind, e.Resource, console.Pairs(e.Detail))
+		p.Columns(w, []string{strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome}, e.Kind, e.Resource, console.Pairs(e.Detail))
 	}
 }
 

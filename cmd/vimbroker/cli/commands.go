@@ -22,5 +22,6 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.tokenCommand(),
 		p.versionCommand(),
 		p.vimCommand(),
+		p.whoamiCommand(),
 	}
 }

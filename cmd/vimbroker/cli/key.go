@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) keyCommand() *cobra.Command {
-	return console.Group("key", "See, rotate and migrate the keys that seal credentials",
+	group := console.Group("key", "See, rotate and migrate the keys that seal credentials",
 		"Each VIM's credential is sealed with a key of its own, which is kept in a key store.",
 		`  vimbroker key status
   vimbroker key rotate --older-than 720h
@@ -25,6 +25,8 @@ func (p *program) keyCommand() *cobra.Command {
 		p.keyRotateCommand(),
 		p.keyMigrateCommand(),
 	)
+	p.ProjectFlag(group)
+	return group
 }
 
 func (p *program) keyStatusCommand() *cobra.Command {
@@ -65,7 +67,7 @@ credentials again.`,
 }
 
 func (p *program) keyTable(w io.Writer, keys []v1.KeyStatus) {
-	console.Row(w, "VIM", "PROJECT", "STORE", "SEALED", "GENERATION", "PAST", "OPENS")
+	p.Header(w, []string{"VIM", "PROJECT", "STORE", "SEALED", "GENERATION", "PAST", "OPENS"})
 	for _, k := range keys {
 		opens := ""
 		switch {
@@ -104,7 +106,11 @@ old one. Leases are not affected. If the command is interrupted, repeat it.`,
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			if len(args) == 1 {
-				_, err := broker.RotateVIM(c.Context(), args[0], v1.Rotation{}, 0)
+				vim, err := p.VIMRef(c.Context(), broker, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = broker.RotateVIM(c.Context(), vim, v1.Rotation{}, 0)
 				return err
 			}
 			before := p.Now().Add(-olderThan)

@@ -22,9 +22,9 @@ var (
 )
 
 func (p *program) leaseCommand() *cobra.Command {
-	return console.Group("lease", "Take, look at, renew and revoke leases",
+	group := console.Group("lease", "Take, look at, renew and revoke leases",
 		"A lease is a credential derived from a VIM's: narrow, short-lived, revocable, and recorded.",
-		`  vimbroker lease issue --vim edge-1 --role edit --namespace web > kubeconfig
+		`  vimbroker lease issue --vim edge-1 --role edit --namespace web --out kubeconfig
   vimbroker lease list
   vimbroker lease revoke --vim edge-1 --wait`,
 		p.leaseIssueCommand(),
@@ -33,11 +33,13 @@ func (p *program) leaseCommand() *cobra.Command {
 		p.leaseRenewCommand(),
 		p.leaseRevokeCommand(),
 	)
+	p.ProjectFlag(group)
+	return group
 }
 
 func (p *program) leaseListCommand() *cobra.Command {
 	var q client.LeaseQuery
-	var all bool
+	var all, mine, watch bool
 	var limit int
 	c := &cobra.Command{
 		Use:     "list",
@@ -56,14 +58,27 @@ func (p *program) leaseListCommand() *cobra.Command {
 			if q.State != "" {
 				states = []string{q.State}
 			}
-			leases, more, err := listLeases(c.Context(), broker, q, states, limit)
-			if err != nil {
+			if mine {
+				me, err := broker.WhoAmI(c.Context())
+				if err != nil {
+					return err
+				}
+				q.Principal = me.Name
+			}
+			var err error
+			if q.VIM, err = p.VIMRef(c.Context(), broker, q.VIM); err != nil {
 				return err
 			}
-			if more {
-				p.Warn("there are more than %d leases; see them with --limit", limit)
-			}
-			return p.Print(v1.List[v1.Lease]{Items: leases}, func(w io.Writer) { p.leaseTable(w, leases) })
+			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Lease]{
+				Watch: watch, Table: p.leaseTable, ID: func(l v1.Lease) string { return l.ID },
+				List: func() ([]v1.Lease, error) {
+					leases, more, err := listLeases(c.Context(), broker, q, states, limit)
+					if more {
+						p.Warn("there are more than %d leases; see them with --limit", limit)
+					}
+					return leases, err
+				},
+			})
 		}),
 	}
 	flags := c.Flags()
@@ -72,7 +87,10 @@ func (p *program) leaseListCommand() *cobra.Command {
 	flags.StringVar(&q.Operation, "operation", "", "only leases that serve this operation")
 	flags.StringVar(&q.State, "state", "", "only leases in this state")
 	flags.BoolVar(&all, "all", false, "leases that have ended, too")
+	flags.BoolVar(&mine, "mine", false, "only your own leases")
 	flags.IntVar(&limit, "limit", 1000, "at most this many")
+	console.WatchFlag(c, &watch)
+	c.MarkFlagsMutuallyExclusive("mine", "principal")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "state", cobra.FixedCompletions(leaseStates, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
@@ -98,10 +116,19 @@ func listLeases(ctx context.Context, broker *client.Client, q client.LeaseQuery,
 }
 
 func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
-	console.Row(w, "ID", "VIM", "STATE", "ROLE", "NAMESPACES", "PRINCIPAL", "ISSUED", "EXPIRES", "PURPOSE")
+	p.Header(w, []string{"ID", "VIM", "STATE", "ROLE", "PRINCIPAL", "EXPIRES"}, "NAMESPACES", "ISSUED", "PURPOSE", "PROJECT")
 	for _, l := range leases {
-		console.Row(w, l.ID, l.VIMName, l.State, l.Role, console.List(l.Namespaces), l.Principal, p.When(l.IssuedAt), expiry(l, p.When), l.Purpose)
+		p.Columns(w, []string{p.id(l.ID), l.VIMName, l.State, p.Cut(l.Role), p.Cut(l.Principal), expiry(l, p.When)},
+			console.List(l.Namespaces), p.When(l.IssuedAt), l.Purpose, l.Project)
 	}
+}
+
+// id is how a table shows an id: how it begins, or all of it in a wide one.
+func (p *program) id(id string) string {
+	if p.Wide() {
+		return id
+	}
+	return console.ShortID(id)
 }
 
 // expiry tells when a lease ends by itself, which one that was revoked does not.
@@ -115,12 +142,17 @@ func expiry(l v1.Lease, tell func(time.Time) string) string {
 func (p *program) leaseShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show ID",
+		Aliases: []string{"get", "describe"},
 		Short:   "Show one lease",
 		Long:    "Show one lease. Its credential is printed only when it is issued or renewed, never here.",
 		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
 		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			l, err := broker.Lease(c.Context(), args[0])
+			id, err := p.LeaseRef(c.Context(), broker, args[0])
+			if err != nil {
+				return err
+			}
+			l, err := broker.Lease(c.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -222,14 +254,18 @@ renewing fails, the old one stays.`,
 				return err
 			}
 			defer file.Discard() //nolint:errcheck // what is not complete is empty
-			l, err := broker.RenewLease(c.Context(), args[0], r)
+			id, err := p.LeaseRef(c.Context(), broker, args[0])
+			if err != nil {
+				return err
+			}
+			l, err := broker.RenewLease(c.Context(), id, r)
 			if err != nil {
 				return err
 			}
 			if err := p.handOver(l, file); err != nil {
 				return fmt.Errorf("%w; the lease lives on: renew it again, or revoke it", err)
 			}
-			if p.Output == "table" {
+			if p.ForPeople() {
 				p.Warn("lease %s on %s: expires %s", l.ID, l.VIMName, p.Moment(l.ExpiresAt))
 			}
 			return nil

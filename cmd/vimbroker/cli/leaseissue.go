@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -46,6 +47,10 @@ then runs "vimbroker credential" whenever it needs one.`,
   vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
 		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			var err error
+			if vim, err = p.VIMRef(c.Context(), broker, vim); err != nil {
+				return err
+			}
 			if plugin {
 				return p.printPlugin(c, broker, vim, f)
 			}
@@ -63,7 +68,7 @@ then runs "vimbroker credential" whenever it needs one.`,
 			if err := p.handOver(l, file); err != nil {
 				return p.takeBack(c.Context(), broker, l.ID, err)
 			}
-			if p.Output == "table" {
+			if p.ForPeople() {
 				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease), p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
 			}
 			return nil
@@ -115,17 +120,29 @@ func (p *program) handOver(l v1.IssuedLease, file *files.NewFile) error {
 	content := []byte(strings.TrimSuffix(text.Reveal(), "\n") + "\n")
 	switch {
 	case file != nil:
-		if err := file.Commit(content); err != nil || p.Output == "table" {
+		if err := file.Commit(content); err != nil || p.ForPeople() {
 			return err
 		}
 		return p.Print(l.Lease, nil)
-	case p.Output != "table":
+	case !p.ForPeople():
 		return p.Print(l, nil)
 	}
+	p.warnReadable()
 	if _, err := p.Out.Write(content); err != nil {
 		return fmt.Errorf("writing the client configuration: %w", err)
 	}
 	return nil
+}
+
+// warnReadable says so if others can read the file that standard output is.
+func (p *program) warnReadable() {
+	out, isFile := p.Out.(*os.File)
+	if !isFile {
+		return
+	}
+	if info, err := out.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		p.Warn("WARNING: others can read the file that standard output goes to (mode %04o), and the credential in it; run chmod 600 on it, and use --out FILE next time", info.Mode().Perm())
+	}
 }
 
 // takeBack revokes a lease that cannot be used, because of err, and returns err.

@@ -20,8 +20,9 @@ func (p *program) leaseRevokeCommand() *cobra.Command {
 	var all, wait bool
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use:   "revoke [ID...]",
-		Short: "Revoke leases",
+		Use:     "revoke [ID...]",
+		Aliases: []string{"rm"},
+		Short:   "Revoke leases",
 		Long: `Revoke leases before they expire: leases by id, the leases that match --vim,
 --principal and --operation together, or with --all every lease that you may
 revoke. It is safe to revoke a lease again.
@@ -38,6 +39,15 @@ long at most. --wait returns when the server has tested that it no longer works.
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
+			var err error
+			for i := range ids {
+				if ids[i], err = p.LeaseRef(ctx, broker, ids[i]); err != nil {
+					return err
+				}
+			}
+			if s.VIM, err = p.VIMRef(ctx, broker, s.VIM); err != nil {
+				return err
+			}
 			leases, err := revoke(ctx, broker, ids, s, all)
 			if wait {
 				leases, err = p.awaitDead(ctx, broker, leases, err)
@@ -91,17 +101,17 @@ func revoke(ctx context.Context, broker *client.Client, ids []string, s v1.Selec
 // then are. err is what went wrong before, and stays part of the answer.
 func (p *program) awaitDead(ctx context.Context, broker *client.Client, leases []v1.Lease, err error) ([]v1.Lease, error) {
 	for i, l := range leases {
-		waitErr := poll(ctx, func() (bool, error) {
+		waitErr := p.Await(ctx, "the credential of lease "+console.ShortID(l.ID)+" on "+l.VIMName+" is refused", func() (bool, string, error) {
 			now, err := broker.Lease(ctx, l.ID)
 			if err != nil {
-				return false, err
+				return false, "", err
 			}
 			leases[i] = now
 			if now.State == "irrevocable" {
-				return false, fmt.Errorf("given up: %s; it works until %s", now.LastError, now.ExpiresAt.Format(time.RFC3339))
+				return false, "", fmt.Errorf("given up: %s; it works until %s", now.LastError, now.ExpiresAt.Format(time.RFC3339))
 			}
 			// One that was never issued has no credential that could be tried.
-			return !now.ConfirmedDeadAt.IsZero() || now.State == "revoked" && now.IssuedAt.IsZero(), nil
+			return !now.ConfirmedDeadAt.IsZero() || now.State == "revoked" && now.IssuedAt.IsZero(), now.State, nil
 		})
 		if waitErr != nil {
 			err = errors.Join(err, fmt.Errorf("waiting until lease %s is dead: %w", l.ID, waitErr))
@@ -112,9 +122,9 @@ func (p *program) awaitDead(ctx context.Context, broker *client.Client, leases [
 
 func (p *program) printRevoked(leases []v1.Lease) error {
 	return p.Print(v1.List[v1.Lease]{Items: leases}, func(w io.Writer) {
-		console.Row(w, "ID", "VIM", "STATE", "PRINCIPAL", "REVOKED", "CONFIRMED DEAD")
+		p.Header(w, []string{"ID", "VIM", "STATE", "PRINCIPAL", "REVOKED", "CONFIRMED DEAD"})
 		for _, l := range leases {
-			console.Row(w, l.ID, l.VIMName, l.State, l.Principal, p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
+			console.Row(w, p.id(l.ID), l.VIMName, l.State, p.Cut(l.Principal), p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
 		}
 	})
 }

@@ -81,7 +81,7 @@ only a digest. Nothing is sent to the server.`,
 }
 
 func (p *program) printToken(t newToken) error {
-	if p.Output != "table" {
+	if !p.ForPeople() {
 		return p.Print(t, nil)
 	}
 	var line yaml.Node

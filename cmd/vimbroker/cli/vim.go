@@ -19,11 +19,8 @@ import (
 // listPage is how many items a list fetches at once.
 const listPage = 500
 
-// pollEvery is how often --wait looks again.
-const pollEvery = time.Second
-
 func (p *program) vimCommand() *cobra.Command {
-	return console.Group("vim", "Register, look at and change VIMs",
+	group := console.Group("vim", "Register, look at and change VIMs",
 		"A VIM is a registered cluster or cloud. Its credential is sealed at the server and never shown again; leases are derived from it.",
 		`  vimbroker vim register --kubeconfig ~/.kube/config --context edge edge-1
   vimbroker vim list
@@ -37,35 +34,70 @@ func (p *program) vimCommand() *cobra.Command {
 		p.vimInventoryCommand(),
 		p.vimDeleteCommand(),
 	)
+	p.ProjectFlag(group)
+	return group
+}
+
+// RemoteVIM is Remote for a command whose first argument names a VIM.
+func (p *program) RemoteVIM(body func(c *cobra.Command, args []string, broker *client.Client) error) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		if len(args) > 0 {
+			ref, err := p.VIMRef(c.Context(), broker, args[0])
+			if err != nil {
+				return err
+			}
+			args = append([]string{ref}, args[1:]...)
+		}
+		return body(c, args, broker)
+	})
 }
 
 func (p *program) vimListCommand() *cobra.Command {
 	var q client.VIMQuery
+	var f vimFilter
+	var watch bool
 	c := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the VIMs of the project, and shared ones",
-		Long:    "List the VIMs that you may see: those of your project, and shared ones.",
+		Long: `List the VIMs of your project, and shared ones. --project lists those of another
+project, and --all-projects every VIM that you may see.
+
+--label selects as kubectl does: site=north, site!=north, 'site in (north,south)',
+'site notin (north)', site, '!site'; requirements are divided by commas.`,
 		Example: `  vimbroker vim list
-  vimbroker vim list --label site=north --status reachable
-  vimbroker vim list -o json`,
+  vimbroker vim list --label 'site in (north,south),tier!=test' --status reachable
+  vimbroker vim list --all-projects -o wide
+  vimbroker vim list -o jsonpath='{.items[*].name}'`,
 		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			q.PageSize = listPage
-			vims := v1.List[v1.VIM]{Items: []v1.VIM{}}
-			for v, err := range broker.AllVIMs(c.Context(), q) {
-				if err != nil {
-					return err
-				}
-				vims.Items = append(vims.Items, v)
+			keep, err := f.filter(c, p, broker, &q)
+			if err != nil {
+				return err
 			}
-			return p.Print(vims, func(w io.Writer) { p.vimTable(w, vims.Items) })
+			return console.PrintList(c.Context(), p.Console, console.Listing[v1.VIM]{
+				Watch: watch, Table: p.vimTable, ID: func(v v1.VIM) string { return v.Project + "/" + v.Name },
+				List: func() ([]v1.VIM, error) {
+					vims := []v1.VIM{}
+					for v, err := range broker.AllVIMs(c.Context(), q) {
+						if err != nil {
+							return nil, err
+						}
+						if keep(v) {
+							vims = append(vims, v)
+						}
+					}
+					return vims, nil
+				},
+			})
 		}),
 	}
 	flags := c.Flags()
 	flags.StringVar(&q.Type, "type", "", "only this type: kubernetes or openstack")
 	flags.StringVar(&q.Status, "status", "", "only this status, like reachable or unauthorized")
-	flags.StringToStringVarP(&q.Labels, "label", "l", nil, "only VIMs with this label, key=value; can be repeated")
+	flags.StringArrayVarP(&f.selectors, "label", "l", nil, "only VIMs whose labels fit this `selector`; can be repeated")
+	flags.BoolVarP(&f.allProjects, "all-projects", "A", false, "VIMs of every project that you may see")
+	console.WatchFlag(c, &watch)
 	console.MustComplete(c, "type", cobra.FixedCompletions([]string{"kubernetes", "openstack"}, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "status", cobra.FixedCompletions([]string{"unchecked", "reachable", "unreachable", "unauthorized", "identityChanged", "unopenable"}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
@@ -73,24 +105,26 @@ func (p *program) vimListCommand() *cobra.Command {
 }
 
 func (p *program) vimTable(w io.Writer, vims []v1.VIM) {
-	console.Row(w, "NAME", "TYPE", "STATUS", "ENDPOINT", "PROJECT", "DEFAULT", "SHARED", "CREDENTIAL", "CHECKED")
+	p.Header(w, []string{"NAME", "TYPE", "STATUS", "PROJECT", "ID", "CHECKED"}, "DEFAULT", "SHARED", "CREDENTIAL", "ENDPOINT", "LABELS")
 	for _, v := range vims {
 		credential := v.Credential.Kind
 		if !v.Credential.ExpiresAt.IsZero() {
 			credential += ", expires " + p.When(v.Credential.ExpiresAt)
 		}
-		console.Row(w, v.Name, v.Type, v.Status, v.Endpoint, v.Project, console.Yes(v.Default), console.Yes(v.Shared), credential, p.When(v.CheckedAt))
+		p.Columns(w, []string{v.Name, v.Type, v.Status, v.Project, console.ShortID(v.ID), p.When(v.CheckedAt)},
+			console.Yes(v.Default), console.Yes(v.Shared), credential, v.Endpoint, console.Pairs(v.Labels))
 	}
 }
 
 func (p *program) vimShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show VIM",
+		Aliases: []string{"get", "describe"},
 		Short:   "Show one VIM",
 		Long:    "Show one VIM, by name or id. Its credential is never shown.",
 		Example: "  vimbroker vim show edge-1\n  vimbroker vim show edge-1 -o json",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			v, err := broker.VIM(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -104,6 +138,9 @@ func (p *program) vimShowCommand() *cobra.Command {
 
 // printVIM prints one VIM, and on stderr what deserves attention.
 func (p *program) printVIM(v v1.VIM) error {
+	if len(v.SameAs) > 0 {
+		p.Warn("WARNING: this is the same system as %s; each registration leases and cleans up on its own", console.List(v.SameAs))
+	}
 	return p.Print(v, func(w io.Writer) {
 		console.Fact(w, "Name", v.Name)
 		console.Fact(w, "Id", v.ID)
@@ -111,6 +148,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Status", v.Status)
 		console.Fact(w, "Message", v.Message)
 		console.Fact(w, "Warnings", console.List(v.Warnings))
+		console.Fact(w, "Same system as", console.List(v.SameAs))
 		console.Fact(w, "Endpoint", v.Endpoint)
 		console.Fact(w, "Server verified", verified(v))
 		console.Fact(w, "Namespace", v.Namespace)
@@ -147,7 +185,11 @@ func (p *program) cloudFacts(w io.Writer, v v1.VIM) {
 	if found != nil {
 		console.Fact(w, "Cloud project", found.ProjectName+" ("+found.ProjectID+"), domain "+found.ProjectDomainName)
 	}
-	console.Fact(w, "Regions", console.List(v.Discovered.Regions))
+	what := "Namespaces"
+	if found != nil {
+		what = "Regions"
+	}
+	console.Fact(w, what, console.List(v.Discovered.Regions))
 	if found != nil {
 		console.Fact(w, "Roles", console.List(found.Roles))
 		console.Fact(w, "A lease is a", found.Leases)
@@ -208,7 +250,7 @@ func (p *program) vimCheckCommand() *cobra.Command {
 accepts the credential. Fails (exit code 1) unless the VIM is reachable.`,
 		Example: "  vimbroker vim check edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			v, err := broker.CheckVIM(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -231,13 +273,14 @@ func (p *program) vimDeleteCommand() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use:   "delete VIM",
-		Short: "Delete a VIM and destroy its credential's key",
+		Use:     "delete VIM",
+		Aliases: []string{"rm"},
+		Short:   "Delete a VIM and destroy its credential's key",
 		Long: `Delete a VIM. The server refuses while the VIM has active leases. With --drain it
 revokes them first, and deletes the VIM when the last one has ended.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
 			v, gone, err := broker.DeleteVIM(ctx, args[0], d)
@@ -265,32 +308,16 @@ revokes them first, and deletes the VIM when the last one has ended.`,
 
 // awaitGone polls until a draining VIM is gone.
 func (p *program) awaitGone(ctx context.Context, broker *client.Client, name, id string) error {
-	err := poll(ctx, func() (bool, error) {
+	err := p.Await(ctx, "the leases on "+name+" have ended and it is gone", func() (bool, string, error) {
 		_, err := broker.VIM(ctx, id)
 		if client.Status(err) == http.StatusNotFound {
-			return true, nil
+			return true, "", nil
 		}
-		return false, err
+		return false, "", err
 	})
 	if err != nil {
 		return fmt.Errorf("waiting until %s is gone: %w; see: vimbroker lease list --vim %[3]s; where the VIM cannot be asked any more: vimbroker vim delete %[3]s --drain --force", name, err, id)
 	}
 	p.Warn("%s is deleted", name)
 	return nil
-}
-
-// poll asks again and again until it is so, or until the context ends.
-func poll(ctx context.Context, done func() (bool, error)) error {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for {
-		if so, err := done(); so || err != nil {
-			return err
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

@@ -33,7 +33,7 @@ stores anything. Existing leases keep using the previous settings.`,
   vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token
   vimbroker vim update cloud-1 --region RegionTwo --username ops --password-file password`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			change, err := s.change(c, p)
 			if err != nil {
 				return err
@@ -182,7 +182,7 @@ func (p *program) vimRotateCommand() *cobra.Command {
 credential stays and is sealed again under a new key; the old key is destroyed.`,
 		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token\n  vimbroker vim rotate edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			credential, err := f.read(p)
 			if err != nil {
 				return err
@@ -218,7 +218,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 			return console.Names("VIM (a name or id, or --all)")(c, args)
 		},
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			if all {
 				for v, err := range broker.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {
 					if err != nil {
@@ -249,7 +249,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 // printInventories prints counts and what does not match, and errs if anything is left so.
 func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	err := p.Print(found, func(w io.Writer) {
-		console.Row(w, "VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "FOREIGN", "SETTLED")
+		p.Header(w, []string{"VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "FOREIGN", "SETTLED"})
 		for _, i := range found.Items {
 			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), strconv.Itoa(len(i.Foreign)), console.Yes(i.Settled))
 		}

@@ -28,6 +28,10 @@ type Console struct {
 	Addr, TokenFile string
 	// Output is the -o flag of the commands that have it.
 	Output string
+	// NoHeaders is the --no-headers flag of the same commands.
+	NoHeaders bool
+	// Project is the --project flag of the commands that name a VIM.
+	Project string
 }
 
 // Environment is a process environment, as os.Environ spells it.

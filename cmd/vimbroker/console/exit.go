@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 // Exit codes. The root command's help tells them to people.
@@ -80,14 +81,21 @@ func (p *Console) ExitCode(err error) int {
 	switch {
 	case errors.As(err, &wrong):
 		return ExitUsage
-	case client.Status(err) == http.StatusNotFound:
+	case client.Status(err) == http.StatusNotFound, errors.As(err, new(*missingError)):
 		return exitNotFound
 	}
 	return ExitFailed
 }
 
-// complain writes the one line of an error.
+// complain writes the one line of an error, or a line for each fault of a file.
 func (p *Console) complain(err error) {
+	var many *files.Faults
+	if errors.As(err, &many) && len(many.Lines) > 1 {
+		for _, line := range many.Lines {
+			fmt.Fprintln(p.Err, "vimbroker: "+oneLine(line))
+		}
+		return
+	}
 	// Joined errors stand on lines of their own.
 	lines := strings.FieldsFunc(commands.Replace(explain(err)), func(r rune) bool { return r == '\n' || r == '\r' })
 	fmt.Fprintln(p.Err, "vimbroker: "+oneLine(strings.Join(lines, "; ")))
@@ -100,6 +108,16 @@ func (p *Console) Warn(format string, args ...any) {
 
 // explain adds what to do next where the error itself cannot know.
 func explain(err error) string {
+	text := advise(err)
+	var problem *client.Problem
+	if errors.As(err, &problem) && problem.RequestID != "" {
+		text += " [request " + problem.RequestID + "]"
+	}
+	return text
+}
+
+// advise is explain without the id by which the server's log knows the request.
+func advise(err error) string {
 	text := err.Error()
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -110,7 +128,7 @@ func explain(err error) string {
 	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
 		text = strings.Replace(text, problem.Error(), "the server does not know this token", 1)
 		return text + "; set " + EnvToken + ", " + EnvTokenFile + " or --token-file to one that it knows"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &request):
 		return text + "; no server runs there: start one with \"vimbroker serve\", or set " + EnvAddr + " or --addr to where it is"
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return text + "; it serves plain http: set " + EnvAddr + " or --addr to its http:// address"

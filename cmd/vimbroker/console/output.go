@@ -10,26 +10,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
 // outputs are the forms that -o chooses from.
-var outputs = []string{"table", "json", "yaml"}
+var outputs = []string{"table", "wide", "name", "json", "yaml"}
+
+// jsonPath begins the form that picks fields.
+const jsonPath = "jsonpath="
 
 // OutputFlag gives a command the -o flag.
 func (p *Console) OutputFlag(c *cobra.Command) {
-	c.Flags().StringVarP(&p.Output, "output", "o", "table", "how to print: table for people, json or yaml for programs")
+	c.Flags().StringVarP(&p.Output, "output", "o", "table", "how to print: table, wide, name, json, yaml, or jsonpath=EXPRESSION")
+	c.Flags().BoolVar(&p.NoHeaders, "no-headers", false, "tables without the line of column names")
 	MustComplete(c, "output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 	inner := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if !slices.Contains(outputs, p.Output) {
-			return Usagef(c, "--output must be %s", strings.Join(outputs, ", "))
+		if !slices.Contains(outputs, p.Output) && !strings.HasPrefix(p.Output, jsonPath) {
+			return Usagef(c, "--output must be %s or jsonpath=EXPRESSION", strings.Join(outputs, ", "))
+		}
+		if expression, ok := strings.CutPrefix(p.Output, jsonPath); ok {
+			if _, err := parsePath(expression); err != nil {
+				return Usagef(c, "--output: %v", err)
+			}
 		}
 		return inner(c, args)
 	}
@@ -38,10 +47,8 @@ func (p *Console) OutputFlag(c *cobra.Command) {
 // Print writes a value of the API's in the form asked for; table writes it for
 // people, its cells divided by tabs.
 func (p *Console) Print(value any, table func(w io.Writer)) error {
-	if p.Output == "table" {
-		w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-		table(w)
-		return w.Flush()
+	if p.ForPeople() {
+		return p.table(table)
 	}
 	var encoded bytes.Buffer
 	if err := v1.Encode(&encoded, value); err != nil {
@@ -54,6 +61,18 @@ func (p *Console) Print(value any, table func(w io.Writer)) error {
 		}
 		_, err := p.Out.Write(append(indented.Bytes(), '\n'))
 		return err
+	}
+	if expression, ok := strings.CutPrefix(p.Output, jsonPath); ok || p.Output == "name" {
+		decoder := json.NewDecoder(&encoded)
+		decoder.UseNumber()
+		var fields map[string]any
+		if err := decoder.Decode(&fields); err != nil {
+			return errors.New("the answer is not a JSON object") // the library's words may quote it
+		}
+		if !ok {
+			return p.printNames(fields)
+		}
+		return p.printPath(expression, fields)
 	}
 	// Every JSON text is YAML, and as nodes it keeps the order of its keys.
 	var node yaml.Node
@@ -69,6 +88,30 @@ func (p *Console) Print(value any, table func(w io.Writer)) error {
 	}
 	_, err := p.Out.Write(out.Bytes())
 	return err
+}
+
+// parsePath reads an expression as kubectl does; the braces may be left out.
+func parsePath(expression string) (*jsonpath.JSONPath, error) {
+	if !strings.Contains(expression, "{") {
+		expression = "{" + expression + "}"
+	}
+	path := jsonpath.New("output").AllowMissingKeys(true)
+	if err := path.Parse(expression); err != nil {
+		return nil, fmt.Errorf("jsonpath: %w", err)
+	}
+	return path, nil
+}
+
+func (p *Console) printPath(expression string, value any) error {
+	path, err := parsePath(expression)
+	if err != nil {
+		return err
+	}
+	if err := path.Execute(p.Out, value); err != nil {
+		return errors.New("the jsonpath does not fit the answer; see its fields with -o json") // the library's words may quote it
+	}
+	fmt.Fprintln(p.Out)
+	return nil
 }
 
 // blockStyle undoes the braces and quotes that JSON needs.

@@ -108,7 +108,7 @@ func TestOwnKubeconfigRefusesWhatTheBrokerCannotHold(t *testing.T) {
 		"unknown":             {user("token: t, tokne: t"), "", "users[0].user.tokne (line 15): unknown key"},
 		"insecure":            {cluster("insecure-skip-tls-verify: true"), "", "--insecure-skip-verify"},
 		"proxy":               {cluster("proxy-url: http://p"), "", "proxy-url"},
-		"no such file":        {cluster("certificate-authority: /nowhere"), "", "clusters[0].cluster.certificate-authority (line 12): stat /nowhere"},
+		"no such file":        {cluster("certificate-authority: /nowhere"), "", "clusters[0].cluster.certificate-authority (line 12): open /nowhere"},
 		"CA of another kind":  {cluster("certificate-authority: secret"), "", "secret holds no certificate in PEM, so it is not sent"},
 		"key of another kind": {user("client-certificate: op.pem, client-key: ca.pem"), "", "ca.pem holds no private key in PEM, so it is not sent"},
 		"a device":            {cluster("certificate-authority: /dev/zero"), "", "/dev/zero is not a regular file"},

@@ -31,7 +31,20 @@ type Document struct {
 	// Name is the file as the person named it.
 	Name   string
 	Faults []string
+	// report has the faults once more, each with file and line.
+	report []string
+	// lines are where the keys stand that were read.
+	lines map[string]int
 }
+
+// Faults is everything that is wrong with a document. Error has it in one line.
+type Faults struct {
+	text string
+	// Lines has each fault on its own, behind file and line.
+	Lines []string
+}
+
+func (f *Faults) Error() string { return f.text }
 
 // Fields lists the keys that a mapping may hold, each with what reads its value.
 type Fields map[string]reader
@@ -46,19 +59,19 @@ func (d *Document) Parse(text []byte) *yaml.Node {
 	var root, second yaml.Node
 	switch err := decoder.Decode(&root); {
 	case errors.Is(err, io.EOF):
-		d.Faults = append(d.Faults, "the file is empty")
+		d.whole(0, "the file is empty")
 		return nil
 	case err != nil:
 		// The parser's own words may quote the text around the fault.
-		d.Faults = append(d.Faults, "not YAML"+yamlLine(err))
+		d.whole(0, "not YAML"+yamlLine(err))
 		return nil
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		d.Faults = append(d.Faults, "holds more than one YAML document; keep one")
+		d.whole(second.Line, "holds more than one YAML document; keep one")
 		return nil
 	}
 	if len(root.Content) != 1 {
-		d.Faults = append(d.Faults, "the file is empty")
+		d.whole(0, "the file is empty")
 		return nil
 	}
 	return root.Content[0]
@@ -76,19 +89,53 @@ func yamlLine(err error) string {
 
 // Fault notes what is wrong at a key and what to do about it.
 func (d *Document) Fault(n *yaml.Node, at, format string, args ...any) {
-	where := at
+	where, message, line := at, fmt.Sprintf(format, args...), d.lineOf(at)
 	if n != nil && n.Line > 0 {
+		line = n.Line
 		where = fmt.Sprintf("%s (line %d)", at, n.Line)
 	}
-	d.Faults = append(d.Faults, where+": "+fmt.Sprintf(format, args...))
+	d.Faults = append(d.Faults, where+": "+message)
+	d.report = append(d.report, place(d.Name, line)+": "+at+": "+message)
 }
 
-// Err is all faults in one line, or nil.
+// whole notes a fault of the file as a whole.
+func (d *Document) whole(line int, message string) {
+	d.Faults = append(d.Faults, message)
+	d.report = append(d.report, place(d.Name, line)+": "+message)
+}
+
+// place names a line of a file, as compilers do; line 0 is not known.
+func place(name string, line int) string {
+	if line == 0 {
+		return name
+	}
+	return name + ":" + strconv.Itoa(line)
+}
+
+// lineOf is where a key stands, or what it stands in; 0 if the file has neither.
+func (d *Document) lineOf(at string) int {
+	for at != "" {
+		if line := d.lines[at]; line > 0 {
+			return line
+		}
+		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
+	}
+	return 0
+}
+
+func (d *Document) remember(at string, n *yaml.Node) {
+	if d.lines == nil {
+		d.lines = make(map[string]int)
+	}
+	d.lines[at] = n.Line
+}
+
+// Err is all faults as a [*Faults], or nil.
 func (d *Document) Err() error {
 	if len(d.Faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %s", d.Name, strings.Join(d.Faults, "; "))
+	return &Faults{text: d.Name + ": " + strings.Join(d.Faults, "; "), Lines: d.report}
 }
 
 // Mapping reads a mapping's values with the readers that its keys name.
@@ -121,6 +168,7 @@ func (d *Document) Pairs(n *yaml.Node, at string, each func(key, value *yaml.Nod
 			d.Fault(key, path, "the key stands here twice; keep one")
 		default:
 			seen[key.Value] = true
+			d.remember(path, key)
 			each(key, value, path)
 		}
 	}
@@ -247,7 +295,9 @@ func (d *Document) List(n *yaml.Node, at string, each reader) {
 		return
 	}
 	for i, item := range n.Content {
-		each(item, fmt.Sprintf("%s[%d]", at, i))
+		path := fmt.Sprintf("%s[%d]", at, i)
+		d.remember(path, item)
+		each(item, path)
 	}
 }
 
@@ -280,11 +330,7 @@ func Printable(s string) string {
 // ReadNamed reads a regular file of at most [maxFile] bytes that another file or the
 // configuration names. A pipe or device is refused: opening one can block for ever.
 func ReadNamed(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file; name a file", name)
 	}
 	return ReadFile(name, nil)

@@ -68,6 +68,7 @@ run the command, it exits with 127 (no such command), 126 (not executable), or 1
 		},
 	}
 	f.Add(c)
+	p.ProjectFlag(c)
 	return c
 }
 
@@ -81,6 +82,9 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	path, err := lookPath(command[0], p.Env)
 	if err != nil {
 		return startCode(err), err
+	}
+	if vim, err = p.VIMRef(ctx, broker, vim); err != nil {
+		return console.ExitNotRun, err
 	}
 	signals := catchSignals()
 	defer signals.release()

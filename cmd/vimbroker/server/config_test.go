@@ -102,7 +102,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		}},
 		{"values", "listen: nowhere\nlog: {level: loud, format: xml}\nlease: {defaultTTL: 2h, maxTTL: 1h}\ncheckInterval: 1s\ntokensFile: /nowhere\npolicyDir: /nowhere\ntls: {certFile: /nowhere}\negress: {networks: [x], ports: [0], projects: {lab: {ports: [y]}}}\n", []string{
 			"listen: must be host:port", "log.level (line 2): must be debug", "log.format: must be json or text", "lease.defaultTTL: must not be longer",
-			"checkInterval: must be at least 10s", "tokensFile: stat /nowhere", "policyDir: reading policies: open /nowhere",
+			"checkInterval: must be at least 10s", "tokensFile: open /nowhere", "policyDir: reading policies: open /nowhere",
 			"tls.keyFile: must name the key", "egress.ports[0] (line 8): must be a string", "egress.projects.lab: port",
 		}},
 		{"no TLS", "listen: 0.0.0.0:8420\n", []string{"tls: must be set", "tokensFile: must name the file"}},

@@ -18,7 +18,7 @@ func TestDatabaseConfigurationFaults(t *testing.T) {
 		"{postgres: {}}":                       "database.postgres.dsnFile: must name a file",
 		"{postgres: {dsn: x}}":                 "database.postgres.dsn (line 2): unknown key",
 		"{sqlite: {}}":                         "database.sqlite (line 2): unknown key",
-		"{postgres: {dsnFile: /x}}":            "database.postgres.dsnFile: stat /x",
+		"{postgres: {dsnFile: /x}}":            "database.postgres.dsnFile: open /x",
 		"{postgres: {dsnFile: " + open + "}}":  "database.postgres.dsnFile: " + open + " can be read or changed by others",
 		"{postgres: {dsnFile: " + plain + "}}": "sslmode=verify-full",
 		"{postgres: {dsnFile: " + wrong + "}}": "connection string",

@@ -34,7 +34,7 @@ func TestKeyStoresReportEveryFaultAtOnce(t *testing.T) {
 			"keyStores[0].barbican: login by password: give the project's id", "keyStores[0].barbican.auth.applicationCredential.secretFile: " + empty + " is empty",
 			"keyStores[0].barbican: login by application credential: needs its id",
 		}},
-		{"token", "[{vault: {address: https://v, auth: {tokenFile: /nowhere}}}]", []string{"keyStores[0].vault.auth.tokenFile: stat /nowhere"}},
+		{"token", "[{vault: {address: https://v, auth: {tokenFile: /nowhere}}}]", []string{"keyStores[0].vault.auth.tokenFile: open /nowhere"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

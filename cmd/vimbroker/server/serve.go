@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 // serveFlags are the flags of serve; those that are given win over the file.
 type serveFlags struct {
 	configFile, listen, dataDir, logFormat, logLevel string
-	dev                                              bool
+	dev, check                                       bool
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -62,12 +63,14 @@ is left out means:
 deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP the
 file is read again: tokens, policies, egress rules and the certificate are replaced
 without a restart. A file with a fault changes nothing, and the log says what is
-wrong; so it does of keys that changed and need a restart.
+wrong; so it does of keys that changed and need a restart. --check checks a file
+without starting anything: run it before a reload.
 
 It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 		Example: `  vimbroker serve --dev
   vimbroker serve --dev --listen 127.0.0.1:8420 --data-dir ./data
-  vimbroker serve --config /etc/vimbroker/vimbroker.yaml`,
+  vimbroker serve --config /etc/vimbroker/vimbroker.yaml
+  vimbroker serve --config /etc/vimbroker/vimbroker.yaml --check`,
 		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.dev == (f.configFile != "") {
@@ -78,11 +81,16 @@ It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 			if err != nil {
 				return err
 			}
+			if f.check {
+				fmt.Fprintf(p.Out, "%s has no fault\n", cmp.Or(f.configFile, "serve --dev"))
+				return nil
+			}
 			return p.serve(c.Context(), config, read)
 		},
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.dev, "dev", false, "try-out mode; NOT FOR PRODUCTION")
+	flags.BoolVar(&f.check, "check", false, "only check the configuration and the files that it names; print every fault, one a line")
 	flags.StringVar(&f.configFile, "config", "", "configuration file")
 	flags.StringVar(&f.listen, "listen", "", "host:port to listen on (default "+console.DefaultListen+")")
 	flags.StringVar(&f.dataDir, "data-dir", "", "directory of database and keys (default: $XDG_STATE_HOME/vimbroker or ~/.local/state/vimbroker)")

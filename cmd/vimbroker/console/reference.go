@@ -1,0 +1,111 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+)
+
+// minPrefix is how many characters of an id name it, where they name no other.
+const minPrefix = 4
+
+// ShortID is the beginning of an id, as tables show it.
+func ShortID(id string) string {
+	if _, err := uuid.Parse(id); err != nil {
+		return id
+	}
+	return id[:8]
+}
+
+// ProjectFlag lets the commands below c name VIMs of another project.
+func (p *Console) ProjectFlag(c *cobra.Command) {
+	c.PersistentFlags().StringVar(&p.Project, "project", "", "project of the VIM that is named (default: your own, then shared VIMs)")
+}
+
+// VIMRef makes of a person's words what names the VIM to the server: a name, the id of a
+// VIM of the project in --project, or the id that begins so. Empty stays empty.
+func (p *Console) VIMRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+	switch {
+	case ref == "" || uuid.Validate(ref) == nil:
+		return ref, nil
+	case p.Project != "":
+		return p.vimOfProject(ctx, broker, ref)
+	case !isPrefix(ref):
+		return ref, nil
+	}
+	if _, err := broker.VIM(ctx, ref); client.Status(err) != http.StatusNotFound {
+		return ref, err
+	}
+	found, err := broker.VIMs(ctx, client.VIMQuery{IDPrefix: ref, PageSize: 2})
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, v := range found.Items {
+		ids = append(ids, v.ID)
+	}
+	return only(ids, ref, "VIM")
+}
+
+// vimOfProject finds the VIM of that name, or whose id begins so, in the project.
+func (p *Console) vimOfProject(ctx context.Context, broker *client.Client, ref string) (string, error) {
+	queries := []client.VIMQuery{{Name: ref}}
+	if isPrefix(ref) {
+		queries = append(queries, client.VIMQuery{IDPrefix: ref})
+	}
+	for _, q := range queries {
+		for v, err := range broker.AllVIMs(ctx, q) {
+			if err != nil {
+				return "", err
+			}
+			if v.Project == p.Project {
+				return v.ID, nil
+			}
+		}
+	}
+	return "", &missingError{fmt.Sprintf("you see no VIM %q in project %q; see: vimbroker vim list --all-projects", ref, p.Project)}
+}
+
+// LeaseRef makes the whole id of a lease of how it begins.
+func (p *Console) LeaseRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+	if !isPrefix(ref) {
+		return ref, nil
+	}
+	found, err := broker.Leases(ctx, client.LeaseQuery{IDPrefix: ref, PageSize: 2})
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, l := range found.Items {
+		ids = append(ids, l.ID)
+	}
+	return only(ids, ref, "lease")
+}
+
+// only is the one id; none leaves it to the server to say that there is none.
+func only(ids []string, ref, what string) (string, error) {
+	switch len(ids) {
+	case 0:
+		return ref, nil
+	case 1:
+		return ids[0], nil
+	}
+	return "", errors.New("the id of more than one " + what + " begins with " + ref + "; give more of it")
+}
+
+// isPrefix reports whether it may be how a UUID begins, and is not a whole one.
+func isPrefix(s string) bool {
+	return len(s) >= minPrefix && len(s) < 36 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
+}
+
+// missingError is what this program itself found not to be there.
+type missingError struct{ text string }
+
+func (e *missingError) Error() string { return e.text }
