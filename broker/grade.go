@@ -66,7 +66,7 @@ func (b *Broker) grade(ctx context.Context, grader Grader, o *opened, g Grant) (
 // grade. Whom the refusal tells that there is no such VIM learns nothing more.
 func (b *Broker) explainGrade(refusal error, p policy.Principal, v VIM, l Lease, ttl time.Duration) error {
 	var e *Error
-	if !errors.As(refusal, &e) || e.Kind != ErrDenied || l.Grade == GradeBounded {
+	if !errors.As(refusal, &e) || !errors.Is(e.Kind, ErrDenied) || l.Grade == GradeBounded {
 		return refusal
 	}
 	d := b.policy.Decide(policy.Request{Principal: p, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(ttl)})

@@ -21,8 +21,8 @@ type escalation struct {
 type reach int
 
 const (
-	// intoNamespace: to the identities of each namespace that the rule is bound in.
-	intoNamespace reach = iota
+	// The zero value: to the identities of each namespace that the rule is bound in.
+	_ reach = iota
 	// anywhere: to the whole cluster, even from a binding in one namespace.
 	anywhere
 	// clusterOnly: to the whole cluster. The resource has no namespace, so that a

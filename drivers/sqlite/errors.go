@@ -13,11 +13,12 @@ import (
 
 // unique names the rules of uniqueness as SQLite does: by their columns.
 var unique = map[string]rows.Unique{
-	"vims.id":                                  rows.VIMID,
-	"vims.project, vims.name":                  rows.VIMName,
-	"vims.project":                             rows.VIMDefault,
-	"vims.created_by, vims.idempotency_key":    rows.VIMKey,
-	"leases.id":                                rows.LeaseID,
+	"vims.id":                               rows.VIMID,
+	"vims.project, vims.name":               rows.VIMName,
+	"vims.project":                          rows.VIMDefault,
+	"vims.created_by, vims.idempotency_key": rows.VIMKey,
+
+	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,
 }
 

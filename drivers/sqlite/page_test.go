@@ -83,7 +83,11 @@ func TestAPageCostsAPage(t *testing.T) {
 	const most = 4 * (size + 1)
 	live := []broker.LeaseState{broker.LeaseActive}
 	for _, f := range []broker.LeaseFilter{
-		{}, {Project: "full"}, {Project: "full", States: live}, {Principal: "principal-7"}, {VIM: "vim-7"},
+		{},
+		{Project: "full"},
+		{Project: "full", States: live},
+		{Principal: "principal-7"},
+		{VIM: "vim-7"},
 		{CreatedBefore: time.UnixMicro(11_000)},
 	} {
 		for _, f.Token = range []string{"", rows.Token(rows.LeasePosition{CreatedAt: 11_000, ID: "lease-5"})} {

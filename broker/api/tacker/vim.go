@@ -1,7 +1,6 @@
 package tacker
 
 import (
-	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
 )
 
 // occasion is why a VIM is shown: the time that the request itself set is shown in
