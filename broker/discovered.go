@@ -9,6 +9,27 @@ type Discovered struct {
 	// Cloud is nil where the VIM is no cloud, or nothing was discovered yet. In the
 	// stored form its fields stand beside the regions.
 	*Cloud
+	// Cluster is nil where the VIM is no cluster, or was last checked before there were
+	// modes. In the stored form its fields stand beside the regions.
+	*Cluster
+}
+
+// The modes of a cluster.
+const (
+	// ModeManaged: the registered credential makes the namespaces that it needs.
+	ModeManaged = "managed"
+	// ModePrepared: it uses those of a pool that an administrator made.
+	ModePrepared = "prepared"
+)
+
+// Cluster is what a driver found out about a Kubernetes cluster.
+type Cluster struct {
+	Mode string `json:"mode"`
+	// Pool counts the namespaces of the pool, PoolFree those that no grant has claimed.
+	Pool     int `json:"pool,omitempty"`
+	PoolFree int `json:"poolFree,omitempty"`
+	// User is who the cluster takes the registered credential for.
+	User string `json:"user,omitempty"`
 }
 
 // Cloud is what a driver found out about a cloud with projects.

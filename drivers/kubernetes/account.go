@@ -4,26 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
-	"time"
-
-	"golang.org/x/sync/singleflight"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"slices"
+	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
-)
-
-const (
-	// trustedFor is how long an account that was seen whole is taken to be so.
-	// After that it is looked at again, and what was deleted by hand is made anew.
-	trustedFor = 10 * time.Minute
-	// maxTrusted bounds how many are remembered.
-	maxTrusted = 4096
 )
 
 // account is a service account and its bindings: what all leases of one VIM with the same
@@ -56,84 +43,6 @@ func (a account) meta(namespace string) metav1.ObjectMeta {
 	}
 }
 
-// accounts remembers which accounts are known to be whole.
-type accounts struct {
-	now    func() time.Time
-	mu     sync.Mutex
-	seen   map[accountKey]time.Time
-	making singleflight.Group
-}
-
-// accountKey holds the generation too: another generation may be another cluster.
-type accountKey struct {
-	vim        string
-	generation int64
-	name       string
-}
-
-func (as *accounts) trusted(k accountKey) bool {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	at, ok := as.seen[k]
-	return ok && as.now().Sub(at) < trustedFor
-}
-
-func (as *accounts) trust(k accountKey) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	if as.seen == nil || len(as.seen) >= maxTrusted {
-		as.seen = map[accountKey]time.Time{}
-	}
-	as.seen[k] = as.now()
-}
-
-func (as *accounts) distrust(k accountKey) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	delete(as.seen, k)
-}
-
-// distrustVIM forgets all that is known of a VIM.
-func (as *accounts) distrustVIM(vim string) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	for k := range as.seen {
-		if k.vim == vim {
-			delete(as.seen, k)
-		}
-	}
-}
-
-// ensure makes sure that the account is whole on the cluster. However many ask
-// for the same one at once, it is made by one of them, who goes on when the
-// caller it began for gives up.
-func (as *accounts) ensure(ctx context.Context, c *connection, k accountKey, a account) error {
-	if as.trusted(k) {
-		return nil
-	}
-	credential := lentTo(ctx)
-	made := as.making.DoChan(fmt.Sprintf("%s/%d/%s", k.vim, k.generation, k.name), func() (any, error) {
-		if as.trusted(k) {
-			return nil, nil
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-		defer cancel()
-		ctx, takeBack := lend(ctx, credential)
-		defer takeBack()
-		if err := c.make(ctx, a); err != nil {
-			return nil, err
-		}
-		as.trust(k)
-		return nil, nil
-	})
-	select {
-	case r := <-made:
-		return r.Err
-	case <-ctx.Done():
-		return unanswered(ctx.Err())
-	}
-}
-
 // make refuses what the cluster cannot give, then makes the service account, then its
 // bindings. Each step finds what an earlier attempt left.
 func (c *connection) make(ctx context.Context, a account) error {
@@ -150,10 +59,10 @@ func (c *connection) make(ctx context.Context, a account) error {
 	}
 	failpoint.At("k8s.ensure.serviceaccount")
 	if len(a.namespaces) == 0 {
-		return c.bindCluster(ctx, a)
+		return c.bindShared(ctx, a, "")
 	}
 	for _, n := range a.namespaces {
-		if err := c.bindNamespace(ctx, a, n); err != nil {
+		if err := c.bindShared(ctx, a, n); err != nil {
 			return err
 		}
 	}

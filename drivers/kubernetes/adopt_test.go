@@ -29,74 +29,104 @@ func bound(t *testing.T, o metav1.Object) (role *rbacv1.RoleRef, subjects *[]rba
 	return nil, nil
 }
 
-// "a foreign object of the same name adopted or overwritten": what is there already is adopted only if it is exactly what would be made.
+// What has a name of ours already is taken only if it is exactly what would be made.
 func TestOnlyWhatIsExactlyOursIsAdopted(t *testing.T) {
 	stranger := rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "mallet"}
 	deleted := metav1.NewTime(time.Now())
 	bindings := map[string]func(metav1.Object){
 		"without our label":          func(o metav1.Object) { o.SetLabels(nil) },
 		"of another VIM":             func(o metav1.Object) { o.GetLabels()["vimbroker.io/vim"] = "another" },
+		"of another grant":           func(o metav1.Object) { o.GetLabels()["vimbroker.io/grant"] = "another" },
 		"that is being deleted":      func(o metav1.Object) { o.SetDeletionTimestamp(&deleted) },
 		"to another role":            func(o metav1.Object) { r, _ := bound(t, o); r.Name = "cluster-admin" },
 		"to a role, not ClusterRole": func(o metav1.Object) { r, _ := bound(t, o); r.Kind = "Role" },
 		"with another subject":       func(o metav1.Object) { _, s := bound(t, o); *s = append(*s, stranger) },
 		"for another subject":        func(o metav1.Object) { _, s := bound(t, o); *s = []rbacv1.Subject{stranger} },
 		"for nobody":                 func(o metav1.Object) { _, s := bound(t, o); *s = nil },
-		"for another's account":      func(o metav1.Object) { _, s := bound(t, o); (*s)[0].Namespace = "default" },
-		"for an account renamed":     func(o metav1.Object) { _, s := bound(t, o); (*s)[0].Name = "default" },
-	}
-	accounts := map[string]func(metav1.Object){
-		"without our label":     bindings["without our label"],
-		"of another VIM":        bindings["of another VIM"],
-		"that is being deleted": bindings["that is being deleted"],
+		"for another group":          func(o metav1.Object) { _, s := bound(t, o); (*s)[0].Name = "system:serviceaccounts:default" },
+		"for a user of that name":    func(o metav1.Object) { _, s := bound(t, o); (*s)[0].Kind = rbacv1.UserKind },
 	}
 	for _, c := range []struct {
 		plural, namespace string
 		granted           []string
-		changes           map[string]func(metav1.Object)
-	}{
-		{"serviceaccounts", "vimbroker", nil, accounts},
-		{"clusterrolebindings", "", nil, bindings},
-		{"rolebindings", "default", []string{"default"}, bindings},
-	} {
-		for what, change := range c.changes {
+	}{{"clusterrolebindings", "", nil}, {"rolebindings", "default", []string{"default"}}} {
+		for what, change := range bindings {
 			t.Run(c.plural+" "+what, func(t *testing.T) {
 				l := newLab(t)
-				l.issue(l.grant("edit", c.granted...))
-				name := ""
-				for _, n := range l.Names(c.plural, c.namespace) {
-					if i := strings.LastIndex(n, "/vim-"); i >= 0 || strings.HasPrefix(n, "vim-") {
-						name = n[i+1:]
+				g := l.grant("edit", c.granted...)
+				l.issue(g)
+				name := l.home()
+				spoil := func(name string) {
+					if !l.Update(c.plural, c.namespace, name, change) {
+						t.Fatalf("%s %q is not there", c.plural, name)
 					}
 				}
-				if !l.Update(c.plural, c.namespace, name, change) {
-					t.Fatalf("%s %q is not there", c.plural, name)
+				fresh := func() (broker.Minted, error) {
+					other := kubernetes.New(kubernetes.Options{Now: l.clock.Now}) // which remembers nothing
+					t.Cleanup(other.Close)
+					return other.Issue(t.Context(), l.access, l.grant("edit", c.granted...))
 				}
-				other := kubernetes.New(kubernetes.Options{Now: l.clock.Now}) // which remembers nothing
-				t.Cleanup(other.Close)
-				_, err := other.Issue(t.Context(), l.access, l.grant("edit", c.granted...))
-				want(t, "Issue over one of "+c.plural+" "+what, err, broker.ErrConflict)
-				if err != nil && !strings.Contains(err.Error(), name) {
+				spoil(name)
+				for n := 2; n <= 8; n++ {
+					if _, err := fresh(); err != nil {
+						t.Fatalf("Issue beside %d bindings that were changed: %v", n-1, err)
+					}
+					spoil(fmt.Sprintf("%s-%d", name, n))
+				}
+				_, err := fresh()
+				want(t, "Issue where all names are taken", err, broker.ErrConflict)
+				if err != nil && !strings.Contains(err.Error(), name+"-8") {
 					t.Errorf("Issue does not name what is in the way: %v", err)
 				}
-				if got := len(l.Names("secrets", "vimbroker")); got != 1 {
-					t.Errorf("there are %d lease objects, want only that of the first lease", got)
+				if what != "without our label" {
+					return
+				}
+				// They still give a role to our group alone, so they are removed with it.
+				if err := l.driver.Tidy(t.Context(), l.access, g); err != nil {
+					t.Fatal(err)
+				}
+				for _, left := range l.Names(c.plural, c.namespace) {
+					if strings.Contains(left, "vimbroker-") {
+						t.Errorf("left bound: %s", left)
+					}
 				}
 			})
 		}
 	}
 }
 
-// A Secret that a finalizer holds is on its way out, and its lease with it.
-func TestALeaseWhoseSecretIsBeingDeletedIsNotRenewed(t *testing.T) {
+// A namespace that has the name of ours and is not is neither used nor deleted.
+func TestANamespaceOfOthersIsLeftAlone(t *testing.T) {
+	for what, change := range map[string]func(metav1.Object){
+		"without labels":   func(o metav1.Object) { o.SetLabels(nil) },
+		"of another VIM":   func(o metav1.Object) { o.GetLabels()["vimbroker.io/vim"] = "another" },
+		"of another grant": func(o metav1.Object) { o.GetLabels()["vimbroker.io/grant"] = "another" },
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			g := l.grant("view")
+			l.issue(g)
+			l.Update("namespaces", "", l.home(), change)
+			other := kubernetes.New(kubernetes.Options{Now: l.clock.Now})
+			t.Cleanup(other.Close)
+			_, err := other.Issue(t.Context(), l.access, l.grant("view"))
+			want(t, "Issue", err, broker.ErrConflict)
+			want(t, "Tidy", other.Tidy(t.Context(), l.access, g), broker.ErrConflict)
+			l.home() // is still there
+		})
+	}
+}
+
+// An account that a finalizer holds is on its way out, and its lease with it.
+func TestALeaseWhoseAccountIsBeingDeletedIsNotRenewed(t *testing.T) {
 	l := newLab(t)
 	g := l.grant("view")
-	l.issue(g)
-	l.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) { o.SetFinalizers([]string{"example.com/hold"}) })
-	want(t, "Revoke of a Secret that a finalizer holds", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}), broker.ErrConflict)
+	m := l.issue(g)
+	l.Update("serviceaccounts", l.home(), g.Handle, func(o metav1.Object) { o.SetFinalizers([]string{"example.com/hold"}) })
+	want(t, "Revoke of an account that a finalizer holds", l.driver.Revoke(t.Context(), l.access, issued(g, m)), broker.ErrConflict)
 	before := len(l.Tokens())
 	_, err := l.driver.Renew(t.Context(), l.access, g)
-	want(t, "Renew of a lease whose Secret is being deleted", err, broker.ErrNotFound)
+	want(t, "Renew of a lease whose account is being deleted", err, broker.ErrNotFound)
 	if after := len(l.Tokens()); after != before {
 		t.Errorf("Renew made %d tokens", after-before)
 	}
@@ -130,14 +160,18 @@ func TestA404IsBelievedOnlyAboutTheObjectItself(t *testing.T) {
 			if change != nil {
 				change(status)
 			}
-			_, access := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, access := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, handle) {
+					nothing(w, r)
+					return
+				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusNotFound)
 				_ = json.NewEncoder(w).Encode(status)
 			}))
 			d := kubernetes.New(kubernetes.Options{})
 			t.Cleanup(d.Close)
-			err := d.Revoke(t.Context(), access, broker.Issued{Handle: handle})
+			err := d.Revoke(t.Context(), access, broker.Issued{Handle: handle, Grant: broker.Grant{Role: "view"}})
 			if gone := err == nil; gone != (change == nil) {
 				t.Errorf("Revoke answered 404 %s = %v, taken for gone: %v, want %v", name, err, gone, change == nil)
 			}

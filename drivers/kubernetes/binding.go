@@ -3,10 +3,131 @@ package kubernetes
 import (
 	"context"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// binding is a RoleBinding, or, without a namespace, a ClusterRoleBinding.
+type binding struct {
+	meta     metav1.ObjectMeta
+	role     rbacv1.RoleRef
+	subjects []rbacv1.Subject
+	// object is what the cluster answered; nil for one that is to be made.
+	object metav1.Object
+}
+
+func clusterBinding(b *rbacv1.ClusterRoleBinding) *binding {
+	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}
+}
+
+func namespaceBinding(b *rbacv1.RoleBinding) *binding {
+	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}
+}
+
+func (b binding) kind() string {
+	if b.meta.Namespace == "" {
+		return "clusterrolebinding"
+	}
+	return "rolebinding"
+}
+
+// path is NAMESPACE/NAME, or NAME.
+func (b binding) path() string { return strings.TrimPrefix(b.meta.Namespace+"/"+b.meta.Name, "/") }
+
+// makeBinding makes a binding, and returns the one that has its name already, if any.
+func (c *connection) makeBinding(ctx context.Context, b binding) (there *binding, err error) {
+	what := b.kind() + "s to " + strings.ToLower(b.role.Kind) + " " + b.role.Name
+	if b.meta.Namespace == "" {
+		_, err = c.rbac.ClusterRoleBindings().Create(ctx,
+			&rbacv1.ClusterRoleBinding{ObjectMeta: b.meta, RoleRef: b.role, Subjects: b.subjects}, metav1.CreateOptions{})
+	} else {
+		what += " in namespace " + b.meta.Namespace
+		_, err = c.rbac.RoleBindings(b.meta.Namespace).Create(ctx,
+			&rbacv1.RoleBinding{ObjectMeta: b.meta, RoleRef: b.role, Subjects: b.subjects}, metav1.CreateOptions{})
+	}
+	if !alreadyExists(err) {
+		return nil, fault(err, "create", what)
+	}
+	there, err = c.binding(ctx, b.meta.Namespace, b.meta.Name)
+	if err == nil && there == nil {
+		return nil, beingDeleted(b.kind(), b.path())
+	}
+	return there, err
+}
+
+// binding reads a binding; nil where the cluster has none of that name.
+func (c *connection) binding(ctx context.Context, namespace, name string) (*binding, error) {
+	if namespace == "" {
+		b, err := c.rbac.ClusterRoleBindings().Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case notFound(err, "clusterrolebindings", name):
+			return nil, nil
+		case err != nil:
+			return nil, fault(err, "get", "clusterrolebindings")
+		}
+		return clusterBinding(b), nil
+	}
+	b, err := c.rbac.RoleBindings(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case notFound(err, "rolebindings", name):
+		return nil, nil
+	case err != nil:
+		return nil, fault(err, "get", "rolebindings in namespace "+namespace)
+	}
+	return namespaceBinding(b), nil
+}
+
+// bindings lists those that match the selector in a namespace, or, without one, those of
+// the whole cluster. Errors are client-go's own.
+func (c *connection) bindings(ctx context.Context, namespace, selector string) ([]*binding, error) {
+	var found []*binding
+	var err error
+	if namespace == "" {
+		err = list(ctx, c.rbac.client, "", "clusterrolebindings", selector, func(page *rbacv1.ClusterRoleBindingList) {
+			for i := range page.Items {
+				found = append(found, clusterBinding(&page.Items[i]))
+			}
+		})
+		return found, err
+	}
+	return c.roleBindings(ctx, namespace, selector)
+}
+
+// roleBindings lists RoleBindings, without a namespace those of all.
+func (c *connection) roleBindings(ctx context.Context, namespace, selector string) ([]*binding, error) {
+	var found []*binding
+	err := list(ctx, c.rbac.client, namespace, "rolebindings", selector, func(page *rbacv1.RoleBindingList) {
+		for i := range page.Items {
+			found = append(found, namespaceBinding(&page.Items[i]))
+		}
+	})
+	return found, err
+}
+
+// unbind deletes a binding.
+func (c *connection) unbind(ctx context.Context, b *binding) error {
+	return remove(ctx, c.rbac.client, b.kind()+"s", b.object)
+}
+
+// names reports whether the binding gives its role to exactly the one subject.
+func (b binding) names(s rbacv1.Subject) bool { return slices.Equal(b.subjects, []rbacv1.Subject{s}) }
+
+// bindCluster gives a shared account its role on the whole cluster.
+func (c *connection) bindShared(ctx context.Context, a account, namespace string) error {
+	b := binding{meta: a.meta(namespace), role: a.roleRef(), subjects: a.subjects()}
+	there, err := c.makeBinding(ctx, b)
+	switch {
+	case err != nil || there == nil:
+		return err
+	case there.meta.Labels[vimLabel] != a.vim, there.role != b.role, !slices.Equal(there.subjects, b.subjects):
+		return foreign(b.kind(), b.path())
+	case there.meta.DeletionTimestamp != nil:
+		return beingDeleted(b.kind(), b.path())
+	}
+	return nil
+}
 
 func (a account) roleRef() rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: a.role}
@@ -14,50 +135,4 @@ func (a account) roleRef() rbacv1.RoleRef {
 
 func (a account) subjects() []rbacv1.Subject {
 	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: ours, Name: a.name()}}
-}
-
-// bindCluster gives the account its role on the whole cluster.
-func (c *connection) bindCluster(ctx context.Context, a account) error {
-	const what = "clusterrolebinding"
-	wanted := &rbacv1.ClusterRoleBinding{ObjectMeta: a.meta(""), RoleRef: a.roleRef(), Subjects: a.subjects()}
-	_, err := c.rbac.ClusterRoleBindings().Create(ctx, wanted, metav1.CreateOptions{})
-	if !alreadyExists(err) {
-		return fault(err, "create", "clusterrolebindings to clusterrole "+a.role)
-	}
-	there, err := c.rbac.ClusterRoleBindings().Get(ctx, wanted.Name, metav1.GetOptions{})
-	if err != nil {
-		return fault(err, "get", "clusterrolebindings")
-	}
-	return a.owns(what, there, there.RoleRef, there.Subjects)
-}
-
-// bindNamespace gives the account its role in one namespace.
-func (c *connection) bindNamespace(ctx context.Context, a account, namespace string) error {
-	const what = "rolebinding"
-	wanted := &rbacv1.RoleBinding{ObjectMeta: a.meta(namespace), RoleRef: a.roleRef(), Subjects: a.subjects()}
-	_, err := c.rbac.RoleBindings(namespace).Create(ctx, wanted, metav1.CreateOptions{})
-	if !alreadyExists(err) {
-		return fault(err, "create", "rolebindings to clusterrole "+a.role+" in namespace "+namespace)
-	}
-	there, err := c.rbac.RoleBindings(namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
-	if err != nil {
-		return fault(err, "get", "rolebindings in namespace "+namespace)
-	}
-	return a.owns(what, there, there.RoleRef, there.Subjects)
-}
-
-// owns returns nil if a binding that was already there is this account's, and gives it
-// neither more nor less than it should.
-func (a account) owns(what string, o metav1.Object, role rbacv1.RoleRef, subjects []rbacv1.Subject) error {
-	name := o.GetName()
-	if o.GetNamespace() != "" {
-		name = o.GetNamespace() + "/" + name
-	}
-	switch {
-	case o.GetLabels()[vimLabel] != a.vim, role != a.roleRef(), !slices.Equal(subjects, a.subjects()):
-		return foreign(what, name)
-	case o.GetDeletionTimestamp() != nil:
-		return beingDeleted(what, name)
-	}
-	return nil
 }

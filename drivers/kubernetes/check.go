@@ -27,7 +27,8 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		return broker.Report{}, err
 	}
 	defer end()
-	if err := c.authenticated(ctx); err != nil {
+	user, err := c.authenticated(ctx)
+	if err != nil {
 		return broker.Report{}, err
 	}
 	r := broker.Report{CredentialExpiresAt: credentialExpiry(a.Credential)}
@@ -37,10 +38,12 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if r.Version, err = c.version(ctx); err != nil {
 		return broker.Report{}, err
 	}
-	if r.MintMessage, err = c.mintable(ctx, a.Target.Namespace); err != nil {
+	s, err := c.stand(ctx, a)
+	if err != nil {
 		return broker.Report{}, err
 	}
-	r.CanMint = r.MintMessage == ""
+	r.CanMint, r.MintMessage = s.missing == "", s.missing
+	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
 	if r.Discovered.Regions, err = c.regions(ctx); err != nil {
 		return broker.Report{}, err
 	}
@@ -72,25 +75,28 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 	}
 }
 
-// authenticated returns nil if the API server knows the credential.
-func (c *connection) authenticated(ctx context.Context) error {
+// authenticated returns who the API server takes the credential for, as far as it says.
+func (c *connection) authenticated(ctx context.Context) (string, error) {
 	switch who, err := c.whoAmI(ctx); {
 	case who == anonymous:
-		return &broker.Error{
+		return "", &broker.Error{
 			Kind: broker.ErrUnauthorized, Detail: "the API server takes no notice of this kind of credential",
 			Remedy: "register a bearer token or a client certificate",
 		}
 	case said(err, http.StatusForbidden):
-		return nil
+		return "", nil
 	case said(err, http.StatusNotFound):
-		return &broker.Error{
+		return "", &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the cluster does not serve SelfSubjectReview",
 			Remedy: "Kubernetes 1.28 or newer is needed",
 		}
 	default:
-		return fault(err, "create", "selfsubjectreviews")
+		return who[:min(len(who), maxUser)], fault(err, "create", "selfsubjectreviews")
 	}
 }
+
+// maxUser bounds what is kept of a user name.
+const maxUser = 256
 
 // whoAmI returns the user name that the API server takes the credential for, or
 // client-go's error. Anonymous callers are told apart even where they are forbidden to ask.

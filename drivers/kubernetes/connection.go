@@ -150,10 +150,10 @@ func dial(k connectionKey) (*connection, error) {
 	client.Transport = c
 	to := rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	var errs [4]error
-	c.core.client, errs[0] = group(to, corev1.SchemeGroupVersion, client)
-	c.rbac.client, errs[1] = group(to, rbacv1.SchemeGroupVersion, client)
-	c.authentication.client, errs[2] = group(to, authenticationv1.SchemeGroupVersion, client)
-	c.authorization.client, errs[3] = group(to, authorizationv1.SchemeGroupVersion, client)
+	c.core.client, errs[0] = groupClient(to, corev1.SchemeGroupVersion, client)
+	c.rbac.client, errs[1] = groupClient(to, rbacv1.SchemeGroupVersion, client)
+	c.authentication.client, errs[2] = groupClient(to, authenticationv1.SchemeGroupVersion, client)
+	c.authorization.client, errs[3] = groupClient(to, authorizationv1.SchemeGroupVersion, client)
 	if errors.Join(errs[:]...) != nil {
 		return nil, broker.Invalid("endpoint", "cannot be used as an API server's address")
 	}

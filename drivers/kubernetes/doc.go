@@ -1,46 +1,48 @@
-// Package kubernetes is the driver of Kubernetes clusters: a lease is a bound
-// service account token.
+// Package kubernetes is the driver of Kubernetes clusters: a lease is a service
+// account of its own, and a token of it.
 //
 // What the driver keeps in a cluster:
 //
-//	namespace vimbroker
-//	├── ServiceAccount vim-<hash>     one per (VIM, role, namespaces), made once
-//	└── Secret <lease handle>         one per lease: empty, immutable; every token
-//	                                  of the lease is bound to it by name and uid
-//	ClusterRoleBinding vim-<hash>     for a lease without namespaces
+//	namespace vimbroker-<hash>            one per home: (VIM, role or rules, scope, epoch)
+//	└── ServiceAccount <lease handle>     one per lease
+//	ClusterRoleBinding vimbroker-<hash>   for a lease on the whole cluster
+//	ClusterRole vimbroker-<hash>          only where the lease has exact rules
 //	namespace <each of the lease's>
-//	└── RoleBinding vim-<hash>        for a lease limited to namespaces
+//	├── RoleBinding vimbroker-<hash>      for a lease limited to namespaces
+//	└── Role vimbroker-<hash>             only where the lease has exact rules
 //
-// Everything carries the label vimbroker.io/vim with the VIM's id; a Secret also
-// carries vimbroker.io/lease. An object of the same name without these labels is
-// somebody else's: it is neither adopted nor deleted.
+// The bindings are made once per home, to the group of all service accounts of its
+// namespace. So a lease costs an account and a token, two VIMs on one cluster share
+// nothing, and a home that is tidied away leaves nothing bound. The hash is never
+// used again: the next lease of that kind has the next epoch.
 //
-// A token dies with the Secret it is bound to, at most 10 seconds later (the API
-// server remembers a good token that long). A finalizer on the Secret adds 60
-// seconds, and makes Revoke fail until the Secret is really gone.
+// Everything carries the labels vimbroker.io/vim and vimbroker.io/grant; an account
+// also carries vimbroker.io/lease. An object of the same name without these labels is
+// somebody else's: it is neither adopted nor deleted. Only the uid that was recorded
+// when a lease was issued counts for more than labels.
 //
-// # Rights
+// A token dies with its account, whoever made it, at most 10 seconds later (the API
+// server remembers a good token that long). A finalizer on the account adds 60
+// seconds, and makes Revoke fail until the account is really gone.
 //
-// The registered credential needs these to mint leases; [Driver.Check] asks for
-// each without touching anything:
+// # Two ways to run
 //
-//	namespaces                       get, create (only while namespace vimbroker is missing)
-//	clusterroles                     get; bind on those that leases are to have
-//	clusterrolebindings              get, create
-//	rolebindings                     get, create
-//	in namespace vimbroker:
-//	serviceaccounts                  get, create
-//	serviceaccounts/token            create
-//	secrets                          get, list, create, delete
+// In managed mode the registered credential may make namespaces. In prepared mode an
+// administrator makes a pool, namespaces vimbroker-<first 8 of the VIM's id>-1 and so
+// on, and the credential works in those and in the namespaces of its leases alone. A
+// home claims a namespace of the pool by creating a config map in it, which succeeds
+// once, and Tidy gives it back empty.
 //
-// Forgetting a VIM also needs list and delete on serviceaccounts,
-// clusterrolebindings and rolebindings. The namespace vimbroker itself stays:
-// another broker may live in it.
+// # Leases of old
+//
+// A grant without an epoch is from before this: a Secret in namespace vimbroker, to
+// which the tokens of an account that leases share are bound. Such leases are
+// renewed, listed and revoked as they were made. When the last of a VIM has been
+// revoked, what they share is removed.
 //
 // # Limits
 //
 // A holder of edit or admin in a namespace can act as every service account of
-// that namespace (Kubernetes' own rule). So no lease is ever limited to the
-// namespace vimbroker; a lease for edit on the whole cluster is as strong as the
-// strongest service account there.
+// that namespace (Kubernetes' own rule). So no lease is
+// ever limited to a namespace of ours.
 package kubernetes

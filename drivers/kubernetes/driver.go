@@ -33,7 +33,9 @@ type Options struct {
 type Driver struct {
 	log         *slog.Logger
 	connections *connections
-	accounts    *accounts
+	// shared remembers the accounts of leases of old, homes those of every other.
+	shared *memory
+	homes  *memory
 }
 
 // New returns a driver that has connected to nothing yet.
@@ -47,7 +49,8 @@ func New(o Options) *Driver {
 	return &Driver{
 		log:         o.Log,
 		connections: &connections{now: o.Now},
-		accounts:    &accounts{now: o.Now},
+		shared:      &memory{now: o.Now},
+		homes:       &memory{now: o.Now},
 	}
 }
 

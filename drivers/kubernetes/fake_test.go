@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) grant() broker.Grant {
 	b.t.Helper()
 	id := uuid.NewString()
-	g, err := b.d.Prepare(broker.Grant{Lease: id, Handle: "lease-" + id, TTL: time.Hour, Role: "view"})
+	g, err := b.d.Prepare(broker.Grant{Lease: id, Handle: "lease-" + id, TTL: time.Hour, Role: "view", ClusterWide: true, Epoch: 1})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -66,8 +66,8 @@ func (b *bench) issue() (broker.Grant, broker.Minted) {
 	return g, m
 }
 
-// ours lists the Secrets of leases.
-func (b *bench) ours() []string { return b.s.Names("secrets", "vimbroker") }
+// ours lists the accounts of leases.
+func (b *bench) ours() []string { return accountsIn(b.s) }
 
 func (b *bench) fail(f fake.Fault) {
 	b.t.Helper()
@@ -96,7 +96,7 @@ func (b *bench) calls(g broker.Grant, m broker.Minted) map[string]func() error {
 		"Check":     func() error { _, err := b.d.Check(ctx, b.a); return err },
 		"Issue":     func() error { _, err := b.d.Issue(ctx, b.a, b.grant()); return err },
 		"Renew":     func() error { _, err := b.d.Renew(ctx, b.a, g); return err },
-		"Revoke":    func() error { return b.d.Revoke(ctx, b.a, broker.Issued{Handle: g.Handle}) },
+		"Revoke":    func() error { return b.d.Revoke(ctx, b.a, issued(g, m)) },
 		"Inventory": func() error { _, err := b.d.Inventory(ctx, b.a); return err },
 		"Forget":    func() error { return b.d.Forget(ctx, b.a) },
 		"Dead": func() error {
@@ -163,10 +163,10 @@ func TestRefusalsKeepTheirKind(t *testing.T) {
 func TestOnlyAParsedNotFoundCountsAsRevoked(t *testing.T) {
 	for _, status := range []int{400, 404, 405, 409, 410, 422} {
 		b := newBench(t)
-		g, _ := b.issue()
-		for _, method := range []string{http.MethodGet, http.MethodDelete} {
-			b.fail(fake.Fault{Method: method, Path: "/secrets/", Kind: fake.Refuse, Status: status})
-			err := b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle})
+		g, m := b.issue()
+		for method, i := range map[string]broker.Issued{http.MethodGet: {Handle: g.Handle, Grant: g}, http.MethodDelete: issued(g, m)} {
+			b.fail(fake.Fault{Method: method, Path: "/serviceaccounts/", Kind: fake.Refuse, Status: status})
+			err := b.d.Revoke(t.Context(), b.a, i)
 			if err == nil {
 				t.Errorf("%s answered %d, and Revoke says done", method, status)
 			}
@@ -175,7 +175,7 @@ func TestOnlyAParsedNotFoundCountsAsRevoked(t *testing.T) {
 				t.Fatalf("the lease is gone: %v", err)
 			}
 		}
-		b.fail(fake.Fault{Method: http.MethodGet, Path: "/secrets/", Kind: fake.Refuse, Status: 404})
+		b.fail(fake.Fault{Method: http.MethodGet, Path: "/serviceaccounts/", Kind: fake.Refuse, Status: 404})
 		if _, err := b.d.Renew(t.Context(), b.a, g); errors.Is(err, broker.ErrNotFound) || err == nil {
 			t.Errorf("Renew took any 404 for the end of the lease: %v", err)
 		}
@@ -184,7 +184,7 @@ func TestOnlyAParsedNotFoundCountsAsRevoked(t *testing.T) {
 
 // TestLostAnswers: the request took effect, and nobody heard.
 func TestLostAnswers(t *testing.T) {
-	for name, path := range map[string]string{"secret": "/secrets$", "token": "/token$", "account": "/serviceaccounts$", "binding": "/clusterrolebindings$", "namespace": "^/api/v1/namespaces$"} {
+	for name, path := range map[string]string{"token": "/token$", "account": "/serviceaccounts$", "binding": "/clusterrolebindings$", "namespace": "^/api/v1/namespaces$"} {
 		b := newBench(t)
 		g := b.grant()
 		b.fail(fake.Fault{Method: http.MethodPost, Path: path, Kind: fake.Drop, Late: true})
@@ -197,9 +197,9 @@ func TestLostAnswers(t *testing.T) {
 		if got := len(b.ours()); got != 1 {
 			t.Errorf("%d leases upstream after a lost answer about the %s, want 1", got, name)
 		}
-		b.fail(fake.Fault{Method: http.MethodDelete, Path: "/secrets/", Kind: fake.Drop, Late: true})
-		_ = b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle})
-		if err := b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle}); err != nil {
+		b.fail(fake.Fault{Method: http.MethodDelete, Path: "/serviceaccounts/", Kind: fake.Drop, Late: true})
+		_ = b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle, Grant: g})
+		if err := b.d.Revoke(t.Context(), b.a, broker.Issued{Handle: g.Handle, Grant: g}); err != nil {
 			t.Errorf("Revoke again after its answer was lost: %v", err)
 		}
 		if got := b.ours(); len(got) > 0 {
@@ -208,23 +208,19 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestTokenIsNeverBoundToAStrangersSecret: the Secret is replaced between the two calls.
-func TestTokenIsNeverBoundToAStrangersSecret(t *testing.T) {
+// TestTokenOfAStrangersAccountIsNotHandedOut: the account is replaced between the two calls.
+func TestTokenOfAStrangersAccountIsNotHandedOut(t *testing.T) {
 	b := newBench(t)
 	b.issue()
 	g := b.grant()
-	b.s.After(http.MethodPost, "/secrets$", func() {
-		b.s.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) {
+	b.s.After(http.MethodPost, "/serviceaccounts$", func() {
+		b.s.Update("serviceaccounts", homesOf(b.s)[0], g.Handle, func(o metav1.Object) {
 			o.SetUID(types.UID(uuid.NewString()))
 			o.SetLabels(nil)
 		})
 	})
-	before := len(b.s.Tokens())
-	if _, err := b.d.Issue(t.Context(), b.a, g); !errors.Is(err, broker.ErrConflict) {
+	if m, err := b.d.Issue(t.Context(), b.a, g); !errors.Is(err, broker.ErrConflict) || !m.Credential.Empty() {
 		t.Errorf("Issue: %v, want %v", err, broker.ErrConflict)
-	}
-	if got := len(b.s.Tokens()); got != before {
-		t.Errorf("%d tokens alive, want %d", got, before)
 	}
 }
 
@@ -234,8 +230,8 @@ func TestWarmIssueIsTwoRequests(t *testing.T) {
 	b.s.Requests()
 	b.issue()
 	got := b.s.Requests()
-	if len(got) != 2 || !strings.HasSuffix(got[0].Path, "/secrets") || !strings.HasSuffix(got[1].Path, "/token") {
-		t.Errorf("a warm Issue made %v, want a Secret and a token", got)
+	if len(got) != 2 || !strings.HasSuffix(got[0].Path, "/serviceaccounts") || !strings.HasSuffix(got[1].Path, "/token") {
+		t.Errorf("a warm Issue made %v, want an account and a token", got)
 	}
 }
 
@@ -263,7 +259,7 @@ func TestInventoryReadsEveryPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := 1; i < n; i++ {
-		_, err := core.Secrets("vimbroker").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		_, err := core.ServiceAccounts(homesOf(b.s)[0]).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("lease-%d", i), Labels: map[string]string{"vimbroker.io/vim": b.a.VIM, "vimbroker.io/lease": fmt.Sprint(i)},
 		}}, metav1.CreateOptions{})
 		if err != nil {
@@ -282,7 +278,7 @@ func TestInventoryReadsEveryPage(t *testing.T) {
 		t.Errorf("Inventory lists %d, %d of them different, want %d", len(found), len(handles), n)
 	}
 	// Half a list is worse than none: what it leaves out would be taken for gone.
-	b.s.After(http.MethodGet, "/secrets$", func() { b.s.FailNext(http.MethodGet, "/secrets$", 503, 1) })
+	b.s.After(http.MethodGet, "/serviceaccounts$", func() { b.s.FailNext(http.MethodGet, "/serviceaccounts$", 503, 1) })
 	if found, err := b.d.Inventory(t.Context(), b.a); !errors.Is(err, broker.ErrUnreachable) || found != nil {
 		t.Errorf("Inventory whose second page fails = %d, %v, want none and %v", len(found), err, broker.ErrUnreachable)
 	}

@@ -128,3 +128,6 @@ func notFound(err error, resource, name string) bool {
 func alreadyExists(err error) bool {
 	return said(err, http.StatusConflict) && apierrors.ReasonForError(err) == metav1.StatusReasonAlreadyExists
 }
+
+// isForbidden reports whether a translated error says that the credential lacks a right.
+func isForbidden(err error) bool { return errors.Is(err, broker.ErrForbidden) }

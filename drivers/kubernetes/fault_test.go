@@ -40,7 +40,7 @@ func (l *lab) calls(g broker.Grant, m broker.Minted) map[string]func(context.Con
 			return err
 		},
 		"Revoke": func(ctx context.Context) error {
-			return l.driver.Revoke(ctx, l.access, broker.Issued{Handle: g.Handle})
+			return l.driver.Revoke(ctx, l.access, broker.Issued{Handle: g.Handle, Grant: g})
 		},
 		"Dead": func(ctx context.Context) error {
 			dead, err := l.driver.Dead(ctx, l.access, m.Credential)
@@ -89,8 +89,8 @@ func TestNoDeletionButTheAPIServersCounts(t *testing.T) {
 		l.issue(g)
 		l.fail(f)
 		what := fmt.Sprintf("answered by %s %d", f.Kind, f.Status)
-		if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err == nil {
-			t.Errorf("Revoke, %s, is success and the secret is there", what)
+		if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}); err == nil {
+			t.Errorf("Revoke, %s, is success and the account is there", what)
 		}
 		if err := l.driver.Forget(t.Context(), l.access); err == nil {
 			t.Errorf("Forget, %s, is success and the bindings are there", what)
@@ -104,9 +104,9 @@ func TestRevokeAfterALostAnswer(t *testing.T) {
 	g := l.grant("view")
 	l.issue(g)
 	l.fail(fake.Fault{Method: http.MethodDelete, Kind: fake.Drop, Late: true})
-	want(t, "Revoke whose answer is lost", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}), broker.ErrUnreachable)
+	want(t, "Revoke whose answer is lost", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}), broker.ErrUnreachable)
 	l.Heal()
-	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err != nil {
+	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}); err != nil {
 		t.Errorf("Revoke again: %v", err)
 	}
 }

@@ -1,8 +1,10 @@
 package kubernetes
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,38 +28,100 @@ const (
 var roleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`) })
 
 // Prepare implements [broker.Driver]. The role is the name of a ClusterRole, view
-// if none is given: letters, digits, colon, dot, dash and underscore, at most 253.
-// Whether the cluster has it is found out by Issue. The namespaces come back
-// sorted, each once; none means the whole cluster.
+// if neither it nor rules are given: letters, digits, colon, dot, dash and underscore,
+// at most 253. Whether the cluster has it is found out by Grade and Issue. Namespaces
+// and rules come back sorted, each once. [Driver.Grade] fills in the scope where there
+// is none.
 func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Grant{}, err
 	}
-	if g.Role == "" {
+	if g.Role != "" && len(g.Rules) > 0 {
+		return broker.Grant{}, broker.Invalid("rules", "cannot be given beside a role")
+	}
+	if err := checkRules(g.Rules); err != nil {
+		return broker.Grant{}, err
+	}
+	if len(g.Rules) > 0 {
+		g.Rules = canonical(g.Rules)
+	} else if g.Role == "" {
 		g.Role = defaultRole
 	}
-	if !roleName().MatchString(g.Role) {
+	if g.Role != "" && !roleName().MatchString(g.Role) {
 		return broker.Grant{}, broker.Invalid("role", "is not the name of a ClusterRole")
 	}
 	g.Namespaces = slices.Clone(g.Namespaces)
 	slices.Sort(g.Namespaces)
 	g.Namespaces = slices.Compact(g.Namespaces)
-	if len(g.Namespaces) > maxNamespaces {
-		return broker.Grant{}, broker.Invalid("namespaces", "are more than %d", maxNamespaces)
+	if g.ClusterWide && len(g.Namespaces) > 0 {
+		return broker.Grant{}, broker.Invalid("clusterWide", "contradicts namespaces: a lease holds either in some or in all")
 	}
-	for _, n := range g.Namespaces {
+	if err := checkNamespaces(g.Namespaces); err != nil {
+		return broker.Grant{}, err
+	}
+	return g, nil
+}
+
+func checkNamespaces(namespaces []string) error {
+	if len(namespaces) > maxNamespaces {
+		return broker.Invalid("namespaces", "are more than %d", maxNamespaces)
+	}
+	for _, n := range namespaces {
 		if !isLabel(n) {
-			return broker.Grant{}, broker.Invalid("namespaces", "hold one that is not a DNS label of at most 63 characters")
+			return broker.Invalid("namespaces", "hold one that is not a DNS label of at most 63 characters")
 		}
-		if n == ours {
-			return broker.Grant{}, &broker.Error{
+		if isOurs(n) {
+			return &broker.Error{
 				Kind: broker.ErrInvalid, Field: "namespaces",
-				Detail: "hold " + ours + ", where the broker's own service accounts live: whoever may edit there can act as any of them",
+				Detail: "hold " + n + ", whose name is kept for the broker's own service accounts: whoever may edit there can act as any of them",
 				Remedy: "leave it out",
 			}
 		}
 	}
-	return g, nil
+	return nil
+}
+
+// isOurs reports whether a namespace has a name that is kept for the broker's own.
+func isOurs(namespace string) bool {
+	return namespace == ours || strings.HasPrefix(namespace, homePrefix)
+}
+
+const (
+	// maxRules bounds the rules of a lease, maxRuleItems each list in one.
+	maxRules     = 64
+	maxRuleItems = 64
+	maxRuleText  = 253
+)
+
+// checkRules refuses rules that a role cannot hold.
+func checkRules(rules []broker.Rule) error {
+	if len(rules) > maxRules {
+		return broker.Invalid("rules", "are more than %d", maxRules)
+	}
+	for i, r := range rules {
+		for _, l := range []struct {
+			name     string
+			items    []string
+			optional bool
+		}{{"apiGroups", r.APIGroups, false}, {"resources", r.Resources, false}, {"verbs", r.Verbs, false}, {"resourceNames", r.ResourceNames, true}} {
+			field := fmt.Sprintf("rules.%d.%s", i, l.name)
+			if len(l.items) == 0 && !l.optional {
+				return broker.Invalid(field, "is missing")
+			}
+			if len(l.items) > maxRuleItems {
+				return broker.Invalid(field, "holds more than %d", maxRuleItems)
+			}
+			for _, item := range l.items {
+				if len(item) > maxRuleText || strings.ContainsFunc(item, func(c rune) bool { return c <= ' ' || c > '~' }) {
+					return broker.Invalid(field, "holds what is no plain word of at most %d characters", maxRuleText)
+				}
+				if item == "" && (l.name == "resources" || l.name == "verbs") {
+					return broker.Invalid(field, "holds an empty word")
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func checkTTL(ttl time.Duration) error {

@@ -50,8 +50,8 @@ var known = sync.OnceValue(func() codecs {
 	}
 })
 
-// group returns a client of one API group of a server.
-func group(to rest.Config, version schema.GroupVersion, client *http.Client) (rest.Interface, error) {
+// groupClient returns a client of one API group of a server.
+func groupClient(to rest.Config, version schema.GroupVersion, client *http.Client) (rest.Interface, error) {
 	to.GroupVersion = &version
 	to.APIPath = "/apis"
 	if version.Group == "" {
@@ -78,6 +78,17 @@ func (g coreAPI) ServiceAccounts(namespace string) *gentype.Client[*corev1.Servi
 		func() *corev1.ServiceAccount { return new(corev1.ServiceAccount) })
 }
 
+func (g coreAPI) ConfigMaps(namespace string) *gentype.Client[*corev1.ConfigMap] {
+	return gentype.NewClient("configmaps", g.client, known().parameters, namespace,
+		func() *corev1.ConfigMap { return new(corev1.ConfigMap) })
+}
+
+func (g coreAPI) Pods(namespace string) *gentype.ClientWithList[*corev1.Pod, *corev1.PodList] {
+	return gentype.NewClientWithList("pods", g.client, known().parameters, namespace,
+		func() *corev1.Pod { return new(corev1.Pod) },
+		func() *corev1.PodList { return new(corev1.PodList) })
+}
+
 // CreateToken asks for a token of a service account.
 func (g coreAPI) CreateToken(ctx context.Context, namespace, account string, wish *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
 	granted := new(authenticationv1.TokenRequest)
@@ -93,6 +104,11 @@ func (g coreAPI) CreateToken(ctx context.Context, namespace, account string, wis
 func (g rbacAPI) ClusterRoles() *gentype.Client[*rbacv1.ClusterRole] {
 	return gentype.NewClient("clusterroles", g.client, known().parameters, "",
 		func() *rbacv1.ClusterRole { return new(rbacv1.ClusterRole) })
+}
+
+func (g rbacAPI) Roles(namespace string) *gentype.Client[*rbacv1.Role] {
+	return gentype.NewClient("roles", g.client, known().parameters, namespace,
+		func() *rbacv1.Role { return new(rbacv1.Role) })
 }
 
 func (g rbacAPI) ClusterRoleBindings() *gentype.Client[*rbacv1.ClusterRoleBinding] {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,11 +62,55 @@ func accessTo(t testing.TB, r broker.Registration) broker.Access {
 func (l *lab) grant(role string, namespaces ...string) broker.Grant {
 	l.t.Helper()
 	id := uuid.NewString()
-	g, err := l.driver.Prepare(broker.Grant{Lease: id, Handle: "lease-" + id, TTL: time.Hour, Role: role, Namespaces: namespaces})
+	g, err := l.driver.Prepare(broker.Grant{
+		Lease: id, Handle: "lease-" + id, TTL: time.Hour, Role: role, Namespaces: namespaces, ClusterWide: len(namespaces) == 0, Epoch: 1,
+	})
 	if err != nil {
 		l.t.Fatalf("Prepare: %v", err)
 	}
 	return g
+}
+
+// home is the one namespace of ours on the cluster.
+func (l *lab) home() string {
+	l.t.Helper()
+	homes := homesOf(l.Server)
+	if len(homes) != 1 {
+		l.t.Fatalf("namespaces of ours: %q, want one", homes)
+	}
+	return homes[0]
+}
+
+func homesOf(s *fakekube.Server) []string {
+	return slices.DeleteFunc(s.Names("namespaces", ""), func(n string) bool { return !strings.HasPrefix(n, "vimbroker-") })
+}
+
+// accountsIn lists the accounts of leases in our namespaces.
+func accountsIn(s *fakekube.Server) []string {
+	return slices.DeleteFunc(s.Names("serviceaccounts", ""), func(n string) bool { return !strings.Contains(n, "/lease-") })
+}
+
+// issued is a lease as the broker has it.
+func issued(g broker.Grant, m broker.Minted) broker.Issued {
+	return broker.Issued{Handle: g.Handle, UID: m.UID, Grant: g}
+}
+
+// nothing is a list without items, of the kind that was asked for.
+func nothing(w http.ResponseWriter, r *http.Request) {
+	kind, version := "SecretList", "v1"
+	if strings.Contains(r.URL.Path, "/rbac") {
+		version = "rbac.authorization.k8s.io/v1"
+	}
+	for plural, k := range map[string]string{
+		"/serviceaccounts": "ServiceAccountList", "/clusterrolebindings": "ClusterRoleBindingList",
+		"/rolebindings": "RoleBindingList", "/clusterroles": "ClusterRoleList", "/roles": "RoleList",
+	} {
+		if strings.HasSuffix(r.URL.Path, plural) {
+			kind = k
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"1"},"items":[]}`, kind, version)
 }
 
 func (l *lab) issue(g broker.Grant) broker.Minted {

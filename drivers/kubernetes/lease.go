@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -30,10 +31,16 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return broker.Minted{}, err
 	}
 	defer end()
+	if g.Epoch > 0 && !g.ClusterWide && len(g.Namespaces) == 0 {
+		return broker.Minted{}, broker.Invalid("namespaces", "are none, and the lease is not for the whole cluster")
+	}
+	if g.Epoch > 0 {
+		return d.issueIn(ctx, c, a, g)
+	}
 	account := accountOf(a, g)
-	known := accountKey{vim: a.VIM, generation: a.Generation, name: account.name()}
+	known := memoryKey{vim: a.VIM, generation: a.Generation, name: account.name()}
 	for attempt := 1; ; attempt++ {
-		if err := d.accounts.ensure(ctx, c, known, account); err != nil {
+		if _, err := d.shared.ensure(ctx, known, func(ctx context.Context) (string, error) { return ours, c.make(ctx, account) }); err != nil {
 			return broker.Minted{}, err
 		}
 		m, err := c.issue(ctx, a.VIM, known.name, g)
@@ -42,7 +49,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 		}
 		if accountGone(err, known.name) {
 			// Deleted by hand since it was last seen. Once more, from the start.
-			d.accounts.distrust(known)
+			d.shared.drop(known)
 			if attempt == 1 {
 				d.log.WarnContext(ctx, "service account is gone from the cluster, making it again", "vim", a.VIM, "serviceAccount", known.name)
 				continue
@@ -147,17 +154,17 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return broker.Minted{}, err
 	}
 	defer end()
-	gone := &broker.Error{
-		Kind: broker.ErrNotFound, Detail: "what the lease rests on is gone from the cluster", Remedy: "issue a new lease",
+	if g.Epoch > 0 {
+		return d.renewIn(ctx, c, a, g)
 	}
 	lease, err := c.core.Secrets(ours).Get(ctx, g.Handle, metav1.GetOptions{})
 	switch {
 	case notFound(err, "secrets", g.Handle):
-		return broker.Minted{}, gone
+		return broker.Minted{}, gone()
 	case err != nil:
 		return broker.Minted{}, fault(err, "get", "secrets in namespace "+ours)
 	case lease.DeletionTimestamp != nil:
-		return broker.Minted{}, gone
+		return broker.Minted{}, gone()
 	}
 	if err := belongs(lease, a.VIM, g); err != nil {
 		return broker.Minted{}, err
@@ -165,9 +172,16 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 	account := accountOf(a, g).name()
 	m, err := c.mint(ctx, account, lease, g.TTL)
 	if notFound(err, "secrets", g.Handle) || accountGone(err, account) {
-		return broker.Minted{}, gone
+		return broker.Minted{}, gone()
 	}
 	return m, fault(err, "create", "serviceaccounts/token in namespace "+ours)
+}
+
+// gone is the error of a lease that has nothing upstream any more.
+func gone() error {
+	return &broker.Error{
+		Kind: broker.ErrNotFound, Detail: "what the lease rests on is gone from the cluster", Remedy: "issue a new lease",
+	}
 }
 
 // Revoke implements [broker.Driver]. Of the Secret of that name only one that
@@ -180,10 +194,20 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 		return err
 	}
 	defer end()
+	if i.Grant.Epoch > 0 {
+		return d.revokeIn(ctx, c, a, i)
+	}
+	// An inventory knows no more than the name.
+	nameless := i.Grant.Role == "" && len(i.Grant.Rules) == 0
 	lease, err := c.core.Secrets(ours).Get(ctx, handle, metav1.GetOptions{})
 	switch {
+	case nameless && (notFound(err, "secrets", handle) || said(err, http.StatusForbidden) && knowsMode(a)):
+		return c.revokeNameless(ctx, a, handle, err)
 	case notFound(err, "secrets", handle):
-		return c.same(ctx, a.Identity)
+		if err := c.same(ctx, a.Identity); err != nil {
+			return err
+		}
+		return d.afterShared(ctx, c, a)
 	case err != nil:
 		return fault(err, "get", "secrets in namespace "+ours)
 	case lease.Name != handle || lease.UID == "":
@@ -196,5 +220,19 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 		return err
 	}
 	failpoint.At("k8s.revoke.deleted")
-	return nil
+	if nameless {
+		return nil
+	}
+	return d.afterShared(ctx, c, a)
+}
+
+// afterShared removes what leases of old share, if that was the last of them. A
+// credential that may not has revoked the lease all the same.
+func (d *Driver) afterShared(ctx context.Context, c *connection, a broker.Access) error {
+	err := d.tidyShared(ctx, c, a)
+	if isForbidden(err) {
+		d.log.WarnContext(ctx, "what the last lease of its kind left bound cannot be removed", "vim", a.VIM, "error", err)
+		return nil
+	}
+	return err
 }

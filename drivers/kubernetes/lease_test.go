@@ -1,13 +1,10 @@
 package kubernetes_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -31,7 +28,7 @@ func TestIssueMakesRemovedBindingAgain(t *testing.T) {
 	l := newLab(t)
 	l.issue(l.grant("view"))
 	name := l.Names("clusterrolebindings", "")
-	i := slices.IndexFunc(name, func(n string) bool { return strings.Contains(n, "vim-") })
+	i := slices.IndexFunc(name, func(n string) bool { return strings.HasPrefix(n, "vimbroker-") })
 	if i < 0 {
 		t.Fatalf("no binding of ours in %q", name)
 	}
@@ -49,70 +46,15 @@ func TestIssueMakesRemovedBindingAgain(t *testing.T) {
 func TestIssueAfterItsNamespaceWasDeleted(t *testing.T) {
 	l := newLab(t)
 	l.issue(l.grant("view"))
-	if !l.Delete("namespaces", "", "vimbroker") {
-		t.Fatal("namespace vimbroker is not there")
+	// Its accounts go with it, as a real cluster empties a namespace.
+	for _, name := range accountsIn(l.Server) {
+		l.Delete("serviceaccounts", l.home(), name[strings.LastIndex(name, "/")+1:])
 	}
+	l.Delete("namespaces", "", l.home())
 	m := l.issue(l.grant("view"))
 	if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); dead || err != nil {
 		t.Errorf("Dead = %v, %v, want a token that lives", dead, err)
 	}
-}
-
-// The Secret was deleted and made again between looking and deleting.
-func TestRevokeDeletesOnlyWhatItLookedAt(t *testing.T) {
-	l := newLab(t)
-	g := l.grant("view")
-	l.issue(g)
-	l.After(http.MethodGet, "/secrets/", func() {
-		l.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) { o.SetUID("another") })
-	})
-	want(t, "Revoke", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}), broker.ErrConflict)
-	if len(l.Names("secrets", "vimbroker")) != 1 {
-		t.Error("another object than the one looked at was deleted")
-	}
-	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle}); err != nil {
-		t.Errorf("Revoke again: %v", err)
-	}
-}
-
-// A lease's Secret that belongs to another VIM of the same cluster.
-func TestRevokeLeavesAnotherVIMsLease(t *testing.T) {
-	l := newLab(t)
-	g := l.grant("view")
-	l.issue(g)
-	other := l.as(l.access.Credential)
-	if err := l.driver.Revoke(t.Context(), other, broker.Issued{Handle: g.Handle}); err != nil {
-		t.Errorf("Revoke of what this VIM does not have: %v", err)
-	}
-	if len(l.Names("secrets", "vimbroker")) != 1 {
-		t.Error("another VIM's lease was revoked")
-	}
-}
-
-// "renew extends a lease whose token is already dead": somebody deleted the
-// account, and killed every token with it.
-func TestRenewAfterItsAccountWasDeleted(t *testing.T) {
-	l := newLab(t)
-	g := l.grant("view")
-	l.issue(g)
-	for _, name := range l.Names("serviceaccounts", "vimbroker") {
-		l.Delete("serviceaccounts", "vimbroker", name[strings.LastIndex(name, "/")+1:])
-	}
-	before := l.Names("serviceaccounts", "vimbroker")
-	_, err := l.driver.Renew(t.Context(), l.access, g)
-	want(t, "Renew", err, broker.ErrNotFound)
-	if after := l.Names("serviceaccounts", "vimbroker"); !slices.Equal(before, after) {
-		t.Errorf("Renew made %q", after)
-	}
-}
-
-func TestRenewOfAnotherLeasesSecret(t *testing.T) {
-	l := newLab(t)
-	g := l.grant("view")
-	l.issue(g)
-	g.Lease = "another"
-	_, err := l.driver.Renew(t.Context(), l.access, g)
-	want(t, "Renew", err, broker.ErrConflict)
 }
 
 func TestDeadOfNothing(t *testing.T) {
@@ -137,6 +79,13 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: []string{"a", "../b"}}},
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: []string{""}}},
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: []string{"a", "vimbroker"}}},
+		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: []string{"vimbroker-12345678-1"}}},
+		{"clusterWide", broker.Grant{TTL: time.Hour, ClusterWide: true, Namespaces: []string{"a"}}},
+		{"rules", broker.Grant{TTL: time.Hour, Role: "view", Rules: []broker.Rule{reads("pods")}}},
+		{"rules", broker.Grant{TTL: time.Hour, Rules: make([]broker.Rule, 65)}},
+		{"rules.0.verbs", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}}}}},
+		{"rules.1.resources", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{reads("pods"), reads("po ds")}}},
+		{"rules.0.resources", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{reads("")}}},
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: names(33)}},
 	} {
 		_, err := d.Prepare(g.grant)
@@ -156,6 +105,11 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 	if g, err := d.Prepare(broker.Grant{TTL: time.Hour, Namespaces: names(32)}); err != nil || g.Role != "view" || len(g.Namespaces) != 32 {
 		t.Errorf("Prepare = role %q, %d namespaces, %v, want view in 32", g.Role, len(g.Namespaces), err)
 	}
+}
+
+// reads is the rule to read one kind of object of the core group.
+func reads(resource string) broker.Rule {
+	return broker.Rule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: []string{"get", "list"}}
 }
 
 func names(n int) []string {

@@ -16,14 +16,24 @@ import (
 // Names of what the driver keeps in a cluster. They are relied upon by brokers
 // that come after this one: never change them.
 const (
-	// ours is the namespace that everything lives in.
-	ours = "vimbroker"
+	// ours is the namespace of leases of old; homePrefix begins the name of every other.
+	ours       = "vimbroker"
+	homePrefix = "vimbroker-"
 
 	managedByLabel = "app.kubernetes.io/managed-by"
 	managedBy      = "vimbroker"
-	// vimLabel holds the VIM's id, leaseLabel the lease's.
+	// vimLabel holds the VIM's id, leaseLabel the lease's, grantLabel that of a home.
 	vimLabel   = "vimbroker.io/vim"
 	leaseLabel = "vimbroker.io/lease"
+	grantLabel = "vimbroker.io/grant"
+
+	// deedAnnotation says on a home's namespace what the home is for, deedKey in the
+	// claim of one of a pool.
+	deedAnnotation = "vimbroker.io/deed"
+	deedKey        = "deed"
+
+	// accountsOf begins the name of the group of all service accounts of a namespace.
+	accountsOf = "system:serviceaccounts:"
 
 	// roleAnnotation and namespacesAnnotation say on a service account what it is
 	// for; namespaces are joined by commas.
@@ -54,37 +64,46 @@ func beingDeleted(what, name string) error {
 }
 
 // remove deletes the one object with that UID. That it is gone already is
-// success; that a finalizer holds it is ErrConflict. The answer is read, unlike by the
-// typed clients: a page of some gateway with status 200 has deleted nothing.
+// success; that a finalizer holds it is ErrConflict.
 func remove(ctx context.Context, client rest.Interface, resource string, o metav1.Object) error {
 	name := o.GetName()
 	if o.GetNamespace() != "" {
 		name = o.GetNamespace() + "/" + name
 	}
 	what := strings.TrimSuffix(resource, "s")
-	answer, err := client.Delete().
-		NamespaceIfScoped(o.GetNamespace(), o.GetNamespace() != "").
-		Resource(resource).Name(o.GetName()).
-		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(o.GetUID()))}).
-		Do(ctx).Get()
-	if notFound(err, resource, o.GetName()) {
+	left, err := deleteByUID(ctx, client, resource, o.GetNamespace(), o.GetName(), string(o.GetUID()))
+	switch {
+	case notFound(err, resource, o.GetName()):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fault(err, "delete", what+" "+name)
+	case left != nil && len(left.GetFinalizers()) > 0:
+		return beingDeleted(what, name)
+	}
+	return nil
+}
+
+// deleteByUID deletes the one object with that UID, and returns what the API server
+// answers of it, if that is the object. The answer is read, unlike by the typed clients: a page of some
+// gateway with status 200 has deleted nothing. Other errors are client-go's own.
+func deleteByUID(ctx context.Context, client rest.Interface, resource, namespace, name, uid string) (metav1.Object, error) {
+	answer, err := client.Delete().
+		NamespaceIfScoped(namespace, namespace != "").
+		Resource(resource).Name(name).
+		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(uid)}).
+		Do(ctx).Get()
+	if err != nil {
+		return nil, err
 	}
 	switch left := answer.(type) {
 	case *metav1.Status:
-		return nil
+		return nil, nil
 	case metav1.Object:
-		if left.GetName() == o.GetName() {
-			if len(left.GetFinalizers()) > 0 {
-				return beingDeleted(what, name)
-			}
-			return nil
+		if left.GetName() == name {
+			return left, nil
 		}
 	}
-	return notKubernetes(0)
+	return nil, notKubernetes(0)
 }
 
 // read makes a request and decodes the answer into a structure of our own, which has
@@ -109,8 +128,12 @@ func read(ctx context.Context, r *rest.Request, into any) error {
 type namespace struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
-		Name string `json:"name"`
-		UID  string `json:"uid"`
+		Name        string            `json:"name"`
+		UID         string            `json:"uid"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+		// Deleted is when it was asked to go; empty while it is to stay.
+		Deleted string `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Status struct {
 		Phase corev1.NamespacePhase `json:"phase"`

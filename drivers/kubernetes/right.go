@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
 )
 
 const rbacGroup = "rbac.authorization.k8s.io"
@@ -33,47 +35,141 @@ func (r right) String() string {
 	return s
 }
 
-// needed are the rights without which no lease can be minted, in the order in which
-// minting meets them.
-var needed = []right{
-	{verb: "get", group: rbacGroup, resource: "clusterroles"},
-	{verb: "create", resource: "serviceaccounts", namespace: ours},
-	{verb: "get", resource: "serviceaccounts", namespace: ours},
-	{verb: "create", resource: "secrets", namespace: ours},
-	{verb: "get", resource: "secrets", namespace: ours},
-	{verb: "create", resource: "serviceaccounts", subresource: "token", namespace: ours},
-	{verb: "delete", resource: "secrets", namespace: ours},
-	{verb: "list", resource: "secrets", namespace: ours},
-}
-
 // bindable are the roles of which the credential must be able to hand out one at least.
 var bindable = []string{"view", "edit", "admin", "cluster-admin"}
 
-// mintable finds out whether leases can be minted, without touching anything.
-// It answers with what is missing and the remedy, or with nothing.
-func (c *connection) mintable(ctx context.Context, namespace string) (missing string, _ error) {
-	missing, err := c.namespaceMissing(ctx)
-	if missing == "" && err == nil {
-		missing, err = c.rightMissing(ctx, namespace)
+// verbs are rights to one resource, one for each verb.
+func verbs(group, resource, namespace string, verbs ...string) []right {
+	out := make([]right, 0, len(verbs))
+	for _, v := range verbs {
+		out = append(out, right{verb: v, group: group, resource: resource, namespace: namespace})
 	}
-	if said(err, http.StatusForbidden) || said(err, http.StatusNotFound) {
-		return "the cluster does not say what the credential may do; grant it create on selfsubjectaccessreviews", nil
-	}
-	return missing, fault(err, "create", "selfsubjectaccessreviews")
+	return out
 }
 
-// rightMissing says which right the credential lacks. The error is client-go's own.
-func (c *connection) rightMissing(ctx context.Context, namespace string) (string, error) {
-	anywhere := []right{
-		{verb: "create", group: rbacGroup, resource: "clusterrolebindings"},
-		{verb: "create", group: rbacGroup, resource: "rolebindings"},
-		{verb: "create", group: rbacGroup, resource: "rolebindings", namespace: namespace},
+// leasesIn are the rights to make and to end leases whose accounts stand in a namespace;
+// without one, in any.
+func leasesIn(namespace string) []right {
+	return append(verbs("", "serviceaccounts", namespace, "create", "get", "list", "delete"),
+		right{verb: "create", resource: "serviceaccounts", subresource: "token", namespace: namespace})
+}
+
+// bindsIn are the rights to make and to remove bindings.
+func bindsIn(resource, namespace string) []right {
+	return verbs(rbacGroup, resource, namespace, "create", "get", "list", "delete")
+}
+
+// standing is what a check finds out about how the credential may work.
+type standing struct {
+	mode     string
+	pool     int
+	poolFree int
+	missing  string // why no lease can be minted, with the remedy; empty where they can
+}
+
+// stand finds out whether, and in which way, leases can be minted, without touching
+// anything.
+func (c *connection) stand(ctx context.Context, a broker.Access) (standing, error) {
+	s, err := c.standIn(ctx, a)
+	if said(err, http.StatusForbidden) || said(err, http.StatusNotFound) {
+		s.missing = "the cluster does not say what the credential may do; grant it create on selfsubjectaccessreviews"
+		return s, nil
 	}
-	var bind []right
+	return s, fault(err, "create", "selfsubjectaccessreviews")
+}
+
+func (c *connection) standIn(ctx context.Context, a broker.Access) (standing, error) {
+	s := standing{mode: broker.ModeManaged}
+	makes, err := c.allowed(ctx, right{verb: "create", resource: "namespaces"})
+	if err != nil {
+		return s, err
+	}
+	always := []right{{verb: "get", resource: "namespaces"}, {verb: "get", group: rbacGroup, resource: "clusterroles"}}
+	if makes {
+		always = slices.Concat(always, verbs("", "namespaces", "", "delete"), leasesIn(""))
+		s.missing, err = c.rightsMissing(ctx, always, a.Target.Namespace)
+		return s, err
+	}
+	s.mode = broker.ModePrepared
+	rooms, err := c.pool(ctx, a.VIM)
+	if err != nil && !isForbidden(err) {
+		return s, err
+	}
+	if s.pool = len(rooms); s.pool == 0 {
+		s.missing = "the credential may not create namespaces, and sees no namespace " + poolName(a.VIM, 1) +
+			" with a claim in it; grant it the rights of managed mode, or have an administrator make the pool of prepared mode"
+		return s, nil
+	}
+	for _, room := range rooms {
+		if room.home == "" {
+			s.poolFree++
+		}
+		always = slices.Concat(always, leasesIn(room.namespace),
+			verbs("", "configmaps", room.namespace, "create", "get", "delete"), verbs("", "pods", room.namespace, "list"))
+	}
+	s.missing, err = c.rightsMissing(ctx, always, a.Target.Namespace)
+	return s, err
+}
+
+// rightsMissing names every right that the credential lacks, at once: those that it always
+// needs, and those of which one way is enough. The error is client-go's own.
+func (c *connection) rightsMissing(ctx context.Context, always []right, namespace string) (string, error) {
+	var bind [][]right
 	for _, role := range bindable {
-		bind = append(bind, right{verb: "bind", group: rbacGroup, resource: "clusterroles", name: role})
+		bind = append(bind, []right{{verb: "bind", group: rbacGroup, resource: "clusterroles", name: role}})
 	}
-	all := slices.Concat(needed, anywhere, bind)
+	ways := [][][]right{
+		{bindsIn("rolebindings", namespace), bindsIn("rolebindings", ""), bindsIn("clusterrolebindings", "")},
+		bind,
+	}
+	asked := map[right]bool{}
+	for _, r := range always {
+		asked[r] = false
+	}
+	for _, way := range slices.Concat(ways...) {
+		for _, r := range way {
+			asked[r] = false
+		}
+	}
+	if err := c.ask(ctx, asked); err != nil {
+		return "", err
+	}
+	missing := lacking(asked, always)
+	for _, alternatives := range ways {
+		least := lacking(asked, alternatives[0])
+		for _, way := range alternatives[1:] {
+			if l := lacking(asked, way); len(l) < len(least) {
+				least = l
+			}
+		}
+		missing = append(missing, least...)
+	}
+	switch len(missing) {
+	case 0:
+		return "", nil
+	case 1:
+		return fmt.Sprintf("the credential may not %s; grant it that right", missing[0]), nil
+	}
+	return fmt.Sprintf("the credential may not %s; grant it these rights", strings.Join(missing, ", ")), nil
+}
+
+// lacking says those of the rights that were refused, in words.
+func lacking(asked map[right]bool, rights []right) []string {
+	var out []string
+	for _, r := range rights {
+		if !asked[r] {
+			out = append(out, r.String())
+		}
+	}
+	return out
+}
+
+// ask fills in which of the rights the credential has.
+func (c *connection) ask(ctx context.Context, rights map[right]bool) error {
+	all := make([]right, 0, len(rights))
+	for r := range rights {
+		all = append(all, r)
+	}
 	allowed := make([]bool, len(all))
 	asks, asking := errgroup.WithContext(ctx)
 	asks.SetLimit(8)
@@ -84,46 +180,12 @@ func (c *connection) rightMissing(ctx context.Context, namespace string) (string
 		})
 	}
 	if err := asks.Wait(); err != nil {
-		return "", err
+		return err
 	}
-	for i, r := range needed {
-		if !allowed[i] {
-			return lacks(r), nil
-		}
+	for i, r := range all {
+		rights[r] = allowed[i]
 	}
-	allowed = allowed[len(needed):]
-	if !slices.Contains(allowed[:len(anywhere)], true) {
-		return lacks(anywhere[0]), nil
-	}
-	if !slices.Contains(allowed[len(anywhere):], true) {
-		return lacks(bind[0]), nil
-	}
-	return "", nil
-}
-
-// namespaceMissing says what keeps our namespace from being there, or from being
-// made. Errors of the review are client-go's own.
-func (c *connection) namespaceMissing(ctx context.Context) (string, error) {
-	n, err := c.namespace(ctx, ours)
-	switch {
-	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
-		return "namespace " + ours + " is being deleted; wait until it is gone", nil
-	case err == nil:
-		return "", nil
-	case said(err, http.StatusForbidden):
-		return lacks(right{verb: "get", resource: "namespaces", name: ours}), nil
-	case !notFound(err, "namespaces", ours):
-		return "", fault(err, "get", "namespace "+ours)
-	}
-	ok, err := c.allowed(ctx, right{verb: "create", resource: "namespaces"})
-	if err != nil || ok {
-		return "", err
-	}
-	return "the credential may not create namespaces, and namespace " + ours + " does not exist; grant it that right, or create the namespace", nil
-}
-
-func lacks(r right) string {
-	return fmt.Sprintf("the credential may not %s; grant it that right", r)
+	return nil
 }
 
 // allowed asks the cluster whether the credential has the right (SelfSubjectAccessReview).

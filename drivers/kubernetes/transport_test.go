@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -67,9 +66,8 @@ func TestNoCredentialStaysWithTheConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := quiet(httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+	s := quiet(httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		nothing(w, r)
 	})))
 	s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.Pool()}
 	s.StartTLS()
@@ -185,8 +183,7 @@ func TestCallsAtATimeAreBounded(t *testing.T) {
 	full, release := make(chan struct{}), make(chan struct{})
 	var warm atomic.Bool
 	_, a := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		defer fmt.Fprint(w, `{"kind":"SecretList","apiVersion":"v1","metadata":{},"items":[]}`)
+		defer nothing(w, r)
 		if !warm.Load() {
 			return
 		}

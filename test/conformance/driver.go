@@ -68,8 +68,9 @@ type DriverEnv struct {
 	// Remove deletes a lease's upstream object by hand.
 	Remove func(t *testing.T, handle string)
 	// Plant makes an object of that name that is not ours, until the test ends,
-	// and returns whether it is still as it was.
-	Plant func(t *testing.T, handle string) (untouched func() bool)
+	// and returns whether it is still as it was. The VIM has, or had, a lease: the
+	// object stands where others of it would.
+	Plant func(t *testing.T, vim, handle string) (untouched func() bool)
 	// Hold keeps a lease's upstream object from going away until release; nil where
 	// nothing can.
 	Hold func(t *testing.T, handle string) (release func())
@@ -135,7 +136,7 @@ func Driver(t *testing.T, env DriverEnv) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			log := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			s := &subject{DriverEnv: env, log: log, leaks: seen}
+			s := &subject{DriverEnv: env, log: log, leaks: seen, epoch: 1}
 			s.d = s.restarted(t)
 			s.a = s.another(t, discovered)
 			discovered = s.a.Discovered
@@ -154,6 +155,7 @@ type subject struct {
 	a     broker.Access
 	log   *slog.Logger
 	leaks *leaks
+	epoch int64
 }
 
 // restarted returns a driver as another process would have it.
@@ -218,10 +220,14 @@ func (s *subject) sweep(t *testing.T, vim string) {
 func (s *subject) grant(t *testing.T, role string, ttl time.Duration, namespaces ...string) broker.Grant {
 	t.Helper()
 	id := uuid.NewString()
+	wide := s.Namespaces[0] != "" && len(namespaces) == 0
 	if s.Namespaces[0] == "" {
 		namespaces = nil
 	}
-	g, err := s.d.Prepare(broker.Grant{Lease: id, Handle: "lease-" + id, TTL: ttl, Role: role, Namespaces: namespaces, Purpose: "conformance"})
+	g, err := s.d.Prepare(broker.Grant{
+		Lease: id, Handle: "lease-" + id, TTL: ttl, Role: role, Namespaces: namespaces, Purpose: "conformance",
+		ClusterWide: wide, Epoch: s.epoch,
+	})
 	if err != nil {
 		t.Fatalf("Prepare(%s for %v in %v): %v", role, ttl, namespaces, err)
 	}

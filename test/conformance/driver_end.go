@@ -60,9 +60,12 @@ func revokeKills(t *testing.T, s *subject) {
 		if !s.alive(t, m) {
 			t.Fatal("dead before it was revoked")
 		}
+		if m.UID != minted[0].UID {
+			t.Errorf("a renewal is of object %q, and the lease was issued as %q", m.UID, minted[0].UID)
+		}
 	}
 	// As the broker has it: the newest is known, and those before it are not.
-	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Credential: minted[2].Credential, Renewed: true}); err != nil {
+	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, UID: minted[0].UID, Grant: g, Credential: minted[2].Credential, Renewed: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range minted {
@@ -84,13 +87,14 @@ func revokeIdempotent(t *testing.T, s *subject) {
 		}
 		wantSet(t, "handles after Revoke of "+what, s.Handles(t, s.a.VIM), nil)
 	}
-	revoke("what never was, on a VIM that has seen no lease", broker.Issued{Handle: s.grant(t, s.Reader, s.MinTTL).Handle})
+	never := s.grant(t, s.Reader, s.MinTTL)
+	revoke("what never was, on a VIM that has seen no lease", broker.Issued{Handle: never.Handle, Grant: never})
 	for _, known := range []bool{false, true} {
 		issue := func() broker.Issued {
 			g := s.grant(t, s.Reader, s.MinTTL)
-			i := broker.Issued{Handle: g.Handle}
+			i := broker.Issued{Handle: g.Handle, Grant: g}
 			if m := s.issue(t, g); known {
-				i.Credential = m.Credential
+				i.Credential, i.UID = m.Credential, m.UID
 			}
 			return i
 		}
@@ -114,7 +118,7 @@ func revokeWrongCredential(t *testing.T, s *subject) {
 			t.Fatal(err)
 		}
 		bad.Target, bad.Credential = target, credential
-		wantKind(t, "Revoke with "+name, s.d.Revoke(t.Context(), bad, broker.Issued{Handle: g.Handle}), broker.ErrUnauthorized)
+		wantKind(t, "Revoke with "+name, s.d.Revoke(t.Context(), bad, broker.Issued{Handle: g.Handle, Grant: g}), broker.ErrUnauthorized)
 		_, err = s.d.Inventory(t.Context(), bad)
 		wantKind(t, "Inventory with "+name, err, broker.ErrUnauthorized)
 		wantKind(t, "Forget with "+name, s.d.Forget(t.Context(), bad), broker.ErrUnauthorized)
@@ -133,7 +137,7 @@ func revokeHeld(t *testing.T, s *subject) {
 	s.issue(t, g)
 	release := s.Hold(t, g.Handle)
 	for range 2 {
-		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle}); err == nil {
+		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Grant: g}); err == nil {
 			t.Error("Revoke says done of an object that is still there")
 		}
 	}
@@ -145,7 +149,7 @@ func revokeHeld(t *testing.T, s *subject) {
 		t.Errorf("Inventory of what is held = %v, %v, want it listed", found, err)
 	}
 	release()
-	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle}); err != nil {
+	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Grant: g}); err != nil {
 		t.Errorf("Revoke after its release: %v", err)
 	}
 	wantSet(t, "handles", s.Handles(t, s.a.VIM), nil)
@@ -196,7 +200,7 @@ func inventoryEachOnce(t *testing.T, s *subject) {
 	if _, err := s.d.Issue(t.Context(), other, theirs); err != nil {
 		t.Fatal(err)
 	}
-	s.Plant(t, "lease-that-is-nobodys")
+	s.Plant(t, other.VIM, "lease-that-is-nobodys")
 
 	before := s.Now().Add(-5 * time.Second)
 	var grants []broker.Grant
@@ -224,7 +228,7 @@ func inventoryEachOnce(t *testing.T, s *subject) {
 	if theirsToo := list(other); len(theirsToo) != 1 || theirsToo[theirs.Handle].Lease != theirs.Lease {
 		t.Errorf("Inventory of the other VIM = %v", theirsToo)
 	}
-	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: grants[0].Handle}); err != nil {
+	if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: grants[0].Handle, Grant: grants[0]}); err != nil {
 		t.Fatal(err)
 	}
 	if _, there := list(s.a)[grants[0].Handle]; there {
@@ -256,7 +260,7 @@ func endInstead(t *testing.T, s *subject) {
 		if maybe("Renew", err) && !s.alive(t, second) {
 			t.Errorf("a lease renewed by %s instead does not work", name)
 		}
-		if maybe("Revoke", s.d.Revoke(t.Context(), next, broker.Issued{Handle: g.Handle, Credential: m.Credential})) {
+		if maybe("Revoke", s.d.Revoke(t.Context(), next, broker.Issued{Handle: g.Handle, Grant: g, Credential: m.Credential})) {
 			s.wantDead(t, "a lease revoked by "+name+" instead", m)
 		} else if !s.alive(t, m) {
 			t.Errorf("a lease died by %s, which may not revoke it", name)
@@ -271,7 +275,7 @@ func endInstead(t *testing.T, s *subject) {
 		if err != nil || !slices.ContainsFunc(found, func(u broker.Upstream) bool { return u.Handle == own.Handle }) {
 			t.Errorf("Inventory by %s = %v, %v, want %s in it", name, found, err, own.Handle)
 		}
-		if err := s.d.Revoke(t.Context(), next, broker.Issued{Handle: own.Handle}); err != nil {
+		if err := s.d.Revoke(t.Context(), next, broker.Issued{Handle: own.Handle, Grant: own}); err != nil {
 			t.Errorf("Revoke by %s: %v", name, err)
 		}
 	}
@@ -289,7 +293,7 @@ func forgetLeavesNothing(t *testing.T, s *subject) {
 	for _, namespaces := range [][]string{nil, {s.Namespaces[0]}, s.Namespaces[:]} {
 		g := s.grant(t, s.Writer, s.MinTTL, namespaces...)
 		s.issue(t, g)
-		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle}); err != nil {
+		if err := s.d.Revoke(t.Context(), s.a, broker.Issued{Handle: g.Handle, Grant: g}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -306,6 +310,7 @@ func forgetLeavesNothing(t *testing.T, s *subject) {
 	if !s.alive(t, bystander) {
 		t.Error("Forget killed another VIM's lease")
 	}
+	s.epoch++ // what was forgotten is not made again under its name
 	m := s.issue(t, s.grant(t, s.Reader, s.MinTTL))
 	s.wantMay(t, "reader issued after Forget", m, false, s.Namespaces[0])
 }
@@ -338,7 +343,7 @@ func tokenUnlisted(t *testing.T, s *subject) {
 		_, err := as.d.Renew(t.Context(), as.a, g)
 		wantKind(t, "Renew of a token with "+name, err, broker.ErrUnsupported)
 		for range 2 {
-			if err := as.d.Revoke(t.Context(), as.a, broker.Issued{Handle: g.Handle, Credential: m.Credential}); err != nil {
+			if err := as.d.Revoke(t.Context(), as.a, broker.Issued{Handle: g.Handle, Grant: g, Credential: m.Credential}); err != nil {
 				t.Errorf("Revoke with %s = %v", name, err)
 			}
 		}
@@ -347,7 +352,7 @@ func tokenUnlisted(t *testing.T, s *subject) {
 			t.Errorf("with %s: another lease's token died as well", name)
 		}
 		// The process died between minting and recording: nobody has the token.
-		if err := as.d.Revoke(t.Context(), as.a, broker.Issued{Handle: g.Handle}); err != nil {
+		if err := as.d.Revoke(t.Context(), as.a, broker.Issued{Handle: g.Handle, Grant: g}); err != nil {
 			t.Errorf("Revoke of a token that was lost with %s = %v", name, err)
 		}
 		wantSet(t, "objects after it all with "+name, s.Everything(t), before)

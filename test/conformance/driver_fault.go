@@ -31,7 +31,9 @@ func (s *subject) each(t *testing.T, g broker.Grant, m broker.Minted, call func(
 	call("Renew", func(ctx context.Context) error { _, err := s.d.Renew(ctx, s.a, g); return err })
 	call("Dead", func(ctx context.Context) error { _, err := s.d.Dead(ctx, s.a, m.Credential); return err })
 	call("Inventory", func(ctx context.Context) error { _, err := s.d.Inventory(ctx, s.a); return err })
-	call("Revoke", func(ctx context.Context) error { return s.d.Revoke(ctx, s.a, broker.Issued{Handle: g.Handle}) })
+	call("Revoke", func(ctx context.Context) error {
+		return s.d.Revoke(ctx, s.a, broker.Issued{Handle: g.Handle, Grant: g})
+	})
 	call("Forget", func(ctx context.Context) error { return s.d.Forget(ctx, s.a) })
 }
 

@@ -23,6 +23,7 @@ var resources = []resource{
 	core("namespaces", "Namespace", false),
 	core("secrets", "Secret", true),
 	core("configmaps", "ConfigMap", true),
+	core("pods", "Pod", true),
 	core("serviceaccounts", "ServiceAccount", true),
 	rbac("clusterroles", "ClusterRole", false),
 	rbac("clusterrolebindings", "ClusterRoleBinding", false),

@@ -168,7 +168,7 @@ func (c Cloud) remove(t *testing.T, handle string) {
 	t.Fatalf("there is no %s to remove", handle)
 }
 
-func (c Cloud) plant(t *testing.T, handle string) func() bool {
+func (c Cloud) plant(t *testing.T, _, handle string) func() bool {
 	t.Helper()
 	was := c.appCred(t, object{"name": handle, "description": "somebody's"})
 	there := func() bool {

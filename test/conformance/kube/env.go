@@ -4,6 +4,7 @@ package kube
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,10 +26,9 @@ import (
 )
 
 const (
-	// home is the namespace that the driver keeps everything in.
-	home     = "vimbroker"
-	vimLabel = "vimbroker.io/vim"
-	hold     = "test.vimbroker.io/hold"
+	vimLabel   = "vimbroker.io/vim"
+	leaseLabel = "vimbroker.io/lease"
+	hold       = "test.vimbroker.io/hold"
 )
 
 // cluster is a cluster with an administrator's clients.
@@ -69,7 +69,6 @@ func Env(t *testing.T, admin *rest.Config) conformance.DriverEnv {
 		c.namespace(t, name)
 		env.Namespaces[i] = name
 	}
-	c.namespace(t, home)
 	return env
 }
 
@@ -112,42 +111,65 @@ func selects(vim string) metav1.ListOptions {
 
 func (c *cluster) handles(t *testing.T, vim string) []string {
 	t.Helper()
-	list, err := c.core.Secrets("").List(sweeping(t), selects(vim))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, s := range list.Items {
-		names = append(names, s.Name)
+	for _, account := range c.leased(t, selects(vim)) {
+		names = append(names, account.Name)
 	}
 	return names
 }
 
+// leased lists the service accounts of leases.
+func (c *cluster) leased(t *testing.T, o metav1.ListOptions) []corev1.ServiceAccount {
+	t.Helper()
+	list, err := c.core.ServiceAccounts("").List(sweeping(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(list.Items, func(a corev1.ServiceAccount) bool { return a.Labels[leaseLabel] == "" })
+}
+
+// namespaceOf is where a lease's account is.
+func (c *cluster) namespaceOf(t *testing.T, handle string) string {
+	t.Helper()
+	for _, account := range c.leased(t, metav1.ListOptions{}) {
+		if account.Name == handle {
+			return account.Namespace
+		}
+	}
+	t.Fatalf("no service account %s on the cluster", handle)
+	return ""
+}
+
 func (c *cluster) remove(t *testing.T, handle string) {
 	t.Helper()
-	if err := c.core.Secrets(home).Delete(t.Context(), handle, metav1.DeleteOptions{}); err != nil {
+	if err := c.core.ServiceAccounts(c.namespaceOf(t, handle)).Delete(t.Context(), handle, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (c *cluster) plant(t *testing.T, handle string) (untouched func() bool) {
+func (c *cluster) plant(t *testing.T, vim, handle string) (untouched func() bool) {
 	t.Helper()
-	secrets := c.core.Secrets(home)
-	was, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: handle}}, metav1.CreateOptions{})
+	homes, err := c.core.Namespaces().List(t.Context(), selects(vim))
+	if err != nil || len(homes.Items) == 0 {
+		t.Fatalf("no namespace of VIM %s to plant in: %v", vim, err)
+	}
+	accounts := c.core.ServiceAccounts(homes.Items[0].Name)
+	was, err := accounts.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: handle}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = secrets.Delete(sweeping(t), handle, metav1.DeleteOptions{}) })
+	t.Cleanup(func() { _ = accounts.Delete(sweeping(t), handle, metav1.DeleteOptions{}) })
 	return func() bool {
-		is, err := secrets.Get(t.Context(), handle, metav1.GetOptions{})
+		is, err := accounts.Get(t.Context(), handle, metav1.GetOptions{})
 		return err == nil && is.UID == was.UID && is.ResourceVersion == was.ResourceVersion
 	}
 }
 
 func (c *cluster) hold(t *testing.T, handle string) (release func()) {
 	t.Helper()
+	accounts := c.core.ServiceAccounts(c.namespaceOf(t, handle))
 	patch := func(body string) error {
-		_, err := c.core.Secrets(home).Patch(sweeping(t), handle, types.MergePatchType, []byte(body), metav1.PatchOptions{})
+		_, err := accounts.Patch(sweeping(t), handle, types.MergePatchType, []byte(body), metav1.PatchOptions{})
 		return err
 	}
 	if err := patch(`{"metadata":{"finalizers":["` + hold + `"]}}`); err != nil {

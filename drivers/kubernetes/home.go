@@ -1,0 +1,306 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+)
+
+// home is what all leases of one grant and epoch share: a namespace, whose service
+// accounts are theirs, and bindings to the group of those accounts.
+type home struct {
+	vim   string
+	grant broker.Grant
+	// id names the bindings, the role of exact rules, and the namespace unless
+	// that is one of a pool.
+	id string
+}
+
+// deed is what a home is for, as it is hashed and written down on the cluster. Brokers
+// that come after this one rely upon its form: never change it.
+type deed struct {
+	VIM         string        `json:"vim"`
+	Role        string        `json:"role,omitempty"`
+	Rules       []broker.Rule `json:"rules,omitempty"`
+	Namespaces  []string      `json:"namespaces,omitempty"`
+	ClusterWide bool          `json:"clusterWide,omitempty"`
+	Epoch       int64         `json:"epoch"`
+}
+
+func homeOf(vim string, g broker.Grant) home {
+	h := home{vim: vim, grant: g}
+	sum := sha256.Sum256([]byte(h.deed()))
+	h.id = homePrefix + hex.EncodeToString(sum[:10])
+	return h
+}
+
+// deed is the home's deed as JSON.
+func (h home) deed() string {
+	text, err := json.Marshal(deed{
+		VIM: h.vim, Role: h.grant.Role, Rules: canonical(h.grant.Rules), Namespaces: h.grant.Namespaces,
+		ClusterWide: h.grant.ClusterWide, Epoch: h.grant.Epoch,
+	})
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return string(text)
+}
+
+// homeFrom reads a deed back; false where it is not that of the home with this id.
+func homeFrom(text, id string) (home, bool) {
+	var d deed
+	if json.Unmarshal([]byte(text), &d) != nil {
+		return home{}, false
+	}
+	h := homeOf(d.VIM, broker.Grant{
+		Role: d.Role, Rules: d.Rules, Namespaces: d.Namespaces, ClusterWide: d.ClusterWide, Epoch: d.Epoch,
+	})
+	return h, h.id == id
+}
+
+// canonical returns rules in one order, so that equal ones are written the same.
+func canonical(rules []broker.Rule) []broker.Rule {
+	sorted := func(list []string) []string {
+		list = slices.Clone(list)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	out := make([]broker.Rule, len(rules))
+	texts := make(map[int]string, len(rules))
+	order := make([]int, len(rules))
+	for i, r := range rules {
+		out[i] = broker.Rule{
+			APIGroups: sorted(r.APIGroups), Resources: sorted(r.Resources),
+			ResourceNames: sorted(r.ResourceNames), Verbs: sorted(r.Verbs),
+		}
+		text, _ := json.Marshal(out[i]) // strings always encode
+		texts[i], order[i] = string(text), i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(texts[a], texts[b]) })
+	order = slices.CompactFunc(order, func(a, b int) bool { return texts[a] == texts[b] })
+	ordered := make([]broker.Rule, 0, len(order))
+	for _, i := range order {
+		ordered = append(ordered, out[i])
+	}
+	return ordered
+}
+
+// labels are those of everything that belongs to the home.
+func (h home) labels() map[string]string {
+	return map[string]string{managedByLabel: managedBy, vimLabel: h.vim, grantLabel: h.id}
+}
+
+// owns reports whether an object carries the home's labels.
+func (h home) owns(o metav1.Object) bool { return h.labelled(o.GetLabels()) }
+
+func (h home) labelled(labels map[string]string) bool {
+	return labels[vimLabel] == h.vim && labels[grantLabel] == h.id
+}
+
+func (h home) key(a broker.Access) memoryKey {
+	return memoryKey{vim: a.VIM, generation: a.Generation, name: h.id}
+}
+
+// places are the namespaces in which the home is bound; the empty one is the cluster.
+func (h home) places() []string {
+	if h.grant.ClusterWide {
+		return []string{""}
+	}
+	return h.grant.Namespaces
+}
+
+// makeHome refuses what the cluster cannot give, then makes the namespace, the
+// role of exact rules, and the bindings. Each step finds what an earlier attempt left.
+func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace string, _ error) {
+	if len(h.grant.Rules) == 0 {
+		if err := c.roleExists(ctx, h.grant.Role); err != nil {
+			return "", err
+		}
+	}
+	for _, n := range h.grant.Namespaces {
+		if err := c.namespaceUsable(ctx, n); err != nil {
+			return "", err
+		}
+	}
+	namespace, err := c.settle(ctx, h)
+	if err != nil {
+		return "", err
+	}
+	failpoint.At("k8s.home.namespace")
+	for _, place := range h.places() {
+		if len(h.grant.Rules) > 0 {
+			if err := c.makeRole(ctx, h, place); err != nil {
+				return "", err
+			}
+		}
+		if err := d.bind(ctx, c, h, namespace, place); err != nil {
+			return "", err
+		}
+	}
+	failpoint.At("k8s.home.bound")
+	return namespace, nil
+}
+
+// settle makes the home's namespace, or, where the credential may make none, claims one of
+// the pool.
+func (c *connection) settle(ctx context.Context, h home) (string, error) {
+	_, err := c.core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: h.id, Labels: h.labels(), Annotations: map[string]string{deedAnnotation: h.deed()},
+	}}, metav1.CreateOptions{})
+	switch {
+	case said(err, 403):
+		return c.claim(ctx, h)
+	case !alreadyExists(err):
+		return h.id, fault(err, "create", "namespace "+h.id)
+	}
+	there, err := c.namespace(ctx, h.id)
+	switch {
+	case err != nil:
+		return "", fault(err, "get", "namespace "+h.id)
+	case !h.labelled(there.Metadata.Labels):
+		return "", foreign("namespace", h.id)
+	case there.Metadata.Deleted != "":
+		return "", beingDeleted("namespace", h.id)
+	}
+	return h.id, nil
+}
+
+// makeRole makes the role that holds the home's exact rules: a ClusterRole where they
+// are for the whole cluster, else a Role.
+func (c *connection) makeRole(ctx context.Context, h home, place string) error {
+	var (
+		meta  = metav1.ObjectMeta{Name: h.id, Namespace: place, Labels: h.labels()}
+		rules = policyRules(h.grant.Rules)
+		there metav1.Object
+		has   []rbacv1.PolicyRule
+		err   error
+		what  = "roles in namespace " + place
+	)
+	if place == "" {
+		what = "clusterroles"
+		if _, err = c.rbac.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); !alreadyExists(err) {
+			return lacksRules(err, what)
+		}
+		r, err := c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{})
+		if err != nil {
+			return fault(err, "get", what)
+		}
+		there, has = r, r.Rules
+	} else {
+		if _, err = c.rbac.Roles(place).Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); !alreadyExists(err) {
+			return lacksRules(err, what)
+		}
+		r, err := c.rbac.Roles(place).Get(ctx, h.id, metav1.GetOptions{})
+		if err != nil {
+			return fault(err, "get", what)
+		}
+		there, has = r, r.Rules
+	}
+	if there.GetDeletionTimestamp() != nil || !h.owns(there) || !sameRules(has, h.grant.Rules) {
+		return foreign("role", strings.TrimPrefix(place+"/"+h.id, "/"))
+	}
+	return nil
+}
+
+// lacksRules says what it takes to hand out exact rules.
+func lacksRules(err error, what string) error {
+	if !said(err, 403) {
+		return fault(err, "create", what)
+	}
+	return &broker.Error{
+		Kind: broker.ErrForbidden, Detail: "the credential may not create " + what + " with these rules (403)",
+		Remedy: "grant it create on them, and either every one of the rules or the verb escalate",
+	}
+}
+
+// roleRef is what the home's bindings in a place give.
+func (h home) roleRef(place string) rbacv1.RoleRef {
+	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: h.grant.Role}
+	if len(h.grant.Rules) > 0 {
+		ref.Name = h.id
+		if place != "" {
+			ref.Kind = "Role"
+		}
+	}
+	return ref
+}
+
+// group is the one subject of a home's bindings: all service accounts of its namespace.
+func group(namespace string) rbacv1.Subject {
+	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: accountsOf + namespace}
+}
+
+// maxBindings is how many names are tried for a binding where others hold those before.
+const maxBindings = 8
+
+// bindingName is the n-th name that a binding of the home may have, from 1.
+func (h home) bindingName(n int) string {
+	if n == 1 {
+		return h.id
+	}
+	return h.id + "-" + strconv.Itoa(n)
+}
+
+// bind gives the home's accounts its role in a place. A name that somebody else
+// took, or whose binding was changed, is left alone, and the next one tried.
+func (d *Driver) bind(ctx context.Context, c *connection, h home, namespace, place string) error {
+	for n := 1; n <= maxBindings; n++ {
+		b := binding{
+			meta: metav1.ObjectMeta{Name: h.bindingName(n), Namespace: place, Labels: h.labels()},
+			role: h.roleRef(place), subjects: []rbacv1.Subject{group(namespace)},
+		}
+		there, err := c.makeBinding(ctx, b)
+		if err != nil {
+			return err
+		}
+		if there == nil || h.owns(there.object) && there.object.GetDeletionTimestamp() == nil &&
+			there.role == b.role && slices.Equal(there.subjects, b.subjects) {
+			return nil
+		}
+		d.log.WarnContext(ctx, "a binding with the name of ours is not as we make it, left alone", "vim", h.vim, "binding", b.path())
+	}
+	return foreign("binding", binding{meta: metav1.ObjectMeta{Name: h.bindingName(maxBindings), Namespace: place}}.path())
+}
+
+// policyRules are rules as the API has them.
+func policyRules(rules []broker.Rule) []rbacv1.PolicyRule {
+	out := make([]rbacv1.PolicyRule, 0, len(rules))
+	for _, r := range canonical(rules) {
+		out = append(out, rbacv1.PolicyRule{APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames, Verbs: r.Verbs})
+	}
+	return out
+}
+
+// brokerRules are the API's rules as the broker has them. Rules for paths are left out: they
+// lead to no identity.
+func brokerRules(rules []rbacv1.PolicyRule) []broker.Rule {
+	out := make([]broker.Rule, 0, len(rules))
+	for _, r := range rules {
+		if len(r.Resources) > 0 {
+			out = append(out, broker.Rule{APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames, Verbs: r.Verbs})
+		}
+	}
+	return out
+}
+
+// sameRules reports whether a role holds exactly the rules.
+func sameRules(has []rbacv1.PolicyRule, want []broker.Rule) bool {
+	for _, r := range has {
+		if len(r.NonResourceURLs) > 0 {
+			return false
+		}
+	}
+	return home{grant: broker.Grant{Rules: brokerRules(has)}}.deed() == home{grant: broker.Grant{Rules: want}}.deed()
+}

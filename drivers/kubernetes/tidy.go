@@ -1,0 +1,305 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+)
+
+// Tidy implements [broker.Tidier]: it removes a grant's bindings, its role of exact
+// rules, the accounts in its home, and at last the home itself.
+func (d *Driver) Tidy(ctx context.Context, a broker.Access, g broker.Grant) error {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if g.Epoch == 0 {
+		return d.tidyShared(ctx, c, a)
+	}
+	h := homeOf(a.VIM, g)
+	d.homes.drop(h.key(a))
+	return d.tidyHome(ctx, c, h)
+}
+
+// tidyHome begins with what gives rights, and ends with what a later call finds the
+// rest by.
+func (d *Driver) tidyHome(ctx context.Context, c *connection, h home) error {
+	rooms, err := c.rooms(ctx, h)
+	if err != nil {
+		return err
+	}
+	for _, place := range h.places() {
+		if err := c.unbindPlace(ctx, h, place, rooms); err != nil {
+			return err
+		}
+		if err := c.removeRole(ctx, h, place); err != nil {
+			return err
+		}
+	}
+	failpoint.At("k8s.tidy.unbound")
+	for _, namespace := range rooms {
+		accounts, err := c.accounts(ctx, namespace, "")
+		if err != nil {
+			return err
+		}
+		if err := c.removeAccounts(ctx, accounts); err != nil {
+			return err
+		}
+		if namespace != h.id {
+			if err := c.release(ctx, h, namespace); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.removeNamespace(ctx, c, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeNamespace deletes the home's own namespace. Where the credential may not, it
+// stays: empty, and bound to nothing.
+func (d *Driver) removeNamespace(ctx context.Context, c *connection, h home) error {
+	there, err := c.namespace(ctx, h.id)
+	switch {
+	case notFound(err, "namespaces", h.id):
+		return nil
+	case err != nil:
+		return fault(err, "get", "namespace "+h.id)
+	case !h.labelled(there.Metadata.Labels):
+		return foreign("namespace", h.id)
+	}
+	// Its spec holds a finalizer of the cluster's own, which empties it in its own time.
+	_, err = deleteByUID(ctx, c.core.client, "namespaces", "", h.id, there.Metadata.UID)
+	switch {
+	case notFound(err, "namespaces", h.id), said(err, 409) && there.Metadata.Deleted != "":
+		return nil
+	case said(err, 403):
+		d.log.WarnContext(ctx, "the credential may not delete namespaces: one that is empty and bound to nothing stays", "vim", h.vim, "namespace", h.id)
+		return nil
+	}
+	return fault(err, "delete", "namespace "+h.id)
+}
+
+// unbindPlace removes the home's bindings in a place: those that carry its labels, and
+// those of its names that give something to its group alone.
+func (c *connection) unbindPlace(ctx context.Context, h home, place string, rooms []string) error {
+	found, err := c.bindings(ctx, place, vimLabel+"="+h.vim+","+grantLabel+"="+h.id)
+	if err != nil && !isForbidden(fault(err, "", "")) {
+		return fault(err, "list", "bindings")
+	}
+	for n := 1; n <= maxBindings; n++ {
+		b, err := c.binding(ctx, place, h.bindingName(n))
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		ourGroup := slices.ContainsFunc(append(slices.Clone(rooms), h.id), func(room string) bool { return b.names(group(room)) })
+		if h.owns(b.object) || ourGroup {
+			found = append(found, b)
+		}
+	}
+	for _, b := range found {
+		if err := c.unbind(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeRole removes the home's role of exact rules, if it has one.
+func (c *connection) removeRole(ctx context.Context, h home, place string) error {
+	if len(h.grant.Rules) == 0 {
+		return nil
+	}
+	var (
+		there    metav1.Object
+		rules    []rbacv1.PolicyRule
+		resource = "roles"
+		err      error
+	)
+	if place == "" {
+		var r *rbacv1.ClusterRole
+		resource = "clusterroles"
+		if r, err = c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{}); err == nil {
+			there, rules = r, r.Rules
+		}
+	} else {
+		var r *rbacv1.Role
+		if r, err = c.rbac.Roles(place).Get(ctx, h.id, metav1.GetOptions{}); err == nil {
+			there, rules = r, r.Rules
+		}
+	}
+	switch {
+	case notFound(err, resource, h.id):
+		return nil
+	case err != nil:
+		return fault(err, "get", resource)
+	case !h.owns(there) && !sameRules(rules, h.grant.Rules):
+		return nil // somebody else's of the same name, bound to nothing of ours
+	}
+	return remove(ctx, c.rbac.client, resource, there)
+}
+
+// Forget implements [broker.Driver]: it tidies every home of the VIM away, also such
+// as no grant is known of any more, and what leases of old share.
+func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer end()
+	d.shared.dropVIM(a.VIM)
+	d.homes.dropVIM(a.VIM)
+	homes, err := c.homes(ctx, a)
+	if err != nil {
+		return err
+	}
+	for _, h := range homes {
+		if err := d.tidyHome(ctx, c, h); err != nil {
+			return err
+		}
+	}
+	return c.forgetShared(ctx, a)
+}
+
+// homes are those that stand on the cluster, as their namespaces and claims say. One
+// whose deed was changed is known by its labels, and so has no places.
+func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error) {
+	var found []home
+	add := func(id, text string) {
+		h, ok := homeFrom(text, id)
+		if !ok || h.vim != a.VIM {
+			h = home{vim: a.VIM, id: id}
+		}
+		if !slices.ContainsFunc(found, func(f home) bool { return f.id == id }) {
+			found = append(found, h)
+		}
+	}
+	err := list(ctx, c.core.client, "", "namespaces", labelled(a)+","+grantLabel, func(page *corev1.NamespaceList) {
+		for _, n := range page.Items {
+			if n.Name == n.Labels[grantLabel] {
+				add(n.Name, n.Annotations[deedAnnotation])
+			}
+		}
+	})
+	if err = fault(err, "list", "namespaces"); err != nil && !isForbidden(err) {
+		return nil, err
+	}
+	rooms, err := c.pool(ctx, a.VIM)
+	if isForbidden(err) {
+		return found, nil // a pool that is not for this credential
+	}
+	for _, room := range rooms {
+		if room.home != "" && room.home != unknownHome {
+			add(room.home, room.deed)
+		}
+	}
+	return found, err
+}
+
+// tidyShared removes what leases of old share, once there is none of them.
+func (d *Driver) tidyShared(ctx context.Context, c *connection, a broker.Access) error {
+	left := 0
+	err := list(ctx, c.core.client, ours, "secrets", labelled(a), func(page *corev1.SecretList) { left += len(page.Items) })
+	if err != nil {
+		return fault(err, "list", "secrets in namespace "+ours)
+	}
+	if left > 0 {
+		return nil
+	}
+	d.shared.dropVIM(a.VIM)
+	return c.forgetShared(ctx, a)
+}
+
+// forgetShared removes everything that carries the VIM's label besides leases: bindings, roles,
+// and the accounts that leases of old share, and with these any token they ever
+// had. Bindings are found by their label, and, where the credential may not list
+// those of all namespaces, by what the service accounts say of themselves.
+func (c *connection) forgetShared(ctx context.Context, a broker.Access) error {
+	accounts, err := c.accounts(ctx, ours, labelled(a))
+	if err != nil && !(isForbidden(err) && knowsMode(a)) {
+		return err
+	}
+	clusterWide := func(sa corev1.ServiceAccount) bool { return len(namespacesOf(&sa)) == 0 }
+	found, err := c.bindings(ctx, "", labelled(a))
+	if err = fault(err, "list", "clusterrolebindings"); err != nil && (!isForbidden(err) || slices.ContainsFunc(accounts, clusterWide)) {
+		return err // a credential that is limited to namespaces made none
+	}
+	more, err := c.roleBindings(ctx, "", labelled(a))
+	if err = fault(err, "list", "rolebindings in all namespaces"); errors.Is(err, broker.ErrForbidden) {
+		more, err = c.bindingsOf(ctx, a, accounts)
+	}
+	if err != nil {
+		return err
+	}
+	for _, b := range slices.Concat(found, more) {
+		if err := c.unbind(ctx, b); err != nil {
+			return err
+		}
+	}
+	if err := c.forgetRoles(ctx, a); err != nil {
+		return err
+	}
+	return c.removeAccounts(ctx, accounts)
+}
+
+// forgetRoles removes roles of exact rules whose home is gone. A credential that may not list
+// them made none, or sees to them home by home.
+func (c *connection) forgetRoles(ctx context.Context, a broker.Access) error {
+	var found []metav1.Object
+	err := list(ctx, c.rbac.client, "", "clusterroles", labelled(a), func(page *rbacv1.ClusterRoleList) {
+		for i := range page.Items {
+			found = append(found, &page.Items[i])
+		}
+	})
+	if err == nil || said(err, http.StatusForbidden) {
+		err = list(ctx, c.rbac.client, "", "roles", labelled(a), func(page *rbacv1.RoleList) {
+			for i := range page.Items {
+				found = append(found, &page.Items[i])
+			}
+		})
+	}
+	if err != nil && !said(err, http.StatusForbidden) {
+		return fault(err, "list", "roles")
+	}
+	for _, o := range found {
+		resource := "roles"
+		if o.GetNamespace() == "" {
+			resource = "clusterroles"
+		}
+		if err := remove(ctx, c.rbac.client, resource, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bindingsOf looks for the bindings of each shared account in the namespaces it names.
+func (c *connection) bindingsOf(ctx context.Context, a broker.Access, accounts []corev1.ServiceAccount) ([]*binding, error) {
+	var found []*binding
+	for i := range accounts {
+		for _, namespace := range namespacesOf(&accounts[i]) {
+			b, err := c.binding(ctx, namespace, accounts[i].Name)
+			if err != nil {
+				return nil, err
+			}
+			if b != nil && b.meta.Labels[vimLabel] == a.VIM {
+				found = append(found, b)
+			}
+		}
+	}
+	return found, nil
+}
