@@ -12,7 +12,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
-var _ broker.Driver = (*Driver)(nil)
+var (
+	_ broker.Driver = (*Driver)(nil)
+	_ broker.Grader = (*Driver)(nil)
+	_ broker.Tidier = (*Driver)(nil)
+)
 
 // callTimeout bounds a driver call whose context has no deadline of its own.
 const callTimeout = 30 * time.Second
@@ -26,6 +30,11 @@ type Options struct {
 	Now func() time.Time
 	// Log takes what no caller is told; nil discards it. It never holds a credential.
 	Log *slog.Logger
+	// Escalating are namespaces whose identities count as ones that can escalate,
+	// besides those that are found out.
+	Escalating []string
+	// Trial says which fresh leases are tried; empty means TrialSampled.
+	Trial Trial
 }
 
 // Driver implements [broker.Driver] for Kubernetes. It is safe for concurrent
@@ -36,6 +45,10 @@ type Driver struct {
 	// shared remembers the accounts of leases of old, homes those of every other.
 	shared *memory
 	homes  *memory
+	facts  *facts
+
+	escalatingToo []string
+	trial         Trial
 }
 
 // New returns a driver that has connected to nothing yet.
@@ -51,6 +64,10 @@ func New(o Options) *Driver {
 		connections: &connections{now: o.Now},
 		shared:      &memory{now: o.Now},
 		homes:       &memory{now: o.Now},
+		facts:       &facts{now: o.Now},
+
+		escalatingToo: o.Escalating,
+		trial:         o.Trial,
 	}
 }
 

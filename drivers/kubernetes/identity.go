@@ -44,6 +44,9 @@ func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g 
 			return broker.Minted{}, err
 		}
 		failpoint.At("k8s.issue.token")
+		if err := d.try(ctx, c, a, h, account, m); err != nil {
+			return broker.Minted{}, err
+		}
 		return m, nil
 	}
 }

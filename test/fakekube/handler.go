@@ -156,23 +156,35 @@ func (s *Server) review(u user, c call, body []byte) (any, error) {
 		out.Status.UserInfo = authenticationv1.UserInfo{Username: u.name, UID: u.uid, Groups: u.groups, Extra: extra}
 		return out, nil
 	}
+	if c.GroupVersionResource == subjectReviews {
+		out := &authorizationv1.SubjectAccessReview{}
+		if err := decode(body, out); err != nil {
+			return nil, err
+		}
+		asked, err := reviewed(out.Spec.ResourceAttributes, out.Spec.NonResourceAttributes)
+		out.Status.Allowed = err == nil && s.allowed(user{name: out.Spec.User, groups: out.Spec.Groups}, asked)
+		return out, err
+	}
 	out := &authorizationv1.SelfSubjectAccessReview{}
 	if err := decode(body, out); err != nil {
 		return nil, err
 	}
-	asked := call{}
+	asked, err := reviewed(out.Spec.ResourceAttributes, out.Spec.NonResourceAttributes)
+	out.Status.Allowed = err == nil && s.allowed(u, asked)
+	return out, err
+}
+
+// reviewed is the request that a review asks about.
+func reviewed(a *authorizationv1.ResourceAttributes, path *authorizationv1.NonResourceAttributes) (call, error) {
 	switch {
-	case out.Spec.ResourceAttributes != nil:
-		a := out.Spec.ResourceAttributes
-		asked = call{verb: a.Verb, namespace: a.Namespace, name: a.Name, subresource: a.Subresource}
+	case a != nil:
+		asked := call{verb: a.Verb, namespace: a.Namespace, name: a.Name, subresource: a.Subresource}
 		asked.Group, asked.Version, asked.Resource = a.Group, a.Version, a.Resource
-	case out.Spec.NonResourceAttributes != nil:
-		asked = call{verb: out.Spec.NonResourceAttributes.Verb, path: out.Spec.NonResourceAttributes.Path}
-	default:
-		return nil, apierrors.NewBadRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified")
+		return asked, nil
+	case path != nil:
+		return call{verb: path.Verb, path: path.Path}, nil
 	}
-	out.Status.Allowed = s.allowed(u, asked)
-	return out, nil
+	return call{}, apierrors.NewBadRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified")
 }
 
 func (s *Server) patch(res resource, namespace, name, contentType string, body []byte) (object, error) {

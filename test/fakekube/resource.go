@@ -45,7 +45,11 @@ func (r resource) gvk() schema.GroupVersionKind { return r.GroupVersion().WithKi
 var reviews = []schema.GroupVersionResource{
 	{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"},
 	{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"},
+	subjectReviews,
 }
+
+// subjectReviews are about others, and so need a right.
+var subjectReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}
 
 // call is a request as authorization sees it: either a verb on a resource, or a
 // verb on a path.

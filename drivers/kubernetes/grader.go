@@ -1,0 +1,236 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+const (
+	// knownFor is how long what a lease can become rests on what was read of a cluster.
+	knownFor = 2 * time.Minute
+	// maxFacts bounds how much of that is remembered.
+	maxFacts = 8192
+	// maxReasons bounds the reasons of one grade. The farthest come first.
+	maxReasons = 40
+)
+
+// facts are what was read of clusters lately.
+type facts struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	seen map[factKey]fact
+}
+
+type factKey struct {
+	vim        string
+	generation int64
+	kind, name string
+}
+
+type fact struct {
+	value any
+	at    time.Time
+}
+
+// learn returns a fact from memory, or finds it out.
+func learn[T any](f *facts, a broker.Access, kind, name string, find func() (T, error)) (T, error) {
+	k := factKey{a.VIM, a.Generation, kind, name}
+	f.mu.Lock()
+	known, ok := f.seen[k]
+	f.mu.Unlock()
+	if ok && f.now().Sub(known.at) < knownFor {
+		return known.value.(T), nil
+	}
+	value, err := find()
+	if err != nil {
+		return value, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil || len(f.seen) >= maxFacts {
+		f.seen = map[factKey]fact{}
+	}
+	f.seen[k] = fact{value, f.now()}
+	return value, nil
+}
+
+// forget drops a fact, so that it is found out anew.
+func (f *facts) forget(a broker.Access, kind, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.seen, factKey{a.VIM, a.Generation, kind, name})
+}
+
+// Grade implements [broker.Grader]. Without a scope, view holds on the whole cluster if it
+// is bounded there; everything else gets the VIM's own namespace.
+func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return broker.Graded{}, err
+	}
+	defer end()
+	rules, err := d.rulesOf(ctx, c, a, g)
+	if err != nil {
+		return broker.Graded{}, err
+	}
+	if !g.ClusterWide && len(g.Namespaces) == 0 {
+		if grade, _ := assess(rules, scope{clusterWide: true}); g.Role == defaultRole && grade == broker.GradeBounded {
+			g.ClusterWide = true
+		} else {
+			g.Namespaces = []string{ownNamespace(a)}
+		}
+	}
+	if err := checkNamespaces(g.Namespaces); err != nil {
+		return broker.Graded{}, err
+	}
+	if err := d.namespacesUsable(ctx, c, a, g.Namespaces); err != nil {
+		return broker.Graded{}, err
+	}
+	s := scope{clusterWide: g.ClusterWide, namespaces: g.Namespaces}
+	if grade, _ := assess(rules, s); grade == broker.GradeNamespaces {
+		// Only here does it matter whose identities the namespaces hold.
+		if s.escalating, err = d.escalating(ctx, c, a); err != nil {
+			return broker.Graded{}, err
+		}
+	}
+	grade, reasons := assess(rules, s)
+	return broker.Graded{Grant: g, Grade: grade, Reasons: reasons[:min(len(reasons), maxReasons)]}, nil
+}
+
+// ownNamespace is the VIM's own.
+func ownNamespace(a broker.Access) string {
+	if a.Target.Namespace == "" {
+		return metav1.NamespaceDefault
+	}
+	return a.Target.Namespace
+}
+
+// rulesOf are the grant's exact rules, or those of its role as the cluster has it.
+func (d *Driver) rulesOf(ctx context.Context, c *connection, a broker.Access, g broker.Grant) ([]broker.Rule, error) {
+	if len(g.Rules) > 0 {
+		return g.Rules, nil
+	}
+	return learn(d.facts, a, "clusterroles", g.Role, func() ([]broker.Rule, error) {
+		role, err := c.rbac.ClusterRoles().Get(ctx, g.Role, metav1.GetOptions{})
+		if notFound(err, "clusterroles", g.Role) {
+			return nil, broker.Invalid("role", "is not a ClusterRole of this cluster")
+		}
+		if err != nil {
+			return nil, fault(err, "get", "clusterrole "+g.Role)
+		}
+		return brokerRules(role.Rules), nil
+	})
+}
+
+// namespacesUsable refuses namespaces that the cluster does not have.
+func (d *Driver) namespacesUsable(ctx context.Context, c *connection, a broker.Access, namespaces []string) error {
+	looks, looking := errgroup.WithContext(ctx)
+	looks.SetLimit(8)
+	for _, n := range namespaces {
+		looks.Go(func() error {
+			_, err := learn(d.facts, a, "namespaces", n, func() (bool, error) { return true, c.namespaceUsable(looking, n) })
+			return err
+		})
+	}
+	return looks.Wait()
+}
+
+// escalating returns what says of a namespace why its identities can become more than it holds.
+func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access) (func(string) string, error) {
+	own, err := learn(d.facts, a, "own", "", func() (string, error) {
+		who, err := c.whoAmI(ctx)
+		if err != nil && !isForbidden(fault(err, "", "")) {
+			return "", fault(err, "create", "selfsubjectreviews")
+		}
+		namespace, _, _ := strings.Cut(strings.TrimPrefix(who, accountPrefix), ":")
+		if !strings.HasPrefix(who, accountPrefix) {
+			namespace = ""
+		}
+		return namespace, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := learn(d.facts, a, "escalating", "", func() (map[string]string, error) { return c.escalatingNamespaces(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	return func(n string) string {
+		switch {
+		case n == metav1.NamespaceSystem:
+			return "the cluster's own controllers live"
+		case isOurs(n):
+			return "the accounts of leases live"
+		case n == own:
+			return "the account lives that the VIM is registered with"
+		case slices.Contains(d.escalatingToo, n):
+			return "identities can escalate, as the broker's configuration says"
+		case found[everywhere] != "":
+			return found[everywhere]
+		}
+		return found[n]
+	}, nil
+}
+
+const (
+	// accountPrefix begins the user name of a service account.
+	accountPrefix = "system:serviceaccount:"
+	// everywhere stands for all namespaces.
+	everywhere = "*"
+)
+
+// escalatingNamespaces finds those whose service accounts are bound to a role that can do
+// anything on the whole cluster, and says why. A credential that may not list bindings or
+// roles finds none.
+func (c *connection) escalatingNamespaces(ctx context.Context) (map[string]string, error) {
+	roles := map[string]broker.Grade{}
+	err := list(ctx, c.rbac.client, "", "clusterroles", "", func(page *rbacv1.ClusterRoleList) {
+		for _, r := range page.Items {
+			roles[r.Name], _ = assess(brokerRules(r.Rules), scope{clusterWide: true})
+		}
+	})
+	found := map[string]string{}
+	if err == nil {
+		var bindings []*binding
+		bindings, err = c.bindings(ctx, "", "")
+		for _, b := range bindings {
+			if roles[b.role.Name] != broker.GradeUnbounded {
+				continue
+			}
+			for _, s := range b.subjects {
+				if n := namespaceOf(s); n != "" {
+					found[n] = "clusterrolebinding " + printable(b.meta.Name) + " lets a service account escalate"
+				}
+			}
+		}
+	}
+	if err = fault(err, "list", "clusterrolebindings"); isForbidden(err) {
+		return found, nil
+	}
+	return found, err
+}
+
+// namespaceOf is where the accounts are that a subject means; empty for other subjects.
+func namespaceOf(s rbacv1.Subject) string {
+	switch {
+	case s.Kind == rbacv1.ServiceAccountKind:
+		return s.Namespace
+	case s.Kind == rbacv1.UserKind && strings.HasPrefix(s.Name, accountPrefix):
+		n, _, _ := strings.Cut(strings.TrimPrefix(s.Name, accountPrefix), ":")
+		return n
+	case s.Kind == rbacv1.GroupKind && strings.HasPrefix(s.Name, accountsOf):
+		return strings.TrimPrefix(s.Name, accountsOf)
+	case s.Kind == rbacv1.GroupKind && (s.Name == "system:serviceaccounts" || s.Name == "system:authenticated"):
+		return everywhere
+	}
+	return ""
+}
