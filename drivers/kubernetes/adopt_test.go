@@ -62,7 +62,7 @@ func TestOnlyWhatIsExactlyOursIsAdopted(t *testing.T) {
 					}
 				}
 				fresh := func() (broker.Minted, error) {
-					other := kubernetes.New(kubernetes.Options{Now: l.clock.Now}) // which remembers nothing
+					other := kubernetes.New(kubernetes.Options{Now: l.clock.Now, Trial: kubernetes.TrialNever}) // which remembers nothing
 					t.Cleanup(other.Close)
 					return other.Issue(t.Context(), l.access, l.grant("edit", c.granted...))
 				}
