@@ -12,11 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
-var (
-	_ broker.Driver = (*Driver)(nil)
-	_ broker.Grader = (*Driver)(nil)
-	_ broker.Tidier = (*Driver)(nil)
-)
+var _ broker.Driver = (*Driver)(nil)
 
 // callTimeout bounds a driver call whose context has no deadline of its own.
 const callTimeout = 30 * time.Second

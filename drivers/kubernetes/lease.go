@@ -204,10 +204,7 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	case nameless && (notFound(err, "secrets", handle) || said(err, http.StatusForbidden) && knowsMode(a)):
 		return c.revokeNameless(ctx, a, handle, err)
 	case notFound(err, "secrets", handle):
-		if err := c.same(ctx, a.Identity); err != nil {
-			return err
-		}
-		return d.afterShared(ctx, c, a)
+		return c.same(ctx, a.Identity)
 	case err != nil:
 		return fault(err, "get", "secrets in namespace "+ours)
 	case lease.Name != handle || lease.UID == "":
@@ -220,19 +217,5 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 		return err
 	}
 	failpoint.At("k8s.revoke.deleted")
-	if nameless {
-		return nil
-	}
-	return d.afterShared(ctx, c, a)
-}
-
-// afterShared removes what leases of old share, if that was the last of them. A
-// credential that may not has revoked the lease all the same.
-func (d *Driver) afterShared(ctx context.Context, c *connection, a broker.Access) error {
-	err := d.tidyShared(ctx, c, a)
-	if isForbidden(err) {
-		d.log.WarnContext(ctx, "what the last lease of its kind left bound cannot be removed", "vim", a.VIM, "error", err)
-		return nil
-	}
-	return err
+	return nil
 }

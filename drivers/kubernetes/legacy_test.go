@@ -48,6 +48,9 @@ func TestLeasesOfOldGoOnAsTheyWereMade(t *testing.T) {
 	if err := l.driver.Revoke(t.Context(), l.access, issued(second, broker.Minted{})); err != nil {
 		t.Fatal(err)
 	}
+	if err := l.driver.TidyGrant(t.Context(), l.access, second); err != nil {
+		t.Fatal(err)
+	}
 	after := slices.Concat(l.Names("clusterrolebindings", ""), l.Names("rolebindings", ""))
 	if !slices.Equal(before, after) || len(l.Names("serviceaccounts", "vimbroker")) > 0 {
 		t.Errorf("after the last of them: %q %q, want nothing left bound", after, l.Names("serviceaccounts", "vimbroker"))

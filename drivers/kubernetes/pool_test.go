@@ -92,7 +92,7 @@ func TestAPreparedPoolIsUsed(t *testing.T) {
 			t.Errorf("Dead after Revoke = %v, %v", dead, err)
 		}
 	}
-	if err := fresh.Tidy(t.Context(), l.access, grants[0]); err != nil {
+	if err := fresh.TidyGrant(t.Context(), l.access, grants[0]); err != nil {
 		t.Fatal(err)
 	}
 	l.issue(l.grant("admin")) // in what became free

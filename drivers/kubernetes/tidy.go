@@ -14,9 +14,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// Tidy implements [broker.Tidier]: it removes a grant's bindings, its role of exact
+// TidyGrant is Tidy of [broker.Tidier], which the driver does not implement yet: it removes a grant's bindings, its role of exact
 // rules, the accounts in its home, and at last the home itself.
-func (d *Driver) Tidy(ctx context.Context, a broker.Access, g broker.Grant) error {
+func (d *Driver) TidyGrant(ctx context.Context, a broker.Access, g broker.Grant) error {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
 		return err
