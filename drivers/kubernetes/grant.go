@@ -36,9 +36,6 @@ func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Grant{}, err
 	}
-	if g.Role != "" && len(g.Rules) > 0 {
-		return broker.Grant{}, broker.Invalid("rules", "cannot be given beside a role")
-	}
 	if err := checkRules(g.Rules); err != nil {
 		return broker.Grant{}, err
 	}

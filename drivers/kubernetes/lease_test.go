@@ -81,7 +81,6 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: []string{"a", "vimbroker"}}},
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: []string{"vimbroker-12345678-1"}}},
 		{"clusterWide", broker.Grant{TTL: time.Hour, ClusterWide: true, Namespaces: []string{"a"}}},
-		{"rules", broker.Grant{TTL: time.Hour, Role: "view", Rules: []broker.Rule{reads("pods")}}},
 		{"rules", broker.Grant{TTL: time.Hour, Rules: make([]broker.Rule, 65)}},
 		{"rules.0.verbs", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}}}}},
 		{"rules.1.resources", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{reads("pods"), reads("po ds")}}},

@@ -2,11 +2,9 @@ package kubernetes_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
 // old is a grant from before there were epochs: a Secret in namespace vimbroker, and an
@@ -55,25 +53,4 @@ func TestLeasesOfOldGoOnAsTheyWereMade(t *testing.T) {
 	if !slices.Equal(before, after) || len(l.Names("serviceaccounts", "vimbroker")) > 0 {
 		t.Errorf("after the last of them: %q %q, want nothing left bound", after, l.Names("serviceaccounts", "vimbroker"))
 	}
-}
-
-// A credential of today may not see the Secrets of leases of old, one of then must.
-func TestInventoryWithoutTheRightToSecrets(t *testing.T) {
-	l := newLab(t)
-	l.issue(l.grant("view"))
-	l.Deny(fakekube.Denial{Resource: "secrets"})
-	_, err := l.driver.Inventory(t.Context(), l.access)
-	want(t, "Inventory", err, broker.ErrForbidden)
-	report, err := l.driver.Check(t.Context(), l.access)
-	if c := report.Discovered.Cluster; err != nil || c == nil || c.Mode != broker.ModeManaged || !strings.HasPrefix(c.User, "system:serviceaccount:kube-system:") {
-		t.Fatalf("Check discovers %+v, %v, want mode and user", c, err)
-	}
-	now := l.access
-	now.Discovered = report.Discovered
-	if found, err := l.driver.Inventory(t.Context(), now); err != nil || len(found) != 1 {
-		t.Errorf("Inventory = %v, %v, want the one lease", found, err)
-	}
-	now.InsteadOf = &broker.Discovered{}
-	_, err = l.driver.Inventory(t.Context(), now)
-	want(t, "Inventory of what was made with a credential of then", err, broker.ErrForbidden)
 }
