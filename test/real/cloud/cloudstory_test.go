@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -42,10 +44,25 @@ func TestCloudStories(t *testing.T) {
 			o.Do(t, "PATCH", o.AuthURL+"/users/"+who.UserID, map[string]any{"user": map[string]any{"password": password}}, nil)
 			ts.Check(os.WriteFile(ts.MkAbs("password"), []byte(password+"\n"), 0o600))
 		},
-		// minted asserts how many application credentials of leases Keystone holds.
+		// minted waits until Keystone holds so many application credentials of leases and of
+		// checks: the probe of a check is deleted after its answer.
 		"minted": func(ts *testscript.TestScript, _ bool, args []string) {
-			if held := minted(t, o, who); len(args) != 1 || strconv.Itoa(len(held)) != args[0] {
-				ts.Fatalf("Keystone holds %q, want %s application credentials of leases", held, args)
+			if len(args) != 1 {
+				ts.Fatalf("usage: minted N")
+			}
+			late := time.After(process.Patience)
+			tick := time.NewTicker(100 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				held := minted(t, o, who)
+				if strconv.Itoa(len(held)) == args[0] {
+					return
+				}
+				select {
+				case <-tick.C:
+				case <-late:
+					ts.Fatalf("Keystone holds %q, want %s application credentials of leases", held, args)
+				}
 			}
 		},
 	})
