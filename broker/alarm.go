@@ -18,6 +18,9 @@ const (
 	AlarmStillWorks Alarm = "stillWorks"
 	// AlarmConflict: somebody changed or replaced what the lease has on the VIM.
 	AlarmConflict Alarm = "conflict"
+	// AlarmLeftBehind: the lease was revoked, and its holder may have left credentials on
+	// the VIM.
+	AlarmLeftBehind Alarm = "leftBehind"
 )
 
 // Alarms counts what this process raised since it started.

@@ -64,6 +64,10 @@ type Terms struct {
 	// TidyAfter is how long a grant is without a live lease before what drivers keep for
 	// it on the VIM is removed.
 	TidyAfter time.Duration
+	// RemoveLeft: what the holder of a lease has left behind is removed when the lease
+	// is revoked, where the driver can tell it from what others need. Otherwise it is
+	// reported.
+	RemoveLeft bool
 }
 
 // DefaultTerms are the terms of an operator who sets none.

@@ -133,7 +133,8 @@ type Minted struct {
 	Credential Credential
 	// Unlisted: no Inventory can show it (a token has no name upstream).
 	Unlisted bool
-	// ExpiresAt is the VIM's own word, in UTC, never the wish.
+	// ExpiresAt is the VIM's own word, in UTC, never the wish. It may be later than was
+	// granted: the lease ends in time all the same.
 	ExpiresAt time.Time
 	// MaxRevocationLag is how long the VIM may honour it after Revoke.
 	MaxRevocationLag time.Duration
@@ -142,6 +143,10 @@ type Minted struct {
 	UID string
 	// CredentialID is how the VIM's own audit log names the credential; not secret.
 	CredentialID string
+	// Stood is for a [Comparer]: what there was before of the kind that the holder can
+	// make, without a secret, and at most 64 KiB. Where it could not be seen, Unseen
+	// says why.
+	Stood, Unseen string
 }
 
 // Issued is what a lease has upstream.

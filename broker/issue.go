@@ -261,7 +261,8 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 	if err != nil {
 		return Lease{}, err
 	}
-	expires := m.ExpiresAt.UTC().Truncate(time.Second)
+	ends := m.ExpiresAt.UTC().Truncate(time.Second)
+	expires := within(ends, b.now().Add(l.ExpiresAt.Sub(l.CreatedAt)), l.MaxExpiresAt)
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeasePending {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
@@ -270,6 +271,7 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 		now.CredentialKind, now.Unlisted = m.Credential.Kind, m.Unlisted
 		now.ExpiresAt, now.MaxRevocationLag, now.Sealed, now.SealedKey = expires, m.MaxRevocationLag, sealed, o.ref
 		now.UID, now.CredentialID = m.UID, m.CredentialID
+		now.CredentialEndsAt, now.Stood, now.LeftBehind = ends, m.Stood, notCompared(m.Unseen)
 		return nil
 	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 	if err != nil {

@@ -92,9 +92,13 @@ type Lease struct {
 	// CreatedAt is when the intent was stored, IssuedAt when the credential was.
 	CreatedAt time.Time
 	IssuedAt  time.Time
-	// ExpiresAt is when the newest credential of this lease stops working by
-	// itself, by the VIM's clock and word.
+	// ExpiresAt is when the lease ends: never later than was granted, nor than its
+	// newest credential stops working by itself. A credential that works longer is
+	// revoked then.
 	ExpiresAt time.Time
+	// CredentialEndsAt is when the last of its credentials stops working by itself, by
+	// the VIM's clock and word; zero on leases from before that was kept.
+	CredentialEndsAt time.Time
 	// MaxExpiresAt bounds every renewal.
 	MaxExpiresAt time.Time
 	RenewedAt    time.Time
@@ -114,8 +118,17 @@ type Lease struct {
 	// RevokedAt is when the upstream object was seen to be gone.
 	RevokedAt time.Time
 	// ConfirmedDeadAt is when the credential was tried and refused, or, where it
-	// could not be tried, when its own expiry had surely passed.
+	// could not be tried, when its own expiry had surely passed. It is tried where it
+	// was issued: at a Kubernetes API server, or at Keystone, whose services may go on
+	// taking a token from their caches for MaxRevocationLag.
 	ConfirmedDeadAt time.Time
+	// Stood says what its holder could have made had stood on the VIM before; the driver
+	// reads it. Empty where the holder can make nothing that outlives the lease, where
+	// that could not be seen, and once it was compared.
+	Stood string
+	// LeftBehind are sentences: what was found at revocation that had not stood before,
+	// and why nothing could be compared, where that is so.
+	LeftBehind []string
 
 	// Handle is the name of the upstream object, known before it exists; UID tells the
 	// object from every other of that name, and is known once the credential is.

@@ -198,7 +198,7 @@ func (b *Broker) drainFurther(ctx context.Context, v VIM) {
 // or comes back later.
 func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
 	now := b.now()
-	if !l.ExpiresAt.Add(pastExpiry).After(now) {
+	if ends := latest(l.ExpiresAt, l.CredentialEndsAt); !ends.Add(pastExpiry).After(now) {
 		return b.bury(ctx, l, act.Done(audit.DetailReason, "expired"))
 	}
 	dead, err := b.tryDead(ctx, src, l)

@@ -70,13 +70,13 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		return fail(b.refuse(ctx, act, err))
 	}
 	failpoint.At("renew.minted")
-	stored, err := b.recordRenewal(ctx, src, v, l, minted, act)
+	stored, err := b.recordRenewal(ctx, src, v, l, minted, grant.TTL, act)
 	if err != nil {
 		return fail(err)
 	}
 	failpoint.At("renew.done")
 	config := b.config(v, g, stored, minted.Credential)
-	config.ExpiresAt = minted.ExpiresAt
+	config.ExpiresAt = within(minted.ExpiresAt, stored.ExpiresAt)
 	return stored, config, nil
 }
 
@@ -135,7 +135,7 @@ func (b *Broker) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lea
 	}, act.Intent())
 }
 
-func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease, m Minted, act *audit.Act) (Lease, error) {
+func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
 	// Sealed with the key of the generation that the lease is pinned to, also
 	// where a later credential of the same VIM did the minting.
 	g, ok := v.generation(l.VIMGeneration)
@@ -150,7 +150,8 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease,
 	if err != nil {
 		return Lease{}, err
 	}
-	expires := m.ExpiresAt.UTC().Truncate(time.Second)
+	ends := m.ExpiresAt.UTC().Truncate(time.Second)
+	expires := within(ends, b.now().Add(granted), l.MaxExpiresAt)
 	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseActive {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being renewed", Remedy: "issue another"}
@@ -158,6 +159,9 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease,
 		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
 		if expires.After(now.ExpiresAt) {
 			now.ExpiresAt = expires
+		}
+		if ends.After(now.CredentialEndsAt) {
+			now.CredentialEndsAt = ends
 		}
 		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
 		now.CredentialID = m.CredentialID

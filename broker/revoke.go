@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
@@ -117,10 +118,14 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	err := b.revokeUpstream(ctx, src, l)
+	var left []string
+	if err == nil {
+		failpoint.At("revoke.gone")
+		left, err = b.leftBehind(ctx, src, l)
+	}
 	switch {
 	case err == nil:
-		failpoint.At("revoke.gone")
-		return b.finishRevocation(ctx, l, act)
+		return b.finishRevocation(ctx, l, left, act)
 	case errors.Is(err, errPassedThrough):
 		return l, b.giveUp(ctx, l, "it was passed through: replace the VIM's credential", act)
 	case errors.Is(err, errVIMGone):
@@ -180,7 +185,10 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	return err
 }
 
-func (b *Broker) finishRevocation(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
+func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, act *audit.Act) (Lease, error) {
+	if len(left) > 0 {
+		act = act.With(audit.DetailLeft, strings.Join(left, "; "))
+	}
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeaseRevoked {
 			l = *now
@@ -189,6 +197,7 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, act *audit.Act) 
 		at := b.now()
 		now.State, now.RevokedAt, now.Attempts, now.LastError = LeaseRevoked, at, 0, ""
 		now.NextAttemptAt = at.Add(confirmEvery)
+		now.LeftBehind, now.Stood = append(now.LeftBehind, left...), ""
 		return nil
 	}, act.Done())
 	if errors.Is(err, errEnded) {

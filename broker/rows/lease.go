@@ -55,6 +55,9 @@ var LeaseColumns = Columns[lease]{
 	{Name: "epoch", field: func(l *lease) any { return &l.Epoch }, fixed: true},
 	{Name: "uid", field: func(l *lease) any { return &l.UID }},
 	{Name: "credential_id", field: func(l *lease) any { return &l.CredentialID }},
+	{Name: "credential_ends_at", field: func(l *lease) any { return &l.CredentialEndsAt }},
+	{Name: "stood", field: func(l *lease) any { return &l.Stood }},
+	{Name: "left_behind", field: func(l *lease) any { return &l.LeftBehind }},
 }
 
 // NeedsGeneration reports whether the broker may still have to revoke or try the

@@ -24,14 +24,18 @@ type Options struct {
 	Now func() time.Time
 	// Log takes what no caller is told; nil discards it. It never holds a credential.
 	Log *slog.Logger
+	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
+	// Where none is given, no trust that a lease left behind is removed.
+	StackTrustees []string
 }
 
 // Driver implements [broker.Driver] for OpenStack. It is safe for concurrent use.
 // Between two calls it keeps nothing but [sessions].
 type Driver struct {
-	now      func() time.Time
-	log      *slog.Logger
-	sessions sessions
+	now           func() time.Time
+	log           *slog.Logger
+	stackTrustees []string
+	sessions      sessions
 	// probes are the probes that are being deleted.
 	probes sync.WaitGroup
 }
@@ -44,7 +48,7 @@ func New(o Options) *Driver {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Driver{now: o.Now, log: o.Log, sessions: sessions{kept: map[sessionKey]*keptSession{}}}
+	return &Driver{now: o.Now, log: o.Log, stackTrustees: o.StackTrustees, sessions: sessions{kept: map[sessionKey]*keptSession{}}}
 }
 
 // Wait returns when the probes of earlier checks are deleted.

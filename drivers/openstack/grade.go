@@ -25,8 +25,20 @@ func (d *Driver) Grade(_ context.Context, a broker.Access, g broker.Grant) (brok
 	if err != nil {
 		return broker.Graded{}, err
 	}
+	return broker.Graded{Grant: g, Grade: gradeOf(found, a.Credential.Kind, g), Reasons: beyond(found, a.Credential.Kind, g)}, nil
+}
+
+func gradeOf(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) broker.Grade {
+	if len(beyond(found, registered, g)) > 0 {
+		return broker.GradeUnbounded
+	}
+	return broker.GradeBounded
+}
+
+// beyond are the ways in which a holder can go beyond the lease.
+func beyond(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) []string {
 	var reasons []string
-	if leasesToken(found, g) && a.Credential.Kind == broker.Password {
+	if leasesToken(found, g) && registered == broker.Password {
 		reasons = append(reasons, tokenOfPassword)
 	}
 	if found.Trusts {
@@ -38,11 +50,7 @@ func (d *Driver) Grade(_ context.Context, a broker.Access, g broker.Grant) (brok
 	if found.Leases == "" {
 		reasons = append(reasons, notKnownYet)
 	}
-	grade := broker.GradeBounded
-	if len(reasons) > 0 {
-		grade = broker.GradeUnbounded
-	}
-	return broker.Graded{Grant: g, Grade: grade, Reasons: reasons}, nil
+	return reasons
 }
 
 // warnings say which leases of a cloud are not bounded, for who registers it.

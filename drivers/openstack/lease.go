@@ -35,7 +35,10 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m 
 		if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
 			return err
 		}
+		var before broker.Minted
+		s.look(ctx, gradeOf(found, a.Credential.Kind, g), &before)
 		m, err = d.mintFirst(ctx, a, s, g)
+		m.Stood, m.Unseen = before.Stood, before.Unseen
 		return err
 	})
 	return m, err
@@ -152,10 +155,12 @@ func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Clou
 	if err := s.whole(g.Role); err != nil {
 		return broker.Minted{}, err
 	}
-	return broker.Minted{
+	m := broker.Minted{
 		Credential: s.projectToken(), Unlisted: true,
 		ExpiresAt: s.expires, MaxRevocationLag: maxRevocationLag,
-	}, nil
+	}
+	s.look(ctx, gradeOf(found, a.Credential.Kind, g), &m)
+	return m, nil
 }
 
 // mint makes a lease's nth application credential.

@@ -60,13 +60,8 @@ func (d *Driver) removeLease(ctx context.Context, a broker.Access, s *session, i
 // begin, and says whose they are: the session's own user's, or those of the user that
 // it stands in for.
 func (s *session) owned(ctx context.Context, a broker.Access, beginning string) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
-	owner = s.user.ID
-	if a.InsteadOf != nil {
-		before, err := recall(*a.InsteadOf)
-		if err != nil {
-			return "", nil, err
-		}
-		owner = cmp.Or(before.UserID, owner)
+	if owner, err = s.ownerOf(a); err != nil {
+		return "", nil, err
 	}
 	all, err = s.list(ctx, owner, beginning)
 	if errors.Is(err, broker.ErrForbidden) && owner != s.user.ID {
@@ -76,6 +71,15 @@ func (s *session) owned(ctx context.Context, a broker.Access, beginning string) 
 		}
 	}
 	return owner, all, err
+}
+
+// ownerOf is the user whose credentials a call is about.
+func (s *session) ownerOf(a broker.Access) (string, error) {
+	if a.InsteadOf == nil {
+		return s.user.ID, nil
+	}
+	before, err := recall(*a.InsteadOf)
+	return cmp.Or(before.UserID, s.user.ID), err
 }
 
 // revokeToken revokes a project token with its own right. That Keystone does not

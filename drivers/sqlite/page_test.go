@@ -25,7 +25,7 @@ var full = []string{
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
 			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '',
-			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '' FROM n`,
+			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null' FROM n`,
 }
 
 // pages counts the pages of the database that a query looks at.

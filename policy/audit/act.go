@@ -30,6 +30,8 @@ const (
 	DetailGrade      = "grade"
 	// DetailCredentialID is how the VIM's own audit log names the credential.
 	DetailCredentialID = "credential-id"
+	// DetailLeft is what the holder of a lease left behind on the VIM.
+	DetailLeft = "left-behind"
 )
 
 // detailLimit is the longest detail value in bytes. Longer ones are cut: some

@@ -118,6 +118,7 @@ func fullLease(v broker.VIM) broker.Lease {
 		Rules:       []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{"a"}, Verbs: []string{"get"}}},
 		ClusterWide: true, Grade: broker.GradeNamespaces, GradeReasons: []string{"the holder can \"exec\""},
 		GrantDigest: "grant-" + id, Epoch: 1, UID: "uid-" + id, CredentialID: "JTI=" + id,
+		CredentialEndsAt: epoch.Add(90 * time.Minute), Stood: "stood-" + id, LeftBehind: []string{"a \"trust\""},
 	}
 }
 

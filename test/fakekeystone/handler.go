@@ -55,6 +55,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		refuse(w, http.StatusNotFound)
+	case path == "OS-TRUST/trusts", path == "credentials", strings.HasPrefix(path, "OS-TRUST/trusts/"), strings.HasPrefix(path, "credentials/"):
+		s.plants(w, r, as, parts)
 	case len(parts) >= 3 && parts[0] == "users" && parts[1] != as.user && !slices.Contains(as.roles, "admin"):
 		refuse(w, http.StatusForbidden)
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "access_rules": // asked by earlier versions only
@@ -199,4 +201,37 @@ func describe(c *AppCred) object {
 // refuse answers as Keystone refuses.
 func refuse(w http.ResponseWriter, status int) {
 	fake.Say(w, status, object{"error": object{"code": status, "title": http.StatusText(status), "message": fake.Canary}})
+}
+
+// plants lists and deletes trusts and credentials.
+func (s *Server) plants(w http.ResponseWriter, r *http.Request, as token, parts []string) {
+	trusts := parts[0] == "OS-TRUST"
+	if as.appCred != "" && trusts && !s.opts.Trusts {
+		refuse(w, http.StatusForbidden)
+		return
+	}
+	all := []object{}
+	for i, p := range s.planted {
+		if (p.Type == "trust") != trusts || p.UserID != as.user {
+			continue
+		}
+		if r.Method == http.MethodDelete && p.ID == parts[len(parts)-1] {
+			s.planted = slices.Delete(s.planted, i, i+1)
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		if trusts {
+			all = append(all, object{"id": p.ID, "trustor_user_id": p.UserID, "trustee_user_id": p.Trustee})
+		} else {
+			all = append(all, object{"id": p.ID, "type": p.Type, "user_id": p.UserID, "blob": fake.Canary})
+		}
+	}
+	switch {
+	case r.Method != http.MethodGet:
+		refuse(w, http.StatusNotFound)
+	case trusts:
+		fake.Say(w, http.StatusOK, object{"trusts": all})
+	default:
+		fake.Say(w, http.StatusOK, object{"credentials": all})
+	}
 }

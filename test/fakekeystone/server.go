@@ -93,6 +93,16 @@ type Server struct {
 	tokens   map[string]token
 	catalog  []Endpoint
 	noRules  bool
+	planted  []Planted
+}
+
+// Planted is a trust, or a credential of /v3/credentials, of a user.
+type Planted struct {
+	ID, UserID string
+	// Type is "trust", "ec2" or "totp".
+	Type string
+	// Trustee is whom a trust is for.
+	Trustee string
 }
 
 // Endpoint is a line of the catalog.
@@ -155,22 +165,28 @@ func (s *Server) User(name string, on Project, roles ...string) User {
 	return *u
 }
 
-// SetPassword gives a user another password.
+// SetPassword gives a user another password, and ends the user's tokens.
 func (s *Server) SetPassword(user, password string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, u := range s.users {
 		if u.ID == user {
 			u.Password = password
+			s.revokeTokens(user)
 		}
 	}
 }
 
-// RevokeTokens revokes all tokens of a user.
+// RevokeTokens revokes the tokens that a user has logged in for with the password.
 func (s *Server) RevokeTokens(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.tokens, func(_ string, t token) bool { return t.user == user })
+	s.revokeTokens(user)
+}
+
+// revokeTokens leaves those of application credentials. The caller holds s.mu.
+func (s *Server) revokeTokens(user string) {
+	maps.DeleteFunc(s.tokens, func(_ string, t token) bool { return t.user == user && t.appCred == "" })
 }
 
 // SetCatalog puts another catalog into the tokens to come.
@@ -216,6 +232,22 @@ func (s *Server) AppCred(c AppCred) AppCred {
 	return c
 }
 
+// Plant makes a trust or a credential, as the holder of a lease or Heat may.
+func (s *Server) Plant(p Planted) Planted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.ID = newID()
+	s.planted = append(s.planted, p)
+	return p
+}
+
+// Planted are the trusts and credentials that there are.
+func (s *Server) Planted() []Planted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.planted)
+}
+
 // AppCreds are the application credentials that there are.
 func (s *Server) AppCreds() []AppCred {
 	s.mu.Lock()
@@ -247,6 +279,14 @@ func (s *Server) Tokens() int {
 		}
 	}
 	return n
+}
+
+// Works reports whether a token does.
+func (s *Server) Works(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, refused := s.alive(id)
+	return refused == 0
 }
 
 // with adds to roles those that they imply.

@@ -152,6 +152,7 @@ func lease(l broker.Lease) v1.Lease {
 		MaxRevocationLag: l.MaxRevocationLag.String(),
 		RevokedAt:        l.RevokedAt.UTC(),
 		ConfirmedDeadAt:  l.ConfirmedDeadAt.UTC(),
+		LeftBehind:       l.LeftBehind,
 		LastError:        l.LastError,
 		Rules:            rulesOut(l.Rules),
 		ClusterWide:      l.ClusterWide,

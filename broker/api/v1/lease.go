@@ -29,13 +29,14 @@ type Lease struct {
 	CredentialID string   `json:"credentialId,omitempty" doc:"How the VIM's own audit log names the newest credential" example:"JTI=3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
 
 	IssuedAt         time.Time `json:"issuedAt,omitzero" doc:"When the credential was issued"`
-	ExpiresAt        time.Time `json:"expiresAt,omitzero" doc:"When its newest credential stops working by itself"`
+	ExpiresAt        time.Time `json:"expiresAt,omitzero" doc:"When it ends: a credential that would work longer is revoked then"`
 	MaxExpiresAt     time.Time `json:"maxExpiresAt,omitzero" doc:"Bound of every renewal"`
 	Revocable        bool      `json:"revocable" doc:"It can be taken back before it expires"`
 	Derived          bool      `json:"derived" doc:"False where the stored credential itself was passed through"`
 	MaxRevocationLag string    `json:"maxRevocationLag" doc:"How long the credential may still work after revokedAt, as a Go duration" example:"10s"`
 	RevokedAt        time.Time `json:"revokedAt,omitzero" doc:"When the upstream object was seen to be gone"`
-	ConfirmedDeadAt  time.Time `json:"confirmedDeadAt,omitzero" doc:"When the credential was tried and refused, or its own expiry passed"`
+	ConfirmedDeadAt  time.Time `json:"confirmedDeadAt,omitzero" doc:"When the credential was tried and refused where it was issued (a Kubernetes API server, or Keystone: services of a cloud may take its tokens from their caches until revokedAt and maxRevocationLag), or its own expiry passed"`
+	LeftBehind       []string  `json:"leftBehind,omitempty" doc:"What its holder may have made that outlives it, found when it was revoked, or why that is not known (clouds)" example:"[\"trust 4f1c for user 9a2b\"]"`
 	LastError        string    `json:"lastError,omitempty" doc:"Why it could not be taken back, or why it is irrevocable"`
 }
 

@@ -187,7 +187,10 @@ func (p *program) printLease(l v1.Lease) error {
 		console.Fact(w, "Derived", derived(l))
 		console.Fact(w, "Revocable", revocable(l))
 		console.Fact(w, "Revoked", p.Moment(l.RevokedAt))
-		console.Fact(w, "Confirmed dead", p.Moment(l.ConfirmedDeadAt))
+		console.Fact(w, "Confirmed dead", p.confirmedDead(l))
+		for _, left := range l.LeftBehind {
+			console.Fact(w, "Left behind", left)
+		}
 		console.Fact(w, "Credential id", l.CredentialID)
 	})
 }
@@ -214,6 +217,17 @@ func gradeFacts(w io.Writer, l v1.Lease) {
 	if l.Grade != "" && l.Grade != "bounded" {
 		console.Fact(w, "Not revoked", "what the holder made or became elsewhere than with this lease's own credential")
 	}
+}
+
+// confirmedDead says where the credential was tried, too: other servers of the VIM may go
+// on taking it from their caches.
+func (p *program) confirmedDead(l v1.Lease) string {
+	lag, err := time.ParseDuration(l.MaxRevocationLag)
+	last := l.RevokedAt.Add(lag)
+	if err != nil || l.ConfirmedDeadAt.IsZero() || !last.After(l.ConfirmedDeadAt) {
+		return p.Moment(l.ConfirmedDeadAt)
+	}
+	return p.Moment(l.ConfirmedDeadAt) + ", where it was issued; services may take it from their caches until " + p.Moment(last)
 }
 
 func derived(l v1.Lease) string {

@@ -50,8 +50,10 @@ type config struct {
 	Projects map[string]egressConfig
 	// Terms are [broker.DefaultTerms] where the file says nothing; a quota of 0
 	// means no bound.
-	Terms    broker.Terms
-	LogLevel slog.Level
+	Terms broker.Terms
+	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
+	StackTrustees []string
+	LogLevel      slog.Level
 	// LogFormat is "json" or "text".
 	LogFormat string
 	// ShutdownGrace is how long requests may go on after a signal.
@@ -141,8 +143,10 @@ func (c *config) fields(d *files.Document) files.Fields {
 			d.Mapping(n, at, allowed)
 		},
 		"lease": d.Section(files.Fields{
-			"defaultTTL": d.Duration(&c.Terms.DefaultTTL),
-			"maxTTL":     d.Duration(&c.Terms.MaxTTL),
+			"defaultTTL":    d.Duration(&c.Terms.DefaultTTL),
+			"maxTTL":        d.Duration(&c.Terms.MaxTTL),
+			"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
+			"stackTrustees": d.Texts(&c.StackTrustees),
 		}),
 		"quota": d.Section(files.Fields{
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),

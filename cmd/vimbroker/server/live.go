@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/vimbroker/vimbroker/broker/api"
@@ -85,11 +86,13 @@ func (l *live) tls(log *slog.Logger) *tls.Config {
 // restartKeys are the keys of the file that a running server does not exchange.
 // Together with those that it does ([reloadKeys]) they are all there are.
 var restartKeys = map[string]func(config) any{
-	"listen":        func(c config) any { return c.Listen },
-	"dataDir":       func(c config) any { return c.DataDir },
-	"database":      func(c config) any { return c.Database.named() },
-	"keyStores":     func(c config) any { return c.KeyStores },
-	"lease":         func(c config) any { return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL} },
+	"listen":    func(c config) any { return c.Listen },
+	"dataDir":   func(c config) any { return c.DataDir },
+	"database":  func(c config) any { return c.Database.named() },
+	"keyStores": func(c config) any { return c.KeyStores },
+	"lease": func(c config) any {
+		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " ")}
+	},
 	"quota":         func(c config) any { return c.Terms.Quota },
 	"callers":       func(c config) any { return c.Callers },
 	"tackerAPI":     func(c config) any { return c.TackerAPI },

@@ -64,7 +64,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	}
 	s := &server{config: c, log: log, store: store, keys: keys, drivers: []broker.Driver{
 		kubernetes.New(kubernetes.Options{Log: log}),
-		openstack.New(openstack.Options{Log: log, Now: store.Now}),
+		openstack.New(openstack.Options{Log: log, Now: store.Now, StackTrustees: c.StackTrustees}),
 	}}
 	if c.Dev {
 		if s.config.tokens, err = devTokens(c.DataDir); err != nil {

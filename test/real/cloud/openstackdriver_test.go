@@ -150,6 +150,7 @@ func newVIM(t *testing.T, r broker.Registration) vim {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.Wait()
 	v.Discovered, v.Identity = report.Discovered, report.Identity
 	return v
 }

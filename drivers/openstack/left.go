@@ -1,0 +1,283 @@
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
+)
+
+var _ broker.Comparer = (*Driver)(nil)
+
+const (
+	// maxStanding bounds the credentials of a user that are compared.
+	maxStanding = 4096
+	// maxLeft bounds the sentences about what is new.
+	maxLeft = 100
+)
+
+// The kinds of credential that a user can make himself.
+const (
+	kindAppCred = "application credential"
+	kindTrust   = "trust"
+	kindEC2     = "EC2 credential"
+	kindTOTP    = "TOTP credential"
+	kindOther   = "credential of another type"
+)
+
+// standing is a credential that a user has at Keystone, without what is secret of it.
+type standing struct {
+	kind, id string
+	// Of an application credential: its name, what its description says, and its end.
+	name string
+	mark mark
+	ends time.Time
+	// trustee is the user that a trust is for.
+	trustee string
+}
+
+// short tells a credential from others in little room.
+func (c standing) short() [6]byte {
+	sum := sha256.Sum256([]byte(c.kind + "/" + c.id))
+	return [6]byte(sum[:6])
+}
+
+// standings lists what a user has at Keystone that works by itself.
+func (s *session) standings(ctx context.Context, user string) ([]standing, error) {
+	var (
+		all   [3][]standing
+		group errgroup.Group
+	)
+	for i, list := range []func(context.Context, string) ([]standing, error){s.standingAppCreds, s.standingTrusts, s.standingCredentials} {
+		group.Go(func() (err error) {
+			all[i], err = list(ctx, user)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	found := slices.Concat(all[:]...)
+	if len(found) > maxStanding {
+		return nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("the registered user has more than %d credentials", maxStanding),
+			Remedy: "delete those that nobody uses, or register a user of its own",
+		}
+	}
+	for _, c := range found {
+		if !isID(c.id) {
+			return nil, notKeystone(0)
+		}
+	}
+	return found, nil
+}
+
+func (s *session) standingAppCreds(ctx context.Context, user string) ([]standing, error) {
+	listed, err := s.list(ctx, user, "")
+	if err != nil {
+		return nil, err
+	}
+	var found []standing
+	for _, c := range listed {
+		m, _ := readMark(c.Description)
+		found = append(found, standing{kind: kindAppCred, id: c.ID, name: c.Name, mark: m, ends: c.ExpiresAt})
+	}
+	return found, nil
+}
+
+func (s *session) standingTrusts(ctx context.Context, user string) ([]standing, error) {
+	var body struct {
+		Trusts []struct {
+			ID      string `json:"id"`
+			Trustee string `json:"trustee_user_id"`
+		} `json:"trusts"`
+	}
+	if err := s.get(remote.Expect(ctx, remote.List), "OS-TRUST/trusts?trustor_user_id="+url.QueryEscape(user), &body); err != nil {
+		return nil, fault(err, "list", "trusts")
+	}
+	if body.Trusts == nil {
+		return nil, notKeystone(0)
+	}
+	var found []standing
+	for _, t := range body.Trusts {
+		if !isID(t.Trustee) {
+			return nil, notKeystone(0)
+		}
+		found = append(found, standing{kind: kindTrust, id: t.ID, trustee: t.Trustee})
+	}
+	return found, nil
+}
+
+// standingCredentials lists EC2, TOTP and other credentials. Their blobs, which are
+// secret, are not decoded.
+func (s *session) standingCredentials(ctx context.Context, user string) ([]standing, error) {
+	var body struct {
+		Credentials []struct {
+			ID   string `json:"id"`
+			Type string `json:"type"`
+			User string `json:"user_id"`
+		} `json:"credentials"`
+	}
+	if err := s.get(remote.Expect(ctx, remote.List), "credentials?user_id="+url.QueryEscape(user), &body); err != nil {
+		return nil, fault(err, "list", "credentials")
+	}
+	if body.Credentials == nil {
+		return nil, notKeystone(0)
+	}
+	var found []standing
+	for _, c := range body.Credentials {
+		if c.User != user {
+			continue // an administrator is shown those of others
+		}
+		kind := kindOther
+		switch c.Type {
+		case "ec2":
+			kind = kindEC2
+		case "totp":
+			kind = kindTOTP
+		}
+		found = append(found, standing{kind: kind, id: c.ID})
+	}
+	return found, nil
+}
+
+// remember is what stands, in little room: the digests of all, sorted.
+func remember(all []standing) string {
+	shorts := make([][6]byte, 0, len(all))
+	for _, c := range all {
+		shorts = append(shorts, c.short())
+	}
+	slices.SortFunc(shorts, func(a, b [6]byte) int { return bytes.Compare(a[:], b[:]) })
+	packed := []byte{1} // the form
+	for _, s := range shorts {
+		packed = append(packed, s[:]...)
+	}
+	return base64.RawStdEncoding.EncodeToString(packed)
+}
+
+// stood reads back what [remember] wrote.
+func stood(text string) (map[[6]byte]bool, error) {
+	packed, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil || len(packed)%6 != 1 || packed[0] != 1 {
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "what stood when the lease was issued cannot be read"}
+	}
+	was := map[[6]byte]bool{}
+	for short := range slices.Chunk(packed[1:], 6) {
+		was[[6]byte(short)] = true
+	}
+	return was, nil
+}
+
+// look notes in m what stands before a lease is handed out that is not bounded.
+func (s *session) look(ctx context.Context, grade broker.Grade, m *broker.Minted) {
+	if grade == broker.GradeBounded {
+		return
+	}
+	all, err := s.standings(ctx, s.user.ID)
+	if err != nil {
+		m.Unseen = err.Error()
+		return
+	}
+	m.Stood = remember(all)
+}
+
+// Left implements [broker.Comparer].
+func (d *Driver) Left(ctx context.Context, a broker.Access, c broker.Comparison) (left []string, err error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	was, err := stood(c.Stood)
+	if err != nil {
+		return nil, err
+	}
+	err = d.with(ctx, a, func(s *session) error {
+		left = nil
+		owner, err := s.ownerOf(a)
+		if err != nil {
+			return err
+		}
+		now, err := s.standings(ctx, owner)
+		if err != nil {
+			return err
+		}
+		for _, found := range now {
+			expected, err := d.expected(ctx, found, was, c)
+			if err != nil {
+				return err
+			}
+			if expected {
+				continue
+			}
+			if len(left) == maxLeft {
+				left[maxLeft-1] = "and more: look through the user's credentials on the cloud"
+				return nil
+			}
+			left = append(left, d.report(ctx, s, owner, found, c.Remove))
+		}
+		return nil
+	})
+	return left, err
+}
+
+// expected reports whether a credential stood before, is another lease's or a probe,
+// or is a stack's own trust.
+func (d *Driver) expected(ctx context.Context, found standing, was map[[6]byte]bool, c broker.Comparison) (bool, error) {
+	switch {
+	case was[found.short()]:
+		return true, nil
+	case found.kind == kindTrust:
+		return slices.Contains(d.stackTrustees, found.trustee), nil
+	case found.mark.lease != "":
+		handle, _ := number(found.name)
+		return c.Live(ctx, found.mark.lease, handle)
+	case found.mark.vim != "": // a probe, which ends by itself
+		return !found.ends.IsZero() && found.ends.Before(d.now().Add(2*probeTTL)), nil
+	}
+	return false, nil
+}
+
+// report says what a new credential is, and removes it if asked to. A trust is removed
+// only where it is known which ones stacks need.
+func (d *Driver) report(ctx context.Context, s *session, owner string, found standing, remove bool) string {
+	what := found.kind + " " + found.id
+	if found.kind == kindTrust {
+		what += " for user " + found.trustee
+		if len(d.stackTrustees) == 0 {
+			return what + ", which is a stack's own if that is Heat's user"
+		}
+	}
+	if !remove {
+		return what
+	}
+	if err := s.removeStanding(ctx, owner, found); err != nil {
+		return what + ", which could not be removed: " + err.Error()
+	}
+	return what + ", removed"
+}
+
+func (s *session) removeStanding(ctx context.Context, owner string, c standing) error {
+	var path string
+	switch c.kind {
+	case kindAppCred:
+		return s.remove(ctx, owner, c.id)
+	case kindTrust:
+		path = s.identity.ServiceURL("OS-TRUST", "trusts", c.id)
+	default:
+		path = s.identity.ServiceURL("credentials", c.id)
+	}
+	_, err := s.identity.Delete(ctx, path, &gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
+	if said(err, http.StatusNotFound) {
+		return nil
+	}
+	return fault(err, "delete", c.kind+"s")
+}
