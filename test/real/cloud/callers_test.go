@@ -64,7 +64,7 @@ func TestKeystoneCallers(t *testing.T) {
 	tokenHere, tokenThere := tokenOf(t, o, here), tokenOf(t, o, there)
 	wantCaller(t, c, tokenHere, here, "member", "reader") // Keystone adds what a role implies
 	wantCaller(t, c, tokenThere, there, "reader")
-	wantCaller(t, c, tokenOf(t, o, o.Admin), o.Admin, "admin", "member", "reader")
+	wantCaller(t, c, tokenOf(t, o, o.Admin), o.Admin, "member", "project-admin", "reader") // no administrator here
 
 	wantStranger(t, c, tokenHere[:len(tokenHere)-2]+"AA", "a changed token")
 	wantStranger(t, c, "nobody's", "no token")
