@@ -1,8 +1,12 @@
 package kubernetes_test
 
 import (
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
 )
@@ -52,5 +56,68 @@ func TestLeasesOfOldGoOnAsTheyWereMade(t *testing.T) {
 	after := slices.Concat(l.Names("clusterrolebindings", ""), l.Names("rolebindings", ""))
 	if !slices.Equal(before, after) || len(l.Names("serviceaccounts", "vimbroker")) > 0 {
 		t.Errorf("after the last of them: %q %q, want nothing left bound", after, l.Names("serviceaccounts", "vimbroker"))
+	}
+}
+
+// The Secret was deleted and made again between looking and deleting.
+func TestRevokeDeletesOnlyTheSecretItLookedAt(t *testing.T) {
+	l := newLab(t)
+	g := l.old("view")
+	l.issue(g)
+	l.After(http.MethodGet, "/secrets/", func() {
+		l.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) { o.SetUID("another") })
+	})
+	revoke := func() error { return l.driver.Revoke(t.Context(), l.access, issued(g, broker.Minted{})) }
+	want(t, "Revoke", revoke(), broker.ErrConflict)
+	if len(l.Names("secrets", "vimbroker")) != 1 {
+		t.Error("another object than the one looked at was deleted")
+	}
+	if err := revoke(); err != nil {
+		t.Errorf("Revoke again: %v", err)
+	}
+}
+
+// "renew extends a lease whose token is already dead": somebody deleted the
+// account, and killed every token with it.
+func TestRenewAfterTheSharedAccountWasDeleted(t *testing.T) {
+	l := newLab(t)
+	g := l.old("view")
+	l.issue(g)
+	for _, name := range l.Names("serviceaccounts", "vimbroker") {
+		l.Delete("serviceaccounts", "vimbroker", name[strings.LastIndex(name, "/")+1:])
+	}
+	before := l.Names("serviceaccounts", "vimbroker")
+	_, err := l.driver.Renew(t.Context(), l.access, g)
+	want(t, "Renew", err, broker.ErrNotFound)
+	if after := l.Names("serviceaccounts", "vimbroker"); !slices.Equal(before, after) {
+		t.Errorf("Renew made %q", after)
+	}
+}
+
+func TestRenewOfAnotherLeasesSecret(t *testing.T) {
+	l := newLab(t)
+	g := l.old("view")
+	l.issue(g)
+	g.Lease = "another"
+	_, err := l.driver.Renew(t.Context(), l.access, g)
+	want(t, "Renew", err, broker.ErrConflict)
+}
+
+// The Secret is replaced between the two calls.
+func TestTokenIsNeverBoundToAStrangersSecret(t *testing.T) {
+	l := newLab(t)
+	l.issue(l.old("view"))
+	g := l.old("view")
+	l.After(http.MethodPost, "/secrets$", func() {
+		l.Update("secrets", "vimbroker", g.Handle, func(o metav1.Object) {
+			o.SetUID("another")
+			o.SetLabels(nil)
+		})
+	})
+	before := len(l.Tokens())
+	_, err := l.driver.Issue(t.Context(), l.access, g)
+	want(t, "Issue", err, broker.ErrConflict)
+	if got := len(l.Tokens()); got != before {
+		t.Errorf("%d tokens are alive, want %d", got, before)
 	}
 }
