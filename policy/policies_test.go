@@ -99,7 +99,12 @@ func TestHashTellsSetsApart(t *testing.T) {
 	a, b := []byte("// a\n"), []byte("// b\n")
 	seen := map[string]int{}
 	for i, site := range []map[string][]byte{
-		nil, {"site.cedar": a}, {"site.cedar": b}, {"other.cedar": a}, {"other.cedar": a, "site.cedar": b}, {"other.cedar": append(slices.Clone(a), b...)},
+		nil,
+		{"site.cedar": a},
+		{"site.cedar": b},
+		{"other.cedar": a},
+		{"other.cedar": a, "site.cedar": b},
+		{"other.cedar": append(slices.Clone(a), b...)},
 		{policy.DefaultFile: a},
 	} {
 		hash := load(t, site).Hash()
