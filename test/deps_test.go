@@ -51,6 +51,7 @@ var house = map[string][]string{
 	"drivers/queue":         {"broker", "broker/job"},
 	"drivers/sqlite":        {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit", "policy/audit/tree"},
 	"drivers/vault":         {"broker/failpoint", "broker/remote", "broker/secret"},
+	"lifecycle/vnfpkg":      {},
 	"cmd/vimbroker/files":   {"broker/api/v1", "broker/secret"},
 	"cmd/vimbroker/console": {"broker/api/client", "broker/api/v1", "broker/secret", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":  {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "cmd/vimbroker/console", "cmd/vimbroker/files"},

@@ -1,0 +1,24 @@
+package vnfpkg
+
+import "fmt"
+
+// Error says what is wrong with a package, and where. Its text may be shown to the
+// one who uploaded the package.
+type Error struct {
+	// Path is the file in the package; empty where it is the archive itself.
+	Path string
+	// Detail completes the sentence that begins with the path.
+	Detail string
+}
+
+// Error names the file and the fault.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return "the package " + e.Detail
+	}
+	return fmt.Sprintf("%s in the package %s", e.Path, e.Detail)
+}
+
+func fault(path, format string, args ...any) error {
+	return &Error{Path: path, Detail: fmt.Sprintf(format, args...)}
+}

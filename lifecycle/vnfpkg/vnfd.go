@@ -1,0 +1,338 @@
+package vnfpkg
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// VNFD is what operations need of a descriptor (ETSI GS NFV-SOL001).
+type VNFD struct {
+	// ID is the descriptor_id, by which instances name their package.
+	ID              string
+	Provider        string
+	ProductName     string
+	SoftwareVersion string
+	Version         string
+	// Flavours are the deployment flavours by their id; there is at least one.
+	Flavours map[string]Flavour
+	// DefaultFlavour is the flavour_id that the VNF's type has by default; it may be empty.
+	DefaultFlavour string
+	// Inputs are the inputs of the flavours' topologies that have a default, as YAML text.
+	Inputs map[string]string
+}
+
+// Flavour is one deployment flavour.
+type Flavour struct {
+	ID          string
+	Description string
+	// VDUs by the name of their node template.
+	VDUs    map[string]VDU
+	Aspects map[string]Aspect
+	// Levels are the instantiation levels; DefaultLevel is one of them, or empty.
+	Levels       map[string]Level
+	DefaultLevel string
+
+	steps map[string]string // of each aspect, the name of its first step
+}
+
+// VDU is a virtualisation deployment unit (tosca.nodes.nfv.Vdu.Compute).
+type VDU struct {
+	// ID is the name of the node template, Name its property "name".
+	ID, Name string
+	// Min and Max number of instances (vdu_profile); Max is 0 where there is none.
+	Min, Max int
+	// Initial is how many there are at scale level 0 of every aspect (VduInitialDelta).
+	Initial int
+	// Image is the path of its software image in the package, or empty.
+	Image string
+}
+
+// Aspect is a scaling aspect.
+type Aspect struct {
+	ID          string
+	Name        string
+	Description string
+	MaxLevel    int
+	// Deltas says how many instances of a VDU one step adds.
+	Deltas map[string]int
+}
+
+// Level is an instantiation level.
+type Level struct {
+	Description string
+	// Scale is the scale level of each aspect, Instances the number of instances of each VDU.
+	Scale     map[string]int
+	Instances map[string]int
+}
+
+// maxDefinitions bounds how many YAML files a descriptor may be spread over.
+const maxDefinitions = 200
+
+// Types of SOL001 that are looked for. A type of a package's own is followed to the
+// one that it derives from.
+const (
+	typeVNF       = "tosca.nodes.nfv.VNF"
+	typeCompute   = "tosca.nodes.nfv.Vdu.Compute"
+	typeContainer = "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit"
+	typeAspects   = "tosca.policies.nfv.ScalingAspects"
+	typeDeltas    = "tosca.policies.nfv.VduScalingAspectDeltas"
+	typeInitial   = "tosca.policies.nfv.VduInitialDelta"
+	typeLevels    = "tosca.policies.nfv.InstantiationLevels"
+	typeVDULevels = "tosca.policies.nfv.VduInstantiationLevels"
+)
+
+// definitions is one YAML file of a descriptor. What is not listed is not looked at.
+type definitions struct {
+	path      string
+	Imports   yaml.Node           `yaml:"imports"`
+	NodeTypes map[string]nodeType `yaml:"node_types"`
+	Topology  topology            `yaml:"topology_template"`
+}
+
+type nodeType struct {
+	DerivedFrom string              `yaml:"derived_from"`
+	Properties  map[string]property `yaml:"properties"`
+}
+
+type property struct {
+	Default yaml.Node `yaml:"default"`
+}
+
+type topology struct {
+	Inputs       map[string]property `yaml:"inputs"`
+	Substitution struct {
+		NodeType   string               `yaml:"node_type"`
+		Properties map[string]yaml.Node `yaml:"properties"`
+	} `yaml:"substitution_mappings"`
+	Templates map[string]template `yaml:"node_templates"`
+	Policies  yaml.Node           `yaml:"policies"`
+}
+
+type template struct {
+	Type       string               `yaml:"type"`
+	Properties map[string]yaml.Node `yaml:"properties"`
+	Artifacts  map[string]yaml.Node `yaml:"artifacts"`
+}
+
+// Descriptor reads the package's VNFD. A fault of it is an [*Error].
+func (c *CSAR) Descriptor() (VNFD, error) {
+	files, err := c.definitions()
+	if err != nil {
+		return VNFD{}, err
+	}
+	d := &descriptor{types: map[string]nodeType{}, vnfd: VNFD{Flavours: map[string]Flavour{}, Inputs: map[string]string{}}}
+	for _, f := range files {
+		maps.Copy(d.types, f.NodeTypes)
+	}
+	for _, f := range files {
+		d.identify(f)
+	}
+	for _, f := range files {
+		if err := d.flavour(f); err != nil {
+			return VNFD{}, err
+		}
+	}
+	if d.vnfd.ID == "" {
+		return VNFD{}, fault(c.Entry, "has no descriptor_id, neither in the VNF's node template nor as the default of its type")
+	}
+	if len(d.vnfd.Flavours) == 0 {
+		return VNFD{}, fault(c.Entry, "describes no deployment flavour: no substitution_mappings has a flavour_id")
+	}
+	return d.vnfd, nil
+}
+
+// definitions reads the entry definitions and all they import, each once.
+func (c *CSAR) definitions() ([]definitions, error) {
+	var files []definitions
+	seen := map[string]bool{c.Entry: true}
+	for waiting := []string{c.Entry}; len(waiting) > 0; waiting = waiting[1:] {
+		if len(files) == maxDefinitions {
+			return nil, fault(c.Entry, "imports more than %d files", maxDefinitions)
+		}
+		name := waiting[0]
+		text, err := c.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		f := definitions{path: name}
+		if err := yaml.Unmarshal(text, &f); err != nil {
+			return nil, fault(name, "is not a TOSCA definition in YAML")
+		}
+		files = append(files, f)
+		imports, err := importsOf(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, wanted := range imports {
+			if strings.Contains(wanted, "://") {
+				continue // nothing is fetched
+			}
+			file := path.Join(path.Dir(name), wanted)
+			if !c.Has(file) {
+				return nil, fault(file, "is imported by %s and is not there", name)
+			}
+			if !seen[file] {
+				seen[file] = true
+				waiting = append(waiting, file)
+			}
+		}
+	}
+	return files, nil
+}
+
+// importsOf reads a list of file names, {file: NAME} or {ANY: {file: NAME}}.
+func importsOf(f definitions) ([]string, error) {
+	var found []string
+	for _, n := range f.Imports.Content {
+		if n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[1].Kind == yaml.MappingNode {
+			n = n.Content[1]
+		}
+		if n.Kind == yaml.MappingNode {
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				if key := n.Content[i].Value; key == "file" || key == "url" || len(n.Content) == 2 {
+					n = n.Content[i+1]
+					break
+				}
+			}
+		}
+		if n.Kind != yaml.ScalarNode {
+			return nil, fault(f.path, "has an import in line %d that names no file", n.Line)
+		}
+		found = append(found, n.Value)
+	}
+	return found, nil
+}
+
+// descriptor is a VNFD while it is read.
+type descriptor struct {
+	types map[string]nodeType
+	vnfd  VNFD
+}
+
+// is reports whether a type is another, or derives from it.
+func (d *descriptor) is(name, wanted string) bool {
+	for range 32 { // far from any real depth, so that a circle ends
+		if name == wanted {
+			return true
+		}
+		t, ok := d.types[name]
+		if !ok {
+			return false
+		}
+		name = t.DerivedFrom
+	}
+	return false
+}
+
+// identify takes the VNF's identity from a file: from its node template first, then from its type.
+func (d *descriptor) identify(f definitions) {
+	for _, name := range slices.Sorted(maps.Keys(f.Topology.Templates)) {
+		t := f.Topology.Templates[name]
+		if !d.is(t.Type, typeVNF) {
+			continue
+		}
+		get := func(property string) string {
+			if n, ok := t.Properties[property]; ok && n.Kind == yaml.ScalarNode {
+				return n.Value
+			}
+			return d.fallback(t.Type, property)
+		}
+		for property, field := range map[string]*string{
+			"descriptor_id": &d.vnfd.ID, "provider": &d.vnfd.Provider, "product_name": &d.vnfd.ProductName,
+			"software_version": &d.vnfd.SoftwareVersion, "descriptor_version": &d.vnfd.Version, "flavour_id": &d.vnfd.DefaultFlavour,
+		} {
+			if *field == "" {
+				*field = get(property)
+			}
+		}
+	}
+}
+
+// fallback is the default of a type's property, or of the one it derives from.
+func (d *descriptor) fallback(name, property string) string {
+	for range 32 {
+		t, ok := d.types[name]
+		if !ok {
+			return ""
+		}
+		if p, ok := t.Properties[property]; ok && p.Default.Kind == yaml.ScalarNode {
+			return p.Default.Value
+		}
+		name = t.DerivedFrom
+	}
+	return ""
+}
+
+// flavour reads the deployment flavour that a file describes, if it does.
+func (d *descriptor) flavour(f definitions) error {
+	id, ok := f.Topology.Substitution.Properties["flavour_id"]
+	if !ok || id.Kind != yaml.ScalarNode || id.Value == "" {
+		return nil
+	}
+	if _, twice := d.vnfd.Flavours[id.Value]; twice {
+		return fault(f.path, "describes flavour %s, which another file describes too", shorten(id.Value))
+	}
+	fl := Flavour{ID: id.Value, VDUs: map[string]VDU{}, Aspects: map[string]Aspect{}, Levels: map[string]Level{}, steps: map[string]string{}}
+	for name, t := range f.Topology.Templates {
+		switch {
+		case d.is(t.Type, typeVNF):
+			if n, ok := t.Properties["flavour_description"]; ok {
+				fl.Description = n.Value
+			}
+		case d.is(t.Type, typeCompute), d.is(t.Type, typeContainer):
+			v, err := vduOf(f.path, name, t)
+			if err != nil {
+				return err
+			}
+			fl.VDUs[name] = v
+		}
+	}
+	for name, in := range f.Topology.Inputs {
+		if !in.Default.IsZero() {
+			text, err := yaml.Marshal(&in.Default)
+			if err != nil {
+				return fault(f.path, "has an input in line %d whose default cannot be read", in.Default.Line)
+			}
+			d.vnfd.Inputs[name] = strings.TrimSpace(string(text))
+		}
+	}
+	if err := scaling(f, &fl); err != nil {
+		return err
+	}
+	d.vnfd.Flavours[fl.ID] = fl
+	return nil
+}
+
+func vduOf(file, name string, t template) (VDU, error) {
+	v := VDU{ID: name, Name: name}
+	if n, ok := t.Properties["name"]; ok && n.Kind == yaml.ScalarNode {
+		v.Name = n.Value
+	}
+	if n, ok := t.Properties["vdu_profile"]; ok {
+		var profile struct {
+			Min int `yaml:"min_number_of_instances"`
+			Max int `yaml:"max_number_of_instances"`
+		}
+		if err := n.Decode(&profile); err != nil || profile.Min < 0 || profile.Max < profile.Min {
+			return VDU{}, fault(file, "has a vdu_profile of %s in line %d whose numbers of instances make no sense", name, n.Line)
+		}
+		v.Min, v.Max = profile.Min, profile.Max
+	}
+	v.Initial = v.Min
+	if n, ok := t.Artifacts["sw_image"]; ok {
+		var image struct {
+			File string `yaml:"file"`
+		}
+		if n.Kind == yaml.ScalarNode {
+			image.File = n.Value
+		} else if err := n.Decode(&image); err != nil {
+			return VDU{}, fault(file, "has an sw_image of %s in line %d that cannot be read", name, n.Line)
+		}
+		v.Image = image.File
+	}
+	return v, nil
+}

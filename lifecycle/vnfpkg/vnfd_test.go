@@ -1,0 +1,160 @@
+package vnfpkg_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+)
+
+// top, types and simple are a descriptor as the packages of the field have it: spread
+// over files, with the identity as defaults of the VNF's own type.
+const (
+	top = `
+tosca_definitions_version: tosca_simple_yaml_1_2
+imports:
+  - types.yaml
+  - {file: simple.yaml}
+  - somewhere: {file: https://example.org/never-fetched.yaml}
+topology_template:
+  inputs:
+    selected_flavour: {type: string}
+  node_templates:
+    VNF:
+      type: company.VNF
+      properties:
+        flavour_id: {get_input: selected_flavour}
+        provider: Company A
+`
+	types = `
+node_types:
+  company.VNF:
+    derived_from: tosca.nodes.nfv.VNF
+    properties:
+      descriptor_id: {type: string, default: b1bb0ce7-ebca-4fa7-95ed-4840d70a1177}
+      descriptor_version: {type: string, default: '1.0'}
+      provider: {type: string, default: Company}
+      product_name: {type: string, default: Sample CNF}
+      software_version: {type: string, default: '1.0'}
+      flavour_id: {type: string, default: simple}
+`
+	simple = `
+topology_template:
+  inputs:
+    replicas: {type: integer, default: 2}
+    unset: {type: string}
+  substitution_mappings:
+    node_type: company.VNF
+    properties: {flavour_id: simple}
+  node_templates:
+    VNF:
+      type: company.VNF
+      properties: {flavour_description: A simple flavour}
+    VDU1:
+      type: tosca.nodes.nfv.Vdu.Compute
+      properties:
+        name: vdu1
+        vdu_profile: {min_number_of_instances: 1, max_number_of_instances: 3}
+      artifacts:
+        sw_image: {type: tosca.artifacts.nfv.SwImage, file: Files/images/web.img}
+    Link:
+      type: tosca.nodes.nfv.VnfVirtualLink
+  policies:
+    - vdu1_levels: {type: tosca.policies.nfv.VduInstantiationLevels, properties: {levels: {level_1: {number_of_instances: 1}, level_2: {number_of_instances: 3}}}, targets: [VDU1]}
+    - aspects:
+        type: tosca.policies.nfv.ScalingAspects
+        properties:
+          aspects:
+            vdu1_aspect: {name: vdu1_aspect, description: scales VDU1, max_scale_level: 2, step_deltas: [delta_1]}
+    - initial: {type: tosca.policies.nfv.VduInitialDelta, properties: {initial_delta: {number_of_instances: 1}}, targets: [VDU1]}
+    - deltas: {type: tosca.policies.nfv.VduScalingAspectDeltas, properties: {aspect: vdu1_aspect, deltas: {delta_1: {number_of_instances: 1}, delta_2: {number_of_instances: 9}}}, targets: [VDU1]}
+    - levels:
+        type: tosca.policies.nfv.InstantiationLevels
+        properties:
+          levels:
+            level_1: {description: smallest, scale_info: {vdu1_aspect: {scale_level: 0}}}
+            level_2: {description: largest, scale_info: {vdu1_aspect: {scale_level: 2}}}
+          default_level: level_1
+    - other: {type: tosca.policies.nfv.AffinityRule, properties: {scope: zone}, targets: [VDU1]}
+`
+)
+
+// described is a package of these definitions beside top.
+func described(t *testing.T, top, types, simple string) (vnfpkg.VNFD, error) {
+	t.Helper()
+	c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: top},
+		file{name: "Definitions/types.yaml", text: types}, file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Descriptor()
+}
+
+func TestDescriptor(t *testing.T) {
+	got, err := described(t, top, types, simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := vnfpkg.VNFD{
+		ID: "b1bb0ce7-ebca-4fa7-95ed-4840d70a1177", Provider: "Company A", ProductName: "Sample CNF", SoftwareVersion: "1.0", Version: "1.0",
+		DefaultFlavour: "simple", Inputs: map[string]string{"replicas": "2"},
+		Flavours: map[string]vnfpkg.Flavour{"simple": {
+			ID: "simple", Description: "A simple flavour",
+			VDUs:    map[string]vnfpkg.VDU{"VDU1": {ID: "VDU1", Name: "vdu1", Min: 1, Max: 3, Initial: 1, Image: "Files/images/web.img"}},
+			Aspects: map[string]vnfpkg.Aspect{"vdu1_aspect": {ID: "vdu1_aspect", Name: "vdu1_aspect", Description: "scales VDU1", MaxLevel: 2, Deltas: map[string]int{"VDU1": 1}}},
+			Levels: map[string]vnfpkg.Level{
+				"level_1": {Description: "smallest", Scale: map[string]int{"vdu1_aspect": 0}, Instances: map[string]int{"VDU1": 1}},
+				"level_2": {Description: "largest", Scale: map[string]int{"vdu1_aspect": 2}, Instances: map[string]int{"VDU1": 3}},
+			},
+			DefaultLevel: "level_1",
+		}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(vnfpkg.Flavour{})); diff != "" {
+		t.Errorf("Descriptor() (-want +got):\n%s", diff)
+	}
+}
+
+func TestDescriptorRefuses(t *testing.T) {
+	edit := func(text, old, now string) string {
+		if !strings.Contains(text, old) {
+			t.Fatalf("the definitions hold no %q", old)
+		}
+		return strings.Replace(text, old, now, 1)
+	}
+	for name, c := range map[string]struct{ top, types, simple, want string }{
+		"no id":                       {top, edit(types, "descriptor_id: {type: string, default: b1bb0ce7-ebca-4fa7-95ed-4840d70a1177}", "x: {}"), simple, "descriptor_id"},
+		"no flavour":                  {top, types, edit(simple, "flavour_id: simple", "flavour_id: {get_input: x}"), "no deployment flavour"},
+		"an import that is missing":   {edit(top, "types.yaml", "none.yaml"), types, simple, "is not there"},
+		"an import that leads out":    {edit(top, "types.yaml", "../../../etc/passwd"), types, simple, "is not there"},
+		"an import that is no name":   {edit(top, "types.yaml", "[a]"), types, simple, "names no file"},
+		"no YAML":                     {top, types, "topology_template: [", "not a TOSCA definition"},
+		"another shape":               {top, types, "topology_template: text", "not a TOSCA definition"},
+		"more at least than at most":  {top, types, edit(simple, "min_number_of_instances: 1", "min_number_of_instances: 4"), "make no sense"},
+		"a step of nothing":           {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 0}"), "not positive"},
+		"a vast step":                 {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 1000000}"), "over"},
+		"a negative initial number":   {top, types, edit(simple, "initial_delta: {number_of_instances: 1}", "initial_delta: {number_of_instances: -1}"), "negative"},
+		"a target that is no VDU":     {top, types, edit(simple, "targets: [VDU1]", "targets: [VDU7]"), "no VDU"},
+		"an unknown default level":    {top, types, edit(simple, "default_level: level_1", "default_level: level_9"), "default level"},
+		"a scale level over the most": {top, types, edit(simple, "{scale_level: 2}", "{scale_level: 3}"), "where it cannot be"},
+		"deltas of an unknown aspect": {top, types, edit(simple, "aspect: vdu1_aspect", "aspect: other"), "cannot be read"},
+		"aliases that grow without end": {top, types, "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
+			"topology_template: {node_templates: {V: {type: x, properties: {p: [*d,*d,*d,*d,*d,*d,*d,*d,*d]}}}}", "no deployment flavour"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := described(t, c.top, c.types, c.simple)
+			wantFault(t, err, c.want)
+		})
+	}
+}
+
+// A type that derives from itself ends.
+func TestDescriptorWithTypesInACircle(t *testing.T) {
+	circle := types + "  a: {derived_from: b}\n  b: {derived_from: a}\n"
+	got, err := described(t, top, circle, strings.Replace(simple, "tosca.nodes.nfv.VnfVirtualLink", "a", 1))
+	if err != nil || len(got.Flavours["simple"].VDUs) != 1 {
+		t.Errorf("Descriptor = %+v, %v", got, err)
+	}
+}
