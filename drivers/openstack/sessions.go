@@ -24,7 +24,8 @@ const (
 )
 
 // errEnded is the cause of an error that Keystone also answers with when the session
-// itself has ended: 401, or 404 where its application credential was deleted.
+// itself has ended: 401, or 404 where its application credential was deleted; and when
+// it is older than what its user may do now, as when a role was taken away: 400.
 var errEnded = errors.New("Keystone may not know the session any more")
 
 // sessions are logged in, one for each VIM and generation, because a login is the
