@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -47,30 +46,23 @@ func (c *connection) rightMissing(ctx context.Context, namespace string) (string
 	for _, role := range bindable {
 		bind = append(bind, right{verb: "bind", group: rbacGroup, resource: "clusterroles", name: role})
 	}
-	all := slices.Concat(needed, anywhere, bind)
-	allowed := make([]bool, len(all))
-	asks, asking := errgroup.WithContext(ctx)
-	asks.SetLimit(8)
-	for i, r := range all {
-		asks.Go(func() (err error) {
-			allowed[i], err = c.allowed(asking, r)
-			return err
-		})
+	asked := map[right]bool{}
+	for _, r := range slices.Concat(needed, anywhere, bind) {
+		asked[r] = false
 	}
-	if err := asks.Wait(); err != nil {
+	if err := c.ask(ctx, asked); err != nil {
 		return "", err
 	}
-	for i, r := range needed {
-		if !allowed[i] {
+	has := func(r right) bool { return asked[r] }
+	for _, r := range needed {
+		if !has(r) {
 			return lacks(r), nil
 		}
 	}
-	allowed = allowed[len(needed):]
-	if !slices.Contains(allowed[:len(anywhere)], true) {
-		return lacks(anywhere[0]), nil
-	}
-	if !slices.Contains(allowed[len(anywhere):], true) {
-		return lacks(bind[0]), nil
+	for _, oneOf := range [][]right{anywhere, bind} {
+		if !slices.ContainsFunc(oneOf, has) {
+			return lacks(oneOf[0]), nil
+		}
 	}
 	return "", nil
 }

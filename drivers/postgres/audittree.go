@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -215,33 +214,13 @@ func (s *Store) Tree(ctx context.Context) (tree.State, error) {
 // keepSequencing gives entries their places until ctx ends. Every process does, and
 // what one is doing the others leave to it: so none has to notice that another died.
 func (s *Store) keepSequencing(ctx context.Context, log *slog.Logger) {
-	ticks := time.NewTicker(sequenceEvery)
-	defer ticks.Stop()
-	torn := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	audit.Keep(ctx, sequenceEvery, log, func(ctx context.Context) error {
 		_, err := s.sequence(ctx, tryLock)
 		if err == nil {
 			_, err = s.growTree(ctx, tryLock)
 		}
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, tree.ErrTorn):
-			if !torn {
-				log.Error("the audit log was changed behind the broker's back", "error", err)
-			}
-			torn = true
-		case err != nil:
-			log.Warn("audit entries wait for their place in the log", "error", err)
-		default:
-			torn = false
-		}
-	}
+		return err
+	})
 }
 
 const (

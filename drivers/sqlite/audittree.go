@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -126,33 +125,13 @@ func (s *Store) Tree(ctx context.Context) (tree.State, error) {
 
 // keepGrowing takes new entries up into the tree until ctx ends.
 func (s *Store) keepGrowing(ctx context.Context, log *slog.Logger) {
-	ticks := time.NewTicker(growEvery)
-	defer ticks.Stop()
-	torn := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	audit.Keep(ctx, growEvery, log, func(ctx context.Context) error {
 		if !s.ungrown(ctx) {
-			continue
+			return nil
 		}
 		_, err := s.growTree(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, tree.ErrTorn):
-			if !torn {
-				log.Error("the audit log was changed behind the broker's back", "error", err)
-			}
-			torn = true
-		case err != nil:
-			log.Warn("the tree of the audit log does not grow", "error", err)
-		default:
-			torn = false
-		}
-	}
+		return err
+	})
 }
 
 // ungrown reports whether there may be entries that the tree does not hold: a write
