@@ -7,7 +7,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rebuild"
-	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
 // maxCloudsYAML bounds a clouds.yaml, in bytes.
@@ -38,8 +38,6 @@ var (
 		"tenant_name":                 "it is called project_name today",
 		"tenant_id":                   "it is called project_id today",
 	}
-	// unused are keys at the top that say how a client behaves; a VIM has no use for them.
-	unused = map[string]bool{"cache": true, "client": true, "ansible": true}
 )
 
 // unusedInCloud reports whether a key says how a client behaves.
@@ -68,18 +66,17 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	if r.Cloud == "" {
 		return r, paths{}, broker.Invalid("cloud", "is required: the name of the cloud in the clouds.yaml")
 	}
-	root, err := rebuild.Document("cloudsYaml", document)
-	if err != nil {
-		return r, paths{}, err
-	}
-	body, err := selectCloud(root, r.Cloud)
-	if err != nil {
-		return r, paths{}, err
-	}
 	const at = "cloudsYaml.clouds.CLOUD" // its name may be anything, and is not repeated
-	cloud := &cloud{caGiven: r.CACert != "" || r.InsecureSkipVerify, unverified: r.InsecureSkipVerify}
-	if err := rebuild.Members(at, body, cloud.read); err != nil {
+	cloud := &cloud{
+		Document: &strictyaml.Document{Root: "cloudsYaml", Foreign: true},
+		caGiven:  r.CACert != "" || r.InsecureSkipVerify, unverified: r.InsecureSkipVerify,
+	}
+	found := cloud.find([]byte(document), r.Cloud, at)
+	if err := rebuild.Fault(cloud.Document); err != nil {
 		return r, paths{}, err
+	}
+	if !found {
+		return r, paths{}, broker.Invalid("cloud", "is not in the clouds.yaml")
 	}
 	if err := cloud.fits(at); err != nil {
 		return r, paths{}, err
@@ -95,31 +92,9 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	}, nil
 }
 
-// selectCloud returns the body of the cloud of that name.
-func selectCloud(root *yaml.Node, name string) (*yaml.Node, error) {
-	var found *yaml.Node
-	err := rebuild.Members("cloudsYaml", root, func(key, path string, v *yaml.Node) error {
-		switch {
-		case unused[key]:
-			return nil
-		case key != "clouds":
-			return rebuild.ErrUnknown
-		}
-		return rebuild.Members(path, v, func(key, _ string, v *yaml.Node) error {
-			if key == name {
-				found = v
-			}
-			return nil
-		})
-	})
-	if err == nil && found == nil {
-		err = broker.Invalid("cloud", "is not in the clouds.yaml")
-	}
-	return found, err
-}
-
 // cloud is all that is taken from one.
 type cloud struct {
+	*strictyaml.Document
 	// What the registration says beside the clouds.yaml: its CA, or not to verify the server.
 	caGiven, unverified bool
 
@@ -128,66 +103,96 @@ type cloud struct {
 	credential                               broker.Credential
 }
 
-func (c *cloud) read(key, path string, v *yaml.Node) (err error) {
-	switch key {
-	case "auth":
-		return rebuild.Members(path, v, c.readAuth)
-	case "auth_type":
-		c.authType, err = rebuild.Text(path, v)
-	case "region_name":
-		c.scope.Region, err = rebuild.Text(path, v)
-	case "verify":
-		off := v.Kind == yaml.ScalarNode && strings.EqualFold(v.Value, "false")
-		if v.Kind != yaml.ScalarNode || !strings.EqualFold(v.Value, "true") && (!off || !c.unverified) {
-			return refuse(path, unverified)
-		}
-	case "cacert":
-		if !c.caGiven {
-			return refuse(path, readsFile)
-		}
-		_, err = rebuild.Text(path, v)
-	case "identity_api_version":
-		if v.Kind != yaml.ScalarNode || !strings.HasPrefix(strings.TrimPrefix(v.Value, "v"), "3") {
-			return broker.Invalid(path, "must be 3: no other version of Keystone's API is spoken")
-		}
-	default:
-		switch {
-		case unusedInCloud(key) && v.Kind == yaml.ScalarNode:
-			return nil
-		case strings.HasSuffix(key, "_endpoint_override"):
-			return refuse(path, notHere)
-		}
-		return refuse(path, refusedInCloud[key])
+// find reads the cloud of that name, and reports whether there is one. at is its path
+// in faults.
+func (c *cloud) find(text []byte, name, at string) (found bool) {
+	root := c.Parse(text)
+	if root == nil {
+		return false
 	}
-	return err
+	c.Mapping(root, c.Root, strictyaml.Fields{
+		// How a client behaves, which a VIM has no use for.
+		"cache": strictyaml.Ignore, "client": strictyaml.Ignore, "ansible": strictyaml.Ignore,
+		"clouds": func(n *yaml.Node, path string) {
+			c.Pairs(n, path, func(key, body *yaml.Node, _ string) {
+				if key.Value == name {
+					found = true
+					c.Pairs(body, at, func(key, value *yaml.Node, path string) { c.read(key, value, at, path) })
+				}
+			})
+		},
+	})
+	return found
 }
 
-func (c *cloud) readAuth(key, path string, v *yaml.Node) (err error) {
-	into := map[string]*string{
-		"auth_url": &c.endpoint,
-		"username": &c.credential.Username, "user_id": &c.credential.UserID,
-		"project_name": &c.scope.ProjectName, "project_id": &c.scope.ProjectID,
-		"user_domain_name": &c.scope.UserDomainName, "user_domain_id": &c.scope.UserDomainID,
-		"project_domain_name": &c.scope.ProjectDomainName, "project_domain_id": &c.scope.ProjectDomainID,
-		"default_domain": &c.domainID, "default_domain_id": &c.domainID, "default_domain_name": &c.domainName,
-		"application_credential_id": &c.credential.ApplicationCredentialID,
-	}[key]
-	if into != nil {
-		*into, err = rebuild.Text(path, v)
-		return err
+// read reads a key of the cloud, which stands at a path.
+func (c *cloud) read(key, value *yaml.Node, at, path string) {
+	fields := strictyaml.Fields{
+		"auth":                 func(n *yaml.Node, path string) { c.Mapping(n, path, c.auth()) },
+		"auth_type":            c.Text(&c.authType),
+		"region_name":          c.Text(&c.scope.Region),
+		"verify":               c.verify,
+		"identity_api_version": c.version,
+		"cacert":               c.Text(new(string)),
 	}
-	text := ""
-	switch key {
-	case "password":
-		text, err = rebuild.Text(path, v)
-		c.credential.Password = secret.NewText(text)
-	case "application_credential_secret":
-		text, err = rebuild.Text(path, v)
-		c.credential.ApplicationCredentialSecret = secret.NewText(text)
+	if !c.caGiven {
+		fields["cacert"] = c.refuse(readsFile)
+	}
+	for key, why := range refusedInCloud {
+		fields[key] = c.refuse(why)
+	}
+	read := fields[key.Value]
+	switch {
+	case read != nil:
+		read(value, path)
+	case unusedInCloud(key.Value) && value.Kind == yaml.ScalarNode:
+	case strings.HasSuffix(key.Value, "_endpoint_override"):
+		c.refuse(notHere)(value, path)
 	default:
-		return refuse(path, refusedInAuth[key])
+		c.Unknown(key, at, nil)
 	}
-	return err
+}
+
+func (c *cloud) verify(n *yaml.Node, at string) {
+	off := n.Kind == yaml.ScalarNode && strings.EqualFold(n.Value, "false")
+	if n.Kind != yaml.ScalarNode || !strings.EqualFold(n.Value, "true") && (!off || !c.unverified) {
+		c.refuse(unverified)(n, at)
+	}
+}
+
+func (c *cloud) version(n *yaml.Node, at string) {
+	if n.Kind != yaml.ScalarNode || !strings.HasPrefix(strings.TrimPrefix(n.Value, "v"), "3") {
+		c.Fault(n, at, "must be 3: no other version of Keystone's API is spoken")
+	}
+}
+
+func (c *cloud) auth() strictyaml.Fields {
+	fields := strictyaml.Fields{
+		"auth_url":                      c.Text(&c.endpoint),
+		"username":                      c.Text(&c.credential.Username),
+		"user_id":                       c.Text(&c.credential.UserID),
+		"password":                      c.Secret(&c.credential.Password),
+		"application_credential_id":     c.Text(&c.credential.ApplicationCredentialID),
+		"application_credential_secret": c.Secret(&c.credential.ApplicationCredentialSecret),
+		"project_name":                  c.Text(&c.scope.ProjectName),
+		"project_id":                    c.Text(&c.scope.ProjectID),
+		"user_domain_name":              c.Text(&c.scope.UserDomainName),
+		"user_domain_id":                c.Text(&c.scope.UserDomainID),
+		"project_domain_name":           c.Text(&c.scope.ProjectDomainName),
+		"project_domain_id":             c.Text(&c.scope.ProjectDomainID),
+		"default_domain":                c.Text(&c.domainID),
+		"default_domain_id":             c.Text(&c.domainID),
+		"default_domain_name":           c.Text(&c.domainName),
+	}
+	for key, why := range refusedInAuth {
+		fields[key] = c.refuse(why)
+	}
+	return fields
+}
+
+// refuse is the fault of a key that is known and refused.
+func (c *cloud) refuse(why string) strictyaml.Reader {
+	return func(n *yaml.Node, at string) { c.Fault(n, at, "is refused: %s", why) }
 }
 
 // fits holds the parts of a cloud against one another, and fills in its default domain.
@@ -212,12 +217,4 @@ func (c *cloud) fits(at string) error {
 		c.scope.ProjectDomainID, c.scope.ProjectDomainName = c.domainID, c.domainName
 	}
 	return nil
-}
-
-// refuse is the error of a key that is known and refused; without a reason it is not known.
-func refuse(path, why string) error {
-	if why == "" {
-		return rebuild.ErrUnknown
-	}
-	return broker.Invalid(path, "is refused: %s", why)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 func (p *program) leaseRevokeCommand() *cobra.Command {
@@ -89,7 +89,7 @@ func revoke(ctx context.Context, broker *client.Client, ids []string, s v1.Selec
 	for _, id := range ids {
 		l, err := broker.RevokeLease(ctx, id)
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("revoking %s: %w", files.Printable(id), err))
+			failed = errors.Join(failed, fmt.Errorf("revoking %s: %w", strictyaml.Printable(id), err))
 			continue
 		}
 		leases = append(leases, l)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 func (p *program) vimUpdateCommand() *cobra.Command {
@@ -166,7 +166,7 @@ func labelChanges(words []string) (map[string]*string, error) {
 		case removed && bare != "":
 			changes[bare] = nil
 		default:
-			return nil, fmt.Errorf("--label %s must be key=value, or key- to remove it", files.Printable(word))
+			return nil, fmt.Errorf("--label %s must be key=value, or key- to remove it", strictyaml.Printable(word))
 		}
 	}
 	return changes, nil
@@ -232,7 +232,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 			for _, vim := range args {
 				i, err := broker.Inventory(c.Context(), vim, settle)
 				if err != nil {
-					failed = append(failed, fmt.Errorf("taking the inventory of %s: %w", files.Printable(vim), err))
+					failed = append(failed, fmt.Errorf("taking the inventory of %s: %w", strictyaml.Printable(vim), err))
 					continue
 				}
 				found.Items = append(found.Items, i)

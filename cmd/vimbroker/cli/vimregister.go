@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
@@ -196,7 +197,7 @@ func (s *vimSource) cloudAuthorities(p *program, text secret.Text) (string, erro
 	}
 	name, ca, err := files.CloudAuthorities(s.cloudsYAML, s.cloud, []byte(text.Reveal()))
 	if err == nil && name != "" {
-		p.Warn("cloud %s names a CA file, whose certificates are sent along: %s", files.Printable(s.cloud), name)
+		p.Warn("cloud %s names a CA file, whose certificates are sent along: %s", strictyaml.Printable(s.cloud), name)
 	}
 	return ca, err
 }
@@ -213,7 +214,7 @@ func (p *program) kubeconfig(name, context string, insecure bool) (secret.Text, 
 	}
 	p.warnInsecure(insecure)
 	if len(k.Inlined) > 0 {
-		p.Warn("context %s names files, whose content is sent along: %s", files.Printable(k.Context), strings.Join(k.Inlined, ", "))
+		p.Warn("context %s names files, whose content is sent along: %s", strictyaml.Printable(k.Context), strings.Join(k.Inlined, ", "))
 	}
 	return k.Text, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
 // Names are the positional arguments that a command takes, exactly; its help
@@ -16,7 +16,7 @@ func Names(want ...string) cobra.PositionalArgs {
 		case len(args) < len(want):
 			return Usagef(c, "%s is missing", want[len(args)])
 		case len(args) > len(want):
-			return Usagef(c, "unexpected argument %q", files.Printable(args[len(want)]))
+			return Usagef(c, "unexpected argument %q", strictyaml.Printable(args[len(want)]))
 		}
 		return nil
 	}
@@ -31,7 +31,7 @@ func Subcommand(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return Usagef(c, "unknown command %q for %q%s", files.Printable(args[0]), c.CommandPath(), hint)
+	return Usagef(c, "unknown command %q for %q%s", strictyaml.Printable(args[0]), c.CommandPath(), hint)
 }
 
 // Group is a command that only groups others.

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
 // Exit codes. The root command's help tells them to people.
@@ -89,7 +89,7 @@ func (p *Console) ExitCode(err error) int {
 
 // complain writes the one line of an error, or a line for each fault of a file.
 func (p *Console) complain(err error) {
-	var many *files.Faults
+	var many *strictyaml.Faults
 	if errors.As(err, &many) && len(many.Lines) > 1 {
 		for _, line := range many.Lines {
 			fmt.Fprintln(p.Err, "vimbroker: "+oneLine(line))

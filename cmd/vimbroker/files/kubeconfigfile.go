@@ -4,14 +4,15 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker/kubeconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
 // localKubeconfig is one context of a person's own kubeconfig, ready to be sent:
@@ -27,173 +28,89 @@ type localKubeconfig struct {
 	Text    secret.Text
 }
 
-// kubeEntry is an item of a kubeconfig's named lists.
-type kubeEntry struct {
-	node *yaml.Node
-	at   string
+const (
+	ownToken = "it is not sent and nothing is run; make a service account for the broker and register with --endpoint URL --bearer-token-file FILE"
+	unsafe   = "the server would not be verified; add --insecure-skip-verify if you mean it, or give the cluster a certificate-authority"
+)
+
+// refusals are why fields of a kubeconfig are not sent.
+var refusals = map[kubeconfig.Kind]string{
+	kubeconfig.Command:       ownToken,
+	kubeconfig.TokenFile:     "such tokens are replaced behind the broker's back; " + ownToken,
+	kubeconfig.Login:         "register with --endpoint URL --username NAME --password-file FILE",
+	kubeconfig.Impersonation: "the broker never acts as another; register a credential of its own",
+	kubeconfig.Proxy:         "the broker connects without a proxy; register the cluster's own address",
 }
 
 // ReadKubeconfig reads a kubeconfig and picks a context, the current one for an
 // empty name. insecure: the person says not to verify the server, so the kubeconfig may
 // say it too; the registration carries it.
 func ReadKubeconfig(name, context string, insecure bool, text []byte) (localKubeconfig, error) {
-	d := &Document{Name: name}
-	root := d.Parse(text)
-	if root == nil {
+	d := &strictyaml.Document{Name: name}
+	k := &kubeInliner{Document: d}
+	rules := kubeconfig.Rules{Refusals: refusals, Unverified: unsafe, File: k.read}
+	if insecure {
+		rules.Unverified = ""
+	}
+	f := kubeconfig.Read(d, text, rules)
+	if f == nil {
 		return localKubeconfig{}, d.Err()
 	}
-	var current string
-	contexts, clusters, users := make(map[string]kubeEntry), make(map[string]kubeEntry), make(map[string]kubeEntry)
-	d.Mapping(root, "", Fields{
-		"apiVersion":      d.Text(new(string)),
-		"kind":            d.Text(new(string)),
-		"preferences":     ignore,
-		"extensions":      ignore,
-		"current-context": d.Text(&current),
-		"contexts":        d.named(contexts, "context"),
-		"clusters":        d.named(clusters, "cluster"),
-		"users":           d.named(users, "user"),
-	})
+	all := f.Contexts()
 	if context == "" {
-		context = current
+		context = f.Current
 	}
-	if len(d.Faults) == 0 && context == "" {
-		d.Fault(nil, "current-context", "is not set; choose with --context (there are: %s)", strings.Join(slices.Sorted(maps.Keys(contexts)), ", "))
-	}
-	if len(d.Faults) > 0 {
+	switch {
+	case context == "":
+		d.Fault(nil, "current-context", "is not set; choose with --context (there are: %s)", strings.Join(all, ", "))
+		return localKubeconfig{}, d.Err()
+	case !slices.Contains(all, context):
+		d.Fault(nil, "contexts", "there is no context of that name; there are: %s", strings.Join(all, ", "))
 		return localKubeconfig{}, d.Err()
 	}
-	return d.inline(&kubeInliner{Document: d, insecure: insecure}, context, contexts, clusters, users)
-}
-
-// inline rebuilds the one context with everything it needs.
-func (d *Document) inline(k *kubeInliner, context string, contexts, clusters, users map[string]kubeEntry) (localKubeconfig, error) {
-	chosen, ok := contexts[context]
-	if !ok {
-		d.Fault(nil, "contexts", "there is no context of that name; there are: %s", strings.Join(slices.Sorted(maps.Keys(contexts)), ", "))
-		return localKubeconfig{}, d.Err()
-	}
-	var cluster, user, namespace string
-	d.Mapping(chosen.node, chosen.at, Fields{
-		"cluster":    d.Text(&cluster),
-		"user":       d.Text(&user),
-		"namespace":  d.Text(&namespace),
-		"extensions": ignore,
-	})
-	clusterOut := k.rebuild(clusters, cluster, "clusters", k.clusterFields)
-	userOut := k.rebuild(users, user, "users", k.userFields)
+	chosen := f.Context(context, rules)
 	if err := d.Err(); err != nil {
 		return localKubeconfig{}, err
 	}
-	contextOut := map[string]string{"cluster": "vim", "user": "vim"}
-	if namespace != "" {
-		contextOut["namespace"] = namespace
+	rebuilt, err := rebuild(chosen)
+	if err != nil {
+		return localKubeconfig{}, fmt.Errorf("rebuilding %s: %w", name, err)
 	}
-	rebuilt, err := yaml.Marshal(map[string]any{
+	return localKubeconfig{Context: context, Inlined: k.inlined, Text: rebuilt}, nil
+}
+
+// rebuild writes a kubeconfig with one context, whose parts are all called "vim".
+func rebuild(c kubeconfig.Context) (secret.Text, error) {
+	fields := func(pairs ...string) map[string]string {
+		out := make(map[string]string)
+		for pair := range slices.Chunk(pairs, 2) {
+			if pair[1] != "" {
+				out[pair[0]] = pair[1]
+			}
+		}
+		return out
+	}
+	data := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	text, err := yaml.Marshal(map[string]any{
 		"apiVersion":      "v1",
 		"kind":            "Config",
 		"current-context": "vim",
-		"clusters":        []any{map[string]any{"name": "vim", "cluster": clusterOut}},
-		"users":           []any{map[string]any{"name": "vim", "user": userOut}},
-		"contexts":        []any{map[string]any{"name": "vim", "context": contextOut}},
+		"clusters": []any{map[string]any{"name": "vim", "cluster": fields(
+			"server", c.Server, "tls-server-name", c.ServerName, "certificate-authority-data", data(c.CA))}},
+		"users": []any{map[string]any{"name": "vim", "user": fields(
+			"token", c.Token.Reveal(), "client-certificate-data", data(c.Certificate), "client-key-data", data(c.Key.Reveal()))}},
+		"contexts": []any{map[string]any{"name": "vim", "context": fields("cluster", "vim", "user", "vim", "namespace", c.Namespace)}},
 	})
-	if err != nil {
-		return localKubeconfig{}, fmt.Errorf("rebuilding %s: %w", d.Name, err)
-	}
-	return localKubeconfig{Context: context, Inlined: k.inlined, Text: secret.NewText(string(rebuilt))}, nil
+	return secret.NewText(string(text)), err
 }
 
-// kubeInliner gathers the fields of one cluster or user.
+// kubeInliner reads the files that a kubeconfig names.
 type kubeInliner struct {
-	*Document
-	insecure bool
-	inlined  []string
-	// files are those of the entry at hand, by the key that their content goes under.
-	files map[string]kubeFile
+	*strictyaml.Document
+	inlined []string
 }
 
-// kubeFile is a file that a kubeconfig names.
-type kubeFile struct {
-	name string
-	kubeEntry
-}
-
-func (k *kubeInliner) clusterFields(out map[string]string) Fields {
-	return Fields{
-		"server":                     k.keep(out, "server"),
-		"tls-server-name":            k.keep(out, "tls-server-name"),
-		"certificate-authority-data": k.keep(out, "certificate-authority-data"),
-		"certificate-authority":      k.file("certificate-authority-data"),
-		"insecure-skip-tls-verify":   k.refuseUnverified,
-		"disable-compression":        ignore,
-		"extensions":                 ignore,
-		"proxy-url":                  k.refuse("the broker connects without a proxy; register the cluster's own address"),
-	}
-}
-
-func (k *kubeInliner) userFields(out map[string]string) Fields {
-	const ownToken = "it is not sent and nothing is run; make a service account for the broker and register with --endpoint URL --bearer-token-file FILE"
-	return Fields{
-		"token":                   k.keep(out, "token"),
-		"client-certificate-data": k.keep(out, "client-certificate-data"),
-		"client-certificate":      k.file("client-certificate-data"),
-		"client-key-data":         k.keep(out, "client-key-data"),
-		"client-key":              k.file("client-key-data"),
-		"extensions":              ignore,
-		"exec":                    k.refuse(ownToken),
-		"auth-provider":           k.refuse(ownToken),
-		"tokenFile":               k.refuse("such tokens are replaced behind the broker's back; " + ownToken),
-		"username":                k.refuse("register with --endpoint URL --username NAME --password-file FILE"),
-		"password":                k.refuse("register with --endpoint URL --username NAME --password-file FILE"),
-		"as":                      k.refuse("the broker never acts as another; register a credential of its own"),
-		"as-uid":                  k.refuse("the broker never acts as another; register a credential of its own"),
-		"as-groups":               k.refuse("the broker never acts as another; register a credential of its own"),
-		"as-user-extra":           k.refuse("the broker never acts as another; register a credential of its own"),
-	}
-}
-
-// rebuild reads the one entry of that name into fields that may be sent. What
-// stands inline wins over a file, as it does for kubectl.
-func (k *kubeInliner) rebuild(from map[string]kubeEntry, name, list string, vocabulary func(map[string]string) Fields) map[string]string {
-	out := make(map[string]string)
-	entry, ok := from[name]
-	if !ok {
-		k.Fault(nil, list, "there is no entry %q, which the context names", Printable(name))
-		return out
-	}
-	k.files = make(map[string]kubeFile)
-	k.Mapping(entry.node, entry.at, vocabulary(out))
-	for _, key := range slices.Sorted(maps.Keys(k.files)) {
-		if out[key] == "" {
-			k.read(k.files[key], key, out)
-		}
-	}
-	return out
-}
-
-// keep copies a string under its own key.
-func (k *kubeInliner) keep(out map[string]string, key string) reader {
-	return func(n *yaml.Node, at string) {
-		var s string
-		k.Text(&s)(n, at)
-		if s != "" {
-			out[key] = s
-		}
-	}
-}
-
-// file notes the file that a value names, for the key that holds its content.
-func (k *kubeInliner) file(key string) reader {
-	return func(n *yaml.Node, at string) {
-		var name string
-		k.Text(&name)(n, at)
-		if name != "" {
-			k.files[key] = kubeFile{name, kubeEntry{n, at}}
-		}
-	}
-}
-
-// inPEM is what a file must hold to be sent under a key.
+// inPEM is what a file must hold to be sent under a field.
 var inPEM = map[string]string{
 	"certificate-authority-data": "certificate",
 	"client-certificate-data":    "certificate",
@@ -212,71 +129,23 @@ func pemBlocks(content []byte, keys bool) []byte {
 	return kept
 }
 
-// read inlines a file; its name is relative to the kubeconfig.
-func (k *kubeInliner) read(f kubeFile, key string, out map[string]string) {
-	name := f.name
+// read returns what belongs under a field of a file, whose name is relative to the
+// kubeconfig.
+func (k *kubeInliner) read(n *yaml.Node, at, name, field string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(k.Name), name)
 	}
 	content, err := ReadNamed(name)
 	if err != nil {
-		k.Fault(f.node, f.at, "%v", err)
-		return
+		k.Fault(n, at, "%v", err)
+		return ""
 	}
-	kept := pemBlocks(content, key == "client-key-data")
+	kept := pemBlocks(content, field == "client-key-data")
 	clear(content)
 	if len(kept) == 0 {
-		k.Fault(f.node, f.at, "%s holds no %s in PEM, so it is not sent; name the right file", name, inPEM[key])
-		return
+		k.Fault(n, at, "%s holds no %s in PEM, so it is not sent; name the right file", name, inPEM[field])
+		return ""
 	}
 	k.inlined = append(k.inlined, name)
-	out[key] = base64.StdEncoding.EncodeToString(kept)
-}
-
-// refuse notes a field that no registration may have; an empty one is none.
-func (k *kubeInliner) refuse(why string) reader {
-	return func(n *yaml.Node, at string) {
-		if empty := n.Kind == yaml.ScalarNode && n.Value == ""; !empty {
-			k.Fault(n, at, "%s", why)
-		}
-	}
-}
-
-// refuseUnverified refuses a file that turns verification off, unless the person asked for that.
-func (k *kubeInliner) refuseUnverified(n *yaml.Node, at string) {
-	var on bool
-	k.Flag(&on)(n, at)
-	if on && !k.insecure {
-		k.Fault(n, at, "the server would not be verified; add --insecure-skip-verify if you mean it, or give the cluster a certificate-authority")
-	}
-}
-
-// ignore reads nothing: the field says nothing about where to connect or as whom.
-func ignore(*yaml.Node, string) {}
-
-// named reads a list of {name, inner} entries. A name that stands twice is a
-// fault: which of the two counts differs from reader to reader.
-func (d *Document) named(into map[string]kubeEntry, inner string) reader {
-	return func(n *yaml.Node, at string) {
-		if n.ShortTag() == "!!null" {
-			return
-		}
-		d.List(n, at, func(item *yaml.Node, path string) {
-			var name string
-			var entry kubeEntry
-			d.Mapping(item, path, Fields{
-				"name":       d.Text(&name),
-				"extensions": ignore,
-				inner:        func(n *yaml.Node, at string) { entry = kubeEntry{n, at} },
-			})
-			switch _, taken := into[name]; {
-			case entry.node == nil:
-				d.Fault(item, path, "must have a name and a %s", inner)
-			case taken:
-				d.Fault(item, path, "another entry has the same name; keep one")
-			default:
-				into[name] = entry
-			}
-		})
-	}
+	return string(kept)
 }

@@ -115,7 +115,7 @@ func TestOwnKubeconfigRefusesWhatTheBrokerCannotHold(t *testing.T) {
 		"no such context":     {ownKubeconfig, "third", "there are: edge, other"},
 		"no context":          {strings.Replace(ownKubeconfig, "current-context: edge\n", "", 1), "", "choose with --context (there are: edge, other)"},
 		"name twice":          {strings.Replace(ownKubeconfig, "name: other", "name: edge", 1), "", "another entry has the same name"},
-		"no such user":        {strings.Replace(ownKubeconfig, "- name: op", "- name: po", 1), "", `there is no entry "op"`},
+		"no such user":        {strings.Replace(ownKubeconfig, "- name: op", "- name: po", 1), "", "contexts[0].context.user: is a name that the kubeconfig does not have"},
 		"two documents":       {ownKubeconfig + "---\n" + ownKubeconfig, "", "more than one YAML document"},
 	}
 	for name, test := range tests {

@@ -5,15 +5,17 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
 // Authorities notes what is wrong with a file of certificate authorities; none is
 // no fault.
-func (d *Document) Authorities(key, name string) {
+func Authorities(d *strictyaml.Document, key, name string) {
 	if name == "" {
 		return
 	}
-	d.Permissions(key, name, WritableByOthers)
+	Permissions(d, key, name, WritableByOthers)
 	if text, err := ReadNamed(name); err != nil {
 		d.Fault(nil, key, "%v", err)
 	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
@@ -23,12 +25,12 @@ func (d *Document) Authorities(key, name string) {
 
 // LoginFile returns what a private file of one line holds; it notes that the file
 // is not named, not there, empty or not private.
-func (d *Document) LoginFile(key, name string) string {
+func LoginFile(d *strictyaml.Document, key, name string) string {
 	if name == "" {
 		d.Fault(nil, key, "must name a file")
 		return ""
 	}
-	d.Permissions(key, name, ReadableByOthers)
+	Permissions(d, key, name, ReadableByOthers)
 	text, err := ReadNamed(name)
 	if err != nil {
 		d.Fault(nil, key, "%v", err)
@@ -43,7 +45,7 @@ func (d *Document) LoginFile(key, name string) string {
 }
 
 // Permissions notes a file that others can do with what only its owner should.
-func (d *Document) Permissions(key, name string, fault func(string) string) {
+func Permissions(d *strictyaml.Document, key, name string, fault func(string) string) {
 	if s := fault(name); s != "" {
 		d.Fault(nil, key, "%s", s)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
 // vimFile is a VIM configuration file of OpenStack Tacker, as operators have them:
@@ -34,7 +35,7 @@ type vimFile struct {
 // ReadVIMFile turns a Tacker VIM file into a registration; name and labels are
 // the caller's to set.
 func ReadVIMFile(file string, text []byte) (v1.Registration, error) {
-	d := &Document{Name: file}
+	d := &strictyaml.Document{Name: file}
 	f := vimFile{kind: "openstack"}
 	root := d.Parse(text)
 	if root == nil {
@@ -47,12 +48,12 @@ func ReadVIMFile(file string, text []byte) (v1.Registration, error) {
 	return f.registration(), d.Err()
 }
 
-func (f *vimFile) fields(d *Document) Fields {
+func (f *vimFile) fields(d *strictyaml.Document) strictyaml.Fields {
 	const noOIDC = "tokens from an OIDC provider are not supported; give bearer_token"
-	refuse := func(why string) reader {
+	refuse := func(why string) strictyaml.Reader {
 		return func(n *yaml.Node, at string) { d.Fault(n, at, "%s", why) }
 	}
-	return Fields{
+	return strictyaml.Fields{
 		"auth_url":            d.Text(&f.authURL),
 		"type":                d.Text(&f.kind),
 		"project_name":        d.Text(&f.project),
@@ -60,8 +61,8 @@ func (f *vimFile) fields(d *Document) Fields {
 		"user_domain_name":    d.Text(&f.userDomain),
 		"domain_name":         d.Text(&f.domain), // of both, as Tacker's samples have it
 		"username":            d.Text(&f.username),
-		"password":            d.sensitive(&f.password),
-		"bearer_token":        d.sensitive(&f.token),
+		"password":            d.Secret(&f.password),
+		"bearer_token":        d.Secret(&f.token),
 		"ssl_ca_cert": func(n *yaml.Node, at string) {
 			d.Text(&f.caCert)(n, at)
 			if f.caCert == "None" {
@@ -72,7 +73,7 @@ func (f *vimFile) fields(d *Document) Fields {
 		},
 		"cert_verify": func(n *yaml.Node, at string) {
 			// Tacker's own files write it as a word or in quotes.
-			s, ok := d.scalar(n, at, "True or False", "!!str", "!!bool")
+			s, ok := d.Scalar(n, at, "True or False", "!!str", "!!bool")
 			if !ok {
 				return
 			}
@@ -87,12 +88,12 @@ func (f *vimFile) fields(d *Document) Fields {
 		"oidc_token_url": refuse(noOIDC),
 		"client_id":      refuse(noOIDC),
 		"client_secret":  refuse(noOIDC),
-		"extra":          d.object(&f.extra),
+		"extra":          d.Object(&f.extra),
 	}
 }
 
 // validate notes what is wrong with the file as a whole.
-func (f *vimFile) validate(d *Document) {
+func (f *vimFile) validate(d *strictyaml.Document) {
 	need := func(ok bool, key, format string, args ...any) {
 		if !ok {
 			d.Fault(nil, key, format, args...)

@@ -95,11 +95,11 @@ func TestVIMFilesOfTackerAreReadAsTheyAre(t *testing.T) {
 func TestVIMFilesThatCannotBeMeantAreRefused(t *testing.T) {
 	with := func(from, line string) string { return from + line + "\n" }
 	tests := map[string]struct{ text, want string }{
-		"empty":                 {"", "the file is empty"},
+		"empty":                 {"", "vim.yaml: is empty"},
 		"not YAML":              {"type: kubernetes\nauth_url: [" + canary, "not YAML at or near line "},
 		"key twice":             {with(tackerToken, "type: kubernetes"), "type (line 6): the key stands here twice"},
 		"unknown key":           {with(tackerToken, "bearer_tokne: "+canary), "bearer_tokne (line 6): unknown key; known here: auth_url"},
-		"alias":                 {"auth_url: &a https://k\nbearer_token: *a\ntype: kubernetes\n", "bearer_token (line 2): must be a string"},
+		"alias":                 {"auth_url: &a https://k\nbearer_token: *a\ntype: kubernetes\n", "bearer_token (line 2): holds an anchor or alias"},
 		"merge key":             {with(tackerToken, "<<: {extra: 1}"), "merge keys"},
 		"two documents":         {tackerToken + "---\n" + tackerToken, "more than one YAML document"},
 		"token and password":    {with(tackerBasic, "bearer_token: "+canary), "bearer_token: cannot stand beside"},
@@ -113,7 +113,7 @@ func TestVIMFilesThatCannotBeMeantAreRefused(t *testing.T) {
 		"password a number":     {"auth_url: https://k:6443\nusername: u\npassword: 4711\ntype: kubernetes\n", "password (line 3): must be a string (in quotes"},
 		"OIDC":                  {with(tackerToken, "oidc_token_url: https://idp"), "OIDC"},
 		"extra is no mapping":   {with(tackerToken, "extra: [a]"), "extra (line 6): must be a mapping"},
-		"extra with an alias":   {with(tackerToken, "extra: {a: &a [1], b: *a}"), "extra.a (line 6): must be a list"},
+		"extra with an alias":   {with(tackerToken, "extra: {a: &a [1], b: *a}"), "extra.a (line 6): holds an anchor or alias"},
 		"extra beyond JSON":     {with(tackerToken, "extra: {a: .nan}"), "extra (line 6): holds what JSON cannot say"},
 	}
 	for name, test := range tests {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 // lookPath finds a command as a shell would, in the PATH that the command itself will see.
@@ -19,7 +19,7 @@ func lookPath(name string, env console.Environment) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		return name, executable(name)
 	}
-	found := fmt.Errorf("%s: %w", files.Printable(name), exec.ErrNotFound)
+	found := fmt.Errorf("%s: %w", strictyaml.Printable(name), exec.ErrNotFound)
 	for _, dir := range filepath.SplitList(env.Get("PATH")) {
 		if dir == "" {
 			continue // the working directory is not searched, whatever PATH says

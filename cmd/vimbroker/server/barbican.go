@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
 )
@@ -15,8 +16,8 @@ type barbicanConfig struct {
 	Auth keystoneLogin
 }
 
-func (b *barbicanConfig) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (b *barbicanConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"authURL":  d.Text(&b.AuthURL),
 		"endpoint": d.Text(&b.Endpoint),
 		"folder":   d.Text(&b.Folder),
@@ -26,8 +27,8 @@ func (b *barbicanConfig) fields(d *files.Document) files.Fields {
 	}
 }
 
-func (b *barbicanConfig) load(d *files.Document, at string) {
-	d.Authorities(at+".caFile", b.CAFile)
+func (b *barbicanConfig) load(d *strictyaml.Document, at string) {
+	files.Authorities(d, at+".caFile", b.CAFile)
 	for _, err := range parts(b.with(b.Auth.load(d, at+".auth")).Validate()) {
 		d.Fault(nil, at, "%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
@@ -97,11 +98,11 @@ func stateDir(env console.Environment) string {
 }
 
 // fields is the file's vocabulary.
-func (c *config) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"listen":  d.Text(&c.Listen),
 		"dataDir": d.Text(&c.DataDir),
-		"tls": d.Section(files.Fields{
+		"tls": d.Section(strictyaml.Fields{
 			"certFile": d.Text(&c.TLS.CertFile),
 			"keyFile":  d.Text(&c.TLS.KeyFile),
 		}),
@@ -118,7 +119,7 @@ func (c *config) fields(d *files.Document) files.Fields {
 		},
 		"tokensFile": d.Text(&c.TokensFile),
 		"callers":    d.Section(c.Callers.fields(d)),
-		"tackerAPI": d.Section(files.Fields{
+		"tackerAPI": d.Section(strictyaml.Fields{
 			"enabled": d.Flag(&c.TackerAPI.Enabled),
 			"compat": func(n *yaml.Node, at string) {
 				var like string
@@ -142,19 +143,19 @@ func (c *config) fields(d *files.Document) files.Fields {
 			}
 			d.Mapping(n, at, allowed)
 		},
-		"lease": d.Section(files.Fields{
+		"lease": d.Section(strictyaml.Fields{
 			"defaultTTL":    d.Duration(&c.Terms.DefaultTTL),
 			"maxTTL":        d.Duration(&c.Terms.MaxTTL),
 			"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
 			"stackTrustees": d.Texts(&c.StackTrustees),
 		}),
-		"quota": d.Section(files.Fields{
+		"quota": d.Section(strictyaml.Fields{
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
 		}),
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
-		"log": d.Section(files.Fields{
+		"log": d.Section(strictyaml.Fields{
 			"level": func(n *yaml.Node, at string) {
 				var s string
 				d.Text(&s)(n, at)
@@ -168,8 +169,8 @@ func (c *config) fields(d *files.Document) files.Fields {
 	}
 }
 
-func (e *egressConfig) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (e *egressConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"allowLoopback": d.Flag(&e.AllowLoopback),
 		"networks":      d.Texts(&e.Networks),
 		"ports":         d.Texts(&e.Ports),
@@ -178,7 +179,7 @@ func (e *egressConfig) fields(d *files.Document) files.Fields {
 
 // loadConfig reads a file over the defaults, and lets override have the last word.
 // Every fault of the file, and of what it names, is in the one error.
-func loadConfig(name string, env console.Environment, override func(*config, *files.Document)) (config, error) {
+func loadConfig(name string, env console.Environment, override func(*config, *strictyaml.Document)) (config, error) {
 	c, d, err := parseConfig(name, env)
 	if err != nil {
 		return c, err
@@ -203,24 +204,24 @@ func loadDatabase(name string, env console.Environment) (config, error) {
 }
 
 // parseConfig reads a file over the defaults, and none that it names.
-func parseConfig(name string, env console.Environment) (config, *files.Document, error) {
+func parseConfig(name string, env console.Environment) (config, *strictyaml.Document, error) {
 	c := defaults(env)
 	text, err := files.ReadNamed(name)
 	if err != nil {
 		return c, nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	d := &files.Document{Name: name}
+	d := &strictyaml.Document{Name: name}
 	if root := d.Parse(text); root != nil {
 		d.Mapping(root, "", c.fields(d))
 	}
 	if fault := files.WritableByOthers(name); fault != "" {
-		d.Fault(nil, files.OrWhole(""), "%s", fault)
+		d.Fault(nil, "", "%s", fault)
 	}
 	return c, d, nil
 }
 
 // validate notes every fault that can be told without opening the data directory.
-func (c *config) validate(d *files.Document) {
+func (c *config) validate(d *strictyaml.Document) {
 	need := func(ok bool, key, format string, args ...any) {
 		if !ok {
 			d.Fault(nil, key, format, args...)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -22,7 +22,7 @@ func tokensFile(t *testing.T) string {
 	return story.WriteFile(t, "tokens.yaml", "tokens:\n  - {name: alice, project: acme, roles: [member], sha256: "+digest+"}\n", 0o600)
 }
 
-func keep(*config, *files.Document) {}
+func keep(*config, *strictyaml.Document) {}
 
 func TestConfigSaysWhatAbsenceMeans(t *testing.T) {
 	c, err := loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\n", 0o600), console.Environment{"HOME=/home/alice"}, keep)
@@ -86,7 +86,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"empty", "", []string{"the file is empty"}},
+		{"empty", "", []string{"c.yaml: is empty"}},
 		{"not YAML", "listen: [", []string{"not YAML"}},
 		{"two documents", "listen: 127.0.0.1:1\n---\nlisten: 127.0.0.1:2\n", []string{"more than one YAML document"}},
 		{"not a mapping", "- a\n", []string{"must be a mapping"}},
@@ -94,7 +94,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"listne (line 1): unknown key; known here:", "log.levle (line 2): unknown key; known here: format, level",
 		}},
 		{"twice", "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n", []string{"listen (line 2): the key stands here twice"}},
-		{"anchors", "listen: &a 127.0.0.1:1\ndataDir: *a\n", []string{"listen (line 1): must be a string", "dataDir (line 2): must be a string"}},
+		{"anchors", "listen: &a 127.0.0.1:1\ndataDir: *a\n", []string{"listen (line 1): holds an anchor or alias", "dataDir (line 2): holds an anchor or alias"}},
 		{"merge", "log: {<<: {level: info}}\n", []string{"merge keys"}},
 		{"kinds", "listen: 1\negress: {allowLoopback: maybe, networks: 10.0.0.0/8}\nlease: {maxTTL: 3}\nquota: {perVIM: -1}\ncheckInterval: soon\n", []string{
 			"listen (line 1): must be a string", "egress.allowLoopback (line 2): must be true or false", "egress.networks (line 2): must be a list",
@@ -187,7 +187,7 @@ func TestDevListensOnLoopbackOnly(t *testing.T) {
 	} {
 		c := devConfig(console.Environment{"HOME=/h"})
 		c.Listen = listen
-		d := &files.Document{Name: "dev"}
+		d := &strictyaml.Document{Name: "dev"}
 		c.validate(d)
 		if (d.Err() == nil) != ok {
 			t.Errorf("validate of --dev --listen %s = %v, want allowed: %v", listen, d.Err(), ok)

@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -35,11 +36,11 @@ type postgresConfig struct {
 	dsn secret.Text
 }
 
-func (c *databaseConfig) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (c *databaseConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"postgres": func(n *yaml.Node, at string) {
 			c.Postgres = new(postgresConfig)
-			d.Mapping(n, at, files.Fields{
+			d.Mapping(n, at, strictyaml.Fields{
 				"dsnFile":  d.Text(&c.Postgres.DSNFile),
 				"maxConns": d.Count(&c.Postgres.MaxConns),
 				"migrate":  d.Flag(&c.Postgres.Migrate),
@@ -49,13 +50,13 @@ func (c *databaseConfig) fields(d *files.Document) files.Fields {
 }
 
 // load reads the connection string, and notes every fault. It asks no database.
-func (c *databaseConfig) load(d *files.Document) {
+func (c *databaseConfig) load(d *strictyaml.Document) {
 	p := c.Postgres
 	if p == nil {
 		return
 	}
 	const at = "database.postgres"
-	text := d.LoginFile(at+".dsnFile", p.DSNFile)
+	text := files.LoginFile(d, at+".dsnFile", p.DSNFile)
 	if text == "" {
 		return
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -40,12 +41,12 @@ func vocabulary(t *testing.T) []string {
 	var all []string
 	var walk func(path string, around func(inner string) string)
 	walk = func(path string, around func(string) string) {
-		d := &files.Document{Name: "test"}
+		d := &strictyaml.Document{Name: "test"}
 		c := defaults(nil)
 		if root := d.Parse([]byte(around("{zzz: 0}"))); root != nil {
 			d.Mapping(root, "", c.fields(d))
 		}
-		_, known, ok := strings.Cut(strings.Join(d.Faults, "; "), "known here: ")
+		_, known, ok := strings.Cut(fmt.Sprint(d.Err()), "known here: ")
 		if !ok {
 			return // not a mapping with fixed keys
 		}
@@ -96,7 +97,7 @@ func keysOf(n *yaml.Node, at string) []string {
 
 func TestExampleConfigurationShowsEveryKey(t *testing.T) {
 	text := switchedOff.ReplaceAllString(deployed(t, "vimbroker.yaml"), "$1$2$3")
-	d := &files.Document{Name: "vimbroker.yaml"}
+	d := &strictyaml.Document{Name: "vimbroker.yaml"}
 	root := d.Parse([]byte(text))
 	if err := d.Err(); err != nil {
 		t.Fatalf("with every setting switched on: %v", err)

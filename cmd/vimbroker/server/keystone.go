@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 )
@@ -25,15 +26,15 @@ type keystonePassword struct {
 	PasswordFile                        string
 }
 
-func (l *keystoneLogin) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (l *keystoneLogin) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"applicationCredential": func(n *yaml.Node, at string) {
 			l.ApplicationCredential = new(struct{ ID, SecretFile string })
-			d.Mapping(n, at, files.Fields{"id": d.Text(&l.ApplicationCredential.ID), "secretFile": d.Text(&l.ApplicationCredential.SecretFile)})
+			d.Mapping(n, at, strictyaml.Fields{"id": d.Text(&l.ApplicationCredential.ID), "secretFile": d.Text(&l.ApplicationCredential.SecretFile)})
 		},
 		"password": func(n *yaml.Node, at string) {
 			l.Password = new(keystonePassword)
-			d.Mapping(n, at, files.Fields{
+			d.Mapping(n, at, strictyaml.Fields{
 				"userID":          d.Text(&l.Password.UserID),
 				"username":        d.Text(&l.Password.Username),
 				"userDomainID":    d.Text(&l.Password.UserDomainID),
@@ -48,15 +49,15 @@ func (l *keystoneLogin) fields(d *files.Document) files.Fields {
 
 // load notes what is wrong with the files. It returns the login with what stands
 // for those, so that nothing is reported twice.
-func (l keystoneLogin) load(d *files.Document, at string) keystoneLogin {
+func (l keystoneLogin) load(d *strictyaml.Document, at string) keystoneLogin {
 	if a := l.ApplicationCredential; a != nil {
-		d.LoginFile(at+".applicationCredential.secretFile", a.SecretFile)
+		files.LoginFile(d, at+".applicationCredential.secretFile", a.SecretFile)
 		named := *a
 		named.SecretFile = "given"
 		l.ApplicationCredential = &named
 	}
 	if p := l.Password; p != nil {
-		d.LoginFile(at+".password.passwordFile", p.PasswordFile)
+		files.LoginFile(d, at+".password.passwordFile", p.PasswordFile)
 		named := *p
 		named.PasswordFile = "given"
 		l.Password = &named
@@ -76,11 +77,11 @@ type keystoneCallers struct {
 	Auth keystoneLogin
 }
 
-func (c *callersConfig) fields(d *files.Document) files.Fields {
-	return files.Fields{"keystone": func(n *yaml.Node, at string) {
+func (c *callersConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{"keystone": func(n *yaml.Node, at string) {
 		k := new(keystoneCallers)
 		c.Keystone = k
-		d.Mapping(n, at, files.Fields{
+		d.Mapping(n, at, strictyaml.Fields{
 			"authURL": d.Text(&k.AuthURL),
 			"caFile":  d.Text(&k.CAFile),
 			"timeout": d.Duration(&k.Timeout),
@@ -97,8 +98,8 @@ func (c *callersConfig) fields(d *files.Document) files.Fields {
 	}}
 }
 
-func (k *keystoneCallers) load(d *files.Document, at string) {
-	d.Authorities(at+".caFile", k.CAFile)
+func (k *keystoneCallers) load(d *strictyaml.Document, at string) {
+	files.Authorities(d, at+".caFile", k.CAFile)
 	auth := k.Auth.load(d, at+".auth")
 	if (auth.ApplicationCredential != nil) == (auth.Password != nil) {
 		d.Fault(nil, at+".auth", "must be exactly one of applicationCredential and password")

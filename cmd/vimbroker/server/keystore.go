@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/vault"
@@ -35,11 +36,11 @@ type vaultConfig struct {
 }
 
 // fields is a key store's vocabulary.
-func (k *keyStoreConfig) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (k *keyStoreConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"keydir": func(n *yaml.Node, at string) {
 			k.Keydir = new(keydirConfig)
-			d.Mapping(n, at, files.Fields{"dir": d.Text(&k.Keydir.Dir)})
+			d.Mapping(n, at, strictyaml.Fields{"dir": d.Text(&k.Keydir.Dir)})
 		},
 		"vault": func(n *yaml.Node, at string) {
 			k.Vault = new(vaultConfig)
@@ -52,8 +53,8 @@ func (k *keyStoreConfig) fields(d *files.Document) files.Fields {
 	}
 }
 
-func (v *vaultConfig) fields(d *files.Document) files.Fields {
-	return files.Fields{
+func (v *vaultConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
 		"address":    d.Text(&v.Address),
 		"peers":      d.Texts(&v.Peers),
 		"namespace":  d.Text(&v.Namespace),
@@ -62,10 +63,10 @@ func (v *vaultConfig) fields(d *files.Document) files.Fields {
 		"caFile":     d.Text(&v.CAFile),
 		"serverName": d.Text(&v.TLSServerName),
 		"timeout":    d.Duration(&v.Timeout),
-		"auth": d.Section(files.Fields{
+		"auth": d.Section(strictyaml.Fields{
 			"appRole": func(n *yaml.Node, at string) {
 				v.Auth.AppRole = new(vault.AppRole)
-				d.Mapping(n, at, files.Fields{
+				d.Mapping(n, at, strictyaml.Fields{
 					"roleIDFile":   d.Text(&v.RoleIDFile),
 					"secretIDFile": d.Text(&v.Auth.AppRole.SecretIDFile),
 					"mountPath":    d.Text(&v.Auth.AppRole.MountPath),
@@ -73,7 +74,7 @@ func (v *vaultConfig) fields(d *files.Document) files.Fields {
 			},
 			"jwt": func(n *yaml.Node, at string) {
 				v.Auth.JWT = new(vault.JWT)
-				d.Mapping(n, at, files.Fields{
+				d.Mapping(n, at, strictyaml.Fields{
 					"role":      d.Text(&v.Auth.JWT.Role),
 					"tokenFile": d.Text(&v.Auth.JWT.TokenFile),
 					"mountPath": d.Text(&v.Auth.JWT.MountPath),
@@ -86,7 +87,7 @@ func (v *vaultConfig) fields(d *files.Document) files.Fields {
 
 // validateKeyStores notes what is wrong with the list itself. A kind stands in it
 // once: VIMs name their key store by its kind.
-func (c *config) validateKeyStores(d *files.Document) {
+func (c *config) validateKeyStores(d *strictyaml.Document) {
 	seen := map[string]bool{}
 	for i, k := range c.KeyStores {
 		at := fmt.Sprintf("keyStores[%d]", i)
@@ -110,7 +111,7 @@ func (c *config) validateKeyStores(d *files.Document) {
 
 // loadKeyStores reads what the key stores' settings name, and notes every fault.
 // It asks no key store: one that is down is no fault of the configuration.
-func (c *config) loadKeyStores(d *files.Document) {
+func (c *config) loadKeyStores(d *strictyaml.Document) {
 	for i, k := range c.KeyStores {
 		if k.Vault != nil {
 			k.Vault.load(d, fmt.Sprintf("keyStores[%d].vault", i))
@@ -121,17 +122,17 @@ func (c *config) loadKeyStores(d *files.Document) {
 	}
 }
 
-func (v *vaultConfig) load(d *files.Document, at string) {
-	d.Authorities(at+".caFile", v.CAFile)
+func (v *vaultConfig) load(d *strictyaml.Document, at string) {
+	files.Authorities(d, at+".caFile", v.CAFile)
 	if v.Auth.AppRole != nil {
-		v.Auth.AppRole.RoleID = d.LoginFile(at+".auth.appRole.roleIDFile", v.RoleIDFile)
-		d.LoginFile(at+".auth.appRole.secretIDFile", v.Auth.AppRole.SecretIDFile)
+		v.Auth.AppRole.RoleID = files.LoginFile(d, at+".auth.appRole.roleIDFile", v.RoleIDFile)
+		files.LoginFile(d, at+".auth.appRole.secretIDFile", v.Auth.AppRole.SecretIDFile)
 	}
 	if v.Auth.JWT != nil {
-		d.LoginFile(at+".auth.jwt.tokenFile", v.Auth.JWT.TokenFile)
+		files.LoginFile(d, at+".auth.jwt.tokenFile", v.Auth.JWT.TokenFile)
 	}
 	if v.Auth.TokenFile != "" {
-		d.LoginFile(at+".auth.tokenFile", v.Auth.TokenFile)
+		files.LoginFile(d, at+".auth.tokenFile", v.Auth.TokenFile)
 	}
 	for _, err := range parts(v.complete().Validate()) {
 		d.Fault(nil, at, "%v", err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -35,7 +35,7 @@ func TestReloadKeepsUnchangedRules(t *testing.T) {
 func TestReloadKnowsEveryKey(t *testing.T) {
 	known := append(slices.Sorted(maps.Keys(restartKeys)), reloadKeys...)
 	c := defaults(nil)
-	for _, key := range slices.Sorted(maps.Keys(c.fields(&files.Document{}))) {
+	for _, key := range slices.Sorted(maps.Keys(c.fields(&strictyaml.Document{}))) {
 		if !slices.Contains(known, key) {
 			t.Errorf("a reload ignores %s: add it to restartKeys, or exchange it and add it to reloadKeys (live.go)", key)
 		}

@@ -6,23 +6,24 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
 // load reads the files that the configuration names, and makes rules of its
 // strings; it notes every fault.
-func (c *config) load(d *files.Document) {
+func (c *config) load(d *strictyaml.Document) {
 	var err error
 	if c.TLS.CertFile != "" && c.TLS.KeyFile != "" {
-		d.Permissions("tls.certFile", c.TLS.CertFile, files.WritableByOthers)
-		d.Permissions("tls.keyFile", c.TLS.KeyFile, files.ReadableByOthers)
+		files.Permissions(d, "tls.certFile", c.TLS.CertFile, files.WritableByOthers)
+		files.Permissions(d, "tls.keyFile", c.TLS.KeyFile, files.ReadableByOthers)
 		if c.certificate, err = openCertificate(c.TLS.CertFile, c.TLS.KeyFile); err != nil {
 			d.Fault(nil, "tls", "%v", err)
 		}
 	}
 	if c.TokensFile != "" {
-		d.Permissions("tokensFile", c.TokensFile, files.WritableByOthers)
+		files.Permissions(d, "tokensFile", c.TokensFile, files.WritableByOthers)
 		if c.tokens, err = readTokens(c.TokensFile); err != nil {
 			d.Fault(nil, "tokensFile", "%v", err)
 		}
@@ -31,7 +32,7 @@ func (c *config) load(d *files.Document) {
 		k.load(d, "callers.keystone")
 	}
 	if c.PolicyDir != "" {
-		d.Permissions("policyDir", c.PolicyDir, files.WritableByOthers)
+		files.Permissions(d, "policyDir", c.PolicyDir, files.WritableByOthers)
 	}
 	if c.policies, err = readPolicies(c.PolicyDir); err != nil {
 		d.Fault(nil, "policyDir", "%v", err)
@@ -63,13 +64,13 @@ func readTokens(name string) (*policy.StaticTokens, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &files.Document{Name: name}
+	d := &strictyaml.Document{Name: name}
 	var tokens []policy.Token
 	if root := d.Parse(text); root != nil {
-		d.Mapping(root, "", files.Fields{"tokens": func(n *yaml.Node, at string) {
+		d.Mapping(root, "", strictyaml.Fields{"tokens": func(n *yaml.Node, at string) {
 			d.List(n, at, func(item *yaml.Node, path string) {
 				var t policy.Token
-				d.Mapping(item, path, files.Fields{
+				d.Mapping(item, path, strictyaml.Fields{
 					"name":           d.Text(&t.Name),
 					"project":        d.Text(&t.Project),
 					"roles":          d.Texts(&t.Roles),

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -38,7 +38,7 @@ func (r *projectRules) keep(before *projectRules) {
 }
 
 // egressRules makes rules of the configuration's strings; it notes every fault.
-func (c *config) egressRules(d *files.Document) *projectRules {
+func (c *config) egressRules(d *strictyaml.Document) *projectRules {
 	all, err := c.Egress.rules()
 	if err != nil {
 		d.Fault(nil, "egress", "%v", err)
@@ -47,7 +47,7 @@ func (c *config) egressRules(d *files.Document) *projectRules {
 	for _, project := range slices.Sorted(maps.Keys(c.Projects)) {
 		rules, err := c.Projects[project].rules()
 		if err != nil {
-			d.Fault(nil, "egress.projects."+files.Printable(project), "%v", err)
+			d.Fault(nil, "egress.projects."+strictyaml.Printable(project), "%v", err)
 		}
 		r.own[project] = rules
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 // serveFlags are the flags of serve; those that are given win over the file.
@@ -105,16 +105,16 @@ It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 func (f *serveFlags) config(c *cobra.Command, env console.Environment) (config, error) {
 	if f.dev {
 		made := devConfig(env)
-		d := &files.Document{Name: "serve --dev"}
+		d := &strictyaml.Document{Name: "serve --dev"}
 		f.override(c, &made, d)
 		made.validate(d)
 		made.load(d)
 		return made, d.Err()
 	}
-	return loadConfig(f.configFile, env, func(made *config, d *files.Document) { f.override(c, made, d) })
+	return loadConfig(f.configFile, env, func(made *config, d *strictyaml.Document) { f.override(c, made, d) })
 }
 
-func (f *serveFlags) override(c *cobra.Command, made *config, d *files.Document) {
+func (f *serveFlags) override(c *cobra.Command, made *config, d *strictyaml.Document) {
 	changed := c.Flags().Changed
 	if changed("listen") {
 		made.Listen = f.listen

@@ -1,0 +1,93 @@
+package strictyaml
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxDepth bounds how deep a document nests; a kubeconfig needs five, a configuration six.
+const maxDepth = 16
+
+// Parse returns the root of the text's one document. It returns nil, and notes
+// why, unless the text means what it shows: no anchors, aliases, merge keys,
+// explicit tags, keys that stand twice or are no strings.
+func (d *Document) Parse(text []byte) *yaml.Node {
+	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+	var root, second yaml.Node
+	switch err := decoder.Decode(&root); {
+	case errors.Is(err, io.EOF):
+		d.note(d.Root, 0, "is empty")
+		return nil
+	case err != nil:
+		// The parser's own words may quote the text around the fault.
+		d.note(d.Root, 0, "is not YAML"+nearLine(err))
+		return nil
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		d.note(d.Root, second.Line, "holds more than one YAML document; keep one")
+		return nil
+	}
+	if len(root.Content) != 1 {
+		d.note(d.Root, 0, "is empty")
+		return nil
+	}
+	if d.plain(root.Content[0], d.Root, 0); len(d.Faults) > 0 {
+		return nil
+	}
+	return root.Content[0]
+}
+
+// nearLine finds the line number in a parser's error.
+func nearLine(err error) string {
+	_, rest, found := strings.Cut(err.Error(), "line ")
+	digits := strings.TrimLeft(rest, "0123456789")
+	if number := rest[:len(rest)-len(digits)]; found && number != "" {
+		return " at or near line " + number
+	}
+	return ""
+}
+
+// plain notes everything in n that could make it mean something else than it shows.
+func (d *Document) plain(n *yaml.Node, at string, depth int) {
+	switch {
+	case depth > maxDepth:
+		d.structure(n, at, "nests deeper than 16 levels")
+		return
+	case n.Anchor != "" || n.Kind == yaml.AliasNode:
+		d.structure(n, at, "holds an anchor or alias; write the value itself")
+	case n.Style&yaml.TaggedStyle != 0:
+		d.structure(n, at, "holds an explicit tag; leave it out")
+	}
+	seen := make(map[string]bool)
+	for i, child := range n.Content {
+		path := at
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			path = item(at, i)
+		case i%2 == 1:
+			path = d.under(at, n.Content[i-1].Value)
+		default:
+			key := d.under(at, child.Value)
+			switch {
+			case child.ShortTag() != "!!str":
+				d.structure(child, at, "holds a key that is no string: merge keys are not read, and what looks like a number needs quotes")
+			case seen[child.Value]:
+				d.structure(child, key, "the key stands here twice; keep one")
+			}
+			seen[child.Value] = true
+		}
+		d.plain(child, path, depth+1)
+	}
+}
+
+// structure notes a fault of the document's structure. In a foreign document even a
+// key may be a misplaced secret, so only the line says where.
+func (d *Document) structure(n *yaml.Node, at, message string) {
+	if d.Foreign {
+		at = d.Root
+	}
+	d.note(at, n.Line, message)
+}
