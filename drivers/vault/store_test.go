@@ -89,7 +89,7 @@ func TestConformance(t *testing.T) {
 func TestPathsHoldNothingThatAPersonTyped(t *testing.T) {
 	f := fakevault.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))
-	asked := len(f.Requests())
+	f.Requests()
 	for _, id := range []string{"../../sys/seal", strings.ToUpper(uuid.NewString()), "{" + uuid.NewString() + "}", "urn:uuid:" + uuid.NewString()} {
 		if _, err := s.Put(t.Context(), secret.Owner{ID: id, Generation: 1}, newKey(t)); err == nil {
 			t.Errorf("Put for %q = nil, want an error", id)
@@ -106,7 +106,7 @@ func TestPathsHoldNothingThatAPersonTyped(t *testing.T) {
 			t.Errorf("List(%q) = %v, %v, want nothing", id, held, err)
 		}
 	}
-	if more := f.Requests()[asked:]; len(more) != 0 {
+	if more := f.Requests(); len(more) != 0 {
 		t.Errorf("Vault was asked %v, want nothing", more)
 	}
 }

@@ -130,9 +130,8 @@ func Start(o Options) (*Server, error) {
 	s := &Server{opts: o, assigned: map[[2]string][]string{}, tokens: map[string]token{}}
 	s.Opening = `{"token":{"catalog":[`
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, status int) { refuse(w, status) }
-	if o.Plain {
-		s.StartPlain(s.answer)
-	} else if err := s.Server.Start(s.answer); err != nil {
+	s.Plain = o.Plain
+	if err := s.Server.Start(s.answer); err != nil {
 		return nil, err
 	}
 	s.Endpoint = s.URL

@@ -27,7 +27,7 @@ func (s *Server) authenticate(r *http.Request) (user, error) {
 	if certified {
 		cert := r.TLS.PeerCertificates[0]
 		_, err := cert.Verify(x509.VerifyOptions{
-			Roots: s.ca.Pool(), CurrentTime: s.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+			Roots: s.Authority.Pool(), CurrentTime: s.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 		})
 		if err == nil {
 			return authenticated(user{name: cert.Subject.CommonName, groups: cert.Subject.Organization}), nil

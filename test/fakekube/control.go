@@ -1,8 +1,6 @@
 package fakekube
 
 import (
-	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -12,29 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vimbroker/vimbroker/test/fake"
-	"github.com/vimbroker/vimbroker/test/real/pki"
 )
-
-// maxLog is how many requests are remembered.
-const maxLog = 10_000
-
-// Request is one request that arrived, without what was in it.
-type Request struct {
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	// Credential says which kind came along: "certificate", "bearer", "basic" or "".
-	Credential string `json:"credential"`
-}
-
-// Requests returns what arrived since the start or the last call, oldest first;
-// of more than 10 000, the newest.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.log
-	s.log = nil
-	return out
-}
 
 // Names lists the objects of a kind (its plural) as NAMESPACE/NAME, sorted; an
 // empty namespace lists all. Those being deleted are included.
@@ -132,59 +108,4 @@ func (s *Server) FailNext(method, path string, status, times int) {
 // expression) has taken effect and before it is answered.
 func (s *Server) After(method, path string, f func()) {
 	s.Fail(fake.Fault{Method: method, Path: path, Kind: fake.Pass, Late: true, Reached: f})
-}
-
-// BlackHole lets requests in and answers none while it is on. Those that wait
-// when it ends are broken off.
-func (s *Server) BlackHole(on bool) {
-	s.hole.Heal()
-	if on {
-		s.hole.Fail(fake.Fault{Kind: fake.Hang, Times: -1})
-	}
-}
-
-// WrongCertificate makes the server show a certificate of another CA, or its
-// own again, and breaks the connections there are.
-func (s *Server) WrongCertificate(on bool) error {
-	ca := s.ca
-	if on {
-		var err error
-		if ca, err = pki.NewCA("another CA"); err != nil {
-			return err
-		}
-	}
-	pair, err := ca.Server("127.0.0.1", "localhost", "::1")
-	if err != nil {
-		return err
-	}
-	cert, err := pair.TLS()
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.serving = &cert
-	conns := s.conns
-	s.conns = map[net.Conn]bool{}
-	s.mu.Unlock()
-	for c := range conns {
-		_ = c.Close()
-	}
-	return nil
-}
-
-func (s *Server) record(r *http.Request) {
-	req := Request{Method: r.Method, Path: r.URL.Path}
-	kind, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	switch {
-	case r.TLS != nil && len(r.TLS.PeerCertificates) > 0:
-		req.Credential = "certificate"
-	default:
-		req.Credential = strings.ToLower(kind)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.log) == maxLog {
-		s.log = s.log[1:]
-	}
-	s.log = append(s.log, req)
 }

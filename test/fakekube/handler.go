@@ -24,12 +24,7 @@ import (
 // maxBody is how much of a request the fake reads, as etcd limits a real one.
 const maxBody = 3 << 20
 
-// ServeHTTP answers as an API server does, in JSON or protobuf as asked for.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.record(r)
-	s.hole.Serve(w, r, func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, s.serve) })
-}
-
+// serve answers as an API server does, in JSON or protobuf as asked for.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	status, answer, gv, err := s.answer(r)
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *Server) Control() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /tokens", func(w http.ResponseWriter, _ *http.Request) { show(w, append([]Token{}, s.Tokens()...)) })
-	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { show(w, append([]Request{}, s.Requests()...)) })
+	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { show(w, append([]fake.Request{}, s.Requests()...)) })
 	mux.HandleFunc("POST /faults", func(w http.ResponseWriter, r *http.Request) {
 		var f fake.Fault
 		if err := strict(r, &f); err != nil {

@@ -11,19 +11,13 @@ package fakekube
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/base64"
 	"fmt"
-	"io"
-	"log"
-	"net"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/test/fake"
-	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 const adminAccount = "fakekube-admin"
@@ -46,10 +40,9 @@ type Options struct {
 
 // Server is a running fake. Its methods are safe for concurrent use.
 type Server struct {
-	fake.Script
-	// Endpoint is the server's URL, CA the PEM bundle that it is known by.
+	fake.Server
+	// Endpoint is the server's URL.
 	Endpoint string
-	CA       string
 	// AdminToken, Username with Password, and AdminCert with AdminKey are three
 	// credentials that may do anything. The token does not expire, the
 	// certificate does in a year.
@@ -58,10 +51,7 @@ type Server struct {
 	AdminCert, AdminKey string
 
 	opts Options
-	ca   *pki.CA
 	key  []byte // signs tokens
-	http *http.Server
-	hole fake.Script // what BlackHole arms
 
 	mu       sync.Mutex
 	objects  map[key]object
@@ -69,9 +59,6 @@ type Server struct {
 	issued   []claims
 	cache    map[[sha256.Size]byte]time.Time // token digest: taken unseen until then
 	denials  []Denial
-	log      []Request
-	serving  *tls.Certificate
-	conns    map[net.Conn]bool
 }
 
 // New starts a server for one test, and stops it when that ends.
@@ -93,58 +80,30 @@ func Start(o Options) (*Server, error) {
 	if o.Version == "" {
 		o.Version = "v1.36.3"
 	}
-	if o.Addr == "" {
-		o.Addr = "127.0.0.1:0"
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	ca, err := pki.NewCA("fakekube CA")
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
-		CA: string(ca.PEM), Username: "fakekube-basic", Password: random(), opts: o, ca: ca, key: []byte(random()),
-		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, conns: map[net.Conn]bool{},
+		Server:   fake.Server{Addr: o.Addr, HTTP2: true},
+		Username: "fakekube-basic", Password: random(), opts: o, key: []byte(random()),
+		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{},
 	}
 	s.Opening, s.Refuse = `{"kind":"List","apiVersion":"v1","items":[`, refuse
-	admin, err := ca.Client("fakekube-cert", []string{masters}, time.Now().AddDate(1, 0, 0))
-	if err != nil {
-		return nil, err
-	}
-	s.AdminCert, s.AdminKey = string(admin.Cert), string(admin.Key)
 	if err := s.seed(); err != nil {
 		return nil, fmt.Errorf("seeding fake API server: %w", err)
 	}
 	s.AdminToken = s.AdminTokenFor(0)
-	if err := s.WrongCertificate(false); err != nil {
+	if err := s.Server.Start(s.serve); err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", o.Addr)
+	s.Endpoint = s.URL
+	admin, err := s.Authority.Client("fakekube-cert", []string{masters}, time.Now().AddDate(1, 0, 0))
 	if err != nil {
-		return nil, fmt.Errorf("starting fake API server: %w", err)
+		s.Close()
+		return nil, err
 	}
-	s.Endpoint = "https://" + listener.Addr().String()
-	s.http = &http.Server{
-		Handler: s, ErrorLog: log.New(io.Discard, "", 0), ConnState: s.track, ReadHeaderTimeout: 30 * time.Second,
-		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, ClientAuth: tls.RequestClientCert,
-			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				return s.serving, nil
-			},
-		},
-	}
-	go func() { _ = s.http.ServeTLS(listener, "", "") }()
+	s.AdminCert, s.AdminKey = string(admin.Cert), string(admin.Key)
 	return s, nil
-}
-
-// Close stops the server and breaks its connections. It may be called twice.
-func (s *Server) Close() {
-	s.Heal()
-	s.hole.Heal()
-	_ = s.http.Close()
 }
 
 // AdminTokenFor signs a token that may do anything and expires after ttl; zero
@@ -177,18 +136,6 @@ contexts:
 }
 
 func (s *Server) now() time.Time { return s.opts.Now() }
-
-// track keeps the open connections, so that they can be broken.
-func (s *Server) track(c net.Conn, state http.ConnState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		s.conns[c] = true
-	case http.StateClosed, http.StateHijacked:
-		delete(s.conns, c)
-	}
-}
 
 func random() string {
 	b := make([]byte, 24)
