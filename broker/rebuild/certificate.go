@@ -16,9 +16,6 @@ import (
 // maxPEM bounds a CA bundle, a client certificate with its chain and a key, in bytes each.
 const maxPEM = 64 << 10
 
-// maxCertificates bounds how many certificates one bundle holds.
-const maxCertificates = 128
-
 // CABundle parses a bundle of CA certificates whose line breaks may have become
 // spaces (as Tacker's VIM files have them), and writes each certificate anew,
 // once. Empty stays empty: it means the system's roots. field names it in errors.
@@ -71,9 +68,6 @@ func certificates(text string) ([][]byte, error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
 		return nil, err
-	}
-	if len(blocks) > maxCertificates {
-		return nil, fmt.Errorf("holds more than %d certificates", maxCertificates)
 	}
 	der := make([][]byte, 0, len(blocks))
 	for i, b := range blocks {

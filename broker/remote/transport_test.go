@@ -1,15 +1,18 @@
 package remote_test
 
 import (
+	"crypto/tls"
 	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -161,5 +164,58 @@ func TestAuthoritiesAreReadAgainWhenTheirFileChanges(t *testing.T) {
 	write(string(other.PEM))
 	if _, err := get(t, client, server.URL); err == nil {
 		t.Error("the server answers although its authority is gone from the file")
+	}
+}
+
+// Nothing older than TLS 1.2 is spoken, even to a server that has nothing newer.
+func TestOldTLSIsRefused(t *testing.T) {
+	for version, spoken := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version} //nolint:gosec // the old server is the point
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		if _, err := get(t, to(t, loopback(), server).Client(), server.URL); (err == nil) != spoken {
+			t.Errorf("Get from a server that speaks %s at most = %v", tls.VersionName(version), err)
+		}
+	}
+}
+
+// The bound is on calls, not on connections: over HTTP/2 one connection has many.
+func TestCallsAtATimeAreBounded(t *testing.T) {
+	const bound, wanted = 32, 80
+	arrived, release := make(chan struct{}, wanted), make(chan struct{})
+	server, _ := newServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/busy" {
+			arrived <- struct{}{}
+			<-release
+		}
+	})
+	client := to(t, loopback(), server).Client()
+	ask := func(client *http.Client, path string) {
+		if _, err := get(t, client, server.URL+path); err != nil {
+			t.Errorf("Get %s: %v", path, err)
+		}
+	}
+	ask(client, "/") // one connection to share
+	var calls sync.WaitGroup
+	for range wanted {
+		calls.Go(func() { ask(client, "/busy") })
+	}
+	for range bound {
+		<-arrived
+	}
+	// Were there no bound, the others would arrive before calls that begin after them,
+	// and connect first.
+	for range 3 {
+		ask(to(t, loopback(), server).Client(), "/")
+	}
+	if n := len(arrived); n != 0 {
+		t.Errorf("%d calls arrived beside the %d that are under way", n, bound)
+	}
+	close(release)
+	calls.Wait()
+	if n := len(arrived); n != wanted-bound {
+		t.Errorf("%d calls arrived after the first %d, want all the others", n, bound)
 	}
 }

@@ -97,12 +97,30 @@ func TestTokenIsRenewedInTime(t *testing.T) {
 	if n := logins(f); n != 2 {
 		t.Errorf("logged in %d times, want one attempt for the while", n)
 	}
-	pass(14 * time.Minute)
+	pass(14*time.Minute - 5*time.Second)
+	wantKey(t, s, ref, key)
+	if n := logins(f); n != 3 {
+		t.Errorf("logged in %d times, want another attempt just before the end", n)
+	}
+	pass(5 * time.Second) // so soon after a failure that a token with some life left would do
+	f.Requests()
 	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) {
 		t.Errorf("Get without Keystone, the token expired = %v, want ErrUnavailable", err)
 	}
+	for _, r := range f.Requests() {
+		if !strings.HasPrefix(r.Path, "/identity/") {
+			t.Errorf("%s %s with an expired token", r.Method, r.Path)
+		}
+	}
 	f.Heal()
 	wantKey(t, s, ref, key)
+	pass(time.Hour)
+	if err := s.Close(t.Context()); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	if n := f.Count("DELETE", tokensPath); n != 0 {
+		t.Error("Close revokes a token that has expired")
+	}
 }
 
 // A refused login is not repeated with the same password for a while, and is with

@@ -152,6 +152,11 @@ func (s *Store) get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
 		return nil, unavailable(err)
 	}
 	defer f.Close()
+	return read(f)
+}
+
+// read reads the key in an open file, which may have been deleted since.
+func read(f *os.File) (*secret.Key, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return nil, unavailable(err)

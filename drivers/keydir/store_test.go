@@ -350,3 +350,32 @@ func TestGetDuringDeleteIsNeverCorrupt(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// A key that is deleted between the opening of its file and the reading is not there;
+// what anybody else did to the file is.
+func TestKeyDeletedWhileItIsRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		unlinked bool
+		want     error
+	}{"deleted": {true, secret.ErrNotFound}, "overwritten": {false, secret.ErrCorrupt}} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "key")
+			if err := os.WriteFile(path, make([]byte, 44), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if c.unlinked {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if key, err := keydir.Read(f); !errors.Is(err, c.want) || key != nil {
+				t.Errorf("Read = %v, want %v", err, c.want)
+			}
+		})
+	}
+}

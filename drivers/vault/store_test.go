@@ -379,3 +379,20 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		t.Errorf("Check with another authority = %v, want ErrUnavailable", err)
 	}
 }
+
+// Vault answers 404 where somebody else deletes the same key meanwhile.
+func TestDeleteBesideAnother(t *testing.T) {
+	for _, fault := range []fake.Fault{{Method: "PUT", Path: "/destroy/"}, {Method: "DELETE", Path: "/metadata/", Late: true}} {
+		f := fakevault.New(t, nil)
+		s := mustOpen(t, optionsFor(t, f))
+		ref, _ := mustPut(t, s)
+		fault.Kind, fault.Status, fault.Body = fake.JSON, 404, `{"errors":[]}`
+		f.Fail(fault)
+		if worth, err := s.Delete(t.Context(), ref); err != nil || worth != secret.Shredded {
+			t.Errorf("Delete, %s answered with 404 = %q, %v, want it gone", fault.Path, worth, err)
+		}
+		if names := f.Names(); len(names) != 0 {
+			t.Errorf("Vault still holds %d secrets", len(names))
+		}
+	}
+}
