@@ -39,7 +39,7 @@ type PostgresServer struct {
 
 // Passwords of the superuser "postgres" and of the role "vimbroker".
 const (
-	postgresPassword = "only-on-loopback"
+	PostgresPassword = "only-on-loopback"
 	// PostgresRolePassword is in every connection string of [PostgresServer.DSN].
 	PostgresRolePassword = "canary-password-of-the-role"
 )
@@ -109,7 +109,7 @@ func (s *PostgresServer) prepare(ctx context.Context) error {
 		return err
 	}
 	for name, text := range map[string][]byte{
-		s.CAFile: ca.PEM, s.file("server.crt"): server.Cert, s.file("server.key"): server.Key, s.file("password"): []byte(postgresPassword),
+		s.CAFile: ca.PEM, s.file("server.crt"): server.Cert, s.file("server.key"): server.Key, s.file("password"): []byte(PostgresPassword),
 	} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
@@ -194,7 +194,7 @@ func (s *PostgresServer) Exec(t testing.TB, database, text string) {
 func (s *PostgresServer) as(ctx context.Context, database, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, process.Patience)
 	defer cancel()
-	c, err := pgx.ParseConfig(s.address("postgres", postgresPassword, database, "disable"))
+	c, err := pgx.ParseConfig(s.address("postgres", PostgresPassword, database, "disable"))
 	if err != nil {
 		return fmt.Errorf("addressing PostgreSQL: %w", err)
 	}

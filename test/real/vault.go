@@ -60,6 +60,17 @@ func vaultProgram() (string, error) {
 // [Demand].
 func Vault(t testing.TB) *VaultServer {
 	t.Helper()
+	v := NewVault(t)
+	if err := v.configure(t.Context()); err != nil {
+		t.Fatalf("configuring Vault: %v", err)
+	}
+	return v
+}
+
+// NewVault is Vault as it is after it was initialised: without engine, policy and ways
+// to log in.
+func NewVault(t testing.TB) *VaultServer {
+	t.Helper()
 	v, err := startVault(t.Context(), demand(t, "Vault", vaultProgram), process.TempDir(t, "vimbroker-vault-"))
 	if err != nil {
 		t.Fatalf("starting Vault: %v", err)
@@ -124,10 +135,7 @@ log_level     = "warn"
 		return fmt.Errorf("initialising Vault gave %d keys, want 1", len(keys.Keys))
 	}
 	v.unseal, v.RootToken = keys.Keys[0], keys.Token
-	if err := v.open(ctx); err != nil {
-		return err
-	}
-	return v.configure(ctx)
+	return v.open(ctx)
 }
 
 // run starts the program, and returns when it answers, sealed.

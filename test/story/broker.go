@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -74,7 +75,9 @@ func (b *Broker) AwaitReady() error {
 	if err != nil {
 		return err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	// Whether it is ready, not who it is.
+	anyone := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // see above
+	answer, err := anyone.Do(request)
 	if err != nil {
 		return fmt.Errorf("asking whether the server is ready: %w", err)
 	}

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// Step is one thing that a runbook says to do: a command line, or settings for
-// the configuration file (YAML). One of the two is empty.
+// Step is one thing that a runbook says to do: a command line, settings for the
+// configuration file (YAML), or the text of the file at Path. The others are empty.
 type Step struct {
-	Command  string
-	Settings string
+	Command    string
+	Settings   string
+	Path, Text string
 	// Fails: the page says that the command is meant to end with an error.
 	Fails bool
 }
@@ -22,34 +23,39 @@ type Section struct {
 }
 
 // Runbook reads a page in Markdown: sections are headings of the second level,
-// steps the lines of blocks marked sh, and blocks marked yaml. A command that
-// ends in the comment "# fails" is to fail.
+// steps the lines of blocks marked sh, blocks marked yaml, and blocks marked with a
+// language and the path of a file. A command that ends in the comment "# fails" is to
+// fail.
 func Runbook(name string) ([]Section, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the runbook: %w", err)
 	}
 	var all []Section
-	var block string // the mark of the block that is open
-	var settings strings.Builder
+	var block, path string // the mark of the block that is open, and the file that it names
+	var inside strings.Builder
 	for number, line := range strings.Split(string(text), "\n") {
 		mark, fence := strings.CutPrefix(line, "```")
 		switch {
 		case fence && block == "":
-			if block = mark; mark != "sh" && mark != "yaml" || len(all) == 0 {
-				return nil, fmt.Errorf("reading the runbook: line %d: a block must stand in a section and be marked sh or yaml", number+1)
+			block, path, _ = strings.Cut(mark, " ")
+			if block == "" || block != "sh" && block != "yaml" && path == "" || len(all) == 0 {
+				return nil, fmt.Errorf("reading the runbook: line %d: a block must stand in a section and be marked sh, yaml, or with a language and a file", number+1)
 			}
 		case fence:
-			if settings.Len() > 0 {
-				add(all, Step{Settings: settings.String()})
-				settings.Reset()
+			switch {
+			case path != "":
+				add(all, Step{Path: path, Text: inside.String()})
+			case block == "yaml":
+				add(all, Step{Settings: inside.String()})
 			}
+			inside.Reset()
 			block = ""
 		case block == "sh":
 			command, comment, _ := strings.Cut(line, " # ")
 			add(all, Step{Command: strings.TrimSpace(command), Fails: strings.TrimSpace(comment) == "fails"})
-		case block == "yaml":
-			settings.WriteString(line + "\n")
+		case block != "":
+			inside.WriteString(line + "\n")
 		case strings.HasPrefix(line, "## "):
 			all = append(all, Section{Title: strings.TrimPrefix(line, "## ")})
 		}

@@ -12,6 +12,9 @@ import (
 type Shell struct {
 	Dir string
 	Env []string
+	// Before are lines that the user has typed and that hold for all that follow, like
+	// exports.
+	Before string
 }
 
 // Result is what a command line left.
@@ -24,7 +27,7 @@ type Result struct {
 func (s Shell) Try(t testing.TB, line string) Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	c := exec.Command("sh", "-c", line) // in a Cleanup too, when the test's context is over
+	c := exec.Command("sh", "-c", s.Before+line) // in a Cleanup too, when the test's context is over
 	c.Dir, c.Env, c.Stdout, c.Stderr = s.Dir, s.Env, &stdout, &stderr
 	err := c.Run()
 	var exit *exec.ExitError

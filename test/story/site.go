@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,8 +28,30 @@ type Site struct {
 	Broker *Broker
 	// Replace are names on the page, and what stands for them here.
 	Replace []string
+	// Standing are settings (YAML) that every configuration here has besides.
+	Standing string
+}
 
-	bin string
+// NewMachine makes a machine without a server, and without the program; the shell finds
+// the programs in path before the system's.
+func NewMachine(t testing.TB, path ...string) *Site {
+	t.Helper()
+	s := &Site{Root: t.TempDir()}
+	for _, dir := range []string{"etc/systemd/system", "var/lib", "var/backups/state", "var/backups/keys", "usr/local/bin", "root/bin", "tmp"} {
+		if err := os.MkdirAll(s.File(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dirs := append([]string{s.File("usr/local/bin")}, append(path, os.Getenv("PATH"))...)
+	s.Shell = Shell{Dir: s.File("root"), Env: []string{
+		"HOME=" + s.File("root"), "TMPDIR=" + s.File("tmp"), "PATH=" + strings.Join(dirs, string(os.PathListSeparator)),
+	}}
+	t.Cleanup(func() {
+		if s.Broker != nil {
+			s.Broker.Kill()
+		}
+	})
+	return s
 }
 
 // NewSite makes a machine with a server, and starts it.
@@ -37,10 +60,10 @@ type Site struct {
 func NewSite(t testing.TB, bin, settings string, path ...string) *Site {
 	t.Helper()
 	listen := process.FreeAddress(t)
-	s := &Site{Root: t.TempDir(), bin: bin}
+	s := NewMachine(t, path...)
 	token, digest := policy.NewToken()
-	for _, dir := range []string{"etc/vimbroker", "var/lib", "var/backups/state", "var/backups/keys", "usr/local/bin", "root/bin", "tmp"} {
-		if err := os.MkdirAll(s.File(dir), 0o700); err != nil {
+	for _, err := range []error{os.Mkdir(s.File("etc/vimbroker"), 0o700), os.Symlink(bin, s.program())} {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,23 +78,17 @@ func NewSite(t testing.TB, bin, settings string, path ...string) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dirs := append([]string{filepath.Dir(bin)}, append(path, os.Getenv("PATH"))...)
-	s.Shell = Shell{Dir: s.File("root"), Env: []string{
-		"HOME=" + s.File("root"), "TMPDIR=" + s.File("tmp"), "PATH=" + strings.Join(dirs, string(os.PathListSeparator)),
-		"VIMBROKER_ADDR=http://" + listen, "VIMBROKER_TOKEN_FILE=" + s.File("root/token"),
-	}}
+	s.Env = append(s.Env, "VIMBROKER_ADDR=http://"+listen, "VIMBROKER_TOKEN_FILE="+s.File("root/token"))
 	s.configure(t, settings)
 	s.start(t)
-	t.Cleanup(func() {
-		if s.Broker != nil {
-			s.Broker.Kill()
-		}
-	})
 	return s
 }
 
 // File is where a file of the machine is.
 func (s *Site) File(name string) string { return filepath.Join(s.Root, name) }
+
+// program is what the server runs.
+func (s *Site) program() string { return s.File("usr/local/bin/vimbroker") }
 
 // Write writes a file of the machine, for its owner alone.
 func (s *Site) Write(t testing.TB, name, text string) {
@@ -88,16 +105,23 @@ func (s *Site) Follow(t testing.TB, steps []Step) {
 		t.Fatal("there are no steps to follow")
 	}
 	for _, step := range steps {
-		if step.Settings != "" {
+		line := s.here(step.Command)
+		action, systemd := strings.CutPrefix(line, "systemctl ")
+		switch {
+		case step.Settings != "":
 			s.configure(t, s.here(step.Settings))
 			continue
-		}
-		action, ok := strings.CutPrefix(step.Command, "systemctl ")
-		if ok {
+		case step.Path != "":
+			s.Write(t, strings.TrimPrefix(step.Path, "/"), s.here(step.Text))
+			continue
+		case systemd:
 			s.systemctl(t, strings.TrimSuffix(action, " vimbroker"))
 			continue
+		case strings.HasPrefix(line, "export "):
+			s.Before += line + "\n"
+			continue
 		}
-		r := s.Try(t, s.here(step.Command))
+		r := s.Try(t, line)
 		t.Logf("%s: exit code %d", step.Command, r.Code)
 		if (r.Code != 0) != step.Fails {
 			t.Fatalf("%s: exit code %d, the runbook says that it fails: %v\n%s%s", step.Command, r.Code, step.Fails, r.Stdout, r.Stderr)
@@ -106,7 +130,7 @@ func (s *Site) Follow(t testing.TB, steps []Step) {
 }
 
 // places are the directories of an installation, as a runbook writes them.
-var places = regexp.MustCompile(`(^|[ =:@"'])/(etc/vimbroker|var/lib/vimbroker|var/backups|usr/local/bin|run/credentials/vimbroker\.service)\b`)
+var places = regexp.MustCompile(`(^|[ =:@"'])/(etc/vimbroker|etc/systemd|var/lib/vimbroker|var/backups|usr/local/bin|run/credentials/vimbroker\.service)\b`)
 
 // here puts the machine's own places and names into a text.
 func (s *Site) here(text string) string {
@@ -123,14 +147,14 @@ func (s *Site) configure(t testing.TB, settings string) {
 	t.Helper()
 	name := s.File("etc/vimbroker/vimbroker.yaml")
 	text, err := os.ReadFile(name)
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	file, change := map[string]any{}, map[string]any{}
 	for _, part := range []struct {
 		text []byte
 		into map[string]any
-	}{{text, file}, {[]byte(settings), change}} {
+	}{{text, file}, {[]byte(settings), change}, {[]byte(s.Standing), change}} {
 		if err := yaml.Unmarshal(part.text, &part.into); err != nil {
 			t.Fatalf("reading settings: %v\n%s", err, part.text)
 		}
@@ -146,7 +170,11 @@ func (s *Site) configure(t testing.TB, settings string) {
 func (s *Site) systemctl(t testing.TB, action string) {
 	t.Helper()
 	switch action {
-	case "start":
+	case "daemon-reload":
+		if _, err := os.Stat(s.File("etc/systemd/system/vimbroker.service")); err != nil {
+			t.Fatalf("systemd does not find the unit: %v", err)
+		}
+	case "start", "enable --now":
 		s.start(t)
 	case "stop":
 		s.stop(t)
@@ -156,14 +184,14 @@ func (s *Site) systemctl(t testing.TB, action string) {
 	case "reload":
 		s.reload(t)
 	default:
-		t.Fatalf("systemctl %s: the test knows start, stop, restart and reload", action)
+		t.Fatalf("systemctl %s: the test knows daemon-reload, enable --now, start, stop, restart and reload", action)
 	}
 }
 
 func (s *Site) start(t testing.TB) {
 	t.Helper()
 	var err error
-	s.Broker, err = Serve(s.bin, s.Root, []string{"HOME=" + s.Root, "TMPDIR=" + s.File("tmp")}, "--config", s.File("etc/vimbroker/vimbroker.yaml"))
+	s.Broker, err = Serve(s.program(), s.Root, []string{"HOME=" + s.Root, "TMPDIR=" + s.File("tmp")}, "--config", s.File("etc/vimbroker/vimbroker.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
