@@ -79,6 +79,17 @@ var kinds = []Kind{
 	{ErrInternal, http.StatusInternalServerError, "internal", "internal error"},
 }
 
+// Kinds are the rows of the common table, one for each name.
+func Kinds() []Kind {
+	var all []Kind
+	for _, k := range kinds {
+		if !slices.ContainsFunc(all, func(known Kind) bool { return known.Name == k.Name }) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
 // Fault is one thing wrong with a request.
 type Fault struct {
 	// Location is body, query, path or header.

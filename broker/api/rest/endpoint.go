@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,8 +19,8 @@ import (
 // route is one row of the table.
 type route struct {
 	method, path string
-	// id and summary are its OpenAPI operation's.
-	id, summary string
+	// id, tag and summary are its OpenAPI operation's.
+	id, tag, summary string
 	// optional: the body may be left out.
 	optional bool
 	// timeout bounds the whole answer, the calls to a VIM included.
@@ -31,6 +32,40 @@ type route struct {
 	// status is what success answers with, the usual one first.
 	status []int
 	endpoint
+}
+
+// refusals are the statuses that the route refuses with.
+func (rt route) refusals() []int {
+	if rt.public() {
+		return []int{http.StatusInternalServerError, http.StatusServiceUnavailable}
+	}
+	all := []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	}
+	if rt.action != "" {
+		all = append(all, http.StatusForbidden)
+	}
+	if strings.Contains(rt.path, "{id}") || rt.tag == "leases" {
+		all = append(all, http.StatusNotFound)
+	}
+	if rt.in != nil {
+		all = append(all, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if rt.method != http.MethodGet {
+		all = append(all, http.StatusConflict)
+	}
+	if slices.ContainsFunc(rt.header, func(p parameter) bool { return p.name == "If-Match" }) {
+		all = append(all, http.StatusPreconditionFailed)
+	}
+	if rt.status[0] == http.StatusCreated {
+		all = append(all, http.StatusTooManyRequests)
+	}
+	if rt.timeout != quick && rt.method != http.MethodGet {
+		all = append(all, http.StatusBadGateway)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // public reports whether anyone may ask, without a token.

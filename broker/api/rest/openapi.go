@@ -35,8 +35,10 @@ func document(version string, routes []route, types []broker.Type) []byte {
 			Description: "A VIM registry and credential broker: register clouds and clusters, lease short-lived credentials derived from theirs.",
 			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
+		Tags: tags,
 		Components: &huma.Components{
-			Schemas: schemas,
+			Schemas:   schemas,
+			Responses: refusals(schemas),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer":   {Type: "http", Scheme: "bearer", Description: "A caller's token"},
 				"keystone": {Type: "apiKey", In: "header", Name: api.KeystoneHeader, Description: "The same, as OpenStack's clients send it"},
@@ -72,7 +74,7 @@ var pathParameter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 // operation describes one route.
 func operation(r route, schemas huma.Registry) *huma.Operation {
 	op := &huma.Operation{
-		Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary,
+		Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary, Tags: []string{r.tag},
 		Responses: map[string]*huma.Response{},
 	}
 	if strings.HasPrefix(r.path, "/v1/") {
@@ -97,12 +99,12 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "header", Description: p.doc, Schema: p.schema()})
 	}
 	if r.in != nil {
-		op.RequestBody = &huma.RequestBody{Required: !r.optional, Content: content(v1.MediaType, r.in, schemas)}
+		op.RequestBody = &huma.RequestBody{Required: !r.optional, Content: content(v1.MediaType, r.in, schemas, examples[r.id].in)}
 	}
 	for _, status := range r.status {
 		a := &huma.Response{Description: http.StatusText(status)}
 		if status != http.StatusNoContent {
-			a.Content = content(v1.MediaType, r.out, schemas)
+			a.Content = content(v1.MediaType, r.out, schemas, examples[r.id].out)
 		}
 		if r.out == reflect.TypeFor[v1.VIM]() && status != http.StatusNoContent {
 			a.Headers = map[string]*huma.Param{
@@ -111,16 +113,47 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 		}
 		op.Responses[strconv.Itoa(status)] = a
 	}
+	for _, status := range r.refusals() {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
+	}
 	op.Responses["default"] = &huma.Response{
-		Description: "Any error, as problem details (RFC 9457)",
-		Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas),
+		Description: "Any other refusal, as problem details (RFC 9457)",
+		Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, ""),
 	}
 	return op
 }
 
-// content is a body of one media type.
-func content(media string, t reflect.Type, schemas huma.Registry) map[string]*huma.MediaType {
-	return map[string]*huma.MediaType{media: {Schema: schemas.Schema(t, true, "")}}
+// refusals are the refusals by their status, each with an example of every kind of
+// problem that it may be.
+func refusals(schemas huma.Registry) map[string]*huma.Response {
+	all := map[string]*huma.Response{}
+	for _, k := range api.Kinds() {
+		a := all[responseName(k.Status)]
+		if a == nil {
+			a = &huma.Response{
+				Description: http.StatusText(k.Status),
+				Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, ""),
+			}
+			a.Content[v1.ProblemType].Examples = map[string]*huma.Example{}
+			all[responseName(k.Status)] = a
+		}
+		const request = "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11"
+		p := refuse(nil, api.Problem{Kind: k, RequestID: request}).Body
+		a.Content[v1.ProblemType].Examples[k.Name] = &huma.Example{Value: p}
+	}
+	return all
+}
+
+// responseName is what the refusals of a status are called among the components.
+func responseName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
+
+// content is a body of one media type, with an example in JSON if there is one.
+func content(media string, t reflect.Type, schemas huma.Registry, example string) map[string]*huma.MediaType {
+	m := &huma.MediaType{Schema: schemas.Schema(t, true, "")}
+	if example != "" {
+		m.Example = json.RawMessage(example)
+	}
+	return map[string]*huma.MediaType{media: m}
 }
 
 // schema is the parameter's.
@@ -140,8 +173,9 @@ func (p parameter) schema() *huma.Schema {
 	return s
 }
 
-// settle corrects what huma cannot know. Our codec never writes a list as null. An answer
-// may gain fields, which clients ignore. A request has only known fields.
+// settle corrects what huma cannot know. Our codec neither writes nor takes null in the
+// place of a list or of another field. An answer may gain fields, which clients ignore. A
+// request has only known fields.
 func settle(schemas huma.Registry, routes []route) {
 	asked := map[string]bool{}
 	for _, r := range routes {
@@ -154,9 +188,7 @@ func settle(schemas huma.Registry, routes []route) {
 			s.AdditionalProperties = nil
 		}
 		for _, p := range s.Properties {
-			if p.Type == huma.TypeArray {
-				p.Nullable = false
-			}
+			p.Nullable = false
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -22,114 +24,124 @@ const (
 // authenticated caller.
 var routes = []route{
 	{
-		method: "POST", path: "/v1/vims", id: "registerVIM", endpoint: takes((*server).registerVIM),
+		method: "POST", path: "/v1/vims", id: "registerVIM", tag: "vims", endpoint: takes((*server).registerVIM),
 		summary: "Register a VIM",
 		timeout: remote, action: policy.VIMRegister, header: once, status: []int{http.StatusCreated},
 	},
 	{
-		method: "GET", path: "/v1/vims", id: "listVIMs", endpoint: plain((*server).listVIMs),
+		method: "GET", path: "/v1/vims", id: "listVIMs", tag: "vims", endpoint: plain((*server).listVIMs),
 		summary: "List VIMs",
 		timeout: quick, action: policy.VIMShow, query: vimQuery, status: []int{http.StatusOK},
 	},
 	{
-		method: "GET", path: "/v1/vims/{id}", id: "showVIM", endpoint: plain((*server).showVIM),
+		method: "GET", path: "/v1/vims/{id}", id: "showVIM", tag: "vims", endpoint: plain((*server).showVIM),
 		summary: "Show a VIM",
 		timeout: quick, action: policy.VIMShow, status: []int{http.StatusOK},
 	},
 	{
-		method: "PATCH", path: "/v1/vims/{id}", id: "updateVIM", endpoint: takes((*server).updateVIM),
+		method: "PATCH", path: "/v1/vims/{id}", id: "updateVIM", tag: "vims", endpoint: takes((*server).updateVIM),
 		summary: "Change a VIM",
 		timeout: remote, action: policy.VIMUpdate, header: match, status: []int{http.StatusOK},
 	},
 	{
-		method: "DELETE", path: "/v1/vims/{id}", id: "deleteVIM", endpoint: plain((*server).deleteVIM),
+		method: "DELETE", path: "/v1/vims/{id}", id: "deleteVIM", tag: "vims", endpoint: plain((*server).deleteVIM),
 		summary: "Delete a VIM: 204 when it is gone, 202 while it drains",
 		timeout: long, action: policy.VIMDelete, query: deletion, header: match, status: []int{http.StatusAccepted, http.StatusNoContent},
 	},
 	{
-		method: "POST", path: "/v1/vims/{id}/check", id: "checkVIM", endpoint: takes((*server).checkVIM),
+		method: "POST", path: "/v1/vims/{id}/check", id: "checkVIM", tag: "vims", endpoint: takes((*server).checkVIM),
 		summary:  "Check a VIM's endpoint and credential now",
 		optional: true, timeout: remote, action: policy.VIMCheck, status: []int{http.StatusOK},
 	},
 	{
-		method: "POST", path: "/v1/vims/{id}/rotate", id: "rotateVIM", endpoint: takes((*server).rotateVIM),
+		method: "POST", path: "/v1/vims/{id}/rotate", id: "rotateVIM", tag: "vims", endpoint: takes((*server).rotateVIM),
 		summary:  "Replace a VIM's credential, or seal it under a new key",
 		optional: true, timeout: remote, action: policy.VIMRotate, header: match, status: []int{http.StatusOK},
 	},
 	{
-		method: "POST", path: "/v1/vims/{id}/inventory", id: "takeInventory", endpoint: takes((*server).inventory),
+		method: "POST", path: "/v1/vims/{id}/inventory", id: "takeInventory", tag: "vims", endpoint: takes((*server).inventory),
 		summary:  "Compare what a VIM holds with its leases, and settle the difference",
 		optional: true, timeout: long, action: policy.VIMInventory, status: []int{http.StatusOK},
 	},
 
 	{
-		method: "GET", path: "/v1/keys", id: "listKeys", endpoint: plain((*server).listKeys),
+		method: "GET", path: "/v1/keys", id: "listKeys", tag: "keys", endpoint: plain((*server).listKeys),
 		summary: "List how the credentials of VIMs are sealed",
 		timeout: remote, action: policy.VIMShow, query: keyQuery, status: []int{http.StatusOK},
 	},
 
 	{
-		method: "POST", path: "/v1/leases", id: "issueLease", endpoint: takes((*server).issueLease),
+		method: "POST", path: "/v1/leases", id: "issueLease", tag: "leases", endpoint: takes((*server).issueLease),
 		summary: "Issue a lease",
 		timeout: remote, action: policy.LeaseIssue, header: once, status: []int{http.StatusCreated},
 	},
 	{
-		method: "GET", path: "/v1/leases", id: "listLeases", endpoint: plain((*server).listLeases),
+		method: "GET", path: "/v1/leases", id: "listLeases", tag: "leases", endpoint: plain((*server).listLeases),
 		summary: "List leases",
 		timeout: quick, action: policy.LeaseShow, query: leaseQuery, status: []int{http.StatusOK},
 	},
 	{
-		method: "GET", path: "/v1/leases/{id}", id: "showLease", endpoint: plain((*server).showLease),
+		method: "GET", path: "/v1/leases/{id}", id: "showLease", tag: "leases", endpoint: plain((*server).showLease),
 		summary: "Show a lease",
 		timeout: quick, action: policy.LeaseShow, status: []int{http.StatusOK},
 	},
 	{
-		method: "POST", path: "/v1/leases/{id}/renew", id: "renewLease", endpoint: takes((*server).renewLease),
+		method: "POST", path: "/v1/leases/{id}/renew", id: "renewLease", tag: "leases", endpoint: takes((*server).renewLease),
 		summary:  "Mint a new credential of a lease",
 		optional: true, timeout: remote, action: policy.LeaseRenew, status: []int{http.StatusOK},
 	},
 	{
-		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", endpoint: plain((*server).revokeLease),
+		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),
 		summary: "Revoke a lease: 200 when its upstream object is gone, 202 until then",
 		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted},
 	},
 	{
-		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", endpoint: takes((*server).revokeLeases),
+		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
 		summary: "Revoke all leases of a VIM, a principal or an operation",
 		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK},
 	},
 
 	{
-		method: "GET", path: "/v1/whoami", id: "whoAmI", endpoint: plain((*server).whoAmI),
+		method: "GET", path: "/v1/whoami", id: "whoAmI", tag: "callers", endpoint: plain((*server).whoAmI),
 		summary: "Show who the caller is to the server",
 		timeout: quick, status: []int{http.StatusOK},
 	},
 	{
-		method: "GET", path: "/v1/audit", id: "listAudit", endpoint: plain((*server).listAudit),
+		method: "GET", path: "/v1/audit", id: "listAudit", tag: "audit", endpoint: plain((*server).listAudit),
 		summary: "Read the audit log, newest first",
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
 	},
 	{
-		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", endpoint: plain((*server).auditTree),
+		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", tag: "audit", endpoint: plain((*server).auditTree),
 		summary: "Show the Merkle tree over the whole audit log",
 		timeout: remote, action: policy.AuditRead, query: treeQuery, status: []int{http.StatusOK},
 	},
 	{
-		method: "POST", path: "/v1/policy:explain", id: "explainPolicy", endpoint: takes((*server).explain),
+		method: "POST", path: "/v1/policy:explain", id: "explainPolicy", tag: "callers", endpoint: takes((*server).explain),
 		summary: "Ask what policy would decide",
 		timeout: quick, action: policy.PolicyExplain, status: []int{http.StatusOK},
 	},
 
 	{
-		method: "GET", path: "/healthz", id: "alive", endpoint: plain((*server).alive),
+		method: "GET", path: "/healthz", id: "alive", tag: "probes", endpoint: plain((*server).alive),
 		summary: "Whether the server lives",
 		timeout: quick, status: []int{http.StatusOK},
 	},
 	{
-		method: "GET", path: "/readyz", id: "ready", endpoint: plain((*server).ready),
+		method: "GET", path: "/readyz", id: "ready", tag: "probes", endpoint: plain((*server).ready),
 		summary: "Whether the server can serve",
 		timeout: quick, status: []int{http.StatusOK},
 	},
+}
+
+// tags are the groups of operations, in the order in which people meet them.
+var tags = []*huma.Tag{
+	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
+	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
+	{Name: "keys", Description: "How credentials are sealed"},
+	{Name: "callers", Description: "Who the caller is, and what policy decides"},
+	{Name: "audit", Description: "Who did what, and the proof that the log only grew"},
+	{Name: "probes", Description: "Whether the server lives and can serve; no token needed"},
 }
 
 var (
