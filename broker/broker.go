@@ -34,6 +34,9 @@ type Options struct {
 	// ReservedLabels are prefixes of label keys that only those may set, change or remove
 	// whom policy permits vim:label-reserved. Nil means [DefaultReservedLabels].
 	ReservedLabels []string
+	// Directories know callers without their tokens, by authenticator. Of others the roles
+	// that they last showed count.
+	Directories map[string]policy.Directory
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -64,6 +67,9 @@ type Terms struct {
 	// TidyAfter is how long a grant is without a live lease before what drivers keep for
 	// it on the VIM is removed.
 	TidyAfter time.Duration
+	// EndWithAccess: a lease ends once its holder would not be issued it any more.
+	// Otherwise it is not renewed.
+	EndWithAccess bool
 	// RemoveLeft: what the holder of a lease has left behind is removed when the lease
 	// is revoked, where the driver can tell it from what others need. Otherwise it is
 	// reported.
@@ -99,9 +105,10 @@ type Broker struct {
 	egress  func(string) *egress.Rules
 	terms   Terms
 	// reserved are prefixes of label keys.
-	reserved []string
-	log      *slog.Logger
-	now      func() time.Time
+	reserved    []string
+	directories map[string]policy.Directory
+	log         *slog.Logger
+	now         func() time.Time
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
@@ -128,6 +135,7 @@ func New(o Options) (*Broker, error) {
 		egress:        o.Egress,
 		terms:         o.Terms,
 		reserved:      o.ReservedLabels,
+		directories:   o.Directories,
 		log:           o.Log,
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
@@ -379,7 +387,7 @@ func leaseNotFound() error {
 func vimResource(v VIM) policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindVIM, ID: v.ID, Project: v.Project,
-		VIMType: string(v.Type), VIMName: v.Name, Shared: v.Shared, Labels: v.Labels,
+		VIMType: string(v.Type), VIMName: v.Name, Shared: v.Shared, SharedWith: v.SharedWith, Labels: v.Labels,
 	}
 }
 

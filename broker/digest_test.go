@@ -98,6 +98,7 @@ func TestAnotherRegistrationUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Description": func(r *broker.Registration) { r.Description = "another" },
 		"Extra":       func(r *broker.Registration) { r.Extra = `{"rack":2}` },
 		"Shared":      func(r *broker.Registration) { r.Shared = true },
+		"SharedWith":  func(r *broker.Registration) { r.SharedWith = []string{"other"} },
 		"Default":     func(r *broker.Registration) { r.Default = true },
 		"Project":     func(r *broker.Registration) { r.Project = "other" },
 		"Credential": func(r *broker.Registration) { // its kind; what else is not secret of it is below

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/policy"
@@ -54,8 +55,11 @@ type besideRight struct {
 // besides lists the rights that a draft needs besides the one for the write itself.
 func (b *Broker) besides(d *policy.Draft) []besideRight {
 	var needs []besideRight
-	if d.Shared != d.SharedBefore {
+	switch {
+	case d.Shared != d.SharedBefore:
 		needs = append(needs, besideRight{policy.VIMShare, "shared", "policy does not let you share VIMs"})
+	case !slices.Equal(d.SharedWith, d.SharedWithBefore):
+		needs = append(needs, besideRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
 	}
 	for _, prefix := range b.reserved {
 		if !maps.Equal(withPrefix(d.Labels, prefix), withPrefix(d.LabelsBefore, prefix)) {
@@ -108,7 +112,8 @@ func draft(before, after VIM, keyStore string) *policy.Draft {
 	d := &policy.Draft{
 		Name: after.Name, Type: string(after.Type), InsecureSkipVerify: after.Current.Target.InsecureSkipVerify,
 		ServerName: after.Current.Target.ServerName, KeyStore: keyStore, Default: after.Default,
-		Shared: after.Shared, SharedBefore: before.Shared, Labels: after.Labels, LabelsBefore: before.Labels,
+		Shared: after.Shared, SharedBefore: before.Shared, SharedWith: after.SharedWith, SharedWithBefore: before.SharedWith,
+		Labels: after.Labels, LabelsBefore: before.Labels,
 	}
 	if u, err := url.Parse(after.Current.Target.Endpoint); err == nil {
 		d.EndpointHost, d.PlainHTTP = strings.ToLower(u.Hostname()), u.Scheme == "http"

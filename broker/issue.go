@@ -154,7 +154,7 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 	now := b.now()
 	return Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: p.Project, Principal: p.Name, Operation: r.Operation, State: LeasePending,
+		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, State: LeasePending,
 		Role: g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
 		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(b.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,

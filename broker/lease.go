@@ -48,6 +48,7 @@ const (
 	Abandoned    Reason = "abandoned"    // the process died while issuing it
 	AuditFailed  Reason = "auditFailed"  // its issue could not be recorded
 	GoneUpstream Reason = "goneUpstream" // the upstream object was found missing
+	AccessLost   Reason = "accessLost"   // its holder would not be issued it any more
 )
 
 // Lease is one derived credential, or the record of one.
@@ -66,6 +67,9 @@ type Lease struct {
 	// Project is the principal's, not the VIM's.
 	Project   string
 	Principal string
+	// HolderRoles are the principal's when the lease was issued or last renewed; empty on
+	// leases from before that was kept.
+	HolderRoles []string
 	// Operation is the LCM operation occurrence it serves, if any.
 	Operation string
 	State     LeaseState

@@ -3,6 +3,7 @@ package broker
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -73,6 +74,29 @@ func validProject(project string) error {
 		return Invalid("project", "must be at most %d printable bytes, without a space at either end", maxProject)
 	}
 	return nil
+}
+
+// maxSharedWith is how many projects a VIM can be shared with by name.
+const maxSharedWith = 100
+
+// sharedWith puts the names of other projects in order, each once. It leaves out the
+// project that the VIM belongs to.
+func sharedWith(projects []string, own string) ([]string, error) {
+	sorted := slices.Clone(projects)
+	slices.Sort(sorted)
+	sorted = slices.DeleteFunc(slices.Compact(sorted), func(project string) bool { return project == own })
+	if len(sorted) > maxSharedWith {
+		return nil, Invalid("sharedWith", "names more than %d projects", maxSharedWith)
+	}
+	for _, project := range sorted {
+		if project == "" || validProject(project) != nil {
+			return nil, Invalid("sharedWith", "holds a name that is not 1 to %d printable bytes, without a space at either end", maxProject)
+		}
+	}
+	if len(sorted) == 0 {
+		return nil, nil
+	}
+	return sorted, nil
 }
 
 // mergeExtra merges one JSON object into another, at every depth (RFC 7396). Both

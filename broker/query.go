@@ -35,7 +35,16 @@ func (b *Broker) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, 
 	if err != nil {
 		return VIM{}, err
 	}
-	return v, b.read(ctx, p, policy.VIMShow, vimResource(v))
+	return b.shown(p, v), b.read(ctx, p, policy.VIMShow, vimResource(v))
+}
+
+// shown is a VIM as p may see it: to those of other projects who may not change it, the
+// projects that it is shared with are nobody's business but their own.
+func (b *Broker) shown(p policy.Principal, v VIM) VIM {
+	if p.Project != v.Project && len(v.SharedWith) > 0 && !b.guard.Allows(p, policy.VIMUpdate, vimResource(v)) {
+		v.SharedWith = slices.DeleteFunc(slices.Clone(v.SharedWith), func(project string) bool { return project != p.Project })
+	}
+	return v
 }
 
 // VIMs returns a page of the VIMs that p may see, and the next page's token. A page may
@@ -66,7 +75,7 @@ func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VI
 			continue
 		}
 		if v.State != Registering && b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-			visible = append(visible, v)
+			visible = append(visible, b.shown(p, v))
 		}
 	}
 	return visible, next, nil

@@ -64,7 +64,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Credential, error) {
 	fail := func(err error) (VIM, Driver, Credential, error) {
 		return VIM{
-			Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, Labels: r.Labels, Shared: r.Shared, Default: r.Default,
+			Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, Labels: r.Labels, Shared: r.Shared, SharedWith: r.SharedWith, Default: r.Default,
 			Current: Generation{Target: Target{Endpoint: r.Endpoint, InsecureSkipVerify: r.InsecureSkipVerify}},
 		}, nil, Credential{}, err
 	}
@@ -72,6 +72,10 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 		return fail(err)
 	}
 	if err := validLabels(r.Labels); err != nil {
+		return fail(err)
+	}
+	var err error
+	if r.SharedWith, err = sharedWith(r.SharedWith, cmp.Or(r.Project, p.Project)); err != nil {
 		return fail(err)
 	}
 	if err := validNotes(r.Description, r.Extra); err != nil {
@@ -99,14 +103,24 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	now := b.now()
 	return VIM{
 		ID: uuid.NewString(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: Registering,
-		Labels: r.Labels, Description: r.Description, Extra: r.Extra, Shared: r.Shared, Default: r.Default,
+		Labels: r.Labels, Description: r.Description, Extra: r.Extra, Shared: r.Shared, SharedWith: r.SharedWith, Default: r.Default,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now,
 		Current:        Generation{Target: target},
 		Pending:        &Pending{Generation: 1, Since: now},
 		Health:         Health{Status: Unchecked, Next: now.Add(b.terms.CheckEvery)},
 		IdempotencyKey: r.IdempotencyKey,
-		RequestDigest:  digest(r.Name, r.Type, target, r.Labels, r.Shared, r.Default, cred.Kind, cred.Username, r.Description, r.Extra),
+		RequestDigest:  registrationDigest(r, target, cred),
 	}, d, cred, nil
+}
+
+// registrationDigest tells requests apart. What older versions did not know counts only
+// where it is set, so that a request that is repeated across an upgrade is the same.
+func registrationDigest(r Registration, target Target, cred Credential) string {
+	parts := []any{r.Name, r.Type, target, r.Labels, r.Shared, r.Default, cred.Kind, cred.Username, r.Description, r.Extra}
+	if len(r.SharedWith) > 0 {
+		parts = append(parts, r.SharedWith)
+	}
+	return digest(parts...)
 }
 
 // byKey finds what a principal made under an idempotency key, also by the name that

@@ -70,6 +70,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		return fail(b.refuse(ctx, act, err))
 	}
 	failpoint.At("renew.minted")
+	l.HolderRoles = p.Roles
 	stored, err := b.recordRenewal(ctx, src, v, l, minted, grant.TTL, act)
 	if err != nil {
 		return fail(err)
@@ -164,7 +165,7 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease,
 			now.CredentialEndsAt = ends
 		}
 		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
-		now.CredentialID = m.CredentialID
+		now.CredentialID, now.HolderRoles = m.CredentialID, l.HolderRoles
 		return nil
 	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 }

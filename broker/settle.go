@@ -85,7 +85,7 @@ func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
 
 // Passes are the broker's periodic work, for a job queue to run.
 func (b *Broker) Passes() []Pass {
-	return []Pass{
+	passes := []Pass{
 		{Name: "reap", Every: b.terms.ReapEvery, Run: b.Reap},
 		{Name: "settle", Every: b.terms.SettleEvery, Run: func(ctx context.Context) error {
 			return b.Settle(ctx, b.now().Add(-b.terms.AbandonedAfter))
@@ -94,4 +94,8 @@ func (b *Broker) Passes() []Pass {
 		{Name: "check", Every: min(b.terms.CheckEvery, 30*time.Second), Run: b.CheckDue},
 		{Name: "inventory", Every: b.terms.InventoryEvery, Run: b.InventoryAll},
 	}
+	if b.terms.EndWithAccess {
+		passes = append(passes, Pass{Name: "access", Every: b.terms.SettleEvery, Run: b.EndWithoutAccess})
+	}
+	return passes
 }

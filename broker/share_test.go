@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -87,4 +88,73 @@ func TestListsHoldOnlyWhatPolicyShows(t *testing.T) {
 	if vims, _, err := b.VIMs(t.Context(), bob, broker.VIMQuery{}); err != nil || len(vims) != 2 {
 		t.Errorf("bob lists %d VIMs, %v, want both of his project", len(vims), err)
 	}
+}
+
+// A VIM that is shared with named projects is seen and leased there, and nowhere else;
+// none of them learns of the others.
+func TestAVIMIsSharedWithNamedProjects(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	third := policy.Principal{Name: "carol", Project: "third", Roles: []string{policy.RoleMember}}
+	v := b.mustRegister(alice, "hub")
+	for what, change := range map[string]broker.Change{
+		"shared":     {Shared: ptr(true)},
+		"sharedWith": {SharedWith: &[]string{"other"}},
+	} {
+		_, err := b.UpdateVIM(t.Context(), alice, v.ID, change)
+		wantKind(t, "a member sharing", err, broker.ErrDenied)
+		wantField(t, "a member sharing", err, what)
+	}
+	for _, bad := range [][]string{{""}, {" x"}, make([]string, 101)} {
+		for i := range bad {
+			if len(bad) > 1 {
+				bad[i] = "p" + string(rune('a'+i))
+			}
+		}
+		_, err := b.UpdateVIM(t.Context(), root, v.ID, broker.Change{SharedWith: &bad})
+		wantKind(t, "sharing with names that are none, or too many", err, broker.ErrInvalid)
+		wantField(t, "sharing with names that are none, or too many", err, "sharedWith")
+	}
+	v, err := b.UpdateVIM(t.Context(), root, v.ID, broker.Change{SharedWith: &[]string{"third", "other", "demo", "other"}})
+	if err != nil || !slices.Equal(v.SharedWith, []string{"other", "third"}) {
+		t.Fatalf("sharing = %v, %v, want the other projects in order", v.SharedWith, err)
+	}
+	for _, p := range []policy.Principal{mallet, third} {
+		seen, _, err := b.VIMs(t.Context(), p, broker.VIMQuery{})
+		if err != nil || len(seen) != 1 || !slices.Equal(seen[0].SharedWith, []string{p.Project}) {
+			t.Errorf("%s lists %+v, %v, want the VIM, and no other project's name", p.Name, seen, err)
+		}
+		one, err := b.VIM(t.Context(), p, "hub")
+		if err != nil || !slices.Equal(one.SharedWith, []string{p.Project}) {
+			t.Errorf("%s sees it shared with %v, %v, want its own project only", p.Name, one.SharedWith, err)
+		}
+		if _, _, err := b.IssueLease(t.Context(), p, broker.LeaseRequest{VIM: "hub"}); err != nil {
+			t.Errorf("%s leasing it = %v", p.Name, err)
+		}
+	}
+	if own, err := b.VIM(t.Context(), alice, "hub"); err != nil || len(own.SharedWith) != 2 {
+		t.Errorf("its own project sees it shared with %v, %v, want all of them", own.SharedWith, err)
+	}
+	if _, err := b.UpdateVIM(t.Context(), root, v.ID, broker.Change{SharedWith: &[]string{"third"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.VIM(t.Context(), mallet, v.ID)
+	wantKind(t, "seeing it after the share has ended", err, broker.ErrNotFound)
+	if seen, _, err := b.VIMs(t.Context(), mallet, broker.VIMQuery{}); err != nil || len(seen) != 0 {
+		t.Errorf("after the share has ended the list holds %d, %v", len(seen), err)
+	}
+	if _, err := b.VIM(t.Context(), third, v.ID); err != nil {
+		t.Errorf("the other share = %v, want it to stay", err)
+	}
+}
+
+// A share that comes between decision and write is decided on.
+func TestRepeatingAShareDoesNotWinItBack(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "hub")
+	if _, err := b.UpdateVIM(t.Context(), root, v.ID, broker.Change{SharedWith: &[]string{"other"}}); err != nil {
+		t.Fatal(err)
+	}
+	late := b.behind(v.ID, broker.Change{SharedWith: &[]string{}})
+	_, err := late.UpdateVIM(t.Context(), alice, v.ID, broker.Change{SharedWith: &[]string{"other"}})
+	wantKind(t, "repeating the share", err, broker.ErrDenied)
 }

@@ -25,6 +25,7 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return VIM{}, err
 	}
+	c = u.change
 	if err := c.valid(); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
@@ -32,7 +33,11 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 		return VIM{}, b.refuse(ctx, act, err)
 	}
 	if c.makesGeneration() {
-		return b.writeGeneration(ctx, u, act)
+		v, err := b.writeGeneration(ctx, u, act)
+		if err == nil {
+			b.endChanged(ctx, u.vim, v)
+		}
+		return v, err
 	}
 	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
 		if err := b.openFor(now, u); err != nil {
@@ -45,6 +50,7 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
+	b.endChanged(ctx, u.vim, v)
 	return v, nil
 }
 
@@ -69,9 +75,14 @@ func (b *Broker) enterUpdate(ctx context.Context, p policy.Principal, ref string
 	if err != nil {
 		return nil, nil, err
 	}
-	u := &edit{caller: p, action: action, vim: v, change: c, target: v.Current.Target, keyStore: v.Current.KeyStore}
 	var invalid error
-	if c.makesGeneration() {
+	if c.SharedWith != nil {
+		var projects []string
+		projects, invalid = sharedWith(*c.SharedWith, v.Project)
+		c.SharedWith = &projects
+	}
+	u := &edit{caller: p, action: action, vim: v, change: c, target: v.Current.Target, keyStore: v.Current.KeyStore}
+	if invalid == nil && c.makesGeneration() {
 		u.keyStore = b.keys[0].Name()
 		invalid = b.plan(u)
 	}
@@ -139,6 +150,9 @@ func (c Change) apply(v *VIM) {
 	v.Extra = mergeExtra(v.Extra, c.Extra)
 	if c.Shared != nil {
 		v.Shared = *c.Shared
+	}
+	if c.SharedWith != nil {
+		v.SharedWith = *c.SharedWith
 	}
 	if c.Default != nil {
 		v.Default = *c.Default

@@ -47,6 +47,8 @@ type VIM struct {
 	Extra string
 	// Shared VIMs can be seen and leased by every project.
 	Shared bool
+	// SharedWith are the other projects that can see and lease it, sorted, each once.
+	SharedWith []string
 	// Default: the project's VIM when a request names none. At most one a project.
 	Default bool
 	// CreatedBy is the principal that registered it.
@@ -207,6 +209,7 @@ type Registration struct {
 	Description string
 	Extra       string
 	Shared      bool
+	SharedWith  []string
 	Default     bool
 	// Project is whose VIM it becomes, as policy allows; empty means the principal's own.
 	Project string
@@ -222,9 +225,11 @@ type Change struct {
 	Description *string
 	// Extra is a JSON object that is merged into the VIM's, at every depth (RFC 7396):
 	// what it names is replaced, or removed where it is null, everything else stays.
-	Extra   string
-	Shared  *bool
-	Default *bool
+	Extra  string
+	Shared *bool
+	// SharedWith replaces the whole list.
+	SharedWith *[]string
+	Default    *bool
 
 	// What follows makes a new generation. Endpoint, CACert, InsecureSkipVerify and
 	// ServerName also demand the credential again.

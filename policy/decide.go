@@ -116,10 +116,11 @@ func resourceEntity(r Resource) cedar.Entity {
 	switch r.Kind {
 	case KindVIM:
 		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project": cedar.String(r.Project),
-			"name":    cedar.String(r.VIMName),
-			"type":    cedar.String(r.VIMType),
-			"shared":  cedar.Boolean(r.Shared),
+			"project":    cedar.String(r.Project),
+			"name":       cedar.String(r.VIMName),
+			"type":       cedar.String(r.VIMType),
+			"shared":     cedar.Boolean(r.Shared),
+			"sharedWith": stringSet(r.SharedWith),
 		})
 		e.Tags = labelRecord(r.Labels)
 	case KindLease:
@@ -196,6 +197,8 @@ func draftRecord(d *Draft) cedar.Record {
 		"isDefault":          cedar.Boolean(d.Default),
 		"shared":             cedar.Boolean(d.Shared),
 		"sharedBefore":       cedar.Boolean(d.SharedBefore),
+		"sharedWith":         stringSet(d.SharedWith),
+		"sharedWithBefore":   stringSet(d.SharedWithBefore),
 		"labels":             labelSet(d.Labels),
 		"labelsBefore":       labelSet(d.LabelsBefore),
 		"labelsChanged":      stringSet(changed),

@@ -74,7 +74,7 @@ const (
 	VIMCheck       Action = "vim:check"
 	VIMDelete      Action = "vim:delete"
 	VIMForceDelete Action = "vim:force-delete" // delete although leases could not be revoked
-	VIMShare       Action = "vim:share"        // set or clear "shared"
+	VIMShare       Action = "vim:share"        // change with whom it is shared
 	// VIMLabelReserved is needed besides to set, change or remove a label whose key
 	// begins with a reserved prefix.
 	VIMLabelReserved Action = "vim:label-reserved"
@@ -114,9 +114,10 @@ type Resource struct {
 	// VIMType and VIMName are the VIM's; on a lease, those of its VIM.
 	VIMType string
 	VIMName string
-	// Shared and Labels are a VIM's only: on a lease they would be as old as it is.
-	Shared bool
-	Labels map[string]string
+	// Shared, SharedWith and Labels are a VIM's only: on a lease they would be as old as it is.
+	Shared     bool
+	SharedWith []string
+	Labels     map[string]string
 	// Owner is the principal that a lease was issued to.
 	Owner string
 }
@@ -161,11 +162,14 @@ type Draft struct {
 	// KeyStore would hold the key of what is sealed.
 	KeyStore string
 	Default  bool
-	Shared   bool
-	Labels   map[string]string
-	// SharedBefore and LabelsBefore are empty where the VIM is new.
-	SharedBefore bool
-	LabelsBefore map[string]string
+	// Shared is with every project, SharedWith with these.
+	Shared     bool
+	SharedWith []string
+	Labels     map[string]string
+	// What was before is empty where the VIM is new.
+	SharedBefore     bool
+	SharedWithBefore []string
+	LabelsBefore     map[string]string
 }
 
 // Request is one question.

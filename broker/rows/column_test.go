@@ -17,8 +17,8 @@ func TestEveryFieldHasAColumn(t *testing.T) {
 	var g Generation
 	wantColumns(t, reflect.ValueOf(&g).Elem(), GenerationColumns.Fields(&g))
 	v := OfVIM(broker.VIM{})
-	// Labels and generations have tables of their own, and Damaged is what reading finds.
-	fields := append(VIMColumns.Fields(v), &v.VIM.Labels, &v.VIM.Current, &v.VIM.Pending, &v.VIM.Past, &v.VIM.Damaged)
+	// Labels, shares and generations have tables of their own, and Damaged is what reading finds.
+	fields := append(VIMColumns.Fields(v), &v.VIM.Labels, &v.VIM.SharedWith, &v.VIM.Current, &v.VIM.Pending, &v.VIM.Past, &v.VIM.Damaged)
 	wantColumns(t, reflect.ValueOf(&v.VIM).Elem(), fields, &v.current, &v.pending.Generation, &v.pending.Since)
 }
 

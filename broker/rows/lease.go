@@ -58,6 +58,7 @@ var LeaseColumns = Columns[lease]{
 	{Name: "credential_ends_at", field: func(l *lease) any { return &l.CredentialEndsAt }},
 	{Name: "stood", field: func(l *lease) any { return &l.Stood }},
 	{Name: "left_behind", field: func(l *lease) any { return &l.LeftBehind }},
+	{Name: "holder_roles", field: func(l *lease) any { return &l.HolderRoles }},
 }
 
 // NeedsGeneration reports whether the broker may still have to revoke or try the

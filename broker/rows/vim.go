@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
 )
@@ -96,6 +97,7 @@ func Gather(found []VIM) []broker.VIM {
 			if r.pending.Generation != 0 {
 				r.VIM.Pending = &r.pending
 			}
+			slices.Sort(r.VIM.SharedWith)
 			vims = append(vims, r.VIM)
 		}
 		v := &vims[len(vims)-1]

@@ -39,6 +39,10 @@ type CallersOptions struct {
 	Timeout time.Duration
 	// Egress bounds where Keystone may be; nil means [egress.Default] with loopback.
 	Egress *egress.Rules
+	// LoggedIn, if not nil, is told each time that Keystone has said what a caller's roles
+	// are. Tokens of application credentials and trusts do not count: those hold only a
+	// part of the roles.
+	LoggedIn func(context.Context, policy.Principal)
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
 	// Log is told when the broker's own login is lost and found; nil discards it.
@@ -148,6 +152,7 @@ type validated struct {
 		Application *struct {
 			Rules []any `json:"access_rules"`
 		} `json:"application_credential"`
+		Trust *struct{} `json:"OS-TRUST:trust"`
 	} `json:"token"`
 }
 
@@ -177,6 +182,9 @@ func (c *Callers) validate(ctx context.Context, token string, digest [sha256.Siz
 	p, err := c.principal(body)
 	if err != nil {
 		return policy.Principal{}, err
+	}
+	if c.options.LoggedIn != nil && body.Token.Application == nil && body.Token.Trust == nil {
+		c.options.LoggedIn(ctx, p)
 	}
 	until := began.Add(callerTTL)
 	if body.Token.ExpiresAt.Before(until) {

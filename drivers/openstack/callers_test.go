@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -201,6 +202,33 @@ func TestCallersOfNoProject(t *testing.T) {
 	free["application_credential"] = object{"id": "x", "restricted": true}
 	k.knows("free", free)
 	wantCaller(t, c, "free", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}})
+}
+
+// A login shows all of a caller's roles, but with a token that holds only a part of them.
+func TestALoginIsToldOnce(t *testing.T) {
+	k := newDoorKeystone(t)
+	var told []string
+	o := doorOptions(t, k)
+	o.LoggedIn = func(_ context.Context, p policy.Principal) {
+		told = append(told, p.Name+" "+strings.Join(p.Roles, ","))
+	}
+	c := mustCallers(t, o)
+	later := time.Now().Add(time.Hour)
+	part, trusted := token("a1", "default", "p1", later, "member"), token("a1", "default", "p1", later, "member")
+	part["application_credential"] = object{"id": "x", "restricted": true}
+	trusted["OS-TRUST:trust"] = object{"id": "x"}
+	k.knows("whole", token("a1", "default", "p1", later, "member", "reader"))
+	k.knows("part", part)
+	k.knows("trusted", trusted)
+	for _, name := range []string{"whole", "part", "trusted", "whole"} {
+		if _, err := c.Authenticate(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantStranger(t, c, "stranger")
+	if want := []string{"keystone:a1@default member,reader"}; !slices.Equal(told, want) {
+		t.Errorf("told of the logins %q, want %q", told, want)
+	}
 }
 
 // What no Keystone says makes no principal.

@@ -25,7 +25,7 @@ type Source interface {
 }
 
 // Copied counts rows.
-type Copied struct{ VIMs, Generations, Labels, Grants, Leases, RetiredKeys, Entries int64 }
+type Copied struct{ VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries int64 }
 
 // copyPage is how many rows are read and written at a time.
 const copyPage = broker.MaxPage
@@ -160,7 +160,7 @@ func (c *copying) vims() error {
 		if err != nil {
 			return err
 		}
-		var stored, generations, labels [][]any
+		var stored, generations, labels, shares [][]any
 		for _, v := range vims {
 			stored = append(stored, values(rows.VIMColumns.Fields(rows.OfVIM(v))))
 			for _, g := range append(slices.Clone(v.Past), v.Current) {
@@ -171,11 +171,15 @@ func (c *copying) vims() error {
 			for key, value := range v.Labels {
 				labels = append(labels, []any{v.ID, key, value})
 			}
+			for _, project := range v.SharedWith {
+				shares = append(shares, []any{project, v.Project, v.Name})
+			}
 		}
 		if err := errors.Join(
 			c.into("vims", rows.VIMColumns.Names(), stored, &c.VIMs),
 			c.into("vim_generations", rows.GenerationColumns.Names(), generations, &c.Generations),
 			c.into("vim_labels", "vim, key, value", labels, &c.Labels),
+			c.into("vim_shares", "shared_with, vim_project, vim_name", shares, &c.Shares),
 		); err != nil || next == "" {
 			return err
 		}
@@ -260,8 +264,8 @@ func (c *copying) entries() error {
 func (c *copying) verifyCounts() error {
 	var there Copied
 	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
-		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
-		(SELECT count(*) FROM audit_entries)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Grants, &there.Leases,
+		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM vim_shares), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
+		(SELECT count(*) FROM audit_entries)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
 		&there.RetiredKeys, &there.Entries)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)

@@ -36,7 +36,7 @@ var crowd = []string{
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}'
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}'
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
 	`INSERT INTO leases (` + leaseColumns + `)
@@ -45,12 +45,20 @@ var crowd = []string{
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, '', '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}'
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}'
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',
 			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', ''
 		FROM generate_series(1, 22000) AS i`,
+	// 5 000 VIMs that are shared by name with the full project.
+	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
+		SELECT 'third-' || i, 'third', 'name-' || i, 'kubernetes', 'registered', false, false, 'alice',
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', ''
+		FROM generate_series(1, 5000) AS i`,
+	`INSERT INTO vim_shares (shared_with, vim_project, vim_name)
+		SELECT CASE WHEN project = 'third' THEN 'full' ELSE 'project-' || length(name) END, project, name FROM vims
+		WHERE project IN ('third', 'project-7')`,
 	`INSERT INTO grants (` + rows.GrantColumns.Names() + `)
 		SELECT 'vim-' || i, 'grant-' || i % 5, 1, CASE WHEN i % 1000 = 0 THEN 'closing' ELSE 'open' END,
 			CASE WHEN i % 1000 = 1 THEN timestamptz '2030-01-01' ELSE '-infinity' END, 'edit', 'null', '{}', false
@@ -136,7 +144,7 @@ func (s *Store) touched(t *testing.T, text string, args ...any) (found, blocks i
 }
 
 // wantOnePage holds that a page costs the rows of a page, and one more, from each
-// of at most two ranges of an index, however many rows the lists have.
+// of at most three ranges of an index, however many rows the lists have.
 func (s *Store) wantOnePage(t *testing.T) {
 	const size = 50
 	middle := rows.Token(rows.LeasePosition{CreatedAt: time.Date(2030, 2, 8, 0, 0, 0, 0, time.UTC).UnixMicro(), ID: "full-5"})
@@ -159,15 +167,17 @@ func (s *Store) wantOnePage(t *testing.T) {
 	for _, f := range []broker.VIMFilter{
 		{}, {Project: "full"}, {State: broker.Registered}, {Status: broker.Reachable}, {State: broker.Registered, Project: "full"},
 	} {
-		for _, f.Token = range []string{"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"})} {
+		for _, f.Token = range []string{
+			"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"}), rows.Token(rows.VIMPosition{Project: "third", Name: "name-2500"}),
+		} {
 			f.Size = size
 			text, args, _, err := listVIMs(f)
 			if err != nil {
 				t.Fatal(err)
 			}
 			found, blocks := s.touched(t, text, args...)
-			// Each VIM of the page is looked up again, with its generations and labels.
-			if most := 5 * (size + 1); found > most || blocks > 6*most {
+			// Each VIM of the page is looked up again, with its generations, labels and shares.
+			if most := 7 * (size + 1); found > most || blocks > 6*most {
 				t.Errorf("VIMs(%+v) looks at %d rows in %d blocks, want at most %d in %d:\n%s", f, found, blocks, most, 6*most, s.plan(t, text, args...))
 			}
 		}
@@ -204,7 +214,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	want := func(name, index, text string, args ...any) {
 		t.Helper()
 		plan := s.plan(t, text, args...)
-		for _, table := range []string{"vims", "vim_labels", "vim_generations", "leases", "retired_keys", "audit_entries"} {
+		for _, table := range []string{"vims", "vim_labels", "vim_shares", "vim_generations", "leases", "retired_keys", "audit_entries"} {
 			if strings.Contains(plan, "Seq Scan on "+table) {
 				t.Errorf("%s reads all of %s:\n%s", name, table, plan)
 			}
@@ -225,6 +235,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{Page: vimPage}, "vim_name_once_per_project"},
 		{broker.VIMFilter{Project: "project-5"}, "vim_shared"},
 		{broker.VIMFilter{Project: "project-5", Page: vimPage}, "vim_shared"},
+		{broker.VIMFilter{Project: "full", Page: vimPage}, "share_once_per_vim"},
 		{broker.VIMFilter{ID: "vim-7"}, "vims_pkey"},
 		{broker.VIMFilter{ID: "vim-7", Project: "project-7"}, "vims_pkey"},
 		{broker.VIMFilter{Name: "name-7"}, "vim_by_name"},

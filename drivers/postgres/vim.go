@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
@@ -24,6 +25,8 @@ const (
 
 	insertLabel  = `INSERT INTO vim_labels (vim, key, value) VALUES ($1, $2, $3)`
 	deleteLabels = `DELETE FROM vim_labels WHERE vim = $1`
+	insertShare  = `INSERT INTO vim_shares (shared_with, vim_project, vim_name) VALUES ($1, $2, $3)`
+	deleteShares = `DELETE FROM vim_shares WHERE vim_name = $1 AND vim_project = $2`
 )
 
 var (
@@ -43,6 +46,7 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) erro
 		}
 		t.queue(insertVIM, values(rows.VIMColumns.Fields(rows.OfVIM(v)))...)
 		t.setLabels(v.ID, v.Labels)
+		t.setShares(v)
 		if v.Current.Number != 0 {
 			t.addGeneration(v.ID, v.Current)
 		}
@@ -83,7 +87,7 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 			return err
 		}
 		old := v
-		old.Labels = maps.Clone(v.Labels) // change may write into it
+		old.Labels, old.SharedWith = maps.Clone(v.Labels), slices.Clone(v.SharedWith) // change may write into them
 		if refusal = change(&v); refusal != nil {
 			return refusal
 		}
@@ -103,6 +107,11 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		if !maps.Equal(old.Labels, v.Labels) {
 			t.queue(deleteLabels, id)
 			t.setLabels(id, v.Labels)
+		}
+		if !slices.Equal(old.SharedWith, v.SharedWith) {
+			v.Project = old.Project
+			t.queue(deleteShares, v.Name, v.Project)
+			t.setShares(v)
 		}
 		stored, err = t.vim(id)
 		return err
@@ -172,6 +181,12 @@ func orLive(err error) error {
 		return err
 	}
 	return broker.LeasesLive()
+}
+
+func (t txn) setShares(v broker.VIM) {
+	for _, project := range v.SharedWith {
+		t.queue(insertShare, project, v.Project, v.Name)
+	}
 }
 
 func (t txn) setLabels(vim string, labels map[string]string) {

@@ -30,6 +30,10 @@ func (s *Store) VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, str
 const (
 	positions = `SELECT id, project, name FROM vims`
 	byName    = ` ORDER BY project, name LIMIT ?`
+
+	// sharedPositions are those of the VIMs that are shared with named projects.
+	sharedPositions = `SELECT id, project, name FROM vim_shares JOIN vims ON project = vim_project AND name = vim_name`
+	byShare         = ` ORDER BY vim_project, vim_name LIMIT ?`
 )
 
 // listVIMs writes the query. It finds the page through an index, and joins only its
@@ -46,8 +50,6 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 	c.AddIf(f.Identity != "", `id IN (SELECT vim FROM vim_generations WHERE identity = ?)`, f.Identity)
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
 	c.AddIf(f.Type != "", `type = ?`, f.Type)
-	c.AddIf(f.State != "", `state = ?`, f.State)
-	c.AddIf(f.Status != "", `health = ?`, f.Status)
 	c.AddIf(f.Default, `is_default`)
 	c.AddIf(!f.CheckDue.IsZero(), `health_next <= ?`, stamp(f.CheckDue))
 	c.AddIf(!f.PendingBefore.IsZero(), `unsettled_since < ?`, stamp(f.PendingBefore))
@@ -63,6 +65,13 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 	// Few VIMs are due, are unsettled or have the label.
 	few := !f.CheckDue.IsZero() || !f.PendingBefore.IsZero() || len(f.Labels) > 0
 
+	shared := c.Clone()
+	c.AddIf(f.State != "", `state = ?`, f.State)
+	c.AddIf(f.Status != "", `health = ?`, f.Status)
+	// Few of the VIMs of a state are shared: IS TRUE keeps the planner from reading all.
+	shared.AddIf(f.State != "", `(state = ?) IS TRUE`, f.State)
+	shared.AddIf(f.Status != "", `(health = ?) IS TRUE`, f.Status)
+
 	var page string
 	if f.Project == "" {
 		if after != nil {
@@ -70,19 +79,23 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 		}
 		page, args = c.SelectFrom(positions)
 	} else {
-		own, shared := c.Clone(), c.Clone()
+		own, granted := c.Clone(), c.Clone()
 		own.Add(`project = ?`, f.Project)
 		shared.Add(`shared AND project <> ?`, f.Project)
+		granted.Add(`shared_with = ? AND NOT shared`, f.Project)
+		granted.AddIf(f.Name != "", `vim_name = ?`, f.Name)
 		if after != nil {
 			// With the project given, the index is only searched for a bound of the name alone.
 			own.AddIf(after.Project == f.Project, `name > ?`, after.Name)
 			own.AddIf(after.Project > f.Project, `FALSE`)
 			shared.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
+			granted.Add(`(vim_project, vim_name) > (?, ?)`, after.Project, after.Name)
 		}
 		first, firstArgs := own.SelectFrom(positions)
 		second, secondArgs := shared.SelectFrom(positions)
-		page = `(` + first + byName + `) UNION ALL (` + second + byName + `)`
-		args = slices.Concat(firstArgs, []any{size + 1}, secondArgs, []any{size + 1})
+		third, thirdArgs := granted.SelectFrom(sharedPositions)
+		page = `(` + first + byName + `) UNION ALL (` + second + byName + `) UNION ALL (` + third + byShare + `)`
+		args = slices.Concat(firstArgs, []any{size + 1}, secondArgs, []any{size + 1}, thirdArgs, []any{size + 1})
 	}
 	if few {
 		page = apart(page)

@@ -14,7 +14,8 @@ import (
 // vimColumns are read from vims v LEFT JOIN vim_generations g: one row for each
 // generation, in the order of their numbers.
 var vimColumns = joined(`v`, rows.VIMColumns) + `, ` + joined(`g`, rows.GenerationColumns) +
-	`, (SELECT json_object_agg(l.key, l.value) FROM vim_labels l WHERE l.vim = v.id)`
+	`, (SELECT json_object_agg(l.key, l.value) FROM vim_labels l WHERE l.vim = v.id)` +
+	`, ARRAY(SELECT s.shared_with FROM vim_shares s WHERE s.vim_project = v.project AND s.vim_name = v.name)`
 
 var (
 	vimByID = `SELECT ` + vimColumns + ` FROM vims v LEFT JOIN vim_generations g ON g.vim = v.id
@@ -49,6 +50,6 @@ func oneVIM(found []rows.VIM, err error) (broker.VIM, error) {
 
 func scanVIM(row pgx.CollectableRow) (rows.VIM, error) {
 	var r rows.VIM
-	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels}), &r.VIM.Damaged)
+	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
 	return r, err
 }

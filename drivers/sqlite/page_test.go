@@ -12,8 +12,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
-// full are a project's 22 000 VIMs and 22 000 leases: half its own, half shared with
-// it by others or lent by it to others.
+// full are a project's 22 000 VIMs and 22 000 leases: half its own, half shared by
+// others or lent by it to others.
 var full = []string{
 	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
 		INSERT INTO vims (` + rows.VIMColumns.Names() + `)
@@ -25,7 +25,13 @@ var full = []string{
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
 			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '',
-			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null' FROM n`,
+			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null' FROM n`,
+	// And 5 000 VIMs of a third project that are shared with it by name.
+	`WITH RECURSIVE n(i) AS (SELECT 22001 UNION ALL SELECT i + 1 FROM n WHERE i < 27000)
+		INSERT INTO vims (` + rows.VIMColumns.Names() + `)
+		SELECT 'vim-' || i, 'third', 'name-' || i, 'kubernetes', 'registered', 0, 0, 'alice',
+			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', 1, '', '', '', '' FROM n`,
+	`INSERT INTO vim_shares (shared_with, vim_project, vim_name) SELECT 'full', project, name FROM vims WHERE project = 'third'`,
 }
 
 // pages counts the pages of the database that a query looks at.
@@ -66,7 +72,7 @@ func (s *Store) pages(t *testing.T, text string, args ...any) int {
 }
 
 // TestAPageCostsAPage holds that a page of a long list costs what is on the page: at
-// most two ranges of an index, however many rows the list has.
+// most three ranges of an index, however many rows the list has.
 func TestAPageCostsAPage(t *testing.T) {
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
@@ -79,8 +85,8 @@ func TestAPageCostsAPage(t *testing.T) {
 		}
 	}
 	const size = 50
-	// For each row of the page a few pages of the index and the table.
-	const most = 4 * (size + 1)
+	// For each row of the page a few pages of indexes and tables.
+	const most = 6 * (size + 1)
 	live := []broker.LeaseState{broker.LeaseActive}
 	for _, f := range []broker.LeaseFilter{
 		{},
@@ -104,7 +110,9 @@ func TestAPageCostsAPage(t *testing.T) {
 	for _, f := range []broker.VIMFilter{
 		{}, {Project: "full"}, {State: broker.Registered}, {Status: broker.Reachable}, {State: broker.Registered, Project: "full"},
 	} {
-		for _, f.Token = range []string{"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"})} {
+		for _, f.Token = range []string{
+			"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"}), rows.Token(rows.VIMPosition{Project: "third", Name: "name-23000"}),
+		} {
 			f.Size = size
 			text, args, _, err := listVIMs(f)
 			if err != nil {

@@ -89,6 +89,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{Project: "a"}, 1, "sqlite_autoindex_vims_2 (project=?)"},
 		{broker.VIMFilter{Project: "a", Page: vimPage}, 1, "sqlite_autoindex_vims_2 (project=? AND name>?)"},
 		{broker.VIMFilter{Project: "a", Page: vimPage}, 1, "vim_shared ((project,name)>(?,?))"},
+		{broker.VIMFilter{Project: "a", Page: vimPage}, 1, "vim_shares USING PRIMARY KEY (shared_with=? AND (vim_project,vim_name)>(?,?))"},
+		{broker.VIMFilter{Name: "a", Project: "a"}, 1, "vim_shares USING COVERING INDEX vim_shares_by_name (vim_name=?"},
 		{broker.VIMFilter{ID: "a"}, 1, "(id=?)"},
 		{broker.VIMFilter{ID: "a", Project: "b"}, 1, "(id=?)"},
 		{broker.VIMFilter{Name: "a"}, 1, "vim_by_name (name=?)"},

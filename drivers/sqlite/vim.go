@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
@@ -31,6 +32,8 @@ var (
 
 	insertLabel  = prepared(`INSERT INTO vim_labels (vim, key, value) VALUES (?, ?, ?)`)
 	deleteLabels = prepared(`DELETE FROM vim_labels WHERE vim = ?`)
+	insertShare  = prepared(`INSERT INTO vim_shares (shared_with, vim_project, vim_name) VALUES (?, ?, ?)`)
+	deleteShares = prepared(`DELETE FROM vim_shares WHERE vim_name = ? AND vim_project = ?`)
 )
 
 // CreateVIM stores a new VIM.
@@ -45,6 +48,9 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) erro
 			return err
 		}
 		if err := t.setLabels(v.ID, v.Labels); err != nil {
+			return err
+		}
+		if err := t.setShares(v); err != nil {
 			return err
 		}
 		if v.Current.Number != 0 {
@@ -103,6 +109,15 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		}
 		if err := t.changeLabels(id, old.Labels, v.Labels); err != nil {
 			return err
+		}
+		if !slices.Equal(old.SharedWith, v.SharedWith) {
+			if _, err := t.exec(deleteShares, v.Name, old.Project); err != nil {
+				return err
+			}
+			v.Project = old.Project
+			if err := t.setShares(v); err != nil {
+				return err
+			}
 		}
 		if err := t.append(e); err != nil {
 			return err
@@ -188,6 +203,15 @@ func (t txn) changeLabels(vim string, old, now map[string]string) error {
 		return err
 	}
 	return t.setLabels(vim, now)
+}
+
+func (t txn) setShares(v broker.VIM) error {
+	for _, project := range v.SharedWith {
+		if _, err := t.exec(insertShare, project, v.Project, v.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t txn) setLabels(vim string, labels map[string]string) error {

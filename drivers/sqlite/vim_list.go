@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
@@ -52,18 +53,22 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 		}
 		page, args = c.SelectFrom(positions + vimIndex(f, ""))
 	} else {
-		own, shared := c.Clone(), c.Clone()
+		own, shared, granted := c.Clone(), c.Clone(), c.Clone()
 		own.Add(`project = ?`, f.Project)
 		shared.Add(`shared = 1 AND project <> ?`, f.Project)
+		granted.Add(`shared_with = ? AND shared = 0`, f.Project)
+		granted.AddIf(f.Name != "", `vim_name = ?`, f.Name)
 		if after != nil {
 			// With the project given, the index is only searched for a bound of the name alone.
 			own.AddIf(after.Project == f.Project, `name > ?`, after.Name)
 			own.AddIf(after.Project > f.Project, `FALSE`)
 			shared.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
+			granted.Add(`(vim_project, vim_name) > (?, ?)`, after.Project, after.Name)
 		}
 		first, firstArgs := own.SelectFrom(positions + vimIndex(f, ""))
 		second, secondArgs := shared.SelectFrom(positions + vimIndex(f, " INDEXED BY vim_shared"))
-		page, args = first+` UNION ALL `+second, append(firstArgs, secondArgs...)
+		third, thirdArgs := granted.SelectFrom(sharedPositions)
+		page, args = first+` UNION ALL `+second+` UNION ALL `+third, slices.Concat(firstArgs, secondArgs, thirdArgs)
 	}
 	text = `WITH page AS (` + page + ` ORDER BY project, name LIMIT ?+0)
 		SELECT ` + vimColumns + ` FROM page CROSS JOIN vims v ON v.rowid = page.r
@@ -71,7 +76,12 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 	return text, append(args, size+1), size, nil
 }
 
-const positions = `SELECT rowid AS r, project, name FROM vims`
+const (
+	positions = `SELECT rowid AS r, project, name FROM vims`
+	// sharedPositions are those of the VIMs that are shared with named projects.
+	sharedPositions = `SELECT vims.rowid AS r, vim_project AS project, vim_name AS name
+		FROM vim_shares CROSS JOIN vims ON project = vim_project AND name = vim_name`
+)
 
 // vimIndex names the index to use where SQLite, which does not know that few
 // are due, unsettled or shared, may choose one that leaves more to look at;

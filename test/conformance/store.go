@@ -70,7 +70,7 @@ func fullVIM(project, name string) broker.VIM {
 	id := uuid.NewString()
 	return broker.VIM{
 		ID: id, Project: project, Name: name, Type: "kubernetes", State: broker.Registered,
-		Labels: map[string]string{"site": "a", "quote": `"'\ é`}, Shared: true, Default: true,
+		Labels: map[string]string{"site": "a", "quote": `"'\ é`}, Shared: true, SharedWith: []string{"east", "west"}, Default: true,
 		Description: "core site, \"north\"\n", Extra: `{"area":"a@b","n":1.50,"deep":{"k":[1,"é"]}}`,
 		CreatedBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), Revision: 1,
 		Current: fullGeneration(id, 1),
@@ -99,7 +99,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 // plainVIM is what most checks need: registered, and in nobody's way.
 func plainVIM(project, name string) broker.VIM {
 	v := fullVIM(project, name)
-	v.Shared, v.Default, v.Pending, v.Labels, v.IdempotencyKey = false, false, nil, nil, ""
+	v.Shared, v.SharedWith, v.Default, v.Pending, v.Labels, v.IdempotencyKey = false, nil, false, nil, nil, ""
 	return v
 }
 
@@ -118,7 +118,7 @@ func fullLease(v broker.VIM) broker.Lease {
 		Rules:       []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{"a"}, Verbs: []string{"get"}}},
 		ClusterWide: true, Grade: broker.GradeNamespaces, GradeReasons: []string{"the holder can \"exec\""},
 		GrantDigest: "grant-" + id, Epoch: 1, UID: "uid-" + id, CredentialID: "JTI=" + id,
-		CredentialEndsAt: epoch.Add(90 * time.Minute), Stood: "stood-" + id, LeftBehind: []string{"a \"trust\""},
+		CredentialEndsAt: epoch.Add(90 * time.Minute), Stood: "stood-" + id, LeftBehind: []string{"a \"trust\""}, HolderRoles: []string{"member", "site's"},
 	}
 }
 

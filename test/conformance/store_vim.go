@@ -178,27 +178,40 @@ func vimLists(t *testing.T, s storeTest) {
 		v.Health.Next = time.Time{}
 	})
 	add("south", "d", func(v *broker.VIM) { v.Pending = &broker.Pending{Generation: 2, Since: epoch.Add(time.Minute)} })
+	// Shared by name: one that is shared with every project, too, is listed once.
+	add("west", "a", func(v *broker.VIM) {
+		v.SharedWith = []string{"guest", "other"}
+		v.Labels = map[string]string{"tier": "y"}
+	})
+	add("west", "b", func(v *broker.VIM) { v.SharedWith = []string{"guest"}; v.Health.Status = broker.Unauthorized })
+	add("west", "c", func(v *broker.VIM) { v.SharedWith = []string{"other"} })
+	add("west", "d", func(v *broker.VIM) { v.SharedWith = []string{"guest"}; v.Shared = true })
 
 	for name, c := range map[string]struct {
 		f    broker.VIMFilter
 		want []string
 	}{
-		"all, by project and name": {broker.VIMFilter{}, []string{"id-north-a", "id-north-b", "id-north-c", "id-south-a", "id-south-b", "id-south-c", "id-south-d"}},
-		"own and shared":           {broker.VIMFilter{Project: "north"}, []string{"id-north-a", "id-north-b", "id-north-c", "id-south-a"}},
-		"own shared once":          {broker.VIMFilter{Project: "south"}, []string{"id-south-a", "id-south-b", "id-south-c", "id-south-d"}},
-		"unknown project":          {broker.VIMFilter{Project: "east"}, []string{"id-south-a"}},
+		"all, by project and name": {broker.VIMFilter{}, []string{"id-north-a", "id-north-b", "id-north-c", "id-south-a", "id-south-b", "id-south-c", "id-south-d", "id-west-a", "id-west-b", "id-west-c", "id-west-d"}},
+		"own and shared":           {broker.VIMFilter{Project: "north"}, []string{"id-north-a", "id-north-b", "id-north-c", "id-south-a", "id-west-d"}},
+		"own shared once":          {broker.VIMFilter{Project: "south"}, []string{"id-south-a", "id-south-b", "id-south-c", "id-south-d", "id-west-d"}},
+		"unknown project":          {broker.VIMFilter{Project: "east"}, []string{"id-south-a", "id-west-d"}},
+		"shared by name":           {broker.VIMFilter{Project: "guest"}, []string{"id-south-a", "id-west-a", "id-west-b", "id-west-d"}},
+		"shared by name, a label":  {broker.VIMFilter{Project: "guest", Labels: map[string]string{"tier": "y"}}, []string{"id-south-a", "id-west-a"}},
+		"shared by name, a status": {broker.VIMFilter{Project: "guest", Status: broker.Unauthorized}, []string{"id-west-b"}},
+		"shared by name, a name":   {broker.VIMFilter{Project: "guest", Name: "a"}, []string{"id-south-a", "id-west-a"}},
+		"shared by name, an id":    {broker.VIMFilter{Project: "guest", ID: "id-west-b"}, []string{"id-west-b"}},
 		"id":                       {broker.VIMFilter{ID: "id-south-b"}, []string{"id-south-b"}},
 		"id prefix":                {broker.VIMFilter{IDPrefix: "id-north"}, []string{"id-north-a", "id-north-b", "id-north-c"}},
 		"id prefix of a project":   {broker.VIMFilter{Project: "north", IDPrefix: "id-south"}, []string{"id-south-a"}},
 		"identity":                 {broker.VIMFilter{Identity: "twin"}, []string{"id-north-b", "id-south-b"}},
 		"identity of a project":    {broker.VIMFilter{Project: "north", Identity: "twin"}, []string{"id-north-b"}},
 		"foreign id":               {broker.VIMFilter{Project: "north", ID: "id-south-b"}, nil},
-		"name":                     {broker.VIMFilter{Name: "a"}, []string{"id-north-a", "id-south-a"}},
+		"name":                     {broker.VIMFilter{Name: "a"}, []string{"id-north-a", "id-south-a", "id-west-a"}},
 		"name seen by a project":   {broker.VIMFilter{Project: "east", Name: "a"}, []string{"id-south-a"}},
-		"foreign name":             {broker.VIMFilter{Project: "north", Name: "d"}, nil},
+		"foreign name":             {broker.VIMFilter{Project: "north", Name: "b2"}, nil},
 		"type":                     {broker.VIMFilter{Type: "openstack"}, []string{"id-north-b"}},
 		"state":                    {broker.VIMFilter{State: broker.Registering}, []string{"id-north-c"}},
-		"status":                   {broker.VIMFilter{Status: broker.Unauthorized}, []string{"id-south-c"}},
+		"status":                   {broker.VIMFilter{Status: broker.Unauthorized}, []string{"id-south-c", "id-west-b"}},
 		"default":                  {broker.VIMFilter{Default: true}, []string{"id-north-a", "id-south-c"}},
 		"default of a project":     {broker.VIMFilter{Default: true, Project: "south"}, []string{"id-south-c"}},
 		"label":                    {broker.VIMFilter{Labels: map[string]string{"site": "1"}}, []string{"id-north-a", "id-north-b", "id-south-a"}},
@@ -233,12 +246,42 @@ func vimLists(t *testing.T, s storeTest) {
 		})
 	}
 
+	t.Run("shares follow a new name, and end", func(t *testing.T) {
+		seen := func() (names []string) {
+			found, _, err := s.VIMs(s.ctx, broker.VIMFilter{Project: "guest", Name: "renamed"})
+			if err != nil {
+				t.Fatalf("VIMs = %v", err)
+			}
+			for _, v := range found {
+				names = append(names, v.ID)
+			}
+			return names
+		}
+		change := func(do func(*broker.VIM)) {
+			if _, err := s.UpdateVIM(s.ctx, "id-west-a", func(v *broker.VIM) error { do(v); return nil }, entry("share")); err != nil {
+				t.Fatalf("UpdateVIM = %v", err)
+			}
+		}
+		change(func(v *broker.VIM) { v.Name = "renamed" })
+		wantSame(t, "VIMs of the new name", seen(), []string{"id-west-a"})
+		wantSame(t, "shares under the new name", s.mustVIM(t, "id-west-a").SharedWith, []string{"guest", "other"})
+		change(func(v *broker.VIM) { v.SharedWith = []string{"other"} })
+		wantSame(t, "VIMs after the share ended", seen(), []string(nil))
+		change(func(v *broker.VIM) { v.Name, v.SharedWith = "a", []string{"guest"} })
+		wantSame(t, "shares with another name at once", s.mustVIM(t, "id-west-a").SharedWith, []string{"guest"})
+		if err := s.DeleteVIM(s.ctx, "id-west-a", false, entry("gone")); err != nil {
+			t.Fatalf("DeleteVIM = %v", err)
+		}
+		s.mustCreateVIM(t, plainVIM("west", "renamed"))
+		wantSame(t, "VIMs of a name that was shared before", seen(), []string(nil))
+	})
+
 	census, err := s.Census(s.ctx)
 	if err != nil {
 		t.Fatalf("Census = %v", err)
 	}
-	wantSame(t, "VIMs by state", census.VIMs, map[broker.VIMState]int{broker.Registered: 6, broker.Registering: 1})
-	wantSame(t, "VIMs by health", census.Health, map[broker.HealthStatus]int{broker.Reachable: 6, broker.Unauthorized: 1})
+	wantSame(t, "VIMs by state", census.VIMs, map[broker.VIMState]int{broker.Registered: 10, broker.Registering: 1})
+	wantSame(t, "VIMs by health", census.Health, map[broker.HealthStatus]int{broker.Reachable: 9, broker.Unauthorized: 2})
 }
 
 func generations(t *testing.T, s storeTest) {

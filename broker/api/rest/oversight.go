@@ -85,7 +85,7 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 			Kind: policy.Kind(in.Resource.Kind), ID: in.Resource.ID,
 			Project: in.Resource.Project, VIMProject: in.Resource.VIMProject,
 			VIMType: in.Resource.VIMType, VIMName: in.Resource.VIMName,
-			Shared: in.Resource.Shared, Labels: in.Resource.Labels, Owner: in.Resource.Owner,
+			Shared: in.Resource.Shared, SharedWith: in.Resource.SharedWith, Labels: in.Resource.Labels, Owner: in.Resource.Owner,
 		},
 		Wish: broker.Wish(broker.LeaseRequest{
 			TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose,

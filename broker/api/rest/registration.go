@@ -34,6 +34,7 @@ func registration(in v1.Registration) broker.Registration {
 		Extra:              string(in.Extra),
 		Labels:             in.Labels,
 		Shared:             in.Shared,
+		SharedWith:         in.SharedWith,
 		Default:            in.Default,
 	}
 }
@@ -117,6 +118,7 @@ func vimChange(in v1.Change) broker.Change {
 		Extra:              string(in.Extra),
 		Labels:             in.Labels,
 		Shared:             in.Shared,
+		SharedWith:         in.SharedWith,
 		Default:            in.Default,
 		Endpoint:           in.Endpoint,
 		CACert:             in.CACert,
@@ -151,6 +153,7 @@ func vim(v broker.VIM, now time.Time) v1.VIM {
 		Extra:       extra,
 		Labels:      v.Labels,
 		Shared:      v.Shared,
+		SharedWith:  v.SharedWith,
 		Default:     v.Default,
 		Generation:  v.Current.Number,
 		Revision:    v.Revision,

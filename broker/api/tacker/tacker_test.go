@@ -218,6 +218,16 @@ func TestListsAreFiltered(t *testing.T) {
 			t.Errorf("%s: list%s = %q, want %q", c.who, c.query, got, c.want)
 		}
 	}
+	// What is shared by name is listed as what is shared with every project.
+	if answer, text := b.call("root", "PATCH", "/v1/vims/"+ids[3], `{"sharedWith":["demo"]}`); answer.StatusCode != http.StatusOK {
+		t.Fatalf("sharing = %d %s", answer.StatusCode, text)
+	}
+	if _, text := b.call("alice", "GET", "/v1.0/vims?id="+ids[3]+"&fields=name&fields=tenant_id", ""); text != `{"vims":[{"name":"b","tenant_id":"other"}]}` {
+		t.Errorf("a VIM that is shared by name = %s", text)
+	}
+	if _, text := b.call("alice", "GET", "/v1.0/vims?name=b&fields=tenant_id", ""); text != `{"vims":[{"tenant_id":"demo"},{"tenant_id":"other"}]}` {
+		t.Errorf("list with a VIM that is shared by name = %s", text)
+	}
 	if _, text := b.call("alice", "GET", "/v1.0/vims?name=a&fields=id&fields=zog", ""); text != `{"vims":[{"id":"`+ids[0]+`"}]}` {
 		t.Errorf("list of ids = %s", text)
 	}

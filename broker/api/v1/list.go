@@ -55,7 +55,8 @@ type Resource struct {
 	VIMProject string            `json:"vimProject,omitempty" doc:"Project that owns the VIM of a lease"`
 	VIMType    string            `json:"vimType,omitempty" doc:"Type of the VIM"`
 	VIMName    string            `json:"vimName,omitempty" doc:"Name of the VIM"`
-	Shared     bool              `json:"shared,omitzero" doc:"The VIM is shared"`
+	Shared     bool              `json:"shared,omitzero" doc:"The VIM is shared with every project"`
+	SharedWith []string          `json:"sharedWith,omitempty" doc:"The VIM is shared with these projects"`
 	Labels     map[string]string `json:"labels,omitempty" doc:"Labels of the VIM"`
 	Owner      string            `json:"owner,omitempty" doc:"Principal that a lease was issued to"`
 }

@@ -22,9 +22,12 @@ type VIM struct {
 	Description string         `json:"description,omitempty" doc:"Free text for people"`
 	Extra       jsontext.Value `json:"extra,omitzero" doc:"Data that callers keep with the VIM; the broker does not use it"`
 
-	Labels  map[string]string `json:"labels" doc:"Labels to select by"`
-	Shared  bool              `json:"shared" doc:"Every project can see and lease it"`
-	Default bool              `json:"default" doc:"Used when a lease request of its project names no VIM"`
+	Labels map[string]string `json:"labels" doc:"Labels to select by"`
+	Shared bool              `json:"shared" doc:"Every project can see and lease it"`
+
+	SharedWith []string `json:"sharedWith,omitempty" doc:"Other projects that can see and lease it; a caller of another project sees only its own here"`
+
+	Default bool `json:"default" doc:"Used when a lease request of its project names no VIM"`
 
 	Generation int64 `json:"generation" doc:"Counts changes of endpoint, trust and credential; a lease is pinned to one"`
 	Revision   int64 `json:"revision" doc:"Counts every change; the ETag is this number in quotes"`
@@ -146,6 +149,8 @@ type Registration struct {
 	Labels  map[string]string `json:"labels,omitempty" doc:"Labels to select by"`
 	Shared  bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
 	Default bool              `json:"default,omitzero" doc:"Make it the project's default"`
+
+	SharedWith []string `json:"sharedWith,omitempty" doc:"Let these projects see and lease it" maxItems:"100"`
 }
 
 // Scope is the part of an OpenStack cloud that a VIM is. If id and name are given, the id counts.
@@ -167,6 +172,7 @@ type Change struct {
 	Extra       jsontext.Value     `json:"extra,omitzero" doc:"Merged into what is there, at every depth (RFC 7396): null removes a member, absent ones stay"`
 	Labels      map[string]*string `json:"labels,omitempty" doc:"Labels to set; null removes one, absent ones stay"`
 	Shared      *bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
+	SharedWith  *[]string          `json:"sharedWith,omitzero" doc:"Let these projects see and lease it, and no others" maxItems:"100"`
 	Default     *bool              `json:"default,omitzero" doc:"Make it the project's default"`
 
 	Endpoint           *string     `json:"endpoint,omitzero" doc:"New URL"`

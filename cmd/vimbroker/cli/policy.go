@@ -116,7 +116,7 @@ func resource(ctx context.Context, broker *client.Client, vim, lease string) (v1
 	} else {
 		r.VIMProject = v.Project
 	}
-	r.VIMType, r.VIMName, r.Shared, r.Labels = v.Type, v.Name, v.Shared, v.Labels
+	r.VIMType, r.VIMName, r.Shared, r.SharedWith, r.Labels = v.Type, v.Name, v.Shared, v.SharedWith, v.Labels
 	return r, nil
 }
 

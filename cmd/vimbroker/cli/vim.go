@@ -29,6 +29,8 @@ func (p *program) vimCommand() *cobra.Command {
 		p.vimListCommand(),
 		p.vimShowCommand(),
 		p.vimUpdateCommand(),
+		p.vimShareCommand(),
+		p.vimUnshareCommand(),
 		p.vimRotateCommand(),
 		p.vimCheckCommand(),
 		p.vimInventoryCommand(),
@@ -112,7 +114,7 @@ func (p *program) vimTable(w io.Writer, vims []v1.VIM) {
 			credential += ", expires " + p.When(v.Credential.ExpiresAt)
 		}
 		p.Columns(w, []string{v.Name, v.Type, v.Status, v.Project, console.ShortID(v.ID), p.When(v.CheckedAt)},
-			console.Yes(v.Default), console.Yes(v.Shared), credential, v.Endpoint, console.Pairs(v.Labels))
+			console.Yes(v.Default), sharing(v), credential, v.Endpoint, console.Pairs(v.Labels))
 	}
 }
 
@@ -158,7 +160,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Can mint leases", minting(v))
 		console.Fact(w, "Project", v.Project)
 		console.Fact(w, "Default", console.Yes(v.Default))
-		console.Fact(w, "Shared", console.Yes(v.Shared))
+		console.Fact(w, "Shared", sharing(v))
 		console.Fact(w, "Labels", console.Pairs(v.Labels))
 		console.Fact(w, "Description", v.Description)
 		console.Fact(w, "Extra", string(v.Extra))

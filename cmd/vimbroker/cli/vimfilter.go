@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,6 @@ func (f *vimFilter) filter(c *cobra.Command, p *program, broker *client.Client, 
 		return nil, err
 	}
 	return func(v v1.VIM) bool {
-		return (v.Shared || v.Project == me.Project) && selector.Matches(labels.Set(v.Labels))
+		return (v.Shared || v.Project == me.Project || slices.Contains(v.SharedWith, me.Project)) && selector.Matches(labels.Set(v.Labels))
 	}, nil
 }

@@ -55,7 +55,8 @@ from the command line, which every user of the machine can see.`,
 			if err != nil {
 				return err
 			}
-			from.Name, from.Description, from.Labels, from.Shared, from.Default = args[0], r.Description, r.Labels, r.Shared, r.Default
+			from.Name, from.Description, from.Labels, from.Default = args[0], r.Description, r.Labels, r.Default
+			from.Shared, from.SharedWith = r.Shared, r.SharedWith
 			if s.namespace != "" {
 				from.Namespace = s.namespace
 			}
@@ -76,6 +77,7 @@ from the command line, which every user of the machine can see.`,
 	flags.StringVar(&r.Description, "description", "", "free text for people")
 	flags.StringToStringVarP(&r.Labels, "label", "l", nil, "label, `key=value`; can be repeated")
 	flags.BoolVar(&r.Shared, "shared", false, "let every project see and lease it")
+	flags.StringArrayVar(&r.SharedWith, "share-with", nil, "let this `project` see and lease it; can be repeated")
 	flags.BoolVar(&r.Default, "default", false, "use it where a lease request names no VIM")
 	s.cloudFlags(c)
 	s.trustFlags(c)

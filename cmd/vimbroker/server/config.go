@@ -146,6 +146,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"lease": d.Section(strictyaml.Fields{
 			"defaultTTL":    d.Duration(&c.Terms.DefaultTTL),
 			"maxTTL":        d.Duration(&c.Terms.MaxTTL),
+			"endWithAccess": d.Flag(&c.Terms.EndWithAccess),
 			"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
 			"stackTrustees": d.Texts(&c.StackTrustees),
 		}),

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 
 	"go.yaml.in/yaml/v3"
@@ -9,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // keystoneLogin is how the broker logs in to a Keystone for itself: exactly one
@@ -127,8 +129,8 @@ func (k *keystoneCallers) with(auth keystoneLogin) openstack.CallersOptions {
 	return o
 }
 
-func (k *keystoneCallers) open(log *slog.Logger) (*openstack.Callers, error) {
+func (k *keystoneCallers) open(log *slog.Logger, loggedIn func(context.Context, policy.Principal)) (*openstack.Callers, error) {
 	o := k.with(k.Auth)
-	o.Log = log
+	o.Log, o.LoggedIn = log, loggedIn
 	return openstack.NewCallers(o)
 }

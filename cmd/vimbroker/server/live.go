@@ -29,6 +29,8 @@ type live struct {
 	started config // what everything else runs by
 	// keystone authenticates callers by their Keystone tokens; nil: there are none.
 	keystone api.Authenticator
+	// reloaded is called after each reload; nil does nothing.
+	reloaded func(context.Context)
 	now      atomic.Pointer[config]
 }
 
@@ -91,7 +93,7 @@ var restartKeys = map[string]func(config) any{
 	"database":  func(c config) any { return c.Database.named() },
 	"keyStores": func(c config) any { return c.KeyStores },
 	"lease": func(c config) any {
-		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " ")}
+		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " ")}
 	},
 	"quota":         func(c config) any { return c.Terms.Quota },
 	"callers":       func(c config) any { return c.Callers },
@@ -141,5 +143,8 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 			log.Warn("some keys of the configuration changed and need a restart", "keys", restart)
 		}
 		log.Info("the configuration is reloaded", "policies", next.policies.Hash())
+		if l.reloaded != nil {
+			l.reloaded(ctx)
+		}
 	}
 }

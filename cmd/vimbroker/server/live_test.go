@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"maps"
+	"os"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
@@ -39,6 +43,40 @@ func TestReloadKnowsEveryKey(t *testing.T) {
 		if !slices.Contains(known, key) {
 			t.Errorf("a reload ignores %s: add it to restartKeys, or exchange it and add it to reloadKeys (live.go)", key)
 		}
+	}
+}
+
+// After each reload, and only then, what rested on the configuration before is decided anew.
+func TestAReloadIsTold(t *testing.T) {
+	file := story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\n", 0o600)
+	read := func() (config, error) { return loadConfig(file, console.Environment{"HOME=/h"}, keep) }
+	c, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, told := newLive(c), make(chan struct{}, 3)
+	l.reloaded = func(context.Context) { told <- struct{}{} }
+	answers := make(chan error, 2)
+	answers <- errors.New("a fault")
+	answers <- nil
+	ctx, end := context.WithCancel(t.Context())
+	signals, done := make(chan os.Signal), make(chan struct{})
+	go func() {
+		defer close(done)
+		l.reloadOn(ctx, signals, func() (config, error) {
+			if err := <-answers; err != nil {
+				return config{}, err
+			}
+			return read()
+		}, slog.New(slog.DiscardHandler))
+	}()
+	signals <- syscall.SIGHUP
+	signals <- syscall.SIGHUP
+	<-told
+	end()
+	<-done
+	if len(answers) != 0 || len(told) != 0 {
+		t.Errorf("told of %d reloads more than the one without a fault", len(told))
 	}
 }
 

@@ -54,7 +54,7 @@ is left out means:
     networks: []              # none: every ordinary unicast network
     ports: []                 # none: 80, 443 and 1024-65535
     projects: {}              # project: {allowLoopback, networks, ports} instead
-  lease: {defaultTTL: 1h, maxTTL: 12h}
+  lease: {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false}
   quota: {perPrincipal: 1000, perVIM: 10000, perProject: 10000}  # live leases; 0: no bound
   checkInterval: 5m
   log: {level: info, format: json}

@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // settlePatience is how long readiness waits for the work that a process before
@@ -73,7 +74,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	}
 	s.live = newLive(s.config)
 	if k := c.Callers.Keystone; k != nil {
-		if s.callers, err = k.open(log); err != nil {
+		if s.callers, err = k.open(log, s.loggedIn); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.live.keystone = s.callers
@@ -91,11 +92,14 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Terms:   c.Terms,
 		Log:     log,
 		Now:     store.Now,
+
+		Directories: map[string]policy.Directory{policy.ByStaticToken: s.live},
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.broker = &starting{Broker: b}
+	s.live.reloaded = s.reloaded
 	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Log: log, Version: version})}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
@@ -106,6 +110,20 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	}
 	s.handler = api.New(api.Options{Doors: doors, Authenticator: s.live, Census: s.broker, Log: log})
 	return s, nil
+}
+
+// loggedIn ends what a caller has no access to any more.
+func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
+	if err := s.broker.LoggedIn(ctx, p); err != nil {
+		s.log.WarnContext(ctx, "leases whose holder has lost access are left for the next login or renewal", "principal", p.Name, "error", err)
+	}
+}
+
+// reloaded ends what callers have no access to any more.
+func (s *server) reloaded(ctx context.Context) {
+	if err := s.broker.EndWithoutAccess(ctx); err != nil {
+		s.log.WarnContext(ctx, "leases whose holders have lost access are left for the next pass", "error", err)
+	}
 }
 
 // Close closes the stores, and the drivers that keep something open.

@@ -1,0 +1,111 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// EndWithoutAccess is the pass that ends leases whose holders would not be issued them
+// any more: the principal, its role, a share, a label or a policy is gone. It does nothing
+// unless Terms.EndWithAccess is set. It writes the intents; the reaper takes the leases back.
+//
+// The roles are those that the holder's directory gives now. Where there is no such
+// directory, they are those of the issue or the last renewal.
+func (b *Broker) EndWithoutAccess(ctx context.Context) error {
+	return b.endWithoutAccess(ctx, LeaseFilter{}, nil)
+}
+
+// LoggedIn ends the leases that p, with the roles that it has now, would not be issued
+// any more. It does nothing unless Terms.EndWithAccess is set.
+func (b *Broker) LoggedIn(ctx context.Context, p policy.Principal) error {
+	return b.endWithoutAccess(ctx, LeaseFilter{Principal: p.Name}, &p)
+}
+
+// endWithoutAccess is EndWithoutAccess for the leases that f selects. Those of seen, if
+// that is not nil, are decided with its roles, and others are left alone.
+func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *policy.Principal) error {
+	if !b.terms.EndWithAccess {
+		return nil
+	}
+	var failed []error
+	vims := map[string]*VIM{} // nil: it cannot be read, or is gone
+	ending := b.newBatch(ctx)
+	f.States = []LeaseState{LeaseActive}
+	err := b.eachLease(ctx, f, func(l Lease) error {
+		v, known := vims[l.VIM]
+		if !known {
+			if found, err := b.store.VIM(ctx, l.VIM); err == nil {
+				v = &found
+			} else if !errors.Is(err, ErrNotFound) {
+				failed = append(failed, err)
+			}
+			vims[l.VIM] = v
+		}
+		if v == nil || seen != nil && l.Project != seen.Project {
+			return nil
+		}
+		holds, err := b.stillHolds(ctx, l, *v, seen)
+		if err != nil || holds {
+			return err
+		}
+		act, err := b.enter(ctx, system("access"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		ending.begin(l, AccessLost, act)
+		return nil
+	})
+	return errors.Join(append(failed, err, ending.beginFresh(b))...)
+}
+
+// stillHolds reports whether the holder of a lease would be issued it now, for the time
+// that is left. A policy that cannot be evaluated ends nothing, and neither does a
+// directory that cannot be asked.
+func (b *Broker) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Principal) (bool, error) {
+	holder := policy.Principal{Name: l.Principal, Project: l.Project, Roles: l.HolderRoles}
+	if len(holder.Roles) == 0 { // from before they were kept
+		return true, nil
+	}
+	if seen != nil {
+		holder = *seen
+	} else if directory, ok := b.directories[holder.Authenticator()]; ok {
+		now, err := directory.Lookup(ctx, holder.Name, holder.Project)
+		if errors.Is(err, policy.ErrUnauthenticated) {
+			return false, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		holder = now
+	}
+	d, err := b.driver(l.VIMType)
+	if err != nil {
+		return true, err
+	}
+	r := policy.Request{Principal: holder, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(l.ExpiresAt.Sub(b.now()))}
+	if l.Grade == "" {
+		r.Wish = narrowest(d, r.Wish)
+	}
+	decision := b.policy.Decide(r)
+	if decision.Allowed && !l.Derived {
+		r.Action = policy.LeasePassThrough
+		decision = b.policy.Decide(r)
+	}
+	return decision.Allowed || len(decision.Errors) > 0, nil
+}
+
+// endChanged ends leases on a VIM that rested on what a write has changed. The write has
+// happened, so a failure is left for the pass.
+func (b *Broker) endChanged(ctx context.Context, before, after VIM) {
+	if reflect.DeepEqual(vimResource(before), vimResource(after)) {
+		return
+	}
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	if err := b.endWithoutAccess(ctx, LeaseFilter{VIM: after.ID}, nil); err != nil {
+		b.log.WarnContext(ctx, "leases whose holders have lost access are left for the next pass", "vim", after.ID, "error", err)
+	}
+}

@@ -1,0 +1,241 @@
+package broker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// directory knows callers by name; those that are not in it are gone.
+type directory map[string]policy.Principal
+
+var errAsleep = errors.New("asleep")
+
+func (d directory) Lookup(_ context.Context, name, project string) (policy.Principal, error) {
+	p, ok := d[name]
+	switch {
+	case d == nil:
+		return policy.Principal{}, errAsleep
+	case !ok || p.Project != project:
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	return p, nil
+}
+
+// switched is a decider whose policies can be exchanged, as a reload does.
+type switched struct{ policy.Decider }
+
+// accessBench has a VIM that is shared, a lease of mallet's on it and one of alice's.
+type accessBench struct {
+	*bench
+	hub          broker.VIM
+	foreign, own broker.Lease
+	policies     *switched
+	people       directory
+	outside      policy.Principal
+}
+
+func newAccessBench(t *testing.T, end bool) *accessBench {
+	b := &accessBench{bench: newBench(t, benchOptions{}), people: directory{"alice": alice, "bob": bob, "mallet": mallet, "root": root}}
+	b.policies = &switched{b.options.Policy}
+	b.options.Policy = b.policies
+	b.options.Terms.EndWithAccess = end
+	b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: b.people}
+	b.Broker = mustNew(t, b.options)
+	b.outside = policy.Principal{Name: "keystone:u1@default", Project: "other", Roles: []string{policy.RoleMember}}
+	r := b.registration("hub")
+	r.Project, r.SharedWith = alice.Project, []string{"other"}
+	var err error
+	if b.hub, err = b.RegisterVIM(t.Context(), root, r); err != nil {
+		t.Fatal(err)
+	}
+	b.foreign, _ = b.mustIssue(mallet, b.hub.ID)
+	b.own, _ = b.mustIssue(alice, b.hub.ID)
+	return b
+}
+
+// reload exchanges the policies, and says so to the broker.
+func (b *accessBench) reload(text string) {
+	b.t.Helper()
+	policies, err := policy.Load(site(text))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.policies.Decider = policies
+	b.pass()
+}
+
+func (b *accessBench) pass() {
+	b.t.Helper()
+	if err := b.EndWithoutAccess(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *accessBench) change(c broker.Change) {
+	b.t.Helper()
+	if _, err := b.UpdateVIM(b.t.Context(), root, b.hub.ID, c); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+const noLeases = `@id("none") forbid (principal, action == Action::"lease:issue", resource)
+	when { principal.name == "mallet" };`
+
+// Whatever the access of a lease's holder rested on: once it is gone the lease is not
+// renewed, and where the site says so it ends at once. Leases of others stay.
+func TestALeaseEndsWithTheAccessOfItsHolder(t *testing.T) {
+	reader := mallet
+	reader.Roles = []string{policy.RoleReader}
+	for name, c := range map[string]struct {
+		lose func(b *accessBench)
+		// now is who asks to renew.
+		now policy.Principal
+	}{
+		"the share by name":     {func(b *accessBench) { b.change(broker.Change{SharedWith: &[]string{}}) }, mallet},
+		"a policy, at a reload": {func(b *accessBench) { b.reload(noLeases) }, mallet},
+		"a label that a policy rests on": {func(b *accessBench) {
+			b.reload(`@id("closed") forbid (principal, action == Action::"lease:issue", resource is VIM)
+				when { resource.hasTag("closed") && principal.name == "mallet" };`)
+			b.change(broker.Change{Labels: map[string]*string{"closed": ptr("")}})
+		}, mallet},
+		"the role, at a reload": {func(b *accessBench) {
+			b.people["mallet"] = reader
+			b.pass()
+		}, reader},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, end := range []bool{false, true} {
+				b := newAccessBench(t, end)
+				c.lose(b)
+				want := broker.LeaseActive
+				if end {
+					want = broker.LeaseRevoking
+				}
+				if got := b.row(b.foreign.ID); got.State != want || end && got.Reason != broker.AccessLost {
+					t.Errorf("with endWithAccess %t the lease is %s (%s), want %s", end, got.State, got.Reason, want)
+				}
+				if got := b.row(b.own.ID); got.State != broker.LeaseActive {
+					t.Errorf("a lease of somebody who has access is %s", got.State)
+				}
+				if !end {
+					_, _, err := b.RenewLease(t.Context(), c.now, b.foreign.ID, 0)
+					wantKind(t, "renewing", err, broker.ErrDenied)
+					continue
+				}
+				b.mustReap()
+				if got := b.row(b.foreign.ID).State; got != broker.LeaseRevoked {
+					t.Errorf("after the reaper the lease is %s, want revoked", got)
+				}
+			}
+		})
+	}
+}
+
+func TestALeaseEndsWithItsPrincipal(t *testing.T) {
+	b := newAccessBench(t, true)
+	delete(b.people, "mallet")
+	b.pass()
+	if got := b.row(b.foreign.ID); got.State != broker.LeaseRevoking || got.Reason != broker.AccessLost {
+		t.Errorf("the lease of a principal that is gone is %s (%s)", got.State, got.Reason)
+	}
+	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "system:access", Limit: 10})
+	if err != nil || len(entries) != 1 || entries[0].Resource != b.foreign.ID || entries[0].Detail[audit.DetailReason] != "accessLost" {
+		t.Errorf("the audit log holds %+v, %v, want the one end and its reason", entries, err)
+	}
+}
+
+// What cannot be asked or decided ends nothing.
+func TestNoLeaseEndsOnDoubt(t *testing.T) {
+	b := newAccessBench(t, true)
+	b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: directory(nil)}
+	asleep := mustNew(t, b.options)
+	if err := asleep.EndWithoutAccess(t.Context()); !errors.Is(err, errAsleep) {
+		t.Errorf("EndWithoutAccess() = %v, want the directory's error", err)
+	}
+	b.policies.Decider = broken{}
+	b.pass()
+	for _, id := range []string{b.foreign.ID, b.own.ID} {
+		if got := b.row(id).State; got != broker.LeaseActive {
+			t.Errorf("a lease is %s, want it active", got)
+		}
+	}
+}
+
+// broken denies with an error, but lets the broker's own parts act.
+type broken struct{}
+
+func (broken) Decide(r policy.Request) policy.Decision {
+	if r.Principal.Authenticator() == "system" {
+		return policy.Decision{Allowed: true}
+	}
+	return policy.Decision{Errors: []string{"overflow"}}
+}
+
+// A caller of whom no directory knows: the roles of the last renewal count, until a login
+// shows others.
+func TestALoginShowsThatARoleIsGone(t *testing.T) {
+	b := newAccessBench(t, true)
+	l, _ := b.mustIssue(b.outside, b.hub.ID)
+	b.pass()
+	if err := b.LoggedIn(t.Context(), b.outside); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := b.outside
+	elsewhere.Project, elsewhere.Roles = "third", nil
+	if err := b.LoggedIn(t.Context(), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.row(l.ID).State; got != broker.LeaseActive {
+		t.Fatalf("with the role the lease is %s, want active", got)
+	}
+	less := b.outside
+	less.Roles = []string{policy.RoleReader}
+	if err := b.LoggedIn(t.Context(), less); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.row(l.ID); got.State != broker.LeaseRevoking || got.Reason != broker.AccessLost {
+		t.Errorf("after a login without the role the lease is %s (%s)", got.State, got.Reason)
+	}
+	if got := b.row(b.foreign.ID).State; got != broker.LeaseActive {
+		t.Errorf("another caller's lease is %s", got)
+	}
+}
+
+// A renewal records the roles anew.
+func TestRenewingRecordsTheRolesOfNow(t *testing.T) {
+	b := newAccessBench(t, true)
+	l, _ := b.mustIssue(b.outside, b.hub.ID)
+	before, _ := b.mustIssue(b.outside, b.hub.ID)
+	more := b.outside
+	more.Roles = []string{policy.RoleMember, "operator"}
+	if _, _, err := b.RenewLease(t.Context(), more, l.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.reload(`@id("operators") forbid (principal, action == Action::"lease:issue", resource)
+		unless { principal.roles.contains("operator") || principal.project == "demo" || principal.name == "mallet" };`)
+	if got := b.row(l.ID).State; got != broker.LeaseActive {
+		t.Errorf("a lease that was renewed with the role is %s, want active", got)
+	}
+	if got := b.row(before.ID).State; got != broker.LeaseRevoking {
+		t.Errorf("a lease from before the role is %s, want revoking", got)
+	}
+}
+
+// The pass is one of the broker's where the site wants it.
+func TestThePassOfAccessIsOptional(t *testing.T) {
+	for _, end := range []bool{false, true} {
+		b := newAccessBench(t, end)
+		found := false
+		for _, pass := range b.Passes() {
+			found = found || pass.Name == "access"
+		}
+		if found != end {
+			t.Errorf("with endWithAccess %t the pass is there: %t", end, found)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+-- The projects that a VIM is shared with; the roles that the holder of a lease had when
+-- it was issued or last renewed; when tokens were last used.
+
+CREATE TABLE vim_shares (
+    shared_with TEXT NOT NULL,
+    vim_project TEXT NOT NULL,
+    vim_name    TEXT NOT NULL,
+    CONSTRAINT share_once_per_vim PRIMARY KEY (shared_with, vim_project, vim_name),
+    CONSTRAINT share_follows_vim FOREIGN KEY (vim_project, vim_name) REFERENCES vims (project, name)
+        ON UPDATE CASCADE ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX vim_shares_by_name ON vim_shares (vim_name, vim_project, shared_with);
+
+ALTER TABLE leases ADD COLUMN holder_roles TEXT NOT NULL DEFAULT 'null'; -- JSON array of strings
+
+CREATE TABLE token_uses (
+    -- the token's SHA-256
+    digest  TEXT    NOT NULL PRIMARY KEY,
+    used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
