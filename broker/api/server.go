@@ -29,6 +29,8 @@ type Options struct {
 	// Registry takes this package's metrics and is what /metrics shows; nil means one of
 	// its own.
 	Registry *prometheus.Registry
+	// Proxies may say for whom they ask.
+	Proxies Proxies
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -40,6 +42,7 @@ type server struct {
 	now      func() time.Time
 	requests *prometheus.HistogramVec
 	doors    []*entrance
+	proxies  Proxies
 }
 
 // entrance is a door with the table of its operations.
@@ -57,7 +60,7 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
-	s := &server{who: o.Authenticator, log: o.Log, now: o.Now, requests: newRequests(o.Registry)}
+	s := &server{who: o.Authenticator, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
 	o.Registry.MustRegister(newCensus(o.Census, o.Log))
 	for _, d := range append([]Door{metricsDoor(o.Registry, o.Log)}, o.Doors...) {
 		s.doors = append(s.doors, s.open(d))
@@ -115,8 +118,10 @@ func (s *server) doorOf(p string) *entrance {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := s.now()
 	t := &trace{id: requestID(r)}
+	caller := s.proxies.caller(r)
 	ctx := context.WithValue(audit.WithRequest(r.Context(), t.id), traceKey{}, t)
 	r = r.WithContext(ctx)
+	r.RemoteAddr = caller
 	rec := &recorder{ResponseWriter: w}
 	h := rec.Header()
 	h.Set("X-Request-Id", t.id)

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -44,6 +47,13 @@ type config struct {
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
+	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
+	TrustedProxies struct {
+		Networks []string
+		Header   string
+	}
+	// ReservedLabels are as in [broker.Options].
+	ReservedLabels []string
 	// PolicyDir holds more Cedar files (*.cedar); empty means only the built-in policies.
 	PolicyDir string
 	// Egress bounds what drivers may connect to; Projects override it whole.
@@ -65,6 +75,7 @@ type config struct {
 	tokens      *policy.StaticTokens
 	policies    *policy.Policies
 	egress      *projectRules
+	proxies     api.Proxies
 }
 
 // egressConfig is one set of egress rules as text; empty lists mean the default.
@@ -130,6 +141,19 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 				}
 			},
 		}),
+		"trustedProxies": d.Section(strictyaml.Fields{
+			"networks": d.Texts(&c.TrustedProxies.Networks),
+			"header":   d.Text(&c.TrustedProxies.Header),
+		}),
+		"reservedLabels": func(n *yaml.Node, at string) {
+			d.Texts(&c.ReservedLabels)(n, at)
+			if c.ReservedLabels == nil {
+				c.ReservedLabels = []string{} // none, and not the default
+			}
+			if slices.Contains(c.ReservedLabels, "") {
+				d.Fault(n, at, "must not hold an empty text, which every label begins with")
+			}
+		},
 		"policyDir": d.Text(&c.PolicyDir),
 		"egress": func(n *yaml.Node, at string) {
 			allowed := c.Egress.fields(d)
@@ -250,6 +274,30 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
+	c.proxies = c.trustedProxies(d)
+}
+
+// trustedProxies makes networks of the configuration's strings; it notes every fault.
+func (c *config) trustedProxies(d *strictyaml.Document) api.Proxies {
+	p := api.Proxies{Header: http.CanonicalHeaderKey(cmp.Or(c.TrustedProxies.Header, api.ForwardedFor))}
+	if p.Header != api.ForwardedFor && p.Header != api.Forwarded {
+		d.Fault(nil, "trustedProxies.header", "must be %s or %s, whichever the proxies set", api.ForwardedFor, api.Forwarded)
+	}
+	for _, text := range c.TrustedProxies.Networks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, addrErr := netip.ParseAddr(text)
+			network, err = netip.PrefixFrom(addr, addr.BitLen()), addrErr
+		}
+		switch {
+		case err != nil:
+			d.Fault(nil, "trustedProxies.networks", "%s is no address and no network like 10.0.0.0/8", strictyaml.Printable(text))
+		case network.Bits() == 0:
+			d.Fault(nil, "trustedProxies.networks", "%s is everybody; name where the proxies are", strictyaml.Printable(text))
+		}
+		p.Networks = append(p.Networks, network)
+	}
+	return p
 }
 
 // loopback reports whether a host to listen on is an address of this machine alone.

@@ -2,13 +2,16 @@ package server
 
 import (
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
@@ -52,6 +55,8 @@ dataDir: /var/lib/vimbroker
 tls: {certFile: ` + cert + `, keyFile: ` + key + `}
 tokensFile: ` + tokensFile(t) + `
 policyDir: ` + policies + `
+trustedProxies: {networks: [10.0.0.10, "2001:db8::/32"], header: forwarded}
+reservedLabels: []
 egress:
   networks: [10.0.0.0/8]
   ports: ["6443", "30000-32767"]
@@ -72,6 +77,12 @@ shutdownGrace: 5s
 	}
 	if c.Terms.DefaultTTL != 30*time.Minute || c.Terms.MaxTTL != 8*time.Hour || c.Terms.CheckEvery != time.Minute || c.ShutdownGrace != 5*time.Second {
 		t.Errorf("durations = %+v, %v", c.Terms, c.ShutdownGrace)
+	}
+	if want := (api.Proxies{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.10/32"), netip.MustParsePrefix("2001:db8::/32")}, Header: api.Forwarded}); !reflect.DeepEqual(c.proxies, want) {
+		t.Errorf("proxies = %+v, want %+v", c.proxies, want)
+	}
+	if c.ReservedLabels == nil || len(c.ReservedLabels) != 0 {
+		t.Errorf("ReservedLabels = %v, want none, which is not the default", c.ReservedLabels)
 	}
 	if c.LogLevel != slog.LevelDebug || c.LogFormat != "text" || c.certificate == nil || c.tokens == nil || c.policies == nil {
 		t.Errorf("log or files: %+v", c)
@@ -104,6 +115,10 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"listen: must be host:port", "log.level (line 2): must be debug", "log.format: must be json or text", "lease.defaultTTL: must not be longer",
 			"checkInterval: must be at least 10s", "tokensFile: open /nowhere", "policyDir: reading policies: open /nowhere",
 			"tls.keyFile: must name the key", "egress.ports[0] (line 8): must be a string", "egress.projects.lab: port",
+		}},
+		{"proxies", "trustedProxies: {networks: [zog, 0.0.0.0/0, \"::/0\"], header: X-Real-IP}\nreservedLabels: [\"\"]\n", []string{
+			"trustedProxies.networks: zog is no address", "0.0.0.0/0 is everybody", "::/0 is everybody", "trustedProxies.header: must be X-Forwarded-For or Forwarded",
+			"reservedLabels (line 2): must not hold an empty text",
 		}},
 		{"no TLS", "listen: 0.0.0.0:8420\n", []string{"tls: must be set", "tokensFile: must name the file"}},
 		{"a name is not an address", "listen: localhost:8420\n", []string{"tls: must be set"}},

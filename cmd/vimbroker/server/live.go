@@ -95,12 +95,14 @@ var restartKeys = map[string]func(config) any{
 	"lease": func(c config) any {
 		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " ")}
 	},
-	"quota":         func(c config) any { return c.Terms.Quota },
-	"callers":       func(c config) any { return c.Callers },
-	"tackerAPI":     func(c config) any { return c.TackerAPI },
-	"checkInterval": func(c config) any { return c.Terms.CheckEvery },
-	"log":           func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
-	"shutdownGrace": func(c config) any { return c.ShutdownGrace },
+	"quota":          func(c config) any { return c.Terms.Quota },
+	"callers":        func(c config) any { return c.Callers },
+	"tackerAPI":      func(c config) any { return c.TackerAPI },
+	"reservedLabels": func(c config) any { return c.ReservedLabels },
+	"trustedProxies": func(c config) any { return c.TrustedProxies },
+	"checkInterval":  func(c config) any { return c.Terms.CheckEvery },
+	"log":            func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
+	"shutdownGrace":  func(c config) any { return c.ShutdownGrace },
 	// Other files are taken at once; whether there is TLS at all is not.
 	"tls": func(c config) any { return c.certificate != nil },
 }

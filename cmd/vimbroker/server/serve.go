@@ -48,6 +48,8 @@ is left out means:
   tokensFile:                 # needed, or callers; see "vimbroker token new"
   callers: {keystone: {authURL: , auth: {...}}}   # none: Keystone tokens are not taken
   tackerAPI: {enabled: false, compat: }  # OpenStack Tacker's /v1.0/vims; on with --dev
+  trustedProxies: {networks: [], header: X-Forwarded-For}   # balancers in front of it
+  reservedLabels: [vimbroker.io/]   # need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies
   egress:                     # what VIM endpoints may be connected to
     allowLoopback: false

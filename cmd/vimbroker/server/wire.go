@@ -93,6 +93,8 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Log:     log,
 		Now:     store.Now,
 
+		ReservedLabels: c.ReservedLabels,
+
 		Directories: map[string]policy.Directory{policy.ByStaticToken: s.live},
 	})
 	if err != nil {
@@ -108,7 +110,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		}
 		doors = append(doors, tacker.Door(o))
 	}
-	s.handler = api.New(api.Options{Doors: doors, Authenticator: s.live, Census: s.broker, Log: log})
+	s.handler = api.New(api.Options{Doors: doors, Authenticator: s.live, Census: s.broker, Proxies: c.proxies, Log: log})
 	return s, nil
 }
 
