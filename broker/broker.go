@@ -37,6 +37,8 @@ type Options struct {
 	// Directories know callers without their tokens, by authenticator. Of others the roles
 	// that they last showed count.
 	Directories map[string]policy.Directory
+	// Reads says which reads are recorded; nil: all but polls.
+	Reads *audit.Reads
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -101,6 +103,7 @@ type Broker struct {
 	drivers map[VIMType]Driver
 	types   []Type // by name
 	guard   *audit.Guard
+	logins  *audit.Logins
 	policy  policy.Decider
 	egress  func(string) *egress.Rules
 	terms   Terms
@@ -126,11 +129,15 @@ func New(o Options) (*Broker, error) {
 	if o.ReservedLabels == nil {
 		o.ReservedLabels = DefaultReservedLabels
 	}
+	if o.Reads == nil {
+		o.Reads = audit.NewReads(1)
+	}
 	b := &Broker{
 		store:         o.Store,
 		keys:          o.Keys,
 		drivers:       map[VIMType]Driver{},
-		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Log: o.Log},
+		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
+		logins:        audit.NewLogins(o.Store, now, o.Log),
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,
@@ -236,14 +243,11 @@ func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Ac
 	if err == nil {
 		return act, nil
 	}
-	if !errors.Is(err, policy.ErrDenied) {
-		return nil, &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
-	}
 	switch {
-	case res.Kind == policy.KindVIM && !b.guard.Allows(p, policy.VIMShow, res):
-		return nil, vimNotFound()
-	case res.Kind == policy.KindLease && !b.guard.Allows(p, policy.LeaseShow, res):
-		return nil, leaseNotFound()
+	case !errors.Is(err, policy.ErrDenied):
+		return nil, unrecorded(err)
+	case errors.Is(err, audit.ErrHidden):
+		return nil, notFound(res.Kind)
 	}
 	return nil, &Error{
 		Kind:   ErrDenied,
@@ -253,6 +257,38 @@ func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Ac
 	}
 }
 
+// enterToo is enter for a further right that an act needs: an entry of its own records it.
+func (b *Broker) enterToo(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) error {
+	act, err := b.enter(ctx, p, action, res, wish)
+	if err != nil {
+		return err
+	}
+	if err := b.store.Append(ctx, act.Intent()); err != nil {
+		return unrecorded(err)
+	}
+	return nil
+}
+
+func unrecorded(err error) error {
+	return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+}
+
+// missing records that there is nothing of a kind that p asked for, and says so.
+func (b *Broker) missing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
+	if err := b.guard.Missing(ctx, p, action, kind); err != nil {
+		return unrecorded(err)
+	}
+	return notFound(kind)
+}
+
+// hidden records that p asked for a VIM that it may not see, and says that there is none.
+func (b *Broker) hidden(ctx context.Context, p policy.Principal, action policy.Action, v VIM) error {
+	if err := b.guard.Hide(ctx, p, action, vimResource(v)); !errors.Is(err, audit.ErrHidden) {
+		return unrecorded(err)
+	}
+	return vimNotFound()
+}
+
 // read is enter for what only reads: one entry records it.
 func (b *Broker) read(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
 	act, err := b.enter(ctx, p, action, res, policy.Wish{})
@@ -260,7 +296,7 @@ func (b *Broker) read(ctx context.Context, p policy.Principal, action policy.Act
 		return err
 	}
 	if err := act.Read(ctx); err != nil {
-		return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+		return unrecorded(err)
 	}
 	return nil
 }
@@ -298,9 +334,18 @@ func (b *Broker) cleanup(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(context.WithoutCancel(ctx), 2*b.terms.CallTimeout)
 }
 
-// findVIM returns the VIM that ref names to p: by id, or by name in its project
-// and then among the shared ones. Whether p may see it is for enter to say.
-func (b *Broker) findVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+// findVIM returns the VIM that ref names to p for an action: by id, or by name in its
+// project and then among the shared ones. That there is none is recorded. Whether p may
+// see it is for enter to say.
+func (b *Broker) findVIM(ctx context.Context, p policy.Principal, action policy.Action, ref string) (VIM, error) {
+	v, err := b.lookUpVIM(ctx, p, ref)
+	if errors.Is(err, ErrNotFound) {
+		return VIM{}, b.missing(ctx, p, action, policy.KindVIM)
+	}
+	return v, err
+}
+
+func (b *Broker) lookUpVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
 	if _, err := uuid.Parse(ref); err == nil {
 		v, err := b.store.VIM(ctx, ref)
 		if errors.Is(err, ErrNotFound) || err == nil && v.State == Registering {
@@ -338,14 +383,14 @@ func (b *Broker) findVIM(ctx context.Context, p policy.Principal, ref string) (V
 }
 
 // visibleVIM is findVIM where nothing is done to the VIM but to select by it: one
-// that p may not see is not found. It records nothing.
-func (b *Broker) visibleVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
-	v, err := b.findVIM(ctx, p, ref)
+// that p may not see is not found.
+func (b *Broker) visibleVIM(ctx context.Context, p policy.Principal, action policy.Action, ref string) (VIM, error) {
+	v, err := b.findVIM(ctx, p, action, ref)
 	if err != nil {
 		return VIM{}, err
 	}
 	if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-		return VIM{}, vimNotFound()
+		return VIM{}, b.hidden(ctx, p, action, v)
 	}
 	return v, nil
 }
@@ -364,38 +409,52 @@ func (b *Broker) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error
 	return VIM{}, &Error{Kind: ErrInvalid, Field: "vim", Detail: "no VIM named, and the project has no default", Next: NextSetDefault}
 }
 
-// findLease returns a lease by its id.
-func (b *Broker) findLease(ctx context.Context, id string) (Lease, error) {
+// findLease returns a lease by its id for an action. That there is none is recorded.
+func (b *Broker) findLease(ctx context.Context, p policy.Principal, action policy.Action, id string) (Lease, error) {
 	if _, err := uuid.Parse(id); err != nil {
-		return Lease{}, leaseNotFound()
+		return Lease{}, b.missing(ctx, p, action, policy.KindLease)
 	}
 	l, err := b.store.Lease(ctx, id)
 	if errors.Is(err, ErrNotFound) {
-		return Lease{}, leaseNotFound()
+		return Lease{}, b.missing(ctx, p, action, policy.KindLease)
 	}
 	return l, err
+}
+
+// notFound is the answer about something of a kind that is not there, or not for the caller.
+func notFound(kind policy.Kind) error {
+	if kind == policy.KindLease {
+		return &Error{Kind: ErrNotFound, Detail: "no such lease", Next: NextListLeases}
+	}
+	return vimNotFound()
 }
 
 func vimNotFound() error {
 	return &Error{Kind: ErrNotFound, Detail: "no such VIM", Next: NextListVIMs}
 }
 
-func leaseNotFound() error {
-	return &Error{Kind: ErrNotFound, Detail: "no such lease", Next: NextListLeases}
-}
-
 func vimResource(v VIM) policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindVIM, ID: v.ID, Project: v.Project,
 		VIMType: string(v.Type), VIMName: v.Name, Shared: v.Shared, SharedWith: v.SharedWith, Labels: v.Labels,
+		EndpointHost: endpointHost(v.Current.Target),
 	}
 }
 
 func leaseResource(l Lease) policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindLease, ID: l.ID, Project: l.Project, Owner: l.Principal,
-		VIMProject: l.VIMProject, VIMType: string(l.VIMType), VIMName: l.VIMName,
+		VIMProject: l.VIMProject, VIMType: string(l.VIMType), VIMName: l.VIMName, VIM: l.VIM,
 	}
+}
+
+// leaseOn is leaseResource with what the lease's VIM says.
+func leaseOn(l Lease, v VIM) policy.Resource {
+	res := leaseResource(l)
+	if g, ok := v.generation(l.VIMGeneration); ok {
+		res.EndpointHost = endpointHost(g.Target)
+	}
+	return res
 }
 
 func projectResource(project string) policy.Resource {

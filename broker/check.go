@@ -18,7 +18,7 @@ const checksAtOnce = 16
 // CheckVIM checks a VIM now, records what was found as its health, and returns
 // it. That the VIM is not well is no error.
 func (b *Broker) CheckVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
-	v, err := b.findVIM(ctx, p, ref)
+	v, err := b.findVIM(ctx, p, policy.VIMCheck, ref)
 	if err != nil {
 		return VIM{}, err
 	}

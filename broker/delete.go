@@ -34,13 +34,13 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 }
 
 func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
-	v, err := b.findVIM(ctx, p, ref)
-	if err != nil {
-		return VIM{}, false, err
-	}
 	action := policy.VIMDelete
 	if del.Force {
 		action = policy.VIMForceDelete
+	}
+	v, err := b.findVIM(ctx, p, action, ref)
+	if err != nil {
+		return VIM{}, false, err
 	}
 	act, err := b.enter(ctx, p, action, vimResource(v), policy.Wish{})
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
 	p := system("drain")
 	batch := b.newBatch(ctx)
 	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}, func(l Lease) error {
-		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
 	}
 	if force {
 		return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}}, func(l Lease) error {
-			act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+			act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func (u *edit) wish(now VIM) policy.Wish {
 // enterBesides asks for the rights that single members of a VIM need.
 func (b *Broker) enterBesides(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
 	for _, need := range b.besides(wish.VIM) {
-		if _, err := b.enter(ctx, p, need.action, vimResource(v), wish); err != nil {
+		if err := b.enterToo(ctx, p, need.action, vimResource(v), wish); err != nil {
 			return denied(err, need.field, need.detail)
 		}
 	}
@@ -115,8 +115,18 @@ func draft(before, after VIM, keyStore string) *policy.Draft {
 		Shared: after.Shared, SharedBefore: before.Shared, SharedWith: after.SharedWith, SharedWithBefore: before.SharedWith,
 		Labels: after.Labels, LabelsBefore: before.Labels,
 	}
+	d.EndpointHost = endpointHost(after.Current.Target)
 	if u, err := url.Parse(after.Current.Target.Endpoint); err == nil {
-		d.EndpointHost, d.PlainHTTP = strings.ToLower(u.Hostname()), u.Scheme == "http"
+		d.PlainHTTP = u.Scheme == "http"
 	}
 	return d
+}
+
+// endpointHost is the host of an endpoint, without a port; empty where there is none.
+func endpointHost(t Target) string {
+	u, err := url.Parse(t.Endpoint)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
 }

@@ -46,19 +46,23 @@ func (i Inventory) discrepancy() Discrepancy {
 // Inventory compares what a VIM holds of ours with the rows. With settle it removes
 // the orphans and ends the ghosts.
 func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, settle bool) (Inventory, error) {
-	v, err := b.findVIM(ctx, p, ref)
+	action := policy.VIMInventory
+	if settle {
+		action = policy.VIMSettle
+	}
+	v, err := b.findVIM(ctx, p, action, ref)
 	if err != nil {
 		return Inventory{}, err
 	}
 	src := b.newSource(v.ID)
 	defer src.close()
 	if !settle {
-		if err := b.read(ctx, p, policy.VIMInventory, vimResource(v)); err != nil {
+		if err := b.read(ctx, p, action, vimResource(v)); err != nil {
 			return Inventory{}, err
 		}
 		return b.compare(ctx, src)
 	}
-	act, err := b.enter(ctx, p, policy.VIMSettle, vimResource(v), policy.Wish{})
+	act, err := b.enter(ctx, p, action, vimResource(v), policy.Wish{})
 	if err != nil {
 		return Inventory{}, err
 	}

@@ -37,14 +37,14 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 
 func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
-	v, err := b.findVIM(ctx, p, r.VIM)
+	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
 	if err != nil {
 		return fail(err)
 	}
 	d, grant, err := b.prepare(v, &r)
 	if err != nil {
 		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-			err = vimNotFound()
+			err = b.hidden(ctx, p, policy.LeaseIssue, v)
 		}
 		return fail(err)
 	}
@@ -215,7 +215,7 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 			return fail(err)
 		}
 	}
-	if err := b.store.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, "repeat of the same request")); err != nil {
+	if err := b.store.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, sameRequest)); err != nil {
 		return Lease{}, clientconfig.Config{}, err
 	}
 	return old, b.config(v, g, old, cred), nil
@@ -324,7 +324,7 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}
-	if _, err := b.enter(ctx, p, policy.LeasePassThrough, vimResource(v), wish); err != nil {
+	if err := b.enterToo(ctx, p, policy.LeasePassThrough, vimResource(v), wish); err != nil {
 		if errors.Is(err, ErrUnavailable) {
 			return fail(err)
 		}

@@ -31,7 +31,7 @@ func (p Page) Valid() (Page, error) {
 
 // VIM returns one VIM, by id or name.
 func (b *Broker) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
-	v, err := b.findVIM(ctx, p, ref)
+	v, err := b.findVIM(ctx, p, policy.VIMShow, ref)
 	if err != nil {
 		return VIM{}, err
 	}
@@ -94,7 +94,7 @@ func (b *Broker) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]V
 
 // Lease returns one lease. Its credential is not part of it.
 func (b *Broker) Lease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
-	l, err := b.findLease(ctx, id)
+	l, err := b.findLease(ctx, p, policy.LeaseShow, id)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -118,7 +118,7 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 		f.States = []LeaseState{q.State}
 	}
 	if q.VIM != "" {
-		v, err := b.visibleVIM(ctx, p, q.VIM)
+		v, err := b.visibleVIM(ctx, p, policy.LeaseShow, q.VIM)
 		if err != nil {
 			return nil, "", err
 		}
@@ -148,7 +148,8 @@ func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
 	return b.guard.Allows(p, action, projectResource(anyProject))
 }
 
-// Entries returns what q selects of the audit log, newest first.
+// Entries returns what q selects of the audit log, newest first: to those who may not
+// read every project's, what their project's principals did, and what others did on its VIMs.
 func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
 	page, err := Page{Size: q.Limit}.Valid()
 	if err != nil {
@@ -165,7 +166,24 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 	if err := b.read(ctx, p, policy.AuditRead, res); err != nil {
 		return nil, err
 	}
-	return b.store.Entries(ctx, q)
+	found, err := b.store.Entries(ctx, q)
+	if !b.seesAll(p, policy.AuditRead) {
+		for i := range found {
+			hideForeign(&found[i], p.Project)
+		}
+	}
+	return found, err
+}
+
+// detailResourceProject is where older versions said whose a foreign resource was, also to
+// those who were told that there is none.
+const detailResourceProject = "resourceProject"
+
+// hideForeign leaves of an older version's entry what its principal may know.
+func hideForeign(e *audit.Entry, project string) {
+	if e.Outcome == audit.Denied && e.Project == project && e.Detail[detailResourceProject] != "" {
+		e.Resource, e.Detail = "", map[string]string{audit.DetailError: "not found"}
+	}
 }
 
 // AuditTree returns the Merkle tree over the whole audit log, which holds every entry

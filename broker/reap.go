@@ -134,7 +134,7 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 		}
 	}
 	f.DueBefore = b.now()
-	work, err := b.dueWork(ctx, f)
+	work, err := b.dueWork(ctx, v, f)
 	err = errors.Join(err, work.beginFresh(b))
 	if down {
 		return true, errors.Join(err, b.giveUpLost(ctx, v))
@@ -149,12 +149,12 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 	return false, err
 }
 
-// dueWork queues what there is to do for the leases that f selects.
-func (b *Broker) dueWork(ctx context.Context, f LeaseFilter) (*batch, error) {
+// dueWork queues what there is to do for the leases on a VIM that f selects.
+func (b *Broker) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, error) {
 	p := system("reaper")
 	work := b.newBatch(ctx)
 	return work, b.eachLease(ctx, f, func(l Lease) error {
-		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (b *Broker) dueWork(ctx context.Context, f LeaseFilter) (*batch, error) {
 func (b *Broker) giveUpLost(ctx context.Context, v VIM) error {
 	lost := b.now().Add(-time.Duration(b.terms.GiveUpAfter) * maxBackoff)
 	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}, DueBefore: lost}, func(l Lease) error {
-		act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
 		if !l.Derived {
 			return nil
 		}
-		act, err := b.enter(ctx, system("check"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+		act, err := b.enter(ctx, system("check"), policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
 		if err != nil {
 			return err
 		}

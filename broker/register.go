@@ -30,7 +30,7 @@ import (
 func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
 	v, d, cred, invalid := b.newVIM(p, r)
 	wish := policy.Wish{VIM: draft(VIM{}, v, b.keys[0].Name())}
-	act, err := b.enter(ctx, p, policy.VIMRegister, projectResource(v.Project), wish)
+	act, err := b.enter(ctx, p, policy.VIMRegister, resourceOfNew(v), wish)
 	if err != nil {
 		return VIM{}, err
 	}
@@ -40,12 +40,20 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	if err := b.enterBesides(ctx, p, v, wish); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
-	act.With(audit.DetailVIM, v.ID)
-	if err := b.store.CreateVIM(ctx, v, act.Intent()); err != nil {
-		if old, replay := b.registered(ctx, p, v, err); replay != nil || old.ID != "" {
-			return old, replay
+	intent := act.Intent()
+	noteChanges(intent, VIM{}, v)
+	if err := b.store.CreateVIM(ctx, v, intent); err != nil {
+		old, replay := b.registered(ctx, p, v, err)
+		switch {
+		case replay != nil:
+			return VIM{}, b.refuse(ctx, act, replay)
+		case old.ID == "":
+			return VIM{}, b.refuse(ctx, act, err)
 		}
-		return VIM{}, b.refuse(ctx, act, err)
+		if err := b.store.Append(ctx, act.About(vimResource(old)).Done(audit.DetailReason, sameRequest)); err != nil {
+			return VIM{}, unrecorded(err)
+		}
+		return old, nil
 	}
 	failpoint.At("register.intent")
 
@@ -57,6 +65,17 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	failpoint.At("register.done")
 	b.warnUnverified(ctx, stored)
 	return stored, nil
+}
+
+// sameRequest is the reason of an entry about a request that was made before, under the same
+// Idempotency-Key.
+const sameRequest = "repeat of the same request"
+
+// resourceOfNew is what the registration of a VIM is done to.
+func resourceOfNew(v VIM) policy.Resource {
+	res := projectResource(v.Project)
+	res.VIM, res.VIMName, res.EndpointHost = v.ID, v.Name, endpointHost(v.Current.Target)
+	return res
 }
 
 // newVIM builds the row of a registration and the credential to seal for it. Where it
@@ -171,15 +190,17 @@ func (b *Broker) completeRegistration(ctx context.Context, d Driver, v VIM, cred
 		return VIM{}, err
 	}
 	key.Clear()
+	done := act.Done(audit.DetailGeneration, "1")
 	stored, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if !now.holds(v.Pending) {
 			return overtaken()
 		}
 		now.State, now.Pending, now.Current = Registered, nil, g
+		noteChanges(done, VIM{}, *now)
 		now.UpdatedAt = b.now()
 		now.Health = b.health(report)
 		return nil
-	}, act.Done(audit.DetailGeneration, "1"))
+	}, done)
 	if errors.Is(err, ErrNotFound) {
 		err = overtaken()
 	}

@@ -23,7 +23,7 @@ func (b *Broker) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 }
 
 func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
-	v, err := b.findVIM(ctx, p, ref)
+	v, err := b.findVIM(ctx, p, policy.VIMRotate, ref)
 	if err != nil {
 		return VIM{}, err
 	}
@@ -99,10 +99,12 @@ func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *P
 		written = append(written, r.generation)
 	}
 	failpoint.At("rekey.sealed")
+	done := act.Done()
 	stored, err := b.store.Rekey(ctx, v.ID, func(now *VIM, leases []Lease) error {
 		if !now.holds(mine) {
 			return overtaken()
 		}
+		before := *now
 		all := generations(now)
 		if len(all) != len(fresh) {
 			return changedMeanwhile() // a past one was dropped: its new key must be swept
@@ -119,9 +121,10 @@ func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *P
 				return err
 			}
 		}
+		noteChanges(done, before, *now)
 		now.Pending, now.UpdatedAt = nil, b.now()
 		return nil
-	}, act.Done())
+	}, done)
 	b.discard(ctx, err, written...)
 	return stored, err
 }

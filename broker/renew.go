@@ -21,7 +21,7 @@ import (
 // the lease at its old expiry.
 func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
-	l, err := b.findLease(ctx, id)
+	l, err := b.findLease(ctx, p, policy.LeaseRenew, id)
 	if err != nil {
 		return fail(err)
 	}
@@ -49,7 +49,8 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if err := issuable(v); err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
-	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
+	act.About(leaseOn(l, v))
+	if err := b.enterToo(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
 		return fail(b.refuse(ctx, act, lost(err)))
 	}
 	if l, err = b.beginRenewal(ctx, l, act.With(audit.DetailTTL, grant.TTL.String())); err != nil {

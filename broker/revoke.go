@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // success. The credential may work for MaxRevocationLag longer; ConfirmedDeadAt is
 // set once it was tried and refused.
 func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
-	l, err := b.findLease(ctx, id)
+	l, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -25,6 +26,9 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	if err != nil {
 		return Lease{}, err
 	}
+	src := b.newSource(l.VIM)
+	defer src.close()
+	src.place(ctx, l, act)
 	l, err = b.beginRevocation(ctx, l, Requested, act)
 	if errors.Is(err, errEnded) {
 		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
@@ -35,8 +39,6 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	if l.NextAttemptAt.After(b.now()) {
 		return l, nil // it is being issued at this moment; the reaper takes it back
 	}
-	src := b.newSource(l.VIM)
-	defer src.close()
 	after, err := b.takeBack(ctx, src, l, act)
 	if err != nil {
 		b.log.WarnContext(ctx, "a lease is left for the reaper", "lease", l.ID, "error", err)
@@ -53,7 +55,7 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 	}
 	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, States: liveStates}
 	if s.VIM != "" {
-		v, err := b.visibleVIM(ctx, p, s.VIM)
+		v, err := b.visibleVIM(ctx, p, policy.LeaseRevoke, s.VIM)
 		if err != nil {
 			return nil, err
 		}
@@ -63,10 +65,15 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 		f.Project = p.Project
 	}
 	batch := b.newBatch(ctx)
+	var seen, taken int
 	err := b.eachLease(ctx, f, func(l Lease) error {
 		if !b.guard.Allows(p, policy.LeaseRevoke, leaseResource(l)) {
+			if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
+				seen++
+			}
 			return nil
 		}
+		taken++
 		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {
 			return err
@@ -75,7 +82,29 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 		return nil
 	})
 	revoked, begun := batch.run(b)
-	return revoked, errors.Join(err, begun)
+	if err = errors.Join(err, begun); err == nil && seen > 0 {
+		err = b.notAllRevoked(ctx, p, s, f.VIM, seen, taken)
+	}
+	return revoked, err
+}
+
+// notAllRevoked records that p named leases that it sees and may not revoke. It is an
+// ErrDenied where there was none that it may.
+func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseSelector, vim string, refused, taken int) error {
+	about := policy.Resource{Kind: policy.KindProject, ID: p.Project, VIM: vim}
+	err := b.guard.Refuse(ctx, p, policy.LeaseRevoke, about,
+		audit.DetailReason, fmt.Sprintf("%d of %d leases that were named", refused, refused+taken),
+		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation)
+	switch {
+	case err != nil:
+		return unrecorded(err)
+	case taken > 0:
+		return nil
+	}
+	return &Error{
+		Kind: ErrDenied, Detail: fmt.Sprintf("policy does not allow %s to revoke any of the %d leases that this names", p.Name, refused),
+		Next: NextExplain, Cause: policy.ErrDenied,
+	}
 }
 
 // errEnded: there is nothing left to take back.
@@ -117,6 +146,7 @@ func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *
 func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
+	src.place(ctx, l, act)
 	err := b.revokeUpstream(ctx, src, l)
 	var left []string
 	if err == nil {

@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -54,12 +55,18 @@ func TestRevokingManyTakesOnlyWhatTheCallerMayRevoke(t *testing.T) {
 	if seen, _, err := b.Leases(t.Context(), alice, broker.LeaseQuery{VIM: hub.ID}); err != nil || len(seen) != 2 {
 		t.Fatalf("alice sees %d leases, %v, want both", len(seen), err)
 	}
-	for _, s := range []broker.LeaseSelector{{Principal: "bob"}, {VIM: hub.ID}} {
-		if _, err := b.RevokeLeases(t.Context(), alice, s); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		s    broker.LeaseSelector
+		kind error
+	}{
+		{broker.LeaseSelector{VIM: hub.ID}, nil},
+		{broker.LeaseSelector{Principal: "bob"}, broker.ErrDenied}, // she may revoke none of them
+	} {
+		if _, err := b.RevokeLeases(t.Context(), alice, c.s); !errors.Is(err, c.kind) {
+			t.Fatalf("alice's RevokeLeases(%+v) = %v, want %v", c.s, err, c.kind)
 		}
 		if got := b.row(his.ID).State; got != broker.LeaseActive {
-			t.Errorf("after alice's RevokeLeases(%+v) bob's lease is %s, want active", s, got)
+			t.Errorf("after alice's RevokeLeases(%+v) bob's lease is %s, want active", c.s, got)
 		}
 	}
 	if got := b.row(hers.ID).State; got != broker.LeaseRevoked {

@@ -47,6 +47,13 @@ func (s *source) vim(ctx context.Context) (VIM, error) {
 	return *s.row, nil
 }
 
+// place says in the entries of an act where a lease's VIM is, if that can be told.
+func (s *source) place(ctx context.Context, l Lease, act *audit.Act) {
+	if v, err := s.vim(ctx); err == nil {
+		act.About(leaseOn(l, v))
+	}
+}
+
 func (s *source) opened(ctx context.Context, g Generation) (*opened, error) {
 	v, err := s.vim(ctx)
 	if err != nil {

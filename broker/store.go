@@ -17,7 +17,7 @@ import (
 // refuse other text with ErrInvalid. Where several rules of uniqueness are
 // broken, the Field named is "Idempotency-Key". A store that cannot be asked now
 // answers ErrUnavailable. A change function may be called again, with what is stored
-// then, when another write got in its way.
+// then, when another write got in its way; it may complete the Detail of the entry.
 type Store interface {
 	VIMStore
 	LeaseStore

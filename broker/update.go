@@ -39,14 +39,17 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 		}
 		return v, err
 	}
+	done := act.Done()
 	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
 		if err := b.openFor(now, u); err != nil {
 			return err
 		}
+		before := *now
 		c.apply(now)
+		noteChanges(done, before, *now)
 		now.UpdatedAt = b.now()
 		return now.validNotes()
-	}, act.Done())
+	}, done)
 	if err != nil {
 		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
@@ -71,7 +74,7 @@ func (b *Broker) RotateVIM(ctx context.Context, p policy.Principal, ref string, 
 
 // enterUpdate decides on what the change would come to.
 func (b *Broker) enterUpdate(ctx context.Context, p policy.Principal, ref string, action policy.Action, c Change) (*edit, *audit.Act, error) {
-	v, err := b.findVIM(ctx, p, ref)
+	v, err := b.findVIM(ctx, p, action, ref)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -179,6 +182,10 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 	}
 	mine := &Pending{Generation: u.vim.Current.Number + 1, Since: b.now()}
 	act.With(audit.DetailGeneration, generationText(mine.Generation))
+	if u.change.given() {
+		act.With(newCredential, untold)
+	}
+	intent := act.Intent()
 	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
 		if err := b.openFor(now, u); err != nil {
 			return err
@@ -186,9 +193,13 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 		if now.Current.Number+1 != mine.Generation {
 			return changedMeanwhile()
 		}
+		after := *now
+		u.change.apply(&after)
+		after.Current.Target = u.target
+		noteChanges(intent, *now, after)
 		now.Pending = mine
 		return nil
-	}, act.Intent())
+	}, intent)
 	if err != nil {
 		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
@@ -325,16 +336,19 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 		return VIM{}, err
 	}
 	key.Clear()
+	done := act.Done()
 	stored, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if !now.holds(mine) {
 			return overtaken()
 		}
+		before := *now
 		u.change.apply(now)
 		now.Pending, now.Current = nil, g
+		noteChanges(done, before, *now)
 		now.UpdatedAt = b.now()
 		now.Health = b.health(report)
 		return now.validNotes()
-	}, act.Done())
+	}, done)
 	b.discard(ctx, err, g)
 	return stored, err
 }

@@ -120,6 +120,11 @@ type Resource struct {
 	Labels     map[string]string
 	// Owner is the principal that a lease was issued to.
 	Owner string
+	// VIM is the id of the VIM that a lease is on, or that is about to be made in a
+	// project; EndpointHost the host of its endpoint. They are for the audit log: no
+	// policy sees them.
+	VIM          string
+	EndpointHost string
 }
 
 // Wish is what a request asks for, as policies may weigh it: the values that would take

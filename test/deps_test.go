@@ -58,7 +58,7 @@ var house = map[string][]string{
 	"cmd/vimbroker/console": {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":  {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console"},
 	"cmd/vimbroker/cli":     {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "policy", "policy/audit", "policy/audit/tree"},
-	"cmd/vimbroker/server":  {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/postgres", "drivers/sqlite", "drivers/vault", "policy", "policy/egress"},
+	"cmd/vimbroker/server":  {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/postgres", "drivers/sqlite", "drivers/vault", "policy", "policy/audit", "policy/egress"},
 	"cmd/vimbroker":         {"cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 

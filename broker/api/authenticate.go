@@ -26,6 +26,13 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Principal, error)
 }
 
+// Logins is told who comes in with a token of his, and that a token was refused: with
+// every request. It decides what is recorded of that.
+type Logins interface {
+	RecordLogin(ctx context.Context, p policy.Principal)
+	RecordRefusedLogin(ctx context.Context)
+}
+
 // Identify tells who sends a request. Its errors are an Authenticator's.
 type Identify func(*http.Request) (policy.Principal, error)
 
@@ -56,11 +63,17 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 			challenge += `, error="invalid_token"`
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
+		if given && s.logins != nil {
+			s.logins.RecordRefusedLogin(r.Context())
+		}
 		return policy.ErrUnauthenticated
 	case err != nil:
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "callers cannot be authenticated now", Cause: err}
 	}
 	traceOf(r.Context()).principal = p
+	if p.Name != "" && s.logins != nil {
+		s.logins.RecordLogin(r.Context(), p)
+	}
 	return nil
 }
 

@@ -24,6 +24,8 @@ type Options struct {
 	Authenticator Authenticator
 	// Census is what /metrics shows beside the requests.
 	Census Census
+	// Logins is told who comes in; nil: nobody is.
+	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
 	Log *slog.Logger
 	// Registry takes this package's metrics and is what /metrics shows; nil means one of
@@ -38,6 +40,7 @@ type Options struct {
 // server answers requests.
 type server struct {
 	who      Authenticator
+	logins   Logins
 	log      *slog.Logger
 	now      func() time.Time
 	requests *prometheus.HistogramVec
@@ -60,7 +63,7 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
-	s := &server{who: o.Authenticator, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
+	s := &server{who: o.Authenticator, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
 	o.Registry.MustRegister(newCensus(o.Census, o.Log))
 	for _, d := range append([]Door{metricsDoor(o.Registry, o.Log)}, o.Doors...) {
 		s.doors = append(s.doors, s.open(d))
@@ -118,10 +121,10 @@ func (s *server) doorOf(p string) *entrance {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := s.now()
 	t := &trace{id: requestID(r)}
-	caller := s.proxies.caller(r)
-	ctx := context.WithValue(audit.WithRequest(r.Context(), t.id), traceKey{}, t)
+	r.RemoteAddr = s.proxies.caller(r)
+	ctx := audit.WithSource(audit.WithRequest(r.Context(), t.id), source(r))
+	ctx = context.WithValue(ctx, traceKey{}, t)
 	r = r.WithContext(ctx)
-	r.RemoteAddr = caller
 	rec := &recorder{ResponseWriter: w}
 	h := rec.Header()
 	h.Set("X-Request-Id", t.id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"runtime"
 	"sync"
@@ -39,6 +40,15 @@ func requestID(r *http.Request) string {
 		return id
 	}
 	return uuid.NewString()
+}
+
+// source is the address that a request came from, for the audit log; empty if it has none.
+func source(r *http.Request) string {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return from.Addr().Unmap().String()
 }
 
 // recorder keeps the status and the size of an answer.

@@ -1,6 +1,11 @@
 package rows
 
-import "github.com/vimbroker/vimbroker/policy/audit"
+import (
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
 
 type entry = audit.Entry
 
@@ -22,3 +27,42 @@ var EntryColumns = Columns[entry]{
 
 // WaitingColumns are those of an entry that has no place in the log yet.
 var WaitingColumns = EntryColumns.Pick("time", "request", "principal", "project", "action", "kind", "resource", "outcome", "detail")
+
+// What entries are looked for by, as the indexes have it. Entries of older versions say
+// in other places which VIM, lease and project they are about.
+const (
+	entryVIM   = `COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END)`
+	entryLease = `COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END)`
+	entryOwner = `COALESCE(detail->>'vimProject', detail->>'resourceProject')`
+)
+
+// EntryConditions are what q asks of entries; stamp makes the store's form of a time. Where
+// q names a project they are two: for what its principals did, and for what others did on
+// its VIMs. Each is one range of an index.
+func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
+	var c Conditions
+	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
+	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
+	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
+	c.AddIf(q.VIM != "", entryVIM+` = ?`, q.VIM)
+	c.AddIf(q.VIMName != "", `detail->>'vimName' = ?`, q.VIMName)
+	c.AddIf(q.Lease != "", entryLease+` = ?`, q.Lease)
+	c.AddIf(q.CredentialID != "", `detail->>'credential-id' = ?`, q.CredentialID)
+	if n := len(q.Outcomes); n > 0 {
+		outcomes := make([]any, n)
+		for i, o := range q.Outcomes {
+			outcomes[i] = string(o)
+		}
+		c.Add(`outcome IN (?`+strings.Repeat(`, ?`, n-1)+`)`, outcomes...)
+	}
+	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
+	c.AddIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
+	c.AddIf(!q.Until.IsZero(), `time < ?`, stamp(q.Until))
+	if q.Project == "" {
+		return []*Conditions{&c}
+	}
+	own, lent := c.Clone(), c.Clone()
+	own.Add(`project = ?`, q.Project)
+	lent.Add(entryOwner+` = ? AND `+entryOwner+` <> project`, q.Project)
+	return []*Conditions{own, lent}
+}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
@@ -80,6 +82,36 @@ func TestReloadKeepsWhatWorksWhenTheFileHasFaults(t *testing.T) {
 	}
 	if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
 		t.Errorf("vim list after a reload that failed: %s", stderr)
+	}
+	_, told, _ := i.run(t, "audit", "list", "--action", "server:reload", "-o", "json")
+	if !strings.Contains(told, `"outcome": "failed"`) || strings.Contains(told, "shutdownGarce") {
+		t.Errorf("the audit log says of the reload that failed: %s", told)
+	}
+}
+
+// TestStartsAndReloadsAreInTheAuditLog, each with the policies that were in force from then on.
+func TestStartsAndReloadsAreInTheAuditLog(t *testing.T) {
+	policies := t.TempDir()
+	if err := os.Chmod(policies, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	i := serveConfig(t, "policyDir: "+policies+"\n")
+	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") forbid (principal, action == Action::"lease:issue", resource);`)
+	hangUp(t)
+	i.await(t, reloaded)
+	hashes := map[string]bool{}
+	for action, want := range map[string]int{"server:start": 1, "server:reload": 1, "server:login": 1} {
+		_, text, stderr := i.run(t, "audit", "list", "--action", action, "--effects", "-o", "json")
+		var told v1.List[v1.AuditEntry]
+		if err := json.Unmarshal([]byte(text), &told); err != nil || len(told.Items) != want {
+			t.Fatalf("%d entries of %s, want %d: %v %s", len(told.Items), action, want, err, stderr)
+		}
+		if hash := told.Items[0].Detail["policies"]; hash != "" {
+			hashes[hash] = true
+		}
+	}
+	if len(hashes) != 2 {
+		t.Errorf("the entries name the policies %v, want those before and after", hashes)
 	}
 }
 

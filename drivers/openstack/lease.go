@@ -182,8 +182,8 @@ func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, g broker
 	}
 	failpoint.At("openstack.issue.minted")
 	return broker.Minted{
-		Credential: c.credential(s.user.ID),
-		ExpiresAt:  c.ExpiresAt.UTC(), MaxRevocationLag: maxRevocationLag,
+		Credential: c.credential(s.user.ID), CredentialID: c.ID,
+		ExpiresAt: c.ExpiresAt.UTC(), MaxRevocationLag: maxRevocationLag,
 	}, nil
 }
 

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -55,15 +57,21 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, erro
 }
 
 func listEntries(q audit.Query) (string, []any) {
-	var c rows.Conditions
-	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
-	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
-	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
-	c.AddIf(q.Project != "", `project = ?`, q.Project)
-	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
-	c.AddIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
-	text, args := c.SelectFrom(`SELECT ` + entryColumns + ` FROM audit_entries`)
-	return numbered(text + ` ORDER BY seq DESC LIMIT ?`), append(args, q.Limit)
+	const page = ` ORDER BY seq DESC LIMIT ?`
+	selecting := `SELECT ` + entryColumns + ` FROM audit_entries`
+	conditions := rows.EntryConditions(q, func(t time.Time) any { return stamp(t) })
+	if len(conditions) == 1 {
+		text, args := conditions[0].SelectFrom(selecting)
+		return numbered(text + page), append(args, q.Limit)
+	}
+	// Each part ends with the page.
+	var parts []string
+	var all []any
+	for _, c := range conditions {
+		text, args := c.SelectFrom(selecting)
+		parts, all = append(parts, `(`+text+page+`)`), append(append(all, args...), q.Limit)
+	}
+	return numbered(strings.Join(parts, ` UNION ALL `) + page), append(all, q.Limit)
 }
 
 func scanEntry(row pgx.CollectableRow) (audit.Entry, error) {

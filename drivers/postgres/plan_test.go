@@ -304,6 +304,11 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{audit.Query{Action: policy.VIMShow}, "audit_by_action"},
 		{audit.Query{Resource: "vim-7"}, "audit_by_resource"},
 		{audit.Query{Since: late}, "audit_by_time"},
+		{audit.Query{Project: "project-7"}, "audit_by_owner"},
+		{audit.Query{VIM: "vim-7"}, "audit_by_vim"},
+		{audit.Query{VIMName: "name-7"}, "audit_by_vim_name"},
+		{audit.Query{Lease: "lease-7"}, "audit_by_lease"},
+		{audit.Query{CredentialID: "JTI=7"}, "audit_by_credential"},
 	} {
 		c.q.Limit = 100
 		text, args := listEntries(c.q)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/rows"
@@ -60,16 +61,8 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, erro
 }
 
 func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any, error) {
-	var c rows.Conditions
-	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
-	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
-	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
-	c.AddIf(q.Project != "", `project = ?`, q.Project)
-	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
-
 	from := `audit_entries`
 	if !q.Since.IsZero() {
-		c.Add(`time >= ?`, q.Since.UnixMicro())
 		few, err := s.fewSince(ctx, q.Since, 10*q.Limit)
 		if err != nil {
 			return "", nil, err
@@ -78,8 +71,13 @@ func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any,
 			from = `audit_entries INDEXED BY audit_by_time`
 		}
 	}
-	text, args := c.SelectFrom(`SELECT ` + entryColumns + ` FROM ` + from)
-	return text + ` ORDER BY seq DESC LIMIT ?+0`, append(args, q.Limit), nil
+	var parts []string
+	var all []any
+	for _, c := range rows.EntryConditions(q, func(t time.Time) any { return t.UnixMicro() }) {
+		text, args := c.SelectFrom(`SELECT ` + entryColumns + ` FROM ` + from)
+		parts, all = append(parts, text), append(all, args...)
+	}
+	return strings.Join(parts, ` UNION ALL `) + ` ORDER BY seq DESC LIMIT ?+0`, append(all, q.Limit), nil
 }
 
 // fewSince says how to look for young entries: where they are few, through the

@@ -153,6 +153,11 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{audit.Query{Limit: 1}, 0, "SCAN audit_entries"}, // by seq, ends with the limit
 		{audit.Query{Limit: 1, Before: 3}, 0, "INTEGER PRIMARY KEY (rowid<?)"},
 		{audit.Query{Limit: 1, Project: "a", Before: 3}, 0, "audit_by_project (project=? AND rowid<?)"},
+		{audit.Query{Limit: 1, Project: "a"}, 0, "audit_by_owner (<expr>=?)"},
+		{audit.Query{Limit: 1, VIM: "a"}, 0, "audit_by_vim (<expr>=?)"},
+		{audit.Query{Limit: 1, VIMName: "a"}, 0, "audit_by_vim_name (<expr>=?)"},
+		{audit.Query{Limit: 1, Lease: "a"}, 0, "audit_by_lease (<expr>=?)"},
+		{audit.Query{Limit: 1, CredentialID: "a", Outcomes: []audit.Outcome{audit.Done}}, 0, "audit_by_credential (<expr>=?)"},
 		{audit.Query{Limit: 1, Principal: "a"}, 0, "audit_by_principal (principal=?)"},
 		{audit.Query{Limit: 1, Action: policy.VIMShow}, 0, "audit_by_action (action=?)"},
 		{audit.Query{Limit: 1, Resource: "a"}, 0, "audit_by_resource (resource=?)"},

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // Keys of [Entry.Detail]: identifiers and classes only.
@@ -14,11 +16,28 @@ const (
 	DetailPolicy = "policy"
 	// DetailError holds the class of what went wrong, in our words.
 	DetailError = "error"
-	// DetailResourceProject is set where the resource is another project's.
-	DetailResourceProject = "resourceProject"
 	// DetailActor is the part of the broker that acted on behalf of the principal.
-	DetailActor      = "actor"
-	DetailVIM        = "vim"
+	DetailActor = "actor"
+	// DetailSource is the address that the request came from.
+	DetailSource = "source"
+	// DetailAuthenticator says who established the principal's name.
+	DetailAuthenticator = "authenticator"
+	// DetailCallerProject is the principal's project, in an entry of another project.
+	DetailCallerProject = "callerProject"
+	// DetailVIM is the id of the VIM that it was about; name, project and endpoint are
+	// those of then.
+	DetailVIM          = "vim"
+	DetailVIMName      = "vimName"
+	DetailVIMProject   = "vimProject"
+	DetailEndpointHost = "endpointHost"
+	// DetailOld and DetailNew begin the keys of what was changed: "old.shared", "new.shared".
+	DetailOld = "old."
+	DetailNew = "new."
+	// DetailRepeats counts what was not recorded one by one since the entry before.
+	DetailRepeats = "repeats"
+	// DetailPolicies is the hash of the policies in force.
+	DetailPolicies   = "policies"
+	DetailVersion    = "version"
 	DetailLease      = "lease"
 	DetailGeneration = "generation"
 	DetailRole       = "role"
@@ -27,7 +46,10 @@ const (
 	DetailExpiresAt  = "expiresAt"
 	DetailReason     = "reason"
 	DetailPurpose    = "purpose"
-	DetailGrade      = "grade"
+	// DetailOfPrincipal and DetailOperation are what leases were selected by.
+	DetailOfPrincipal = "ofPrincipal"
+	DetailOperation   = "operation"
+	DetailGrade       = "grade"
 	// DetailCredentialID is how the VIM's own audit log names the credential.
 	DetailCredentialID = "credential-id"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
@@ -47,20 +69,41 @@ type Act struct {
 	entry Entry
 }
 
+// About adds what a VIM or a lease is part of, as far as the resource says it. It
+// returns the act.
+func (a *Act) About(res policy.Resource) *Act {
+	vim, lease := res.VIM, ""
+	project := res.Project
+	switch res.Kind {
+	case policy.KindVIM:
+		vim = res.ID
+	case policy.KindLease:
+		lease, project = res.ID, res.VIMProject
+	}
+	if vim == "" && lease == "" && res.VIMName == "" {
+		return a
+	}
+	for _, d := range [][2]string{
+		{DetailVIM, vim},
+		{DetailVIMName, res.VIMName},
+		{DetailVIMProject, project},
+		{DetailEndpointHost, res.EndpointHost},
+		{DetailLease, lease},
+	} {
+		if d[1] != "" {
+			a.With(d[0], d[1])
+		}
+	}
+	return a
+}
+
 // With adds a detail to the entries made from now on, and returns the act. A
 // later value of a key replaces an earlier one; values over 512 bytes are cut.
 func (a *Act) With(key, value string) *Act {
 	if a.entry.Detail == nil {
 		a.entry.Detail = make(map[string]string)
 	}
-	a.entry.Detail[key] = cut(value)
-	return a
-}
-
-// On names the resource where it had no id yet when the act was allowed (what is
-// being registered or issued). It returns the act.
-func (a *Act) On(id string) *Act {
-	a.entry.Resource = id
+	a.entry.Detail[key] = Cut(value)
 	return a
 }
 
@@ -68,11 +111,13 @@ func (a *Act) On(id string) *Act {
 func (a *Act) Intent() Entry { return a.as(Intent) }
 
 // Done is the entry to write when the effect has happened. Keys and values
-// alternate in detail, and are in this entry only; a last key without a value is ignored.
+// alternate in detail, and are in this entry only; a key without a value is left out.
 func (a *Act) Done(detail ...string) Entry {
 	e := a.as(Done)
 	for i := 1; i < len(detail); i += 2 {
-		e.Detail[detail[i-1]] = cut(detail[i])
+		if detail[i] != "" {
+			e.Detail[detail[i-1]] = Cut(detail[i])
+		}
 	}
 	return e
 }
@@ -81,16 +126,21 @@ func (a *Act) Done(detail ...string) Entry {
 // The class says why, in our words: never another system's answer.
 func (a *Act) Failed(class string) Entry {
 	e := a.as(Failed)
-	e.Detail[DetailError] = cut(class)
+	e.Detail[DetailError] = Cut(class)
 	return e
 }
 
-// Read records that the act was allowed and only reads. What was read is handed
-// out only if Read returns nil.
+// Read records that the act was allowed and only reads, as far as [Guard.Reads] has
+// reads recorded. What was read is handed out only if Read returns nil.
 func (a *Act) Read(ctx context.Context) error {
-	if err := a.guard.Sink.Append(ctx, a.as(Read)); err != nil {
+	e := a.as(Read)
+	if !a.guard.Reads.due(e) {
+		return nil
+	}
+	if err := a.guard.Sink.Append(ctx, e); err != nil {
 		return fmt.Errorf("recording %s on %s %s: %w", a.entry.Action, a.entry.Kind, a.entry.Resource, err)
 	}
+	a.guard.Reads.recorded(e)
 	return nil
 }
 
@@ -104,9 +154,9 @@ func (a *Act) as(o Outcome) Entry {
 	return e
 }
 
-// cut shortens s to the limit, at the end of a character.
-func cut(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+// Cut shortens the value of a detail to 512 bytes, at the end of a character.
+func Cut(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD") // PostgreSQL reads no NUL
 	if len(s) <= detailLimit {
 		return s
 	}

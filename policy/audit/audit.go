@@ -55,11 +55,22 @@ type Entry struct {
 
 // Query selects entries, newest first. Empty fields select all.
 type Query struct {
+	// Project selects what its principals did, and what others did on its VIMs.
 	Project   string
 	Principal string
 	Action    policy.Action
 	Resource  string
-	Since     time.Time
+	// VIM selects by the id of the VIM that an entry is about, or that its lease is on;
+	// VIMName by the name that the VIM had then.
+	VIM     string
+	VIMName string
+	Lease   string
+	// CredentialID selects by how the VIM's own log names the credential.
+	CredentialID string
+	// Outcomes selects entries with one of them.
+	Outcomes []Outcome
+	// Since and Until bound the time; Until itself is left out.
+	Since, Until time.Time
 	// Before lists entries with a smaller Seq; zero starts at the newest.
 	Before int64
 	// Limit is at most this many entries; it must be positive.

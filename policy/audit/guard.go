@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -21,36 +22,32 @@ type Guard struct {
 	Policy policy.Decider
 	Sink   Sink
 	Now    func() time.Time
+	// Reads says which reads are recorded; nil: all.
+	Reads *Reads
 	// Log receives the alarm that a policy could not be evaluated, with the
 	// evaluation errors, which no caller sees. Nil logs nothing.
 	Log *slog.Logger
 }
 
+// ErrHidden is the refusal of what the principal may not even see: to the caller it does
+// not exist. It is a [policy.ErrDenied].
+var ErrHidden = fmt.Errorf("%w: hidden", policy.ErrDenied)
+
 // Enter decides whether p may do action to res, and records a refusal. What is
 // allowed is not recorded yet: that is what the entries of the [Act] are for.
 //
-// A refusal unwraps to [policy.ErrDenied]; where a policy could not be evaluated
-// it unwraps to [policy.ErrEvaluation] too. A refusal is recorded even when the
-// caller has gone away meanwhile; if it cannot be recorded, Enter returns why
-// not, and refuses all the same.
+// A refusal unwraps to [policy.ErrDenied], and to [ErrHidden] where p may not see the
+// resource; where a policy could not be evaluated it unwraps to [policy.ErrEvaluation]
+// too. A refusal is recorded even when the caller has gone away meanwhile; if it cannot
+// be recorded, Enter returns why not, and refuses all the same.
 func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*Act, error) {
 	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
-	act := &Act{guard: g, entry: Entry{
-		Request:   RequestID(ctx),
-		Principal: p.Name,
-		Project:   p.Project,
-		Action:    action,
-		Kind:      res.Kind,
-		Resource:  res.ID,
-	}}
-	if p.Actor != "" {
-		act.With(DetailActor, p.Actor)
-	}
+	act := g.act(ctx, p, action, res.Kind)
+	act.entry.Resource = res.ID
 	if slices.Contains(p.Roles, policy.RoleSystem) {
 		act.entry.Project = res.Project
-	} else if res.Project != p.Project {
-		act.With(DetailResourceProject, res.Project)
 	}
+	act.About(res)
 	if len(d.Policies) > 0 {
 		act.With(DetailPolicy, strings.Join(d.Policies, ","))
 	}
@@ -67,13 +64,96 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 				"principal", p.Name, "actor", p.Actor, "action", action, "resource", res.ID, "errors", d.Errors)
 		}
 	}
-	// A caller that hangs up must not be able to probe unrecorded.
-	record, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialDeadline)
-	defer cancel()
-	if appendErr := g.Sink.Append(record, act.as(Denied)); appendErr != nil {
-		return nil, fmt.Errorf("recording that %s on %s %s was denied: %w", action, res.Kind, res.ID, appendErr)
+	if g.sees(p, res) {
+		return nil, cmp.Or(g.refuse(ctx, act.as(Denied)), err)
 	}
-	return nil, err
+	return nil, cmp.Or(g.hide(ctx, act, p, res), fmt.Errorf("%w: %w", ErrHidden, err))
+}
+
+// Hide records that p asked for action on what it may not see, as [Guard.Enter] does,
+// and returns an [ErrHidden].
+func (g *Guard) Hide(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
+	act := g.act(ctx, p, action, res.Kind).About(res)
+	act.entry.Resource = res.ID
+	return cmp.Or(g.hide(ctx, act, p, res), ErrHidden)
+}
+
+// Missing records that p asked for action on something of a kind that does not exist.
+// The entry is the one that p's project gets where it exists and p may not see it.
+func (g *Guard) Missing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
+	return g.refuse(ctx, g.unfound(ctx, p, action, kind))
+}
+
+// Refuse records that p was denied part of what it asked for. Keys and values alternate
+// in detail; a value that is empty is left out.
+func (g *Guard) Refuse(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, detail ...string) error {
+	act := g.act(ctx, p, action, res.Kind).About(res)
+	act.entry.Resource = res.ID
+	for i := 1; i < len(detail); i += 2 {
+		if detail[i] != "" {
+			act.With(detail[i-1], detail[i])
+		}
+	}
+	return g.refuse(ctx, act.as(Denied))
+}
+
+// hide records a refusal twice: for the principal's project without a word about the
+// resource, and for the project that owns it in full. Where that is the principal's own,
+// the second is for those who read every project's.
+func (g *Guard) hide(ctx context.Context, act *Act, p policy.Principal, res policy.Resource) error {
+	full := act.With(DetailCallerProject, p.Project).as(Denied)
+	full.Project = res.Project
+	if p.Project == res.Project || p.Project == res.VIMProject {
+		full.Project = ""
+		delete(full.Detail, DetailVIMProject)
+	}
+	return g.refuse(ctx, g.unfound(ctx, p, act.entry.Action, res.Kind), full)
+}
+
+// unfound is the entry of what is not found.
+func (g *Guard) unfound(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) Entry {
+	return g.act(ctx, p, action, kind).With(DetailError, "not found").as(Denied)
+}
+
+// refuse records refusals, also once the caller has hung up: he must not be able to
+// probe unrecorded.
+func (g *Guard) refuse(ctx context.Context, denied ...Entry) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialDeadline)
+	defer cancel()
+	for _, e := range denied {
+		if err := g.Sink.Append(ctx, e); err != nil {
+			return fmt.Errorf("recording that %s on %s %s was denied: %w", e.Action, e.Kind, e.Resource, err)
+		}
+	}
+	return nil
+}
+
+// act begins an act with what its request says of itself.
+func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) *Act {
+	act := &Act{guard: g, entry: Entry{
+		Request: RequestID(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
+	}}
+	if p.Actor != "" {
+		act.With(DetailActor, p.Actor)
+	}
+	if !slices.Contains(p.Roles, policy.RoleSystem) {
+		act.With(DetailAuthenticator, p.Authenticator())
+	}
+	if source := Source(ctx); source != "" {
+		act.With(DetailSource, source)
+	}
+	return act
+}
+
+// sees reports whether p may see the resource; what is no object of its own has no secret.
+func (g *Guard) sees(p policy.Principal, res policy.Resource) bool {
+	switch res.Kind {
+	case policy.KindVIM:
+		return g.Allows(p, policy.VIMShow, res)
+	case policy.KindLease:
+		return g.Allows(p, policy.LeaseShow, res)
+	}
+	return true
 }
 
 // Allows decides without recording. It is for filtering lists, and for telling a

@@ -45,6 +45,16 @@ var (
 	allowing = answer{Allowed: true, Policies: []string{"default.members"}}
 )
 
+// showing lets everything be seen.
+type showing struct{ answer }
+
+func (s showing) Decide(r policy.Request) policy.Decision {
+	if r.Action == policy.VIMShow || r.Action == policy.LeaseShow {
+		return policy.Decision{Allowed: true}
+	}
+	return s.answer.Decide(r)
+}
+
 func guard(d answer) (*audit.Guard, *sink) {
 	s := &sink{}
 	return &audit.Guard{Policy: d, Sink: s, Now: func() time.Time { return noon }}, s
@@ -52,6 +62,7 @@ func guard(d answer) (*audit.Guard, *sink) {
 
 func TestEnterRecordsDenials(t *testing.T) {
 	g, s := guard(answer{Policies: []string{"site.no-fridays"}})
+	g.Policy = showing{answer{Policies: []string{"site.no-fridays"}}}
 	ctx, cancel := context.WithCancel(audit.WithRequest(t.Context(), "r1"))
 	cancel() // the caller hangs up: the denial is recorded all the same
 	if _, err := g.Enter(ctx, alice, policy.VIMDelete, edge, policy.Wish{}); !errors.Is(err, policy.ErrDenied) || errors.Is(err, policy.ErrEvaluation) {
@@ -59,7 +70,7 @@ func TestEnterRecordsDenials(t *testing.T) {
 	}
 	want := []audit.Entry{{
 		Time: noon, Request: "r1", Principal: "alice", Project: "core", Action: policy.VIMDelete,
-		Kind: policy.KindVIM, Resource: "7d0c", Outcome: audit.Denied, Detail: map[string]string{"policy": "site.no-fridays"},
+		Kind: policy.KindVIM, Resource: "7d0c", Outcome: audit.Denied, Detail: map[string]string{"policy": "site.no-fridays", "authenticator": "static", "vim": "7d0c", "vimProject": "core"},
 	}}
 	if diff := cmp.Diff(want, s.entries); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
@@ -83,8 +94,8 @@ func TestEvaluationErrorDeniesAndAlarms(t *testing.T) {
 	if !errors.Is(err, policy.ErrDenied) || !errors.Is(err, policy.ErrEvaluation) {
 		t.Errorf("Enter() = %v, want ErrDenied and ErrEvaluation", err)
 	}
-	if len(s.entries) != 1 || s.entries[0].Outcome != audit.Denied || s.entries[0].Detail["error"] != "policy evaluation" {
-		t.Errorf("entries = %+v, want one denial for policy evaluation", s.entries)
+	if last := len(s.entries) - 1; last < 0 || s.entries[last].Outcome != audit.Denied || s.entries[last].Detail["error"] != "policy evaluation" {
+		t.Errorf("entries = %+v, want a denial for policy evaluation", s.entries)
 	}
 	if !strings.Contains(log.String(), "site.broken") {
 		t.Errorf("log = %q, want the policy that could not be evaluated", log.String())
@@ -96,7 +107,7 @@ func TestEvaluationErrorDeniesAndAlarms(t *testing.T) {
 
 func TestActsMakeEntriesOfOneRequest(t *testing.T) {
 	g, s := guard(allowing)
-	act, err := g.Enter(audit.WithRequest(t.Context(), "r2"), alice, policy.LeaseIssue, edge, policy.Wish{})
+	act, err := g.Enter(audit.WithSource(audit.WithRequest(t.Context(), "r2"), "192.0.2.7"), alice, policy.LeaseIssue, edge, policy.Wish{})
 	if err != nil {
 		t.Fatalf("Enter() = %v", err)
 	}
@@ -106,10 +117,20 @@ func TestActsMakeEntriesOfOneRequest(t *testing.T) {
 		Time: noon, Request: "r2", Principal: "alice", Project: "core",
 		Action: policy.LeaseIssue, Kind: policy.KindVIM, Resource: "7d0c",
 	}
+	detail := func(more ...string) map[string]string {
+		d := map[string]string{
+			"policy": "default.members", "role": "edit", "authenticator": "static", "source": "192.0.2.7",
+			"vim": "7d0c", "vimProject": "core",
+		}
+		for i := 0; i < len(more); i += 2 {
+			d[more[i]] = more[i+1]
+		}
+		return d
+	}
 	want := []audit.Entry{base, base, base}
-	want[0].Outcome, want[0].Detail = audit.Intent, map[string]string{"policy": "default.members", "role": "edit"}
-	want[1].Outcome, want[1].Detail = audit.Done, map[string]string{"policy": "default.members", "role": "edit", "generation": "2"}
-	want[2].Outcome, want[2].Detail = audit.Failed, map[string]string{"policy": "default.members", "role": "edit", "error": "unreachable"}
+	want[0].Outcome, want[0].Detail = audit.Intent, detail()
+	want[1].Outcome, want[1].Detail = audit.Done, detail("generation", "2")
+	want[2].Outcome, want[2].Detail = audit.Failed, detail("error", "unreachable")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
@@ -139,17 +160,16 @@ func TestProjectOfAnEntry(t *testing.T) {
 	for name, test := range map[string]struct {
 		who     policy.Principal
 		project string
-		foreign string
 	}{
-		"caller on a shared VIM": {alice, "core", "infra"},
-		"pass of the broker":     {policy.Principal{Name: "system:reaper", Roles: []string{policy.RoleSystem}}, "infra", ""},
+		"caller on a shared VIM": {alice, "core"},
+		"pass of the broker":     {policy.Principal{Name: "system:reaper", Roles: []string{policy.RoleSystem}}, "infra"},
 	} {
 		act, err := g.Enter(t.Context(), test.who, policy.LeaseIssue, shared, policy.Wish{})
 		if err != nil {
 			t.Fatalf("%s: Enter() = %v", name, err)
 		}
-		if e := act.Intent(); e.Project != test.project || e.Detail[audit.DetailResourceProject] != test.foreign {
-			t.Errorf("%s: project %q, detail %v, want %q and %q", name, e.Project, e.Detail, test.project, test.foreign)
+		if e := act.Intent(); e.Project != test.project || e.Detail[audit.DetailVIMProject] != "infra" {
+			t.Errorf("%s: project %q, detail %v, want %q and the VIM's", name, e.Project, e.Detail, test.project)
 		}
 	}
 }
@@ -175,13 +195,60 @@ func TestActorIsRecordedBesideThePrincipal(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Enter() = %v", err)
 	}
-	g.Policy = answer{}
+	g.Policy = showing{}
 	if _, err := g.Enter(t.Context(), delegated, policy.VIMDelete, edge, policy.Wish{}); !errors.Is(err, policy.ErrDenied) {
 		t.Errorf("Enter() = %v, want ErrDenied", err)
 	}
 	for _, e := range append(s.entries, act.Intent()) {
 		if e.Principal != "alice" || e.Project != "core" || e.Detail[audit.DetailActor] != "system:lifecycle" {
 			t.Errorf("%s entry: %s of %s, detail %v; want alice of core and the actor", e.Outcome, e.Principal, e.Project, e.Detail)
+		}
+	}
+}
+
+// TestWhatIsHiddenLooksAsIfItWereMissing compares what the caller's project gets to read.
+func TestWhatIsHiddenLooksAsIfItWereMissing(t *testing.T) {
+	mallet := policy.Principal{Name: "mallet", Project: "other", Roles: []string{policy.RoleMember}}
+	theirs := edge
+	theirs.VIMName, theirs.EndpointHost = "canary-name", "canary.example"
+	lease := policy.Resource{Kind: policy.KindLease, ID: "canary-lease", Project: "core", VIM: "canary-vim", VIMName: "canary-name", VIMProject: "core"}
+	for _, res := range []policy.Resource{theirs, lease} {
+		g, s := guard(answer{})
+		missing := g.Missing(t.Context(), mallet, policy.VIMUpdate, res.Kind)
+		_, entered := g.Enter(t.Context(), mallet, policy.VIMUpdate, res, policy.Wish{})
+		hidden := g.Hide(t.Context(), mallet, policy.VIMUpdate, res)
+		if missing != nil || !errors.Is(entered, audit.ErrHidden) || !errors.Is(hidden, audit.ErrHidden) || !errors.Is(entered, policy.ErrDenied) {
+			t.Fatalf("Missing, Enter, Hide = %v, %v, %v", missing, entered, hidden)
+		}
+		var own, owners []audit.Entry
+		for _, e := range s.entries {
+			switch e.Project {
+			case "other":
+				own = append(own, e)
+			case "core":
+				owners = append(owners, e)
+			}
+		}
+		if len(own) != 3 || len(owners) != 2 {
+			t.Fatalf("%d entries for the caller's project and %d for the owner's, want 3 and 2", len(own), len(owners))
+		}
+		for _, e := range own[1:] {
+			if diff := cmp.Diff(own[0], e); diff != "" {
+				t.Errorf("a %s that is hidden differs from one that is missing (-missing +hidden):\n%s", res.Kind, diff)
+			}
+		}
+		for _, e := range owners {
+			if e.Principal != "mallet" || e.Resource != res.ID || e.Detail[audit.DetailCallerProject] != "other" || e.Detail[audit.DetailVIMName] != "canary-name" {
+				t.Errorf("the owner's entry is %+v", e)
+			}
+		}
+	}
+	// Hidden in the own project: the full entry is nobody's who reads the own log only.
+	g, s := guard(answer{})
+	_, _ = g.Enter(t.Context(), mallet, policy.VIMUpdate, policy.Resource{Kind: policy.KindVIM, ID: "7d0c", Project: "other"}, policy.Wish{})
+	for _, e := range s.entries {
+		if e.Resource != "" && (e.Project == "other" || e.Detail[audit.DetailVIMProject] == "other") {
+			t.Errorf("what policy hides in the own project is told there: %+v", e)
 		}
 	}
 }

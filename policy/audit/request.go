@@ -16,3 +16,17 @@ func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestKey{}).(string)
 	return id
 }
+
+type sourceKey struct{}
+
+// WithSource returns a context under which entries say that the request came from an
+// address.
+func WithSource(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, sourceKey{}, address)
+}
+
+// Source returns the address that [WithSource] put into the context, or "".
+func Source(ctx context.Context) string {
+	address, _ := ctx.Value(sourceKey{}).(string)
+	return address
+}

@@ -69,14 +69,56 @@ func auditLog(t *testing.T, s storeTest) {
 		wantSame(t, "entries: "+name, seqs, c.want)
 	}
 
+	for _, e := range []audit.Entry{
+		{Kind: policy.KindVIM, Resource: "v1", Project: "south", Detail: map[string]string{"vim": "v1", "vimName": "edge", "vimProject": "west", "lease": "l1", "credential-id": "JTI=1"}},
+		{Kind: policy.KindLease, Resource: "l1", Project: "west", Detail: map[string]string{"vim": "v1", "vimName": "edge", "vimProject": "west", "lease": "l1"}},
+		{Kind: policy.KindVIM, Resource: "v1", Project: "south", Outcome: audit.Failed, Detail: map[string]string{"resourceProject": "west"}}, // as older versions have it
+		{Kind: policy.KindLease, Resource: "l1", Project: "south", Outcome: audit.Failed},
+	} {
+		e.Time, e.Principal, e.Action = epoch, "carol", policy.LeaseShow
+		if e.Outcome == "" {
+			e.Outcome = audit.Done
+		}
+		if err := s.Append(s.ctx, e); err != nil {
+			t.Fatalf("Append(%+v) = %v", e, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		q    audit.Query
+		want []int64
+	}{
+		"VIM":                      {audit.Query{Limit: 100, VIM: "v1"}, []int64{10, 9, 8}},
+		"VIM by name":              {audit.Query{Limit: 100, VIMName: "edge"}, []int64{9, 8}},
+		"lease":                    {audit.Query{Limit: 100, Lease: "l1"}, []int64{11, 9, 8}},
+		"credential":               {audit.Query{Limit: 100, CredentialID: "JTI=1"}, []int64{8}},
+		"one outcome":              {audit.Query{Limit: 100, Principal: "carol", Outcomes: []audit.Outcome{audit.Failed}}, []int64{11, 10}},
+		"two outcomes":             {audit.Query{Limit: 100, Outcomes: []audit.Outcome{audit.Failed, audit.Denied}}, []int64{11, 10, 7}},
+		"until":                    {audit.Query{Limit: 100, Until: epoch}, []int64{6}},
+		"own, and on own VIMs":     {audit.Query{Limit: 100, Project: "west"}, []int64{10, 9, 8}},
+		"a page of these":          {audit.Query{Limit: 2, Project: "west"}, []int64{10, 9}},
+		"the next page":            {audit.Query{Limit: 2, Project: "west", Before: 9}, []int64{8}},
+		"on own VIMs, all filters": {audit.Query{Limit: 2, Project: "west", VIM: "v1", VIMName: "edge", Lease: "l1", CredentialID: "JTI=1", Since: epoch, Until: epoch.Add(time.Second), Outcomes: []audit.Outcome{audit.Done}}, []int64{8}},
+		"not on others' VIMs":      {audit.Query{Limit: 100, Project: "north", VIM: "v1"}, nil},
+	} {
+		got, err := s.Entries(s.ctx, c.q)
+		if err != nil {
+			t.Errorf("Entries(%s) = %v", name, err)
+		}
+		var seqs []int64
+		for _, e := range got {
+			seqs = append(seqs, e.Seq)
+		}
+		wantSame(t, "entries: "+name, seqs, c.want)
+	}
+
 	ended, cancel := context.WithCancel(s.ctx)
 	cancel()
 	if err := s.Append(ended, entry("ended")); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append with a context that has ended = %v, want its error", err)
 	}
 	all := s.entries(t)
-	if len(all) != 7 {
-		t.Errorf("there are %d entries, want 7", len(all))
+	if len(all) != 11 {
+		t.Errorf("there are %d entries, want 11", len(all))
 	}
 	if err := audit.Verify(all); err != nil {
 		t.Errorf("Verify = %v", err)

@@ -16,7 +16,13 @@ type AuditQuery struct {
 	Principal string
 	Action    string
 	Resource  string
-	Since     time.Time
+	// VIM is an id, or a name as it was then.
+	VIM          string
+	Lease        string
+	CredentialID string
+	// Outcomes are those wanted; none means all.
+	Outcomes     []string
+	Since, Until time.Time
 	// PageSize of zero leaves the size to the server.
 	PageSize  int
 	PageToken string
@@ -66,8 +72,16 @@ func (q AuditQuery) values() url.Values {
 	set(v, "principal", q.Principal)
 	set(v, "action", q.Action)
 	set(v, "resource", q.Resource)
-	if !q.Since.IsZero() {
-		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
+	set(v, "vim", q.VIM)
+	set(v, "lease", q.Lease)
+	set(v, "credentialId", q.CredentialID)
+	for _, o := range q.Outcomes {
+		v.Add("outcome", o)
+	}
+	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
+		if !at.IsZero() {
+			v.Set(name, at.UTC().Format(time.RFC3339Nano))
+		}
 	}
 	page(v, q.PageSize, q.PageToken)
 	return v

@@ -113,6 +113,7 @@ func newBench(t testing.TB, site ...string) *bench {
 
 // counted is the broker as the server uses it.
 type counted interface {
+	api.Logins
 	rest.Broker
 	api.Census
 }
@@ -123,7 +124,7 @@ func (b *bench) rewire(domain counted, who api.Authenticator) {
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.handler = api.New(api.Options{
 		Doors:         []api.Door{rest.Door(rest.Options{Broker: domain, Log: log, Version: "v0.0.0-test"})},
-		Authenticator: who, Census: domain, Log: log,
+		Authenticator: who, Census: domain, Logins: domain, Log: log,
 	})
 	server := httptest.NewServer(b.handler)
 	b.t.Cleanup(server.Close)

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -22,11 +24,22 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 		Principal: c.query.Get("principal"),
 		Action:    policy.Action(c.query.Get("action")),
 		Resource:  c.query.Get("resource"),
-		Limit:     page.Size,
+		Lease:     c.query.Get("lease"), CredentialID: c.query.Get("credentialId"),
+		Limit: page.Size,
 	}
-	if since := c.query.Get("since"); since != "" {
-		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
-			return none, invalid("query", "since", "must be a time such as 2026-01-31T12:00:00Z")
+	if vim := c.query.Get("vim"); uuid.Validate(vim) == nil {
+		q.VIM = vim
+	} else {
+		q.VIMName = vim
+	}
+	for _, o := range c.query["outcome"] {
+		q.Outcomes = append(q.Outcomes, audit.Outcome(o))
+	}
+	for name, to := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
+		if text := c.query.Get(name); text != "" {
+			if *to, err = time.Parse(time.RFC3339, text); err != nil {
+				return none, invalid("query", name, "must be a time such as 2026-01-31T12:00:00Z")
+			}
 		}
 	}
 	// The log grows only at its end, so the next page needs no more than the number of

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Timeouts of answers: from our own store, with one check of a VIM, with many calls to a
@@ -186,11 +187,16 @@ var (
 		{name: "size", doc: "Earlier size of the log, for which the answer holds the frontier; 0 if absent."},
 	}
 	auditQuery = append([]parameter{
-		{name: "project", doc: "Entries of this project."},
+		{name: "project", doc: "What principals of this project did, and what others did on its VIMs."},
 		{name: "principal", doc: "Entries of this principal."},
+		{name: "vim", doc: "Entries about the VIM of this id, or of this name as it was then."},
+		{name: "lease", doc: "Entries about the lease of this id."},
+		{name: "credentialId", doc: "Entries about the credential that the VIM's own audit log names so."},
+		{name: "outcome", doc: "Entries with this outcome.", values: texts(auditOutcomes...), many: true},
 		{name: "action", doc: "Entries of this action."},
 		{name: "resource", doc: "Entries about the resource of this id."},
 		{name: "since", doc: "Entries from this time on (RFC 3339)."},
+		{name: "until", doc: "Entries before this time (RFC 3339)."},
 	}, paging...)
 )
 
@@ -199,7 +205,8 @@ var (
 	healthStatuses = []broker.HealthStatus{
 		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
 	}
-	leaseStates = []broker.LeaseState{
+	auditOutcomes = []audit.Outcome{audit.Denied, audit.Read, audit.Intent, audit.Done, audit.Failed}
+	leaseStates   = []broker.LeaseState{
 		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
 	}
 )

@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -45,10 +48,50 @@ func TestRequestIDsLeadFromTheCallerToTheLogs(t *testing.T) {
 	if _, body := b.raw("root", "GET", "/v1/audit?pageSize=5", ""); !strings.Contains(body, "ticket-4711") {
 		t.Error("the audit log does not hold the request's id")
 	}
+	for _, e := range b.auditOf(t, client.AuditQuery{VIM: "core-1", Principal: "alice"}) {
+		if e.Detail["source"] != "127.0.0.1" || e.Detail["authenticator"] != "static" || e.Detail["vimName"] != "core-1" {
+			t.Errorf("an entry does not say where from and by whom: %v", e.Detail)
+		}
+	}
 	for _, id := range []string{"", "two words", strings.Repeat("x", 65), "-x", "a\tb"} {
 		answer, _ := b.raw("alice", "GET", "/v1/vims/core-1", "", "X-Request-Id", id)
 		if got := answer.Header.Get("X-Request-Id"); got == id || len(got) != 36 {
 			t.Errorf("request id %q became %q", id, got)
+		}
+	}
+}
+
+// auditOf are the entries of a query that root reads.
+func (b *bench) auditOf(t *testing.T, q client.AuditQuery) []v1.AuditEntry {
+	t.Helper()
+	page, err := b.as("root").Audit(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Items
+}
+
+func TestLoginsAreInTheAuditLog(t *testing.T) {
+	b := newBench(t)
+	b.raw("", "GET", "/v1/whoami", "") // shows nothing, and is no login
+	if told := b.auditOf(t, client.AuditQuery{Action: "server:login", Outcomes: []string{"denied"}}); len(told) != 0 {
+		t.Errorf("who shows no token is told as %+v", told)
+	}
+	for range 3 {
+		b.raw("alice", "GET", "/v1/whoami", "")
+		b.raw("", "GET", "/v1/whoami", "", "Authorization", "Bearer canary-of-a-wrong-token")
+	}
+	in := b.auditOf(t, client.AuditQuery{Action: "server:login", Principal: "alice", Outcomes: []string{"done"}})
+	if len(in) != 1 || in[0].Project != "demo" || in[0].Detail["source"] != "127.0.0.1" {
+		t.Errorf("alice's logins are %+v, want one", in)
+	}
+	refused := b.auditOf(t, client.AuditQuery{Action: "server:login", Outcomes: []string{"denied"}})
+	if len(refused) != 1 || refused[0].Principal != "" || refused[0].Detail["source"] != "127.0.0.1" {
+		t.Errorf("the refused logins are %+v, want one", refused)
+	}
+	for _, e := range b.auditOf(t, client.AuditQuery{}) {
+		if strings.Contains(fmt.Sprint(e), "canary-of-a-wrong-token") {
+			t.Errorf("a refused token stands in %+v", e)
 		}
 	}
 }

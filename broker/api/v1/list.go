@@ -15,12 +15,12 @@ type AuditEntry struct {
 	Time      time.Time         `json:"time" doc:"When, with microseconds"`
 	Request   string            `json:"request,omitempty" doc:"Request id that led here"`
 	Principal string            `json:"principal" doc:"Who"`
-	Project   string            `json:"project" doc:"Project of the resource"`
+	Project   string            `json:"project" doc:"Project of the principal; of the owner, where another project's principal was refused; empty where the broker itself is meant"`
 	Action    string            `json:"action" doc:"What was asked for" example:"lease:issue"`
-	Kind      string            `json:"kind" doc:"Kind of resource" enum:"Project,VIM,Lease"`
-	Resource  string            `json:"resource" doc:"Id of the resource"`
+	Kind      string            `json:"kind" doc:"Kind of resource" enum:"Project,VIM,Lease,Server"`
+	Resource  string            `json:"resource" doc:"Id of the resource; empty where the principal found none"`
 	Outcome   string            `json:"outcome" doc:"Point of the action at which it was written" enum:"denied,read,intent,done,failed"`
-	Detail    map[string]string `json:"detail,omitempty" doc:"What else matters"`
+	Detail    map[string]string `json:"detail,omitempty" doc:"What else matters, such as vim, vimName, vimProject, endpointHost, lease, source, authenticator; old. and new. begin the names of fields that were changed"`
 	Previous  string            `json:"previous" doc:"Hash of the entry before"`
 	Hash      string            `json:"hash" doc:"SHA-256 over this entry and previous"`
 }

@@ -32,19 +32,38 @@ func (p *program) auditCommand() *cobra.Command {
 
 func (p *program) auditListCommand() *cobra.Command {
 	var q client.AuditQuery
-	var since string
+	var since, until string
+	var effects bool
 	var limit int
 	c := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List audit entries, newest first",
-		Long:    "List the audit entries that the caller may see, newest first.",
-		Example: "  vimbroker audit list --since 24h --principal alice\n  vimbroker audit list --action lease:issue -o json",
-		Args:    console.Names(),
+		Long: `List the audit entries that the caller may see, newest first: what principals of the
+caller's project did, and what others did on its VIMs. Who may read every project's
+entries sees all.
+
+An effect is an entry "intent" before it begins, and "done" or "failed" afterwards.
+--credential-id takes what the VIM's own audit log says: "JTI=..." of the annotation
+authentication.kubernetes.io/credential-id on Kubernetes, the id of the application
+credential on OpenStack.`,
+		Example: `  vimbroker audit list --since 24h --principal alice
+  vimbroker audit list --vim edge-1 --effects
+  vimbroker audit list --action server:login --outcome denied -o json`,
+		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
 			var err error
-			if q.Since, err = p.sinceWhen(since); err != nil {
+			if q.Since, err = p.when("since", since); err != nil {
 				return console.Usage(c, err)
+			}
+			if q.Until, err = p.when("until", until); err != nil {
+				return console.Usage(c, err)
+			}
+			if q.Lease, err = p.LeaseRef(c.Context(), broker, q.Lease); err != nil {
+				return err
+			}
+			if effects {
+				q.Outcomes = []string{string(audit.Intent), string(audit.Done), string(audit.Failed)}
 			}
 			q.PageSize = min(listPage, limit+1)
 			found := v1.List[v1.AuditEntry]{Items: []v1.AuditEntry{}}
@@ -66,15 +85,29 @@ func (p *program) auditListCommand() *cobra.Command {
 	flags.StringVar(&q.Project, "project", "", "only this project")
 	flags.StringVar(&q.Action, "action", "", "only this action, like lease:issue")
 	flags.StringVar(&q.Resource, "resource", "", "only this resource's id")
+	flags.StringVar(&q.VIM, "vim", "", "only about this VIM: its id, or its name as it was then")
+	flags.StringVar(&q.Lease, "lease", "", "only about the lease of this id")
+	flags.StringVar(&q.CredentialID, "credential-id", "", "only about the credential that the VIM's own audit log names so")
+	flags.StringSliceVar(&q.Outcomes, "outcome", nil, "only with these outcomes: "+strings.Join(outcomes, ", "))
+	flags.BoolVar(&effects, "effects", false, "only what had, or was to have, an effect")
+	c.MarkFlagsMutuallyExclusive("outcome", "effects")
 	flags.StringVar(&since, "since", "", "only what is newer: a duration like 24h, or a time like 2026-01-31T12:00:00Z")
+	flags.StringVar(&until, "until", "", "only what is older: a duration like 24h, or a time")
 	flags.IntVar(&limit, "limit", 100, "at most this many")
-	console.MustComplete(c, "action", cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "action", cobra.FixedCompletions(append(serverActions, actions...), cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "outcome", cobra.FixedCompletions(outcomes, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }
 
-// sinceWhen reads a duration before now, or a time.
-func (p *program) sinceWhen(s string) (time.Time, error) {
+// outcomes are those of entries, and serverActions what is recorded and no policy decides.
+var (
+	outcomes      = []string{string(audit.Denied), string(audit.Read), string(audit.Intent), string(audit.Done), string(audit.Failed)}
+	serverActions = []string{string(audit.Login), string(audit.ServerStart), string(audit.ServerReload)}
+)
+
+// when reads a flag that holds a duration before now, or a time.
+func (p *program) when(flag, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -83,15 +116,15 @@ func (p *program) sinceWhen(s string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return t, errors.New("--since must be a duration like 24h or a time like 2026-01-31T12:00:00Z")
+		return t, fmt.Errorf("--%s must be a duration like 24h or a time like 2026-01-31T12:00:00Z", flag)
 	}
 	return t, nil
 }
 
 func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
-	p.Header(w, []string{"SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME"}, "KIND", "RESOURCE", "DETAIL")
+	p.Header(w, []string{"SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME", "VIM", "LEASE"}, "SOURCE", "KIND", "RESOURCE", "DETAIL")
 	for _, e := range entries {
-		p.Columns(w, []string{strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome}, e.Kind, e.Resource, console.Pairs(e.Detail))
+		p.Columns(w, []string{strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome, p.Cut(e.Detail[audit.DetailVIMName]), console.ShortID(e.Detail[audit.DetailLease])}, e.Detail[audit.DetailSource], e.Kind, e.Resource, console.Pairs(e.Detail))
 	}
 }
 

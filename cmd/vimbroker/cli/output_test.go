@@ -66,7 +66,7 @@ func TestTablesGolden(t *testing.T) {
 			return p.Print(nil, func(w io.Writer) {
 				p.auditTable(w, []v1.AuditEntry{{
 					Seq: 7, Time: noon, Principal: "alice", Action: "lease:issue", Kind: "VIM", Resource: vim.ID, Outcome: "done",
-					Detail: map[string]string{"ttl": "1h0m0s", "role": "edit"},
+					Detail: map[string]string{"ttl": "1h0m0s", "role": "edit", "vimName": "edge-1", "lease": "0b5f6c1e-7f1e-4a57-9a44-0a3b3a0f9d11", "source": "192.0.2.7"},
 				}})
 			})
 		},

@@ -64,7 +64,9 @@ type config struct {
 	Terms broker.Terms
 	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
 	StackTrustees []string
-	LogLevel      slog.Level
+	// ReadsOneIn is of how many reads the audit log has one; 0: of none.
+	ReadsOneIn int
+	LogLevel   slog.Level
 	// LogFormat is "json" or "text".
 	LogFormat string
 	// ShutdownGrace is how long requests may go on after a signal.
@@ -91,6 +93,7 @@ func defaults(env console.Environment) config {
 		Listen:        console.DefaultListen,
 		DataDir:       stateDir(env),
 		Terms:         broker.DefaultTerms(),
+		ReadsOneIn:    1,
 		LogFormat:     "json",
 		ShutdownGrace: 30 * time.Second,
 	}
@@ -178,6 +181,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
+		}),
+		"audit": d.Section(strictyaml.Fields{
+			"readsOneIn": d.Count(&c.ReadsOneIn),
 		}),
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
 		"log": d.Section(strictyaml.Fields{

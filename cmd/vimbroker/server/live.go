@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -100,6 +101,7 @@ var restartKeys = map[string]func(config) any{
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
+	"audit":          func(c config) any { return c.ReadsOneIn },
 	"checkInterval":  func(c config) any { return c.Terms.CheckEvery },
 	"log":            func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
 	"shutdownGrace":  func(c config) any { return c.ShutdownGrace },
@@ -128,8 +130,11 @@ func (l *live) replace(next config) (restart []string) {
 	return restart
 }
 
+// recordFunc records what happened to the server.
+type recordFunc func(ctx context.Context, action policy.Action, outcome audit.Outcome, detail ...string)
+
 // reloadOn reads the configuration again at each signal, until the context ends.
-func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func() (config, error), log *slog.Logger) {
+func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func() (config, error), log *slog.Logger, record recordFunc) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -138,10 +143,14 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 		}
 		next, err := read()
 		if err != nil {
+			record(ctx, audit.ServerReload, audit.Failed, audit.DetailError, "the configuration has faults",
+				audit.DetailPolicies, l.now.Load().policies.Hash())
 			log.Error("the configuration is not reloaded, the one before stays in use", "error", err)
 			continue
 		}
-		if restart := l.replace(next); len(restart) > 0 {
+		restart := l.replace(next)
+		record(ctx, audit.ServerReload, audit.Done, audit.DetailPolicies, next.policies.Hash())
+		if len(restart) > 0 {
 			log.Warn("some keys of the configuration changed and need a restart", "keys", restart)
 		}
 		log.Info("the configuration is reloaded", "policies", next.policies.Hash())

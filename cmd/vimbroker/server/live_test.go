@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -68,7 +69,7 @@ func TestAReloadIsTold(t *testing.T) {
 				return config{}, err
 			}
 			return read()
-		}, slog.New(slog.DiscardHandler))
+		}, slog.New(slog.DiscardHandler), func(context.Context, policy.Action, audit.Outcome, ...string) {})
 	}()
 	signals <- syscall.SIGHUP
 	signals <- syscall.SIGHUP

@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // serveFlags are the flags of serve; those that are given win over the file.
@@ -59,6 +60,7 @@ is left out means:
   lease: {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false}
   quota: {perPrincipal: 1000, perVIM: 10000, perProject: 10000}  # live leases; 0: no bound
   checkInterval: 5m
+  audit: {readsOneIn: 1}      # of reads, but for polls, the log has one in so many; 0: none
   log: {level: info, format: json}
   shutdownGrace: 30s
 
@@ -160,11 +162,12 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	reloading := make(chan struct{})
 	go func() {
 		defer close(reloading)
-		s.live.reloadOn(reloads, hangups, read, log)
+		s.live.reloadOn(reloads, hangups, read, log, s.record)
 	}()
 	defer func() { <-reloading }()
 	defer end()
 	log.Info("listening", "url", url, "dataDir", c.DataDir, "version", p.Version, "policies", c.policies.Hash())
+	s.record(ctx, audit.ServerStart, audit.Done, audit.DetailVersion, p.Version, audit.DetailPolicies, c.policies.Hash())
 	began := time.Now()
 	err = s.run(ctx, l, func() {
 		if c.Dev {

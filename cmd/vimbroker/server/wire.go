@@ -20,11 +20,15 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // settlePatience is how long readiness waits for the work that a process before
 // left unfinished: VIMs that do not answer must not keep the others waiting.
 const settlePatience = 2 * time.Second
+
+// recordPatience is how long a start or a reload waits for its audit entry.
+const recordPatience = 5 * time.Second
 
 // server is everything that serve runs, put together.
 type server struct {
@@ -90,6 +94,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Policy:  s.live,
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
+		Reads:   audit.NewReads(c.ReadsOneIn),
 		Log:     log,
 		Now:     store.Now,
 
@@ -110,7 +115,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		}
 		doors = append(doors, tacker.Door(o))
 	}
-	s.handler = api.New(api.Options{Doors: doors, Authenticator: s.live, Census: s.broker, Proxies: c.proxies, Log: log})
+	s.handler = api.New(api.Options{Doors: doors, Authenticator: s.live, Census: s.broker, Logins: s.broker, Proxies: c.proxies, Log: log})
 	return s, nil
 }
 
@@ -125,6 +130,16 @@ func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
 func (s *server) reloaded(ctx context.Context) {
 	if err := s.broker.EndWithoutAccess(ctx); err != nil {
 		s.log.WarnContext(ctx, "leases whose holders have lost access are left for the next pass", "error", err)
+	}
+}
+
+// record writes what happened to the server into the audit log. That it cannot keeps
+// nothing from working: what is done then is recorded, or is not done.
+func (s *server) record(ctx context.Context, action policy.Action, outcome audit.Outcome, detail ...string) {
+	ctx, cancel := context.WithTimeout(ctx, recordPatience)
+	defer cancel()
+	if err := s.broker.RecordServer(ctx, action, outcome, detail...); err != nil {
+		s.log.ErrorContext(ctx, "the audit log does not say what happened to the server", "action", action, "error", err)
 	}
 }
 

@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// What is recorded and decided by no policy.
+const (
+	Login        policy.Action = "server:login"
+	ServerStart  policy.Action = "server:start"
+	ServerReload policy.Action = "server:reload"
+)
+
+// KindServer is the broker itself.
+const KindServer policy.Kind = "Server"
+
+const (
+	// loginAgain is how long a caller who comes from the same address is the one who
+	// logged in.
+	loginAgain = time.Hour
+	// refusalAgain is how long further refusals to an address are only counted, and
+	// refusalsAtOnce bounds the entries about refusals in that time.
+	refusalAgain   = time.Minute
+	refusalsAtOnce = 60
+	// loginDeadline bounds how long recording keeps a request waiting.
+	loginDeadline = 2 * time.Second
+)
+
+// Logins records who logs in and who is refused. A caller shows a token with every
+// request: one entry stands for an hour of one principal at one address. Refusals to one
+// address are one entry a minute, with the count of the others; 60 addresses a minute
+// are told apart. An entry that cannot be written is logged, and lets the caller in: what
+// the caller does then is recorded, or is not done. Safe for concurrent use.
+type Logins struct {
+	sink Sink
+	now  func() time.Time
+	log  *slog.Logger
+
+	mu      sync.Mutex
+	in      map[[3]string]time.Time // by principal, project and address
+	refused map[string]refusals     // by address
+	window  time.Time               // since when begun counts
+	begun   int
+	unsaid  int // refusals to addresses that had no entry
+}
+
+type refusals struct {
+	at      time.Time // of the last entry
+	repeats int
+}
+
+// NewLogins records in a sink.
+func NewLogins(sink Sink, now func() time.Time, log *slog.Logger) *Logins {
+	return &Logins{sink: sink, now: now, log: log, in: map[[3]string]time.Time{}, refused: map[string]refusals{}}
+}
+
+// In records that a principal was authenticated.
+func (l *Logins) In(ctx context.Context, p policy.Principal) {
+	now, source := l.now(), Source(ctx)
+	who := [3]string{p.Name, p.Project, source}
+	l.mu.Lock()
+	at, known := l.in[who]
+	known = known && now.Before(at.Add(loginAgain))
+	if !known {
+		if len(l.in) >= maxRemembered {
+			clear(l.in)
+		}
+		l.in[who] = now
+	}
+	l.mu.Unlock()
+	if known {
+		return
+	}
+	if !l.record(ctx, Entry{Principal: p.Name, Project: p.Project, Resource: p.Project, Outcome: Done,
+		Detail: map[string]string{DetailAuthenticator: p.Authenticator()}}) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.in, who)
+	}
+}
+
+// Refused records that nobody has the token that was shown.
+func (l *Logins) Refused(ctx context.Context) {
+	if repeats, due := l.countRefusal(Source(ctx)); due {
+		e := Entry{Outcome: Denied, Detail: map[string]string{}}
+		if repeats > 0 {
+			e.Detail[DetailRepeats] = strconv.Itoa(repeats)
+		}
+		l.record(ctx, e)
+	}
+}
+
+// countRefusal reports whether a refusal is to be recorded, and how many were not since
+// the entry before.
+func (l *Logins) countRefusal(source string) (repeats int, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if !now.Before(l.window.Add(refusalAgain)) {
+		l.window, l.begun = now, 0
+	}
+	r, known := l.refused[source]
+	if known && now.Before(r.at.Add(refusalAgain)) {
+		r.repeats++
+		l.refused[source] = r
+		return 0, false
+	}
+	if l.begun == refusalsAtOnce {
+		l.unsaid++
+		return 0, false
+	}
+	l.begun++
+	if len(l.refused) >= maxRemembered {
+		for _, other := range l.refused {
+			l.unsaid += other.repeats
+		}
+		clear(l.refused)
+	}
+	l.refused[source] = refusals{at: now}
+	repeats = r.repeats + l.unsaid
+	l.unsaid = 0
+	return repeats, true
+}
+
+// record completes an entry about a login and writes it, whatever becomes of the request.
+func (l *Logins) record(ctx context.Context, e Entry) bool {
+	e.Time, e.Request, e.Action, e.Kind = l.now(), RequestID(ctx), Login, KindServer
+	if source := Source(ctx); source != "" {
+		e.Detail[DetailSource] = source
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginDeadline)
+	defer cancel()
+	if err := l.sink.Append(ctx, e); err != nil {
+		l.log.WarnContext(ctx, "a login is not in the audit log", "principal", e.Principal, "outcome", e.Outcome, "error", err)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+package audit_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+func TestLoginsAreRecordedOnceAnHour(t *testing.T) {
+	now, s := clock.New(noon), &sink{}
+	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
+	here := audit.WithSource(audit.WithRequest(t.Context(), "r1"), "192.0.2.7")
+	s.fail = errors.New("disk full")
+	l.In(here, alice) // is not recorded, and lets her in
+	s.fail = nil
+	for range 30 {
+		l.In(here, alice)
+		now.Add(time.Minute)
+	}
+	l.In(audit.WithSource(t.Context(), "192.0.2.8"), alice)
+	now.Add(time.Hour)
+	l.In(here, alice)
+	if len(s.entries) != 3 {
+		t.Fatalf("%d entries, want one for each address and one for the next hour", len(s.entries))
+	}
+	want := audit.Entry{
+		Time: noon, Request: "r1", Principal: "alice", Project: "core", Action: audit.Login, Kind: audit.KindServer, Resource: "core",
+		Outcome: audit.Done, Detail: map[string]string{"authenticator": "static", "source": "192.0.2.7"},
+	}
+	if diff := cmp.Diff(want, s.entries[0]); diff != "" {
+		t.Errorf("entry (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFloodOfRefusedLoginsIsCounted(t *testing.T) {
+	now, s := clock.New(noon), &sink{}
+	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
+	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address)) }
+	for range 1000 {
+		from("192.0.2.7")
+	}
+	for i := range 1000 {
+		from(fmt.Sprintf("2001:db8::%x", i))
+	}
+	if len(s.entries) != 60 {
+		t.Errorf("2000 refusals in a moment are %d entries, want 60", len(s.entries))
+	}
+	now.Add(time.Minute)
+	from("192.0.2.7")
+	last := s.entries[len(s.entries)-1]
+	// 999 more of that address, and 941 addresses that had no entry
+	if last.Outcome != audit.Denied || last.Detail[audit.DetailRepeats] != "1940" || last.Detail[audit.DetailSource] != "192.0.2.7" {
+		t.Errorf("the entry after the flood is %+v, want 1940 that were not told one by one", last)
+	}
+}
