@@ -219,18 +219,23 @@ func (b *Broker) Ready(ctx context.Context) error {
 	}
 	for _, keys := range b.keys {
 		if err := keys.Check(ctx); err != nil {
-			detail := "the key store " + keys.Name() + " cannot be used"
-			var why interface {
-				error
-				Reason() string
-			}
-			if errors.As(err, &why) {
-				detail += ": " + why.Reason()
-			}
-			return &Error{Kind: ErrUnavailable, Detail: detail, Cause: err}
+			return &Error{Kind: ErrUnavailable, Detail: "the key store " + keys.Name() + " cannot be used" + reason(err), Cause: err}
 		}
 	}
 	return nil
+}
+
+// reason is what a key store's error lets anyone read, after a colon; empty where it has
+// nothing.
+func reason(err error) string {
+	var why interface {
+		error
+		Reason() string
+	}
+	if errors.As(err, &why) {
+		return ": " + why.Reason()
+	}
+	return ""
 }
 
 // Census counts VIMs and leases by state.

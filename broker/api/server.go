@@ -179,7 +179,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
 		s.fail(w, r, d.Door, ErrMethod)
 		return
 	}
-	s.fail(w, r, d.Door, ErrNoOperation)
+	s.fail(w, r, d.Door, &Refusal{Kind: ErrNoOperation, Detail: "nothing is served at this path; compare the address"})
 }
 
 // operation is the handler of one operation.

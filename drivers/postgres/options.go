@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -81,6 +83,10 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 		return nil, broker.Invalid("dsn", "no database is named")
 	}
 	c, err := pgxpool.ParseConfig(o.DSN.Reveal())
+	var file *fs.PathError // of sslrootcert, sslcert or sslkey
+	if errors.As(err, &file) {
+		return nil, broker.Invalid("dsn", "names a file for TLS (sslrootcert, sslcert or sslkey) that cannot be read: %s: %v", file.Path, file.Err)
+	}
 	if err != nil {
 		return nil, broker.Invalid("dsn", "is not a connection string, like postgres://vimbroker@db.example/vimbroker?sslmode=verify-full")
 	}

@@ -70,7 +70,7 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 		s.now = s.clock.now
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
-		return nil, fmt.Errorf("opening store %s: %w", s.where, translate(err))
+		return nil, fmt.Errorf("opening store %s: %w", s.where, opening(translate(err)))
 	}
 	version, err := readOne(ctx, s, scalar[int], `SELECT current_setting('server_version_num')::bigint`)
 	if err == nil && version < oldest {
@@ -84,7 +84,7 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 	}
 	if err != nil {
 		_ = s.Close() // the first error says more
-		return nil, fmt.Errorf("opening store %s: %w", s.where, err)
+		return nil, fmt.Errorf("opening store %s: %w", s.where, opening(err))
 	}
 	return s, nil
 }

@@ -20,15 +20,15 @@ const lockName = "lock"
 // process, however it ends.
 func (s *Store) claim(dir string) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+		return nil, unusable(dir, err)
 	}
 	if err := s.closeToOthers(dir); err != nil {
-		return nil, err
+		return nil, unusable(dir, err)
 	}
 	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, unusable(dir, err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
@@ -48,6 +48,20 @@ func (s *Store) claim(dir string) (io.Closer, error) {
 		return nil, fmt.Errorf("writing %s: %w", path, err)
 	}
 	return lock{f}, nil
+}
+
+// unusable says what the system has against a data directory, and what to do.
+func unusable(dir string, err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return err
+	}
+	return &broker.Error{
+		Kind:   broker.ErrInvalid,
+		Detail: fmt.Sprintf("data directory %s cannot be used: %s: %v", dir, path.Path, path.Err),
+		Remedy: fmt.Sprintf("give the broker a directory that its user (%d) owns", os.Geteuid()),
+		Cause:  err,
+	}
 }
 
 // lock is a file that is locked until it is closed.

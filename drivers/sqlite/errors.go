@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -42,6 +43,11 @@ func translate(err error) error {
 		return broken(e)
 	case sqlite3.SQLITE_INTERRUPT:
 		return context.Canceled
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return &broker.Error{
+			Kind: broker.ErrUnavailable, Detail: "the file is no database, or it is damaged",
+			Remedy: "restore a backup of it, as the runbook says", Cause: err,
+		}
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
 		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
 		return rows.Unavailable(err)

@@ -21,8 +21,9 @@ import (
 type fault struct {
 	// kind is a sentinel of package secret, or nil where none fits.
 	kind error
-	// reason says what is wrong, for a person.
-	reason string
+	// reason says what is wrong, for a person; remedy what whoever runs the broker can
+	// do, where there is something.
+	reason, remedy string
 	// status is Vault's, or 0 where it gave none.
 	status int
 	// cause is context.Canceled, context.DeadlineExceeded, a system's error
@@ -38,6 +39,9 @@ func (f *fault) Error() string {
 	if f.cause != nil {
 		text += ": " + f.cause.Error()
 	}
+	if f.remedy != "" {
+		text += "; " + f.remedy
+	}
 	return text
 }
 
@@ -50,11 +54,17 @@ func (f *fault) Unwrap() []error {
 
 func unavailable(reason string) *fault { return &fault{kind: secret.ErrUnavailable, reason: reason} }
 
+// Remedies of more than one fault.
+const (
+	remedyMount  = "name the mount of a KV version 2 engine, or enable one there"
+	remedyPolicy = "compare the policy that the login gives with deploy/vault-policy.hcl"
+)
+
 // statuses are the answers of Vault that mean the same whatever was asked
 // (developer.hashicorp.com/vault/api-docs, "HTTP status codes"). 429, 472 and 473
 // are also what load balancers pass on from standbys.
 var statuses = map[int]fault{
-	http.StatusForbidden:             {kind: secret.ErrForbidden, reason: "Vault refuses the token"},
+	http.StatusForbidden:             {kind: secret.ErrForbidden, reason: "Vault refuses the token", remedy: remedyPolicy},
 	http.StatusPreconditionFailed:    {kind: secret.ErrUnavailable, reason: "this Vault node has not caught up with the last writes"},
 	http.StatusTooManyRequests:       {kind: secret.ErrUnavailable, reason: "Vault limits the rate of requests"},
 	472:                              {kind: secret.ErrUnavailable, reason: "this Vault node is a standby for disaster recovery"},
@@ -63,8 +73,8 @@ var statuses = map[int]fault{
 	http.StatusBadGateway:            {kind: secret.ErrUnavailable, reason: "Vault, or what stands before it, has no answer"},
 	http.StatusServiceUnavailable:    {kind: secret.ErrUnavailable, reason: "Vault is down for maintenance or sealed"},
 	http.StatusGatewayTimeout:        {kind: secret.ErrUnavailable, reason: "Vault, or what stands before it, has no answer in time"},
-	http.StatusNotImplemented:        {kind: secret.ErrUnavailable, reason: "Vault is not initialised"},
-	http.StatusMethodNotAllowed:      {reason: "the mount is not a KV version 2 engine"},
+	http.StatusNotImplemented:        {kind: secret.ErrUnavailable, reason: "Vault is not initialised", remedy: "initialise it, and unseal it"},
+	http.StatusMethodNotAllowed:      {reason: "the mount is not a KV version 2 engine", remedy: remedyMount},
 	http.StatusBadRequest:            {reason: "Vault does not accept the request"},
 	http.StatusRequestEntityTooLarge: {reason: "Vault finds the request too large"},
 }
@@ -90,7 +100,7 @@ func faultOf(ctx context.Context, response *api.Response, err error) *fault {
 	}
 	f.status = status
 	if status == http.StatusServiceUnavailable && says(err, "sealed") {
-		f.reason = "Vault is sealed"
+		f.reason, f.remedy = "Vault is sealed", "unseal it"
 	}
 	return &f
 }
@@ -126,7 +136,7 @@ func notFound(response *api.Response) *fault {
 	case err == nil && body.Data != nil && body.Data.Metadata != nil:
 		f.reason = "Vault holds only the trace of a deleted secret"
 	case err == nil && body.Errors != nil:
-		f.kind, f.reason = secret.ErrUnavailable, "Vault has nothing mounted at the configured path"
+		f.kind, f.reason, f.remedy = secret.ErrUnavailable, "Vault has nothing mounted at the configured path", remedyMount
 	default:
 		f.kind, f.reason = secret.ErrUnavailable, "what answers is not Vault (404)"
 	}
@@ -141,7 +151,7 @@ func brokenWay(ctx context.Context, err error) *fault {
 	}
 	f := unavailable("the connection to Vault broke, or cannot be made")
 	if why := remote.Unanswered(err, "Vault"); why != nil {
-		f.reason, f.cause = why.Detail, why.System()
+		f.reason, f.remedy, f.cause = why.Detail, why.Remedy, why.System()
 	}
 	return f
 }

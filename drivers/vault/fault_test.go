@@ -40,14 +40,14 @@ func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
 		kind   error
 		reason string
 	}{
-		{"sealed", fake.Fault{Kind: fake.JSON, Status: 503, Body: `{"errors":["Vault is sealed"]}`}, secret.ErrUnavailable, "Vault is sealed"},
+		{"sealed", fake.Fault{Kind: fake.JSON, Status: 503, Body: `{"errors":["Vault is sealed"]}`}, secret.ErrUnavailable, "Vault is sealed; unseal it"},
 		{"maintenance", refuse(503), secret.ErrUnavailable, "down for maintenance"},
 		{"balancer", fake.Fault{Kind: fake.HTML, Status: 503}, secret.ErrUnavailable, "down for maintenance"},
 		{"rate", refuse(429), secret.ErrUnavailable, "limits the rate"},
 		{"disaster recovery", refuse(472), secret.ErrUnavailable, "standby"},
 		{"performance standby", refuse(473), secret.ErrUnavailable, "standby"},
 		{"behind", refuse(412), secret.ErrUnavailable, "caught up"},
-		{"not initialised", refuse(501), secret.ErrUnavailable, "not initialised"},
+		{"not initialised", refuse(501), secret.ErrUnavailable, "not initialised; initialise it"},
 		{"inside", refuse(500), secret.ErrUnavailable, "fails inside"},
 		{"gateway", fake.Fault{Kind: fake.HTML, Status: 502}, secret.ErrUnavailable, "no answer"},
 		{"gateway's patience", fake.Fault{Kind: fake.HTML, Status: 504}, secret.ErrUnavailable, "no answer in time"},
@@ -56,7 +56,7 @@ func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
 		{"hang", fake.Fault{Kind: fake.Hang}, secret.ErrUnavailable, "does not answer in time"},
 		{"huge", fake.Fault{Kind: fake.Huge}, secret.ErrUnavailable, ""},
 		{"redirect", fake.Fault{Kind: fake.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},
-		{"policy", refuse(403), secret.ErrForbidden, "policy forbids"},
+		{"policy", refuse(403), secret.ErrForbidden, "deploy/vault-policy.hcl"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakevault.New(t, nil)

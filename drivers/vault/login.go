@@ -94,7 +94,7 @@ func post(ctx context.Context, send sender, mount string, fields map[string]stri
 	if f != nil {
 		// AppRole says 400 to a wrong secret id, JWT to a wrong token.
 		if f.status == http.StatusBadRequest || f.status == http.StatusForbidden || f.status == http.StatusUnauthorized {
-			return grant{}, &fault{kind: secret.ErrForbidden, reason: "Vault refuses the login", status: f.status}
+			return grant{}, &fault{kind: secret.ErrForbidden, reason: "Vault refuses the login", remedy: "give the server a new secret id or token, and see that the role exists", status: f.status}
 		}
 		return grant{}, f
 	}

@@ -101,7 +101,7 @@ func TestRefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	refused := func(logins int) {
 		t.Helper()
 		for range 3 {
-			if err := s.Check(t.Context()); !errors.Is(err, secret.ErrForbidden) || !strings.Contains(err.Error(), "Vault refuses the login") {
+			if err := s.Check(t.Context()); !errors.Is(err, secret.ErrForbidden) || !strings.Contains(err.Error(), "Vault refuses the login; give the server a new secret id") {
 				t.Errorf("Check = %v, want ErrForbidden", err)
 			}
 		}

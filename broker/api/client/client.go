@@ -34,6 +34,17 @@ const (
 // the token would cross a network in the clear.
 var ErrPlainHTTP = errors.New("refusing to send the token over plain http to another host; use https")
 
+// ErrWantsTLS is answered where plain http was sent to a server of https.
+var ErrWantsTLS = errors.New("the server takes https only")
+
+// CAError says that [Options].CAFile cannot be used.
+type CAError struct{ err error }
+
+func (e *CAError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *CAError) Unwrap() error { return e.err }
+
 // Options say where the server is and who asks.
 type Options struct {
 	// Addr is the server's base URL, e.g. "https://broker.example:8443". Plain
@@ -95,11 +106,11 @@ func ownClient(caFile string) (*http.Client, error) {
 	if caFile != "" {
 		pem, err := os.ReadFile(caFile)
 		if err != nil {
-			return nil, fmt.Errorf("reading the broker's CA file: %w", err)
+			return nil, &CAError{fmt.Errorf("reading the broker's CA file: %w", err)}
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("the broker's CA file %s holds no PEM certificate", caFile)
+			return nil, &CAError{fmt.Errorf("the broker's CA file %s holds no PEM certificate", caFile)}
 		}
 		t.TLSClientConfig.RootCAs = roots
 	}
@@ -142,7 +153,7 @@ func (c *Client) do(ctx context.Context, q request, out any) (int, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return answer.StatusCode, problem(answer)
+		return answer.StatusCode, c.problem(answer)
 	}
 	if out == nil || answer.StatusCode == http.StatusNoContent {
 		return answer.StatusCode, nil

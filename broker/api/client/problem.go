@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
@@ -28,9 +29,16 @@ func Status(err error) int {
 }
 
 // problem reads an error answer.
-func problem(answer *http.Response) error {
+func (c *Client) problem(answer *http.Response) error {
 	p := &Problem{}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if kind != v1.ProblemType && c.base.Scheme == "http" && answer.StatusCode == http.StatusBadRequest {
+		// What Go's servers say, in these words, before they read the request.
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
+		if strings.HasPrefix(string(text), "Client sent an HTTP request to an HTTPS server") {
+			return ErrWantsTLS
+		}
+	}
 	if kind == v1.ProblemType {
 		body, err := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
 		if err == nil && v1.DecodeAnswer(body, p) != nil {

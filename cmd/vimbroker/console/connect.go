@@ -44,7 +44,11 @@ func (p *Console) Connect() (*client.Client, error) {
 		CAFile:    p.Env.Get(EnvCAFile),
 		UserAgent: "vimbroker/" + p.Version,
 	})
-	if err != nil {
+	var bundle *client.CAError
+	switch {
+	case errors.As(err, &bundle):
+		return nil, fmt.Errorf("%s: %w", EnvCAFile, err)
+	case err != nil:
 		return nil, fmt.Errorf("%s or --addr: %w", EnvAddr, err)
 	}
 	return c, nil
@@ -78,7 +82,11 @@ func (p *Console) token() (secret.Text, error) {
 	}
 	text, err := files.ReadFile(name, p.In)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("reading the token: %w", err)
+		where := EnvTokenFile
+		if p.TokenFile != "" {
+			where = "--token-file"
+		}
+		return secret.Text{}, fmt.Errorf(`reading the token: %w; set %s to the file of your token ("vimbroker serve --dev" writes DATADIR/dev-token)`, err, where)
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {

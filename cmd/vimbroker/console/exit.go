@@ -3,8 +3,10 @@ package console
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -124,24 +126,39 @@ func advise(err error) string {
 		text = strings.Replace(text, request.Error(), request.Err.Error(), 1) // without the URL
 	}
 	var problem *client.Problem
+	var trust *tls.CertificateVerificationError
+	var name *net.DNSError
 	switch {
 	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
 		text = strings.Replace(text, problem.Error(), "the server does not know this token", 1)
 		return text + "; set " + EnvToken + ", " + EnvTokenFile + " or --token-file to one that it knows"
 	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &request):
 		return text + "; no server runs there: start one with \"vimbroker serve\", or set " + EnvAddr + " or --addr to where it is"
-	case errors.Is(err, http.ErrSchemeMismatch):
+	case errors.As(err, &request) && errors.Is(err, http.ErrSchemeMismatch):
 		return text + "; it serves plain http: set " + EnvAddr + " or --addr to its http:// address"
-	case isCertificate(err):
-		return text + "; set " + EnvCAFile + " to the PEM bundle that the server's certificate chains to"
+	case errors.Is(err, client.ErrWantsTLS):
+		return text + ": set " + EnvAddr + " or --addr to its https:// address"
+	case errors.As(err, &request) && errors.As(err, &trust):
+		return text + "; " + trusted(trust)
+	case errors.As(err, &request) && errors.As(err, &name):
+		return text + "; set " + EnvAddr + " or --addr to a name that this machine knows"
+	case errors.As(err, &request) && request.Timeout():
+		return text + "; set " + EnvAddr + " or --addr to where the server is, and see that the network leads there"
 	case errors.Is(err, context.Canceled):
 		return "interrupted: " + text
 	}
 	return text
 }
 
-// isCertificate reports whether a server's certificate was not accepted.
-func isCertificate(err error) bool {
-	var verification *tls.CertificateVerificationError
-	return errors.As(err, &verification)
+// trusted says how the server's certificate comes to be accepted.
+func trusted(err *tls.CertificateVerificationError) string {
+	var invalid x509.CertificateInvalidError
+	var host x509.HostnameError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "compare the time of this machine; if it is right, whoever runs the server must give it a new certificate"
+	case errors.As(err, &host):
+		return "set " + EnvAddr + " or --addr to a name or an address that the certificate is for"
+	}
+	return "set " + EnvCAFile + " to the PEM bundle that the server's certificate chains to"
 }

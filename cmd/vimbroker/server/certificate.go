@@ -47,6 +47,20 @@ func (c *certificate) times() (t [2]time.Time) {
 	return t
 }
 
+// warn tells the log of a certificate that no client takes at that time: the server runs
+// on, because it takes up new files by itself.
+func (c *certificate) warn(log *slog.Logger, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	const cure = "put a new certificate into its file: it is taken up at once"
+	switch leaf := c.loaded.Leaf; {
+	case now.After(leaf.NotAfter):
+		log.Warn("the server's certificate has expired, and clients refuse it; "+cure, "file", c.certFile, "notAfter", leaf.NotAfter)
+	case now.Before(leaf.NotBefore):
+		log.Warn("the server's certificate is not valid yet, and clients refuse it; compare the time of this machine", "file", c.certFile, "notBefore", leaf.NotBefore)
+	}
+}
+
 // present returns the certificate as it is now. While new files do not load, the
 // one before stays.
 func (c *certificate) present(log *slog.Logger) *tls.Certificate {

@@ -148,7 +148,7 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	log := newLog(p.Err, c)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("%w; choose another address with --listen", err)
+		return unheard(c.Listen, err)
 	}
 	s, err := wire(ctx, c, p.Version, log)
 	if err != nil {
@@ -157,6 +157,7 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	url := "http://" + l.Addr().String()
 	if c.certificate != nil {
 		url = "https://" + l.Addr().String()
+		c.certificate.warn(log, time.Now())
 	}
 	reloads, end := context.WithCancel(ctx)
 	reloading := make(chan struct{})
@@ -177,6 +178,21 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	})
 	log.Info("stopped")
 	return errors.Join(err, s.Close())
+}
+
+// unheard says why nothing listens at an address, and what to do.
+func unheard(address string, err error) error {
+	_, port, _ := net.SplitHostPort(address)
+	another := "choose another address with the key listen, or with --listen"
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("another program listens on %s; stop it (it is in the list of: ss -ltnp 'sport = :%s'), or %s", address, port, another)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("this machine has no address %s; %s", address, another)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("the system lets this user not listen on port %s; %s, with a port above 1023", port, another)
+	}
+	return fmt.Errorf("%w; %s", err, another)
 }
 
 // newLog writes structured lines; times are in UTC.
