@@ -77,3 +77,12 @@ func TestTheBoundDigestStays(t *testing.T) {
 		t.Errorf("boundDigest = %s, want %s as it always was", got, want)
 	}
 }
+
+// Fields that a later version adds are empty in every row there is.
+func TestEmptyValuesAreNotBound(t *testing.T) {
+	for _, empty := range []any{"", false, 0.0, nil, map[string]any{}, []any{}, map[string]any{"a": map[string]any{"b": ""}}} {
+		if got := withoutEmpty(map[string]any{"added": empty}); got != nil {
+			t.Errorf("withoutEmpty of %#v = %#v, want nothing", empty, got)
+		}
+	}
+}

@@ -327,6 +327,21 @@ func TestRenderRefuses(t *testing.T) {
 	}
 }
 
+// fileless is a client that reads no files.
+type fileless struct{}
+
+func (fileless) Forms() []clientconfig.Form { return nil }
+
+func (fileless) Accepts(secret.Credential) bool { return true }
+
+func TestAClientThatReadsNoFilesHasNone(t *testing.T) {
+	c := tokenConfig(t)
+	c.Client = fileless{}
+	if _, err := open(t).Write(c); !errors.Is(err, clientconfig.ErrFormat) {
+		t.Errorf("Write() = %v, want %v", err, clientconfig.ErrFormat)
+	}
+}
+
 // Whatever the person's shell held before, nothing of it leads a program elsewhere, and
 // kubectl, which reads none of these variables, reaches no cluster at all.
 func TestEnvironmentLeadsNowhereElse(t *testing.T) {

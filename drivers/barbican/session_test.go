@@ -242,3 +242,19 @@ func TestCloseRevokesTheToken(t *testing.T) {
 		t.Errorf("%d tokens after Close, want none", f.Tokens())
 	}
 }
+
+func TestLoginByApplicationCredential(t *testing.T) {
+	f := fakebarbican.New(t, nil)
+	o := optionsFor(t, f)
+	o.Auth = barbican.Auth{ApplicationCredential: &barbican.ApplicationCredential{
+		ID: fakebarbican.AppCredID, SecretFile: o.Auth.Password.PasswordFile,
+	}}
+	s := mustOpen(t, o)
+	ref, key := mustPut(t, s)
+	wantKey(t, s, ref, key)
+	f.NewPassword()
+	f.RevokeTokens()
+	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrForbidden) {
+		t.Errorf("Get with the secret of before = %v, want ErrForbidden", err)
+	}
+}

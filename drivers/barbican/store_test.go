@@ -443,6 +443,12 @@ func TestOptionsSayEveryFault(t *testing.T) {
 			t.Errorf("Validate() with login %+v = nil, want an error", auth)
 		}
 	}
+	password := barbican.Auth{Password: &barbican.Password{UserID: "u", ProjectID: "p", PasswordFile: "f"}}
+	for _, address := range []string{"", "k.example", "https://", "https://u@k.example", "https://k.example?x=y", "https://k.example#f", "https://k.example/a%2Fb", "http://k.example"} {
+		if err := (barbican.Options{AuthURL: address, Endpoint: "https://b.example", Auth: password}).Validate(); err == nil {
+			t.Errorf("Validate() with Keystone at %q = nil, want an error", address)
+		}
+	}
 	good := barbican.Options{AuthURL: "https://k.example/identity", Endpoint: "http://[::1]:9311/v1/", Auth: barbican.Auth{
 		ApplicationCredential: &barbican.ApplicationCredential{ID: "i", SecretFile: "f"},
 	}}

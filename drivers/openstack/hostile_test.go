@@ -434,6 +434,29 @@ func TestTokenOfAnotherApplicationCredential(t *testing.T) {
 	}
 }
 
+// The answer about the registered application credential is about another.
+func TestAnotherApplicationCredentialIsShown(t *testing.T) {
+	l := newLab(t)
+	x := lying(l)
+	c := l.AppCred(fakekeystone.AppCred{Name: "mine", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
+	l.access.Target.Scope = broker.Scope{}
+	l.access.Credential = broker.Credential{
+		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+	}
+	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
+		x.tell(changed("GET", `/application_credentials/`, func(_ http.Header, body map[string]any) {
+			shown, _ := body["application_credential"].(map[string]any)
+			shown["id"] = id
+		}))
+		_, err := l.driver.Check(t.Context(), l.access)
+		if want != nil {
+			wantFault(t, id, err, want, "does not answer as Keystone does")
+		} else if err != nil {
+			t.Errorf("its own: %v", err)
+		}
+	}
+}
+
 // No redirect is followed, wherever it leads: the credential would go there.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var asked atomic.Int64

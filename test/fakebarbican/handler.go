@@ -75,13 +75,15 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		Auth struct {
 			Identity struct {
 				Password struct{ User struct{ ID, Password string } }
+				AppCred  struct{ ID, Secret string } `json:"application_credential"`
 			}
 			Scope struct{ Project struct{ ID string } }
 		}
 	}
 	err := json.NewDecoder(r.Body).Decode(&body)
-	user := body.Auth.Identity.Password.User
-	if err != nil || user.ID != UserID || user.Password != s.password || body.Auth.Scope.Project.ID != ProjectID {
+	user, cred := body.Auth.Identity.Password.User, body.Auth.Identity.AppCred
+	byPassword := user.ID == UserID && user.Password == s.password && body.Auth.Scope.Project.ID == ProjectID
+	if byAppCred := cred.ID == AppCredID && cred.Secret == s.password; err != nil || byPassword == byAppCred {
 		refuse(w, r, http.StatusUnauthorized, "The request you have made requires authentication.")
 		return
 	}

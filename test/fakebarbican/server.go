@@ -22,6 +22,8 @@ import (
 const (
 	UserID    = "0f5e2a1c9d8b4e7f8a6b5c4d3e2f1a0b"
 	ProjectID = "9b1d7c3e5f2a4b6c8d0e1f2a3b4c5d6e"
+	// AppCredID is that tenant's application credential, whose secret is the password.
+	AppCredID = "3c2b1a0f9e8d7c6b5a4f3e2d1c0b9a8f"
 )
 
 // Server is a running fake. Its methods are safe for concurrent use.
@@ -68,7 +70,7 @@ func New(t testing.TB, now func() time.Time) *Server {
 	return s
 }
 
-// Password is what logs UserID in to ProjectID now.
+// Password is what logs UserID in to ProjectID now, and AppCredID.
 func (s *Server) Password() (text string) {
 	s.set(func() { text = s.password })
 	return text

@@ -334,3 +334,23 @@ func TestDoors(t *testing.T) {
 		}
 	}
 }
+
+// Tacker's server fails where a filter is none of its columns, and where one is repeated.
+func TestListsThatTackerCannotMake(t *testing.T) {
+	for _, compat := range []bool{false, true} {
+		b := newBench(t, compat)
+		b.vim("alice", "POST", "/v1.0/vims", b.body("k1"), http.StatusCreated)
+		for query, fails := range map[string]bool{
+			"": false, "?name=k1": false, "?zog=1": false,
+			"?is_default=True": true, "?shared=x": true, "?name=k1&name=k2": true,
+		} {
+			want := http.StatusOK
+			if compat && fails {
+				want = http.StatusInternalServerError
+			}
+			if answer, text := b.call("alice", "GET", "/v1.0/vims"+query, ""); answer.StatusCode != want {
+				t.Errorf("compat %v: GET /v1.0/vims%s = %d %s, want %d", compat, query, answer.StatusCode, text, want)
+			}
+		}
+	}
+}

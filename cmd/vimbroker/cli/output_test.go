@@ -51,6 +51,9 @@ func TestTablesGolden(t *testing.T) {
 			return p.Print(nil, func(w io.Writer) { p.vimTable(w, []v1.VIM{vim, {Name: "b"}}) })
 		},
 		"vim-show": func(p *program) error { return p.printVIM(vim) },
+		"vim-show-unchecked": func(p *program) error {
+			return p.printVIM(v1.VIM{ID: vim.ID, Name: "b", Type: "kubernetes", Endpoint: vim.Endpoint, Status: "unknown", State: "registered", Generation: 1, Revision: 1, CreatedAt: noon, CreatedBy: "alice"})
+		},
 		"lease-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })
 		},
