@@ -229,8 +229,15 @@ func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Reque
 	} else {
 		r.Principal = p // one's own roles are what they are
 	}
-	if !policy.Known(r.Action, r.Resource.Kind) {
-		return policy.Decision{}, Invalid("action", "there is no action of that name that is done to a %s", r.Resource.Kind)
+	if words, ok := b.policy.(interface{ Check(r policy.Request) error }); ok {
+		known := r
+		if r.Principal.Name == p.Name && r.Principal.Project == p.Project {
+			known.Principal.Roles = nil // what they are, nobody has typed
+		}
+		var typo *policy.Typo
+		if errors.As(words.Check(known), &typo) {
+			return policy.Decision{}, Invalid(typo.Field, "%s", typo)
+		}
 	}
 	r.Wish = b.effective(r)
 	return b.policy.Decide(r), nil

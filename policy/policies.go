@@ -20,6 +20,10 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
 )
 
+// maxText bounds a policy file, in bytes. Cedar reads nested expressions by recursion, and
+// a stack that grows too far ends the process.
+const maxText = 64 << 10
+
 // Names of the built-in policy files.
 const (
 	// DefaultFile holds the default policies for callers. A file of this name
@@ -82,16 +86,6 @@ func (p *Policies) IDs() []string {
 	return ids
 }
 
-// Known reports whether an action is one that can be done to a kind of thing.
-func Known(action Action, kind Kind) bool {
-	known, err := parseSchema()
-	if err != nil {
-		return false
-	}
-	shape, ok := actionShapes(known)[action]
-	return ok && slices.Contains(shape.kinds, kind)
-}
-
 // actionShape is what the schema says of an action.
 type actionShape struct {
 	entity  cedar.EntityUID
@@ -130,6 +124,8 @@ func (s policySet) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 // Load compiles the built-in policies with the site's, which are given by file
 // name ("site.cedar") and may be none. A file named [DefaultFile] takes the place
 // of the default policies.
+//
+// A file is at most 64 KiB.
 //
 // Load is strict, and returns every fault with file and line at once: text that
 // does not parse, a name that the schema does not know, a policy that can never
@@ -202,6 +198,9 @@ func actionShapes(known *resolved.Schema) map[Action]actionShape {
 
 // compile parses and checks one file.
 func compile(validator *validate.Validator, file string, text []byte) (policySet, error) {
+	if len(text) > maxText {
+		return nil, fmt.Errorf("%s: larger than %d bytes; divide it", file, maxText)
+	}
 	stem := fileForm().FindStringSubmatch(file)
 	if stem == nil {
 		return nil, fmt.Errorf("%q: a policy file is named in lower-case letters, digits and dashes, and ends in .cedar", file)

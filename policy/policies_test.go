@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,30 @@ func TestHashTellsSetsApart(t *testing.T) {
 		seen[hash] = i
 		if again := load(t, site).Hash(); again != hash {
 			t.Errorf("set %d has two hashes", i)
+		}
+	}
+}
+
+// What is nested so deeply that reading it would end the process is an error, or fits.
+func TestNestedPoliciesEndNothing(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(512 << 20)) // half of what a process has
+	const room = 64<<10 - 100
+	for _, nested := range []string{
+		strings.Repeat("(", room/2-2) + "true" + strings.Repeat(")", room/2-2),
+		strings.Repeat("(", room), strings.Repeat("[", room), strings.Repeat("{a:", room/3),
+		strings.Repeat("!", room-4) + "true",
+		"1 == " + strings.Repeat("-", room-10) + "1",
+		strings.Repeat("if ", room/3),
+		"principal" + strings.Repeat(".name", room/5-2),
+		"true" + strings.Repeat("&&true", room/6-1),
+	} {
+		text := []byte(`@id("x") forbid (principal, action, resource) when { ` + nested + ` };`)
+		p, err := policy.Load(map[string][]byte{"site.cedar": text})
+		if err == nil {
+			p.Decide(policy.Request{Principal: policy.Principal{Name: "alice", Project: "a"}, Action: policy.VIMShow, Resource: policy.Resource{Kind: policy.KindProject}})
+		}
+		if _, err = policy.Load(map[string][]byte{"site.cedar": append(text, strings.Repeat(" ", 64<<10)...)}); err == nil || !strings.Contains(err.Error(), "site.cedar: larger than 65536 bytes") {
+			t.Errorf("Load() of a file that is too large = %.200v", err)
 		}
 	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	// Registry takes this package's metrics and is what /metrics shows; nil means one of
 	// its own.
 	Registry *prometheus.Registry
+	// Configured is asked at each scrape of /metrics; nil shows nothing of it.
+	Configured func() Configured
 	// Proxies may say for whom they ask.
 	Proxies Proxies
 	// Now defaults to time.Now.
@@ -65,6 +67,9 @@ func New(o Options) http.Handler {
 	}
 	s := &server{who: o.Authenticator, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
 	o.Registry.MustRegister(newCensus(o.Census, o.Log))
+	if o.Configured != nil {
+		o.Registry.MustRegister(configuration{o.Configured})
+	}
 	for _, d := range append([]Door{metricsDoor(o.Registry, o.Log)}, o.Doors...) {
 		s.doors = append(s.doors, s.open(d))
 	}

@@ -56,7 +56,12 @@ func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
 	}
 	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") forbid (principal, action == Action::"lease:issue", resource);`)
 	hangUp(t)
-	i.await(t, reloaded)
+	line := i.await(t, reloaded)
+	_, hash, _ := strings.Cut(line, `"policies":"`)
+	if hash, _, _ = strings.Cut(hash, `"`); hash == builtIn(t) {
+		t.Error("the log names the policies from before")
+	}
+	i.wantMetrics(t, hash, true)
 	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != console.ExitFailed || !strings.Contains(stderr, "policy does not allow") {
 		t.Errorf("lease issue under the new policy = %d, %q", code, stderr)
 	}
@@ -87,6 +92,11 @@ func TestReloadKeepsWhatWorksWhenTheFileHasFaults(t *testing.T) {
 	if !strings.Contains(told, `"outcome": "failed"`) || strings.Contains(told, "shutdownGarce") {
 		t.Errorf("the audit log says of the reload that failed: %s", told)
 	}
+	i.wantMetrics(t, builtIn(t), false)
+	i.configure(t, i.text(""))
+	hangUp(t)
+	i.await(t, reloaded)
+	i.wantMetrics(t, builtIn(t), true)
 }
 
 // TestStartsAndReloadsAreInTheAuditLog, each with the policies that were in force from then on.
@@ -112,6 +122,30 @@ func TestStartsAndReloadsAreInTheAuditLog(t *testing.T) {
 	}
 	if len(hashes) != 2 {
 		t.Errorf("the entries name the policies %v, want those before and after", hashes)
+	}
+}
+
+func builtIn(t *testing.T) string {
+	t.Helper()
+	policies, err := policy.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policies.Hash()
+}
+
+// wantMetrics holds which policies are said to be in use, and whether the last reload was good.
+func (i *configured) wantMetrics(t *testing.T, hash string, good bool) {
+	t.Helper()
+	_, metrics := i.get(t, "/metrics")
+	successful := "vimbroker_config_last_reload_successful 0\n"
+	if good {
+		successful = "vimbroker_config_last_reload_successful 1\n"
+	}
+	for _, want := range []string{`vimbroker_policies_info{hash="` + hash + `"} 1`, successful, "vimbroker_config_last_reload_success_timestamp_seconds 1."} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics do not say %q", want)
+		}
 	}
 }
 

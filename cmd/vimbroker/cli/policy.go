@@ -26,7 +26,7 @@ func (p *program) policyCommand() *cobra.Command {
 	return console.Group("policy", "Ask what policy decides",
 		"Policies (Cedar) say who may do what. Nothing is allowed unless one permits it.",
 		"  vimbroker policy explain lease:issue --vim edge-1 --role admin",
-		p.policyExplainCommand(), p.policyCheckCommand(), p.policyListCommand(), p.policySchemaCommand(),
+		p.policyExplainCommand(), p.policyTestCommand(), p.policyCheckCommand(), p.policyListCommand(), p.policySchemaCommand(),
 	)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -15,7 +16,7 @@ import (
 // that is skipped would be missed by nobody. Names that begin with a dot are left out:
 // orchestrators keep their own links under such names.
 func Policies(dir string) (map[string][]byte, error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := policyEntries(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading policies: %w", err)
 	}
@@ -44,8 +45,35 @@ func Policies(dir string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// policyFile reads one file. It waits for nobody: opening a FIFO would.
+// maxPolicies is how many names a directory of policies may hold.
+const maxPolicies = 1000
+
+// policyEntries lists the directory in the order of names.
+func policyEntries(dir string) ([]os.DirEntry, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory", dir)
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(maxPolicies + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(entries) > maxPolicies {
+		return nil, fmt.Errorf("%s holds more than %d names", dir, maxPolicies)
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// policyFile reads one file. It opens no device, and waits for nobody: opening a FIFO would.
 func policyFile(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a regular file", path)
+	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -34,6 +35,30 @@ func TestPoliciesReadsStrictly(t *testing.T) {
 			must(t, os.Remove(path))
 			must(t, os.Mkdir(path, 0o700))
 		}},
+		"a device": {file: "site.cedar", want: "not a regular file", put: func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Symlink("/dev/zero", path))
+		}},
+		"a link to itself": {file: "site.cedar", want: "too many levels of symbolic links", put: func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Symlink(path, path))
+		}},
+		"a link to nothing": {file: "site.cedar", want: "no such file", put: func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Symlink(path+"x", path))
+		}},
+		"a huge file": {file: "site.cedar", want: "larger than", put: func(t *testing.T, path string) {
+			must(t, os.Truncate(path, 1<<40))
+		}},
+		"too many": {file: "site.cedar", want: "more than 1000 names", put: func(t *testing.T, path string) {
+			for i := range 1000 {
+				must(t, os.WriteFile(filepath.Join(filepath.Dir(path), fmt.Sprint(".", i)), nil, 0o600))
+			}
+		}},
+		"a FIFO in place of the directory": {want: "is not a directory", put: func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, syscall.Mkfifo(path, 0o600))
+		}},
 		"a socket": {file: "site.cedar", want: "site.cedar", put: func(t *testing.T, path string) {
 			must(t, os.Remove(path))
 			l, err := net.Listen("unix", path)
@@ -43,6 +68,9 @@ func TestPoliciesReadsStrictly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
+			if c.file == "" { // the directory itself is something else
+				dir = filepath.Join(dir, "policies")
+			}
 			path := filepath.Join(dir, c.file)
 			must(t, os.WriteFile(path, []byte("// none"), 0o600))
 			if c.put != nil {

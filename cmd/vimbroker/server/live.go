@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
@@ -33,16 +34,27 @@ type live struct {
 	// reloaded is called after each reload; nil does nothing.
 	reloaded func(context.Context)
 	now      atomic.Pointer[config]
+	loaded   atomic.Int64 // when now was read, in milliseconds since 1970
+	failed   atomic.Bool  // a later reading had faults
 }
 
 func newLive(c config) *live {
 	l := &live{started: c}
 	l.now.Store(&c)
+	l.loaded.Store(time.Now().UnixMilli())
 	return l
 }
 
 // Decide implements [policy.Decider].
 func (l *live) Decide(r policy.Request) policy.Decision { return l.now.Load().policies.Decide(r) }
+
+// configured says which configuration is in use.
+func (l *live) configured() api.Configured {
+	return api.Configured{Policies: l.now.Load().policies.Hash(), Loaded: time.UnixMilli(l.loaded.Load()), Failed: l.failed.Load()}
+}
+
+// Check says whether a question has words that no policy could mean.
+func (l *live) Check(r policy.Request) error { return l.now.Load().policies.Check(r) }
 
 // Authenticate implements [api.Authenticator]: a token of ours is looked up, any
 // other is Keystone's, if callers may bring such.
@@ -127,6 +139,7 @@ func (l *live) replace(next config) (restart []string) {
 		next.certificate = now.certificate
 	}
 	l.now.Store(&next)
+	l.loaded.Store(time.Now().UnixMilli())
 	return restart
 }
 
@@ -142,10 +155,11 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 		case <-signals:
 		}
 		next, err := read()
+		l.failed.Store(err != nil)
 		if err != nil {
-			record(ctx, audit.ServerReload, audit.Failed, audit.DetailError, "the configuration has faults",
-				audit.DetailPolicies, l.now.Load().policies.Hash())
-			log.Error("the configuration is not reloaded, the one before stays in use", "error", err)
+			hash := l.now.Load().policies.Hash()
+			record(ctx, audit.ServerReload, audit.Failed, audit.DetailError, "the configuration has faults", audit.DetailPolicies, hash)
+			log.Error("the configuration is not reloaded, the one before stays in use", "policies", hash, "error", err)
 			continue
 		}
 		restart := l.replace(next)

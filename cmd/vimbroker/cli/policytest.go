@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func (p *program) policyTestCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "test FILE [DIR]",
+		Short: "Try policies on questions whose answers are known",
+		Long: `Ask the policies in DIR, with the built-in ones, the questions in FILE, and compare the
+answers with those that FILE wants. The exit code is 1 if one differs. Nothing is sent
+to the server. FILE is YAML:
+
+  tests:
+    - name: a member leases no cluster-admin
+      principal: {name: alice, project: acme, roles: [member]}
+      action: lease:issue
+      vim: {project: acme, name: edge-1, type: kubernetes, labels: {stage: prod}}
+      wish: {ttl: 1h, role: cluster-admin, grade: unbounded}
+      want: denied                # or allowed
+      by: [site.no-cluster-admin] # optional: the policies that must be the reason
+
+In place of vim stands lease: {project, owner, vimProject, vimName, vimType} or
+project: NAME, which is the principal's if none is there. vim has shared and sharedWith
+besides. wish has namespaces, purpose, clusterWide, resources and verbs besides. Where a
+VIM is written, draft has what it would be: name, type, endpointHost, plainHTTP,
+insecureSkipVerify, serverName, keyStore, default, shared, sharedWith, labels, and what
+it was: sharedBefore, sharedWithBefore, labelsBefore.`,
+		Example: "  vimbroker policy test policies_test.yaml /etc/vimbroker/policies",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return console.Names("FILE")(c, args)
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveDefault // any file
+			}
+			return directories(c, args[1:], typed)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			policies, err := sitePolicies(args[1:])
+			if err != nil {
+				return err
+			}
+			cases, err := readPolicyTests(args[0], policies)
+			if err != nil {
+				return err
+			}
+			failed := 0
+			for _, c := range cases {
+				if wrong := c.try(policies); wrong != "" {
+					failed++
+					fmt.Fprintf(p.Out, "%s:%d: %s: %s\n", args[0], c.line, c.name, wrong)
+				}
+			}
+			fmt.Fprintf(p.Out, "%d of %d tests passed\n", len(cases)-failed, len(cases))
+			if failed > 0 {
+				return console.ExitWith(console.ExitFailed, nil)
+			}
+			return nil
+		},
+	}
+}
+
+// policyTest is one question and the answer that is wanted.
+type policyTest struct {
+	name     string
+	line     int
+	question policy.Request
+	want     string
+	by       []string
+}
+
+// try says what is wrong with the answer; empty if nothing is.
+func (c policyTest) try(policies *policy.Policies) string {
+	d := policies.Decide(c.question)
+	got := "denied"
+	if d.Allowed {
+		got = "allowed"
+	}
+	reason := "no policy permits it"
+	switch {
+	case len(d.Errors) > 0:
+		reason = strings.Join(d.Errors, "; ")
+	case len(d.Policies) > 0:
+		reason = "by " + console.List(d.Policies)
+	}
+	slices.Sort(d.Policies)
+	slices.Sort(c.by)
+	switch {
+	case got != c.want, len(d.Errors) > 0:
+		return fmt.Sprintf("is %s (%s), want %s", got, reason, c.want)
+	case len(c.by) > 0 && !slices.Equal(c.by, d.Policies):
+		return fmt.Sprintf("is %s %s, want by %s", got, reason, console.List(c.by))
+	}
+	return ""
+}
+
+// readPolicyTests reads a file of tests, and refuses questions that mean nothing to the policies.
+func readPolicyTests(name string, policies *policy.Policies) ([]policyTest, error) {
+	text, err := files.ReadNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	d := &strictyaml.Document{Name: name}
+	var cases []policyTest
+	root := d.Parse(text)
+	if root == nil {
+		return nil, d.Err()
+	}
+	d.Mapping(root, "", strictyaml.Fields{"tests": func(n *yaml.Node, at string) {
+		d.List(n, at, func(item *yaml.Node, path string) {
+			c := policyTest{line: item.Line}
+			before := len(d.Faults)
+			c.read(d, item, path)
+			if err := policies.Check(c.question); err != nil && len(d.Faults) == before {
+				d.Fault(item, path, "%v", err)
+			}
+			cases = append(cases, c)
+		})
+	}})
+	if len(cases) == 0 && d.Err() == nil {
+		return nil, fmt.Errorf("%s: holds no tests", name)
+	}
+	return cases, d.Err()
+}
+
+func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
+	q := &c.question
+	var action, project string
+	about := func(kind policy.Kind, fields strictyaml.Fields) strictyaml.Reader {
+		return func(n *yaml.Node, at string) {
+			if q.Resource.Kind != "" {
+				d.Fault(n, at, "is one thing too many: a question is about a vim, a lease or a project")
+			}
+			q.Resource.Kind = kind
+			d.Mapping(n, at, fields)
+		}
+	}
+	d.Mapping(n, at, strictyaml.Fields{
+		"name": d.Text(&c.name),
+		"principal": d.Section(strictyaml.Fields{
+			"name": d.Text(&q.Principal.Name), "project": d.Text(&q.Principal.Project), "roles": d.Texts(&q.Principal.Roles),
+		}),
+		"action":  d.Text(&action),
+		"project": d.Text(&project),
+		"vim": about(policy.KindVIM, strictyaml.Fields{
+			"project": d.Text(&q.Resource.Project), "name": d.Text(&q.Resource.VIMName), "type": d.Text(&q.Resource.VIMType),
+			"shared": d.Flag(&q.Resource.Shared), "sharedWith": d.Texts(&q.Resource.SharedWith), "labels": labelMap(d, &q.Resource.Labels),
+		}),
+		"lease": about(policy.KindLease, strictyaml.Fields{
+			"project": d.Text(&q.Resource.Project), "owner": d.Text(&q.Resource.Owner), "vimProject": d.Text(&q.Resource.VIMProject),
+			"vimName": d.Text(&q.Resource.VIMName), "vimType": d.Text(&q.Resource.VIMType),
+		}),
+		"wish": d.Section(strictyaml.Fields{
+			"ttl": d.Duration(&q.Wish.TTL), "role": d.Text(&q.Wish.Role), "namespaces": d.Texts(&q.Wish.Namespaces),
+			"purpose": d.Text(&q.Wish.Purpose), "grade": d.Text(&q.Wish.Grade), "clusterWide": d.Flag(&q.Wish.ClusterWide),
+			"resources": d.Texts(&q.Wish.Rules.Resources), "verbs": d.Texts(&q.Wish.Rules.Verbs),
+		}),
+		"draft": func(n *yaml.Node, at string) {
+			v := new(policy.Draft)
+			q.Wish.VIM = v
+			d.Mapping(n, at, strictyaml.Fields{
+				"name": d.Text(&v.Name), "type": d.Text(&v.Type), "endpointHost": d.Text(&v.EndpointHost), "plainHTTP": d.Flag(&v.PlainHTTP),
+				"insecureSkipVerify": d.Flag(&v.InsecureSkipVerify), "serverName": d.Text(&v.ServerName), "keyStore": d.Text(&v.KeyStore),
+				"default": d.Flag(&v.Default), "shared": d.Flag(&v.Shared), "sharedWith": d.Texts(&v.SharedWith), "labels": labelMap(d, &v.Labels),
+				"sharedBefore": d.Flag(&v.SharedBefore), "sharedWithBefore": d.Texts(&v.SharedWithBefore), "labelsBefore": labelMap(d, &v.LabelsBefore),
+			})
+		},
+		"want": d.Text(&c.want),
+		"by":   d.Texts(&c.by),
+	})
+	q.Action = policy.Action(action)
+	if q.Resource.Kind == "" {
+		q.Resource = policy.Resource{Kind: policy.KindProject, Project: project}
+	}
+	if q.Resource.Project == "" {
+		q.Resource.Project = q.Principal.Project
+	}
+	q.Resource.ID = "00000000-0000-0000-0000-000000000000"
+	if q.Resource.Kind == policy.KindProject {
+		q.Resource.ID = q.Resource.Project
+	}
+	if q.Wish.TTL == 0 {
+		q.Wish.TTL = time.Hour // what a request is granted that asks for none
+	}
+	if c.want != "allowed" && c.want != "denied" {
+		d.Fault(n, at+".want", "must be allowed or denied")
+	}
+}
+
+// labelMap reads labels.
+func labelMap(d *strictyaml.Document, to *map[string]string) strictyaml.Reader {
+	return func(n *yaml.Node, at string) {
+		*to = map[string]string{}
+		d.Pairs(n, at, func(key, value *yaml.Node, path string) {
+			var text string
+			d.Text(&text)(value, path)
+			(*to)[key.Value] = text
+		})
+	}
+}

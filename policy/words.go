@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	cedar "github.com/cedar-policy/cedar-go"
+	cedarast "github.com/cedar-policy/cedar-go/x/exp/ast"
+)
+
+// Grades are what [Wish.Grade] may say, from the narrowest to the widest.
+var Grades = []string{"bounded", "namespaces", "unbounded"}
+
+// Typo is a word of a question that no policy could mean.
+type Typo struct {
+	// Field is "action", "kind", "role" or "grade".
+	Field string
+	Word  string
+	// Nearest is the known word that is most like it; empty if none is.
+	Nearest string
+	// Known are all words that could stand there, sorted.
+	Known []string
+}
+
+func (t *Typo) Error() string {
+	if t.Field == "kind" {
+		return fmt.Sprintf("that is not done to a %s but to a %s", t.Word, strings.Join(t.Known, " or a "))
+	}
+	text := fmt.Sprintf("%s %q is not known here", t.Field, t.Word)
+	if t.Nearest != "" {
+		return text + "; did you mean " + t.Nearest + "?"
+	}
+	return text + "; known: " + strings.Join(t.Known, ", ")
+}
+
+// Check returns a [*Typo] for a question with a word that no policy could mean: an action
+// that does not exist or is not done to that kind of thing, a role that no policy asks
+// for, a grade that does not exist.
+func (p *Policies) Check(r Request) error {
+	shape, ok := p.actions[r.Action]
+	if !ok {
+		return typo("action", string(r.Action), slices.Sorted(maps.Keys(p.actions)))
+	}
+	if !slices.Contains(shape.kinds, r.Resource.Kind) {
+		kinds := slices.Clone(shape.kinds)
+		slices.Sort(kinds)
+		return typo("kind", string(r.Resource.Kind), kinds)
+	}
+	roles := p.roles()
+	for _, role := range r.Principal.Roles {
+		if !slices.Contains(roles, role) {
+			return typo("role", role, roles)
+		}
+	}
+	if grade := r.Wish.Grade; grade != "" && !slices.Contains(Grades, grade) {
+		return typo("grade", grade, Grades)
+	}
+	return nil
+}
+
+// roles are those that policies for callers ask for, sorted.
+func (p *Policies) roles() []string {
+	found := map[string]bool{}
+	for _, c := range p.callers {
+		for _, condition := range (*cedarast.Policy)(c.policy.AST()).Conditions {
+			cedarast.Inspect(cedarast.NewNode(condition.Body), func(n cedarast.IsNode) bool {
+				switch n := n.(type) {
+				case cedarast.NodeTypeContains:
+					rolesIn(n.BinaryNode, found)
+				case cedarast.NodeTypeContainsAny:
+					rolesIn(n.BinaryNode, found)
+				case cedarast.NodeTypeContainsAll:
+					rolesIn(n.BinaryNode, found)
+				case cedarast.NodeTypeEquals:
+					rolesIn(n.BinaryNode, found)
+				}
+				return true
+			})
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// rolesIn notes the texts that principal.roles is compared with.
+func rolesIn(n cedarast.BinaryNode, found map[string]bool) {
+	other := n.Right
+	if !isRoles(n.Left) {
+		if other = n.Left; !isRoles(n.Right) {
+			return
+		}
+	}
+	cedarast.Inspect(cedarast.NewNode(other), func(n cedarast.IsNode) bool {
+		if v, ok := n.(cedarast.NodeValue); ok {
+			if text, ok := v.Value.(cedar.String); ok {
+				found[string(text)] = true
+			}
+		}
+		return true
+	})
+}
+
+func isRoles(n cedarast.IsNode) bool {
+	access, ok := n.(cedarast.NodeTypeAccess)
+	if !ok || access.Value != "roles" {
+		return false
+	}
+	v, ok := access.Arg.(cedarast.NodeTypeVariable)
+	return ok && v.Name == "principal"
+}
+
+func typo[T ~string](field, word string, known []T) *Typo {
+	t := &Typo{Field: field, Word: word}
+	best := 1 + len(word)/3 // so many letters may be other ones
+	for _, k := range known {
+		t.Known = append(t.Known, string(k))
+		if d := distance(word, string(k)); d <= best {
+			best, t.Nearest = d-1, string(k)
+		}
+	}
+	return t
+}
+
+// distance is how many letters must be put in, left out or replaced to make b of a
+// (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost = 1 + min(before, row[j], row[j+1])
+			}
+			before, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
