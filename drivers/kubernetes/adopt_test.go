@@ -82,7 +82,7 @@ func TestOnlyWhatIsExactlyOursIsAdopted(t *testing.T) {
 					return
 				}
 				// They still give a role to our group alone, so they are removed with it.
-				if err := l.driver.TidyGrant(t.Context(), l.access, g); err != nil {
+				if err := l.driver.Tidy(t.Context(), l.access, g); err != nil {
 					t.Fatal(err)
 				}
 				for _, left := range l.Names(c.plural, c.namespace) {
@@ -111,7 +111,7 @@ func TestANamespaceOfOthersIsLeftAlone(t *testing.T) {
 			t.Cleanup(other.Close)
 			_, err := other.Issue(t.Context(), l.access, l.grant("view"))
 			want(t, "Issue", err, broker.ErrConflict)
-			want(t, "Tidy", other.TidyGrant(t.Context(), l.access, g), broker.ErrConflict)
+			want(t, "Tidy", other.Tidy(t.Context(), l.access, g), broker.ErrConflict)
 			l.home() // is still there
 		})
 	}

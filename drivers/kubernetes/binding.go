@@ -113,26 +113,3 @@ func (c *connection) unbind(ctx context.Context, b *binding) error {
 
 // names reports whether the binding gives its role to exactly the one subject.
 func (b binding) names(s rbacv1.Subject) bool { return slices.Equal(b.subjects, []rbacv1.Subject{s}) }
-
-// bindCluster gives a shared account its role on the whole cluster.
-func (c *connection) bindShared(ctx context.Context, a account, namespace string) error {
-	b := binding{meta: a.meta(namespace), role: a.roleRef(), subjects: a.subjects()}
-	there, err := c.makeBinding(ctx, b)
-	switch {
-	case err != nil || there == nil:
-		return err
-	case there.meta.Labels[vimLabel] != a.vim, there.role != b.role, !slices.Equal(there.subjects, b.subjects):
-		return foreign(b.kind(), b.path())
-	case there.meta.DeletionTimestamp != nil:
-		return beingDeleted(b.kind(), b.path())
-	}
-	return nil
-}
-
-func (a account) roleRef() rbacv1.RoleRef {
-	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: a.role}
-}
-
-func (a account) subjects() []rbacv1.Subject {
-	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: ours, Name: a.name()}}
-}

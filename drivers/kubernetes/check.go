@@ -38,14 +38,11 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if r.Version, err = c.version(ctx); err != nil {
 		return broker.Report{}, err
 	}
-	if r.MintMessage, err = c.mintable(ctx, a.Target.Namespace); err != nil {
-		return broker.Report{}, err
-	}
-	r.CanMint = r.MintMessage == ""
 	s, err := c.stand(ctx, a)
 	if err != nil {
 		return broker.Report{}, err
 	}
+	r.CanMint, r.MintMessage = s.missing == "", s.missing
 	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
 	if r.Discovered.Regions, err = c.regions(ctx); err != nil {
 		return broker.Report{}, err

@@ -22,16 +22,16 @@ func TestCheckOfLesserCredentials(t *testing.T) {
 		says string // empty: leases can be minted all the same
 	}{
 		{nil, ""},
-		{[]fakekube.Denial{{Verb: "create", Resource: "namespaces"}}, "may not create namespaces, and namespace vimbroker does not exist"},
-		{[]fakekube.Denial{{Verb: "create", Resource: "serviceaccounts/token"}}, "may not create serviceaccounts/token in namespace vimbroker"},
-		{[]fakekube.Denial{{Verb: "create", Resource: "serviceaccounts"}}, "may not create serviceaccounts in namespace vimbroker"},
-		{[]fakekube.Denial{{Verb: "create", Resource: "secrets"}}, "may not create secrets"},
-		{[]fakekube.Denial{{Verb: "delete", Resource: "secrets"}}, "may not delete secrets"},
-		{[]fakekube.Denial{{Verb: "list", Resource: "secrets", Namespace: "vimbroker"}}, "may not list secrets"},
+		{[]fakekube.Denial{{Verb: "create", Resource: "namespaces"}}, "may not create namespaces, and sees no namespace vimbroker-"},
+		{[]fakekube.Denial{{Verb: "create", Resource: "serviceaccounts/token"}}, "may not create serviceaccounts/token;"},
+		{[]fakekube.Denial{{Verb: "create", Resource: "serviceaccounts"}}, "may not create serviceaccounts;"},
+		{[]fakekube.Denial{{Verb: "delete", Resource: "serviceaccounts"}}, "may not delete serviceaccounts;"},
+		{[]fakekube.Denial{{Verb: "delete"}}, "may not delete namespaces, delete serviceaccounts, delete rolebindings"},
+		{[]fakekube.Denial{{Resource: "secrets"}}, ""}, // those of leases of old alone
 		{[]fakekube.Denial{{Resource: "clusterroles"}}, "may not get clusterroles"},
 		{[]fakekube.Denial{{Verb: "bind"}}, "may not bind clusterroles view"},
 		{[]fakekube.Denial{{Resource: "clusterrolebindings"}}, ""}, // leases limited to namespaces can be
-		{[]fakekube.Denial{{Resource: "clusterrolebindings"}, {Resource: "rolebindings"}}, "may not create clusterrolebindings"},
+		{[]fakekube.Denial{{Resource: "clusterrolebindings"}, {Resource: "rolebindings"}}, "may not create rolebindings in namespace default"},
 		{[]fakekube.Denial{{Resource: "selfsubjectaccessreviews"}}, "does not say what the credential may do"},
 	} {
 		l.Deny(c.deny...)

@@ -54,7 +54,7 @@ func TestKilledOnTheWay(t *testing.T) {
 				}
 				for _, step := range []error{
 					l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}),
-					l.driver.TidyGrant(t.Context(), l.access, g),
+					l.driver.Tidy(t.Context(), l.access, g),
 				} {
 					if step != nil {
 						t.Error(step)
@@ -88,7 +88,7 @@ func perish(t *testing.T, file string) {
 	if err := d.Revoke(t.Context(), a, issued(e.Grant, m)); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.TidyGrant(t.Context(), a, e.Grant); err != nil {
+	if err := d.Tidy(t.Context(), a, e.Grant); err != nil {
 		t.Fatal(err)
 	}
 	t.Fatal("the process lives on")

@@ -33,13 +33,12 @@
 // home claims a namespace of the pool by creating a config map in it, which succeeds
 // once, and Tidy gives it back empty.
 //
-// # Leases that share an account
+// # Leases of old
 //
-// A grant without an epoch has a Secret in namespace vimbroker, to which the tokens of
-// an account that leases share are bound. The broker gives every grant of a cluster
-// epoch 0 for now, as the driver is no [broker.Grader] and no [broker.Tidier] yet: all
-// leases are of this kind, and what is said above holds for GradeGrant, TidyGrant and
-// grants with an epoch alone. Check asks for the rights that leases of this kind need.
+// A grant without an epoch is from before this: a Secret in namespace vimbroker, to
+// which the tokens of an account that leases share are bound. Such leases are
+// renewed, listed and revoked as they were made. When the last of a VIM has been
+// revoked, what they share is removed.
 //
 // # Limits
 //

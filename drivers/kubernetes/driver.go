@@ -12,7 +12,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
-var _ broker.Driver = (*Driver)(nil)
+var (
+	_ broker.Driver = (*Driver)(nil)
+	_ broker.Grader = (*Driver)(nil)
+	_ broker.Tidier = (*Driver)(nil)
+)
 
 // callTimeout bounds a driver call whose context has no deadline of its own.
 const callTimeout = 30 * time.Second
@@ -38,10 +42,8 @@ type Options struct {
 type Driver struct {
 	log         *slog.Logger
 	connections *connections
-	// shared remembers the accounts of leases of old, homes those of every other.
-	shared *memory
-	homes  *memory
-	facts  *facts
+	homes       *memory
+	facts       *facts
 
 	escalatingToo []string
 	trial         Trial
@@ -58,7 +60,6 @@ func New(o Options) *Driver {
 	return &Driver{
 		log:         o.Log,
 		connections: &connections{now: o.Now},
-		shared:      &memory{now: o.Now},
 		homes:       &memory{now: o.Now},
 		facts:       &facts{now: o.Now},
 

@@ -70,9 +70,9 @@ func (f *facts) forget(a broker.Access, kind, name string) {
 	delete(f.seen, factKey{a.VIM, a.Generation, kind, name})
 }
 
-// GradeGrant is Grade of [broker.Grader], which the driver does not implement yet. Without a scope, view holds on the whole cluster if it
+// Grade implements [broker.Grader]. Without a scope, view holds on the whole cluster if it
 // is bounded there; everything else gets the VIM's own namespace.
-func (d *Driver) GradeGrant(ctx context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
+func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
 		return broker.Graded{}, err

@@ -200,7 +200,7 @@ func TestExactRulesAreARoleOfOurs(t *testing.T) {
 		t.Errorf("no cluster role of ours for rules on the whole cluster: %q", l.Names("clusterroles", ""))
 	}
 	for _, g := range []broker.Grant{g, wide} {
-		if err := l.driver.TidyGrant(t.Context(), l.access, g); err != nil {
+		if err := l.driver.Tidy(t.Context(), l.access, g); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestTidyLeavesNothingAndOthersAlone(t *testing.T) {
 		fresh := kubernetes.New(kubernetes.Options{Now: l.clock.Now})
 		t.Cleanup(fresh.Close)
 		for range 2 {
-			if err := fresh.TidyGrant(t.Context(), l.access, g); err != nil {
+			if err := fresh.Tidy(t.Context(), l.access, g); err != nil {
 				t.Errorf("Tidy: %v", err)
 			}
 		}
@@ -297,7 +297,7 @@ func TestTidyGoesOnAfterAFault(t *testing.T) {
 		if n == 1 {
 			l.Fail(fake.Fault{Kind: fake.Refuse, Status: http.StatusServiceUnavailable, Times: -1})
 		}
-		err := l.driver.TidyGrant(t.Context(), l.access, g)
+		err := l.driver.Tidy(t.Context(), l.access, g)
 		l.Heal()
 		if err == nil {
 			if n < 5 {
@@ -305,7 +305,7 @@ func TestTidyGoesOnAfterAFault(t *testing.T) {
 			}
 			return
 		}
-		if err := l.driver.TidyGrant(t.Context(), l.access, g); err != nil {
+		if err := l.driver.Tidy(t.Context(), l.access, g); err != nil {
 			t.Errorf("Tidy after request %d failed: %v", n, err)
 		}
 		if left := slices.Concat(l.Names("roles", ""), l.Names("rolebindings", ""), homesOf(l.Server)); len(left) > 0 {

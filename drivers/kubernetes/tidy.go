@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -14,9 +13,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// TidyGrant is Tidy of [broker.Tidier], which the driver does not implement yet: it removes a grant's bindings, its role of exact
+// Tidy implements [broker.Tidier]: it removes a grant's bindings, its role of exact
 // rules, the accounts in its home, and at last the home itself.
-func (d *Driver) TidyGrant(ctx context.Context, a broker.Access, g broker.Grant) error {
+func (d *Driver) Tidy(ctx context.Context, a broker.Access, g broker.Grant) error {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
 		return err
@@ -161,7 +160,6 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 		return err
 	}
 	defer end()
-	d.shared.dropVIM(a.VIM)
 	d.homes.dropVIM(a.VIM)
 	homes, err := c.homes(ctx, a)
 	if err != nil {
@@ -210,52 +208,6 @@ func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error)
 	return found, err
 }
 
-// tidyShared removes what leases of old share, once there is none of them.
-func (d *Driver) tidyShared(ctx context.Context, c *connection, a broker.Access) error {
-	left := 0
-	err := list(ctx, c.core.client, ours, "secrets", labelled(a), func(page *corev1.SecretList) { left += len(page.Items) })
-	if err != nil {
-		return fault(err, "list", "secrets in namespace "+ours)
-	}
-	if left > 0 {
-		return nil
-	}
-	d.shared.dropVIM(a.VIM)
-	return c.forgetShared(ctx, a)
-}
-
-// forgetShared removes everything that carries the VIM's label besides leases: bindings, roles,
-// and the accounts that leases of old share, and with these any token they ever
-// had. Bindings are found by their label, and, where the credential may not list
-// those of all namespaces, by what the service accounts say of themselves.
-func (c *connection) forgetShared(ctx context.Context, a broker.Access) error {
-	accounts, err := c.accounts(ctx, ours, labelled(a))
-	if err != nil && !(isForbidden(err) && knowsMode(a)) {
-		return err
-	}
-	clusterWide := func(sa corev1.ServiceAccount) bool { return len(namespacesOf(&sa)) == 0 }
-	found, err := c.bindings(ctx, "", labelled(a))
-	if err = fault(err, "list", "clusterrolebindings"); err != nil && (!isForbidden(err) || slices.ContainsFunc(accounts, clusterWide)) {
-		return err // a credential that is limited to namespaces made none
-	}
-	more, err := c.roleBindings(ctx, "", labelled(a))
-	if err = fault(err, "list", "rolebindings in all namespaces"); errors.Is(err, broker.ErrForbidden) {
-		more, err = c.bindingsOf(ctx, a, accounts)
-	}
-	if err != nil {
-		return err
-	}
-	for _, b := range slices.Concat(found, more) {
-		if err := c.unbind(ctx, b); err != nil {
-			return err
-		}
-	}
-	if err := c.forgetRoles(ctx, a); err != nil {
-		return err
-	}
-	return c.removeAccounts(ctx, accounts)
-}
-
 // forgetRoles removes roles of exact rules whose home is gone. A credential that may not list
 // them made none, or sees to them home by home.
 func (c *connection) forgetRoles(ctx context.Context, a broker.Access) error {
@@ -285,21 +237,4 @@ func (c *connection) forgetRoles(ctx context.Context, a broker.Access) error {
 		}
 	}
 	return nil
-}
-
-// bindingsOf looks for the bindings of each shared account in the namespaces it names.
-func (c *connection) bindingsOf(ctx context.Context, a broker.Access, accounts []corev1.ServiceAccount) ([]*binding, error) {
-	var found []*binding
-	for i := range accounts {
-		for _, namespace := range namespacesOf(&accounts[i]) {
-			b, err := c.binding(ctx, namespace, accounts[i].Name)
-			if err != nil {
-				return nil, err
-			}
-			if b != nil && b.meta.Labels[vimLabel] == a.VIM {
-				found = append(found, b)
-			}
-		}
-	}
-	return found, nil
 }
