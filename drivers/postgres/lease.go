@@ -37,7 +37,7 @@ var insertLease = numbered(rows.LeaseColumns.Insert(`leases`))
 // updateLease writes the columns that changed and no other: what is not written
 // needs no new copy of a long text. Few combinations occur.
 func updateLease(changed rows.Columns[broker.Lease]) string {
-	return numbered(`UPDATE leases SET ` + changed.Set() + ` WHERE id = ? RETURNING ` + leaseColumns)
+	return numbered(`UPDATE leases SET ` + changed.Set() + `, known_revision = revision + 1 WHERE id = ? RETURNING ` + leaseColumns)
 }
 
 // CreateLease stores the intent to issue a lease.

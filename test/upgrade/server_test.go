@@ -151,15 +151,46 @@ func (v *server) revoke(leases ...[]v1.IssuedLease) {
 	}
 }
 
+// wantRefused has the server renew and revoke leases, and wants it to do neither, and
+// the leases as they were.
+func (v *server) wantRefused(leases []v1.IssuedLease) {
+	v.t.Helper()
+	for _, l := range leases {
+		if got, err := v.RenewLease(v.t.Context(), l.ID, v1.Renewal{TTL: "30m"}); err == nil {
+			v.t.Errorf("RenewLease of %s on %s is %s, want an error", l.Purpose, l.VIMName, got.State)
+		}
+		if got, err := v.RevokeLease(v.t.Context(), l.ID); err == nil {
+			v.t.Errorf("RevokeLease of %s on %s is %s, want an error", l.Purpose, l.VIMName, got.State)
+		}
+		if got, err := v.Lease(v.t.Context(), l.ID); err != nil || got.State != "active" || !v.upstream(l) {
+			v.t.Errorf("lease %s on %s is %q, %v, and alive upstream: %v, want it as it was", l.Purpose, l.VIMName, got.State, err, v.upstream(l))
+		}
+	}
+}
+
 // wantOpen wants the stored credentials to open and to be accepted, and rows and VIMs
 // to agree.
 func (v *server) wantOpen() {
+	v.t.Helper()
+	v.wantCheck()
+	v.wantNoDiscrepancy()
+}
+
+// wantCheck wants the stored credentials to open and to be accepted.
+func (v *server) wantCheck() {
 	v.t.Helper()
 	for _, vim := range []string{edge, cloud} {
 		got, err := v.CheckVIM(v.t.Context(), vim)
 		if err != nil || got.Status != "reachable" || !got.CanMint {
 			v.t.Errorf("CheckVIM(%s) = %q, can mint %v, %v; want it reachable", vim, got.Status, got.CanMint, err)
 		}
+	}
+}
+
+// wantNoDiscrepancy wants rows and VIMs to agree.
+func (v *server) wantNoDiscrepancy() {
+	v.t.Helper()
+	for _, vim := range []string{edge, cloud} {
 		inv, err := v.Inventory(v.t.Context(), vim, false)
 		if err != nil || len(inv.Orphans)+len(inv.Ghosts) > 0 {
 			v.t.Errorf("Inventory(%s) = %d orphans, %d ghosts, %v; want none", vim, len(inv.Orphans), len(inv.Ghosts), err)

@@ -122,7 +122,7 @@ func (s *site) aliceToken() string {
 // upstream reports whether something at the cluster or at the cloud is a lease's.
 func (s *site) upstream(l v1.IssuedLease) bool {
 	for _, token := range s.kube.Tokens() {
-		if strings.Contains(token.Secret, l.ID) {
+		if strings.Contains(token.Secret+token.ServiceAccount, l.ID) {
 			return true
 		}
 	}
@@ -138,6 +138,13 @@ func (s *site) upstream(l v1.IssuedLease) bool {
 func (s *site) wantEmpty() {
 	s.t.Helper()
 	left := append(s.kube.Names("secrets", "vimbroker"), s.kube.Names("serviceaccounts", "vimbroker")...)
+	for _, plural := range []string{"namespaces", "clusterrolebindings", "rolebindings"} {
+		for _, name := range s.kube.Names(plural, "") {
+			if strings.Contains(name, "vimbroker-") || strings.Contains(name, "/vim-") || strings.HasPrefix(name, "vim-") {
+				left = append(left, plural+" "+name)
+			}
+		}
+	}
 	for _, c := range s.cloud.AppCreds() {
 		left = append(left, "application credential "+c.Name)
 	}

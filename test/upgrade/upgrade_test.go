@@ -80,13 +80,18 @@ func TestBeside(t *testing.T) {
 	}
 	for _, at := range []*server{old, v} {
 		at.wantListed(hers, ofOld["renewed"], ofOld["revoked"], ofOld["due"], ofOld["kept"], ofNew["renewed"], ofNew["revoked"], ofNew["due"], ofNew["kept"])
-		at.wantOpen()
+		at.wantCheck()
 	}
+	v.wantNoDiscrepancy()
 	old.wantSame(ofNew["kept"])
 	v.wantSame(ofOld["kept"])
-	old.renew(ofNew["renewed"])
+	// The earlier version knows no service account of a lease: it writes no such lease.
+	old.wantRefused(ofNew["renewed"][:1])
+	old.renew(ofNew["renewed"][1:])
+	old.revoke(ofNew["revoked"][1:])
+	v.renew(ofNew["renewed"][:1])
+	v.revoke(ofNew["revoked"][:1])
 	v.renew(ofOld["renewed"])
-	old.revoke(ofNew["revoked"])
 	v.revoke(ofOld["revoked"])
 
 	// Before schema 7 the names of Keystone's callers had no prefix: the earlier version does
