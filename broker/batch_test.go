@@ -47,8 +47,8 @@ func TestASilentVIMCostsAPassOneTimeout(t *testing.T) {
 			t.Errorf("a lease is %s after its VIM came back, want revoked", l.State)
 		}
 	}
-	if n := b.secrets(); n != 0 {
-		t.Errorf("%d secrets of leases are left on the VIM", n)
+	if n := b.upstream(); n != 0 {
+		t.Errorf("%d objects of leases are left on the VIM", n)
 	}
 }
 
@@ -73,8 +73,8 @@ func TestALostIntentKeepsNoOtherLeaseAlive(t *testing.T) {
 	if count[broker.LeaseActive] != 1 || count[broker.LeaseRevoked] != 4 {
 		t.Errorf("states after a pass that lost one intent of five: %v, want 1 active and 4 revoked", count)
 	}
-	if n := b.secrets(); n != 1 {
-		t.Errorf("%d secrets are left on the VIM, want that of the one lease", n)
+	if n := b.upstream(); n != 1 {
+		t.Errorf("%d lease objects are left on the VIM, want that of the one lease", n)
 	}
 	b.mustReap()
 	for _, id := range ids {

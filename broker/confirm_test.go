@@ -85,7 +85,7 @@ func TestACredentialThatCouldNotBeTriedIsNotConfirmedDead(t *testing.T) {
 	}
 }
 
-// An API server honours a token that it has just seen for a while after its Secret
+// An API server honours a token that it has just seen for a while after its account
 // is gone. Until that ends the lease is not confirmed dead; past the published lag
 // it is not revoked but irrevocable, and an alarm.
 func TestACredentialThatStillWorksIsNotConfirmedDead(t *testing.T) {

@@ -221,8 +221,48 @@ func (b *bench) row(id string) broker.Lease {
 	return l
 }
 
-// secrets counts the lease objects on the fake.
-func (b *bench) secrets() int { return len(b.kube.Names("secrets", "vimbroker")) }
+// leasesOn are the objects of leases on a fake, as NAMESPACE/NAME: the accounts in our
+// namespaces.
+func leasesOn(kube *fakekube.Server) []string {
+	return slices.DeleteFunc(kube.Names("serviceaccounts", ""), func(name string) bool { return !strings.HasPrefix(name, "vimbroker-") })
+}
+
+// upstream counts the lease objects on the fake.
+func (b *bench) upstream() int { return len(leasesOn(b.kube)) }
+
+// ours is everything of ours on the fake, as NAMESPACE/NAME.
+func (b *bench) ours() []string {
+	var all []string
+	for _, kind := range []string{"namespaces", "serviceaccounts", "clusterroles", "clusterrolebindings", "roles", "rolebindings", "secrets", "configmaps"} {
+		all = append(all, b.kube.Names(kind, "")...)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return !strings.Contains(name, "vimbroker") })
+}
+
+// accountOf is where a lease's account stands.
+func (b *bench) accountOf(handle string) (namespace string) {
+	b.t.Helper()
+	for _, there := range leasesOn(b.kube) {
+		if namespace, name, _ := strings.Cut(there, "/"); name == handle {
+			return namespace
+		}
+	}
+	b.t.Fatalf("no account %s on the VIM", handle)
+	return ""
+}
+
+// lose deletes a lease's account behind the broker's back.
+func (b *bench) lose(handle string) {
+	b.t.Helper()
+	b.kube.Delete("serviceaccounts", b.accountOf(handle), handle)
+}
+
+// kubeDriver is what the Kubernetes driver can do besides, kept by those who wrap it.
+type kubeDriver interface {
+	broker.Driver
+	broker.Grader
+	broker.Tidier
+}
 
 func (b *bench) wantKeys(want int) {
 	b.t.Helper()

@@ -13,9 +13,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// grading is a driver whose grades and whose tidying a test decides.
+// grading is a driver whose grades and whose tidying a test may decide.
 type grading struct {
-	broker.Driver
+	kubeDriver
 	grade   func(broker.Grant) (broker.Graded, error)
 	tidy    func(broker.Grant) error
 	foreign []string
@@ -23,52 +23,41 @@ type grading struct {
 
 	mu     sync.Mutex
 	graded int
+	minted broker.Minted // the last
 	tidied []broker.Grant
 	ended  []broker.Issued
 }
 
-func (g *grading) Prepare(r broker.Grant) (broker.Grant, error) {
-	rules := r.Rules
-	if r.Role == "" && len(rules) > 0 {
-		r.Role = "view"
-	}
-	p, err := g.Driver.Prepare(r)
-	if len(rules) > 0 {
-		p.Role = ""
-	}
-	return p, err
-}
-
-func (g *grading) Grade(_ context.Context, _ broker.Access, r broker.Grant) (broker.Graded, error) {
+func (g *grading) Grade(ctx context.Context, a broker.Access, r broker.Grant) (broker.Graded, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.graded++
 	if g.grade == nil {
-		return broker.Graded{Grant: r, Grade: broker.GradeBounded}, nil
+		return g.kubeDriver.Grade(ctx, a, r)
 	}
 	return g.grade(r)
 }
 
-func (g *grading) Tidy(_ context.Context, _ broker.Access, r broker.Grant) error {
+func (g *grading) Tidy(ctx context.Context, a broker.Access, r broker.Grant) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tidied = append(g.tidied, r)
 	if g.tidy == nil {
-		return nil
+		return g.kubeDriver.Tidy(ctx, a, r)
 	}
 	return g.tidy(r)
 }
 
 func (g *grading) Foreign(context.Context, broker.Access) ([]string, error) { return g.foreign, nil }
 
-// Issue makes what the driver makes of a lease from before there were epochs.
 func (g *grading) Issue(ctx context.Context, a broker.Access, r broker.Grant) (broker.Minted, error) {
 	if g.minting != nil {
 		g.minting()
 	}
-	r.Epoch, r.Role = 0, "view"
-	m, err := g.Driver.Issue(ctx, a, r)
-	m.UID, m.CredentialID = "uid-"+r.Handle, "JTI=1"
+	m, err := g.kubeDriver.Issue(ctx, a, r)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.minted = m
 	return m, err
 }
 
@@ -76,13 +65,12 @@ func (g *grading) Revoke(ctx context.Context, a broker.Access, i broker.Issued) 
 	g.mu.Lock()
 	g.ended = append(g.ended, i)
 	g.mu.Unlock()
-	i.Grant.Epoch, i.UID = 0, ""
-	return g.Driver.Revoke(ctx, a, i)
+	return g.kubeDriver.Revoke(ctx, a, i)
 }
 
 func newGradingBench(t *testing.T) (*bench, *grading) {
 	b := newBench(t, benchOptions{})
-	g := &grading{Driver: b.options.Drivers[0]}
+	g := &grading{kubeDriver: b.options.Drivers[0].(kubeDriver)}
 	b.options.Drivers = []broker.Driver{g}
 	b.Broker = mustNew(t, b.options)
 	b.mustRegister(alice, "edge1")
@@ -108,8 +96,11 @@ func TestALeaseShowsItsGradeAndWhatTookEffect(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.Grade != broker.GradeNamespaces || !slices.Equal(l.GradeReasons, []string{"the holder can read secrets"}) ||
-		!slices.Equal(l.Namespaces, []string{"default"}) || l.Epoch != 1 || l.UID != "uid-"+l.Handle || l.CredentialID != "JTI=1" {
+		!slices.Equal(l.Namespaces, []string{"default"}) || l.Epoch != 1 || l.UID == "" || l.UID != g.minted.UID || l.CredentialID == "" || l.CredentialID != g.minted.CredentialID {
 		t.Errorf("the lease = %+v, want what the driver said of it", l)
+	}
+	if row := b.row(l.ID); row.UID != l.UID || row.CredentialID != l.CredentialID {
+		t.Errorf("the row says uid %q and credential %q, want those of the lease", row.UID, row.CredentialID)
 	}
 	b.mustRevoke(l.ID)
 	if got := g.ended[len(g.ended)-1]; got.UID != l.UID || got.Grant.Epoch != 1 || got.Grant.Role != "edit" || !slices.Equal(got.Grant.Namespaces, l.Namespaces) {
@@ -127,8 +118,8 @@ func TestAnUnboundedLeaseIsForAdministrators(t *testing.T) {
 			t.Errorf("the refusal = %v, want it to say %q", err, said)
 		}
 	}
-	if b.secrets() != 0 {
-		t.Errorf("%d objects upstream of a lease that was refused", b.secrets())
+	if b.upstream() != 0 {
+		t.Errorf("%d objects upstream of a lease that was refused", b.upstream())
 	}
 	boss := root
 	boss.Project = alice.Project
@@ -190,7 +181,7 @@ func TestRulesInPlaceOfARole(t *testing.T) {
 // A driver that knows neither rules nor grades is not asked for them.
 func TestRulesWhereTheDriverHasNone(t *testing.T) {
 	b, g := newGradingBench(t)
-	b.options.Drivers = []broker.Driver{struct{ broker.Driver }{g.Driver}}
+	b.options.Drivers = []broker.Driver{struct{ broker.Driver }{g.kubeDriver}}
 	b.Broker = mustNew(t, b.options)
 	pods := []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
 	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Rules: pods})
@@ -251,6 +242,10 @@ func TestAGrantIsTidiedAwayAndComesBackUnderTheNextEpoch(t *testing.T) {
 	if l, _ := b.mustIssue(alice, "edge1"); l.Epoch != 2 {
 		t.Errorf("the next lease has epoch %d, want 2", l.Epoch)
 	}
+	kept := slices.DeleteFunc(b.ours(), func(name string) bool { return strings.Contains(name, "/lease-") })
+	if len(kept) != 2 || b.upstream() != 2 {
+		t.Errorf("the VIM holds %q for %d leases, want the namespace and the binding of the second epoch", kept, b.upstream())
+	}
 	if got := b.wantChain(policy.VIMSettle); !slices.Contains(got, audit.Done) || !slices.Contains(got, audit.Failed) {
 		t.Errorf("recorded %v for the tidying", got)
 	}
@@ -260,8 +255,7 @@ func TestAGrantIsTidiedAwayAndComesBackUnderTheNextEpoch(t *testing.T) {
 func TestAConflictAtRevocationIsAnAlarm(t *testing.T) {
 	b, g := newGradingBench(t)
 	l, _ := b.mustIssue(alice, "edge1")
-	inner := g.Driver
-	g.Driver = conflicting{inner}
+	g.kubeDriver = conflicting{g.kubeDriver}
 	for range 2 {
 		after, err := b.RevokeLease(t.Context(), alice, l.ID)
 		if err != nil || after.State != broker.LeaseRevoking || !strings.Contains(after.LastError, "relabelled") {
@@ -273,7 +267,7 @@ func TestAConflictAtRevocationIsAnAlarm(t *testing.T) {
 	}
 }
 
-type conflicting struct{ broker.Driver }
+type conflicting struct{ kubeDriver }
 
 func (conflicting) Revoke(context.Context, broker.Access, broker.Issued) error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: "the account was relabelled"}

@@ -297,6 +297,7 @@ func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory
 		i := Issued{Handle: u.Handle}
 		if l, err := b.store.Lease(ctx, u.Lease); err == nil && l.VIM == inv.VIM && l.Handle == u.Handle {
 			i = l.issued()
+			i.UID = "" // what was listed may be another object of the name
 		}
 		if err := b.removeObject(ctx, src, inv.by[u.Handle], i); err != nil {
 			return err

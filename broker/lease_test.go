@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,8 +27,8 @@ func TestALeaseThatWasRecordedIsHandedOutWhenTheAnswerIsLost(t *testing.T) {
 	b.mustRegister(alice, "edge1")
 	b.store.fail("UpdateLease answer", 1)
 	l, token := b.mustIssue(alice, "edge1")
-	if row := b.row(l.ID); row.State != broker.LeaseActive || l.ExpiresAt.IsZero() || token.Reveal() == "" || b.secrets() != 1 {
-		t.Errorf("the lease is %s with %d objects upstream, want active with its own", row.State, b.secrets())
+	if row := b.row(l.ID); row.State != broker.LeaseActive || l.ExpiresAt.IsZero() || token.Reveal() == "" || b.upstream() != 1 {
+		t.Errorf("the lease is %s with %d objects upstream, want active with its own", row.State, b.upstream())
 	}
 }
 
@@ -49,16 +50,16 @@ func TestALeaseLivesAndDies(t *testing.T) {
 		t.Fatalf("RenewLease() = %+v, %v, want an hour more and another token", renewed, err)
 	}
 	b.wantNowhere("the renewed token", config.Token.Reveal())
-	if b.secrets() != 1 {
-		t.Errorf("%d lease objects upstream, want 1", b.secrets())
+	if b.upstream() != 1 {
+		t.Errorf("%d lease objects upstream, want 1", b.upstream())
 	}
 
 	gone, err := b.RevokeLease(t.Context(), alice, l.ID)
 	if err != nil || gone.State != broker.LeaseRevoked || gone.RevokedAt.IsZero() {
 		t.Fatalf("RevokeLease() = %+v, %v, want revoked", gone, err)
 	}
-	if b.secrets() != 0 {
-		t.Errorf("%d lease objects upstream after revocation", b.secrets())
+	if b.upstream() != 0 {
+		t.Errorf("%d lease objects upstream after revocation", b.upstream())
 	}
 	b.clock.Add(30 * time.Second)
 	b.mustReap()
@@ -111,7 +112,7 @@ func TestExpiryInThisZone(t *testing.T) {
 	if got := b.row(l.ID); got.State != broker.LeaseRevoked || got.Reason != broker.Expired || !got.ConfirmedDeadAt.Equal(b.clock.Now()) {
 		t.Errorf("after 61 minutes it is %s, %s, confirmed %v", got.State, got.Reason, got.ConfirmedDeadAt)
 	}
-	if b.secrets() != 0 {
+	if b.upstream() != 0 {
 		t.Error("the lease object is still there")
 	}
 }
@@ -186,8 +187,8 @@ func TestIdempotencyKeyOfALease(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(ids) != 1 || len(tokens) != 1 || b.secrets() != 1 {
-		t.Errorf("8 repeats made %d leases, %d tokens, %d objects, want one of each", len(ids), len(tokens), b.secrets())
+	if len(ids) != 1 || len(tokens) != 1 || b.upstream() != 1 {
+		t.Errorf("8 repeats made %d leases, %d tokens, %d objects, want one of each", len(ids), len(tokens), b.upstream())
 	}
 	if l, _, err := b.IssueLease(t.Context(), bob, r); err != nil || ids[l.ID] {
 		t.Errorf("bob's request under the same key = %s, %v, want a lease of his own", l.ID, err)
@@ -251,10 +252,10 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 		spoil func(*bench)
 		want  error
 	}{
-		"secret refused": {func(b *bench) { b.kube.FailNext("POST", "/secrets$", 403, 1) }, broker.ErrForbidden},
-		"token refused":  {func(b *bench) { b.kube.FailNext("POST", "/token$", 500, -1) }, broker.ErrUnreachable},
-		"answer of the secret lost": {func(b *bench) {
-			b.kube.Fail(fake.Fault{Method: "POST", Path: "/secrets$", Kind: fake.Drop, Late: true})
+		"account refused": {func(b *bench) { b.kube.FailNext("POST", "/serviceaccounts$", 403, 1) }, broker.ErrForbidden},
+		"token refused":   {func(b *bench) { b.kube.FailNext("POST", "/token$", 500, -1) }, broker.ErrUnreachable},
+		"answer of the account lost": {func(b *bench) {
+			b.kube.Fail(fake.Fault{Method: "POST", Path: "/serviceaccounts$", Kind: fake.Drop, Late: true})
 		}, broker.ErrUnreachable},
 		"answer of the token lost": {func(b *bench) {
 			b.kube.Fail(fake.Fault{Method: "POST", Path: "/token$", Kind: fake.Drop, Late: true})
@@ -273,8 +274,8 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 				t.Error("a token was handed out")
 			}
 			// At once, before a pass comes by: the VIM lets itself be asked for it.
-			if b.secrets() != 0 || !b.onlyRevoked() {
-				t.Errorf("when the answer is given %d lease objects are left upstream, all leases revoked: %v; want none, and all", b.secrets(), b.onlyRevoked())
+			if b.upstream() != 0 || !b.onlyRevoked() {
+				t.Errorf("when the answer is given %d lease objects are left upstream, all leases revoked: %v; want none, and all", b.upstream(), b.onlyRevoked())
 			}
 			b.kube.Heal()
 			b.clock.Add(time.Hour)
@@ -282,8 +283,8 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.mustReap()
-			if b.secrets() != 0 {
-				t.Errorf("%d lease objects left upstream", b.secrets())
+			if b.upstream() != 0 {
+				t.Errorf("%d lease objects left upstream", b.upstream())
 			}
 			rows, _, err := b.store.Leases(t.Context(), broker.LeaseFilter{States: []broker.LeaseState{broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking}, Page: broker.Page{Size: 10}})
 			if err != nil || len(rows) != 0 {
@@ -308,8 +309,8 @@ func TestALeaseThatTheRowCallsActiveIsNotTakenBack(t *testing.T) {
 	if err != nil || l.State != broker.LeaseActive || config.Token.Empty() {
 		t.Fatalf("the repeat = %s, %v, want the lease that the row calls active", l.State, err)
 	}
-	if b.secrets() != 1 {
-		t.Errorf("%d lease objects upstream, want that of the active lease", b.secrets())
+	if b.upstream() != 1 {
+		t.Errorf("%d lease objects upstream, want that of the active lease", b.upstream())
 	}
 }
 
@@ -346,7 +347,7 @@ func TestALeaseIsPinnedToItsGeneration(t *testing.T) {
 	b.clock.Add(time.Minute)
 	b.mustReap() // confirms its death
 	b.wantKeys(1)
-	if b.secrets() != 0 {
+	if b.upstream() != 0 {
 		t.Error("the lease object is still there")
 	}
 }
@@ -377,8 +378,8 @@ func TestRevocationWaitsForAVIMThatIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.mustReap()
-	if got := b.row(l.ID).State; got != broker.LeaseRevoked || b.secrets() != 0 {
-		t.Errorf("after it came back it is %s with %d objects, want revoked with none", got, b.secrets())
+	if got := b.row(l.ID).State; got != broker.LeaseRevoked || b.upstream() != 0 {
+		t.Errorf("after it came back it is %s with %d objects, want revoked with none", got, b.upstream())
 	}
 }
 
@@ -388,8 +389,9 @@ func TestOnlyARealNotFoundCountsAsRevoked(t *testing.T) {
 	cases := map[string]func(*bench){
 		"another cluster": func(b *bench) {
 			b.kube.ChangeIdentity()
-			for _, name := range b.kube.Names("secrets", "vimbroker") {
-				b.kube.Delete("secrets", "vimbroker", name[len("vimbroker/"):])
+			for _, there := range leasesOn(b.kube) {
+				namespace, name, _ := strings.Cut(there, "/")
+				b.kube.Delete("serviceaccounts", namespace, name)
 			}
 		},
 	}
@@ -411,9 +413,7 @@ func TestAlreadyGoneIsRevoked(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
-	if !b.kube.Delete("secrets", "vimbroker", l.Handle) {
-		t.Fatalf("no object %s", l.Handle)
-	}
+	b.lose(l.Handle)
 	after, err := b.RevokeLease(t.Context(), alice, l.ID)
 	if err != nil || after.State != broker.LeaseRevoked {
 		t.Errorf("RevokeLease() = %s, %v, want revoked", after.State, err)
@@ -424,10 +424,10 @@ func TestRenewNeverExtendsADeadLease(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
-	b.kube.Delete("secrets", "vimbroker", l.Handle)
+	b.lose(l.Handle)
 	_, config, err := b.RenewLease(t.Context(), alice, l.ID, 0)
 	wantKind(t, "RenewLease()", err, broker.ErrConflict)
-	if !config.Token.Empty() || b.secrets() != 0 {
+	if !config.Token.Empty() || b.upstream() != 0 {
 		t.Error("something was made for a dead lease")
 	}
 	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.GoneUpstream {
@@ -441,7 +441,7 @@ func TestInventoryFindsOrphansAndGhosts(t *testing.T) {
 	ghost, _ := b.mustIssue(root, "edge1")
 	orphan, _ := b.mustIssue(root, "edge1")
 	b.mustIssue(root, "edge1")
-	b.kube.Delete("secrets", "vimbroker", ghost.Handle)
+	b.lose(ghost.Handle)
 	// A row lost from the store: what restoring an old backup looks like.
 	if _, err := b.store.UpdateLease(t.Context(), orphan.ID, func(l *broker.Lease) error {
 		l.State = broker.LeaseRevoking
@@ -524,8 +524,8 @@ func TestDeleteAndDrain(t *testing.T) {
 	b.mustReap()
 	_, err = b.VIM(t.Context(), alice, v.ID)
 	wantKind(t, "showing it when drained", err, broker.ErrNotFound)
-	if b.secrets() != 0 || len(b.kube.Names("serviceaccounts", "vimbroker")) != 0 || len(b.kube.Names("clusterrolebindings", "")) > 1 {
-		t.Errorf("left upstream: %v %v %v", b.kube.Names("secrets", "vimbroker"), b.kube.Names("serviceaccounts", "vimbroker"), b.kube.Names("clusterrolebindings", ""))
+	if left := b.ours(); len(left) != 0 {
+		t.Errorf("left upstream: %q", left)
 	}
 	b.wantKeys(0)
 	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.VIMDeleted || row.VIMName != "edge1" {

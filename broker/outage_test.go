@@ -45,7 +45,7 @@ func (b *bench) wantRevoked(ids []string) {
 			b.t.Errorf("a lease is %s after %d tries, due in %v; want revoked", l.State, l.Attempts, l.NextAttemptAt.Sub(b.clock.Now()))
 		}
 	}
-	if n := b.secrets(); n != 0 {
+	if n := b.upstream(); n != 0 {
 		b.t.Errorf("%d lease objects are left on the VIM", n)
 	}
 }
@@ -223,7 +223,7 @@ func TestSilentVIMsHoldUpNoOther(t *testing.T) {
 	}
 	b.clock.Add(5 * time.Second)
 	b.mustReap()
-	if n := len(silent.Names("secrets", "vimbroker")); n != 0 {
+	if n := len(leasesOn(silent)); n != 0 {
 		t.Errorf("%d of %d lease objects are left on VIMs that were silent", n, many)
 	}
 }

@@ -144,14 +144,14 @@ func TestRekeyRaces(t *testing.T) {
 			t.Errorf("a lease that was issued cannot be renewed: %v", err)
 		}
 	}
-	if active == 0 || b.secrets() != active {
-		t.Errorf("%d active leases, %d objects upstream", active, b.secrets())
+	if active == 0 || b.upstream() != active {
+		t.Errorf("%d active leases, %d objects upstream", active, b.upstream())
 	}
 	if _, gone, err := b.DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{Drain: true}); err != nil || !gone {
 		t.Fatalf("DeleteVIM() = %v, %v", gone, err)
 	}
 	b.wantKeys(0)
-	if b.secrets() != 0 {
-		t.Errorf("%d objects left upstream", b.secrets())
+	if b.upstream() != 0 {
+		t.Errorf("%d objects left upstream", b.upstream())
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	core "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -16,8 +16,8 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 )
 
-// object makes a lease object on the VIM that no driver has made.
-func (b *bench) object(vim, lease, handle string) {
+// accounts are the service accounts of a namespace on the VIM, for an administrator.
+func (b *bench) accounts(namespace string) core.ServiceAccountInterface {
 	b.t.Helper()
 	clients, err := kubernetes.NewForConfig(&rest.Config{
 		Host: b.kube.Endpoint, BearerToken: b.kube.AdminToken, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(b.kube.CA)},
@@ -25,12 +25,20 @@ func (b *bench) object(vim, lease, handle string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	_, err = clients.CoreV1().Secrets("vimbroker").Create(b.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Name: handle, Labels: map[string]string{
-			"app.kubernetes.io/managed-by": "vimbroker", "vimbroker.io/vim": vim, "vimbroker.io/lease": lease,
-		},
-	}}, metav1.CreateOptions{})
+	return clients.CoreV1().ServiceAccounts(namespace)
+}
+
+// object makes a lease's object that is as that of another with the same grant.
+func (b *bench) object(other broker.Lease, lease, handle string) {
+	b.t.Helper()
+	accounts := b.accounts(b.accountOf(other.Handle))
+	o, err := accounts.Get(b.t.Context(), other.Handle, metav1.GetOptions{})
 	if err != nil {
+		b.t.Fatal(err)
+	}
+	o.Name, o.UID, o.ResourceVersion = handle, "", ""
+	o.Labels["vimbroker.io/lease"] = lease
+	if _, err := accounts.Create(b.t.Context(), o, metav1.CreateOptions{}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -38,7 +46,7 @@ func (b *bench) object(vim, lease, handle string) {
 // neverIssued is a lease on a VIM that has ended without ever being handed out.
 func (b *bench) neverIssued(vim string) broker.Lease {
 	b.t.Helper()
-	b.kube.Fail(fake.Fault{Method: http.MethodPost, Path: "/secrets$", Kind: fake.Drop})
+	b.kube.Fail(fake.Fault{Method: http.MethodPost, Path: "/serviceaccounts$", Kind: fake.Drop})
 	_, _, err := b.IssueLease(b.t.Context(), root, broker.LeaseRequest{VIM: vim})
 	wantKind(b.t, "IssueLease()", err, broker.ErrUnreachable)
 	rows, _, err := b.store.Leases(b.t.Context(), broker.LeaseFilter{VIM: vim, States: []broker.LeaseState{broker.LeaseRevoked}, Page: broker.Page{Size: 10}})
@@ -53,49 +61,49 @@ func (b *bench) neverIssued(vim string) broker.Lease {
 func TestTheInventoryPassRemovesNothingOnDoubt(t *testing.T) {
 	cases := map[string]struct {
 		// object makes an object upstream, and returns its handle.
-		object  func(b *bench, v broker.VIM) string
+		object  func(b *bench, beside broker.Lease) string
 		removed bool
 	}{
-		"of a lease that was never issued": {removed: true, object: func(b *bench, v broker.VIM) string {
-			l := b.neverIssued(v.ID)
-			b.object(v.ID, l.ID, l.Handle)
+		"of a lease that was never issued": {removed: true, object: func(b *bench, beside broker.Lease) string {
+			l := b.neverIssued(beside.VIM)
+			b.object(beside, l.ID, l.Handle)
 			return l.Handle
 		}},
-		"that no row names": {object: func(b *bench, v broker.VIM) string {
+		"that no row names": {object: func(b *bench, beside broker.Lease) string {
 			id := uuid.NewString()
-			b.object(v.ID, id, "lease-"+id)
+			b.object(beside, id, "lease-"+id)
 			return "lease-" + id
 		}},
-		"that names no lease": {object: func(b *bench, v broker.VIM) string {
-			b.object(v.ID, "", "lease-of-nobody")
+		"that names no lease": {object: func(b *bench, beside broker.Lease) string {
+			b.object(beside, "", "lease-of-nobody")
 			return "lease-of-nobody"
 		}},
-		"of a lease that has another handle": {object: func(b *bench, v broker.VIM) string {
-			l := b.neverIssued(v.ID)
-			b.object(v.ID, l.ID, "lease-by-another-name")
+		"of a lease that has another handle": {object: func(b *bench, beside broker.Lease) string {
+			l := b.neverIssued(beside.VIM)
+			b.object(beside, l.ID, "lease-by-another-name")
 			return "lease-by-another-name"
 		}},
-		"of a lease on another VIM": {object: func(b *bench, v broker.VIM) string {
+		"of a lease on another VIM": {object: func(b *bench, beside broker.Lease) string {
 			l := b.neverIssued(b.mustRegister(root, "edge2").ID)
-			b.object(v.ID, l.ID, l.Handle)
+			b.object(beside, l.ID, l.Handle)
 			return l.Handle
 		}},
-		"of a lease that was handed out and has ended": {object: func(b *bench, v broker.VIM) string {
-			l, _ := b.mustIssue(root, v.ID)
+		"of a lease that was handed out and has ended": {object: func(b *bench, beside broker.Lease) string {
+			l, _ := b.mustIssue(root, beside.VIM)
 			if _, err := b.RevokeLease(b.t.Context(), root, l.ID); err != nil {
 				b.t.Fatal(err)
 			}
-			b.object(v.ID, l.ID, l.Handle)
+			b.object(beside, l.ID, l.Handle)
 			return l.Handle
 		}},
-		"of a lease that has not ended": {object: func(b *bench, v broker.VIM) string {
+		"of a lease that has not ended": {object: func(b *bench, beside broker.Lease) string {
 			// Of those that can be an orphan at all: one that was passed through.
-			l := b.neverIssued(v.ID)
+			l := b.neverIssued(beside.VIM)
 			l.ID, l.Handle, l.State, l.Derived = uuid.NewString(), "lease-that-lives", broker.LeasePending, false
 			if _, err := b.store.CreateLease(b.t.Context(), l, broker.Quota{}, audit.Entry{Time: b.clock.Now(), Outcome: audit.Intent}); err != nil {
 				b.t.Fatal(err)
 			}
-			b.object(v.ID, l.ID, l.Handle)
+			b.object(beside, l.ID, l.Handle)
 			return l.Handle
 		}},
 	}
@@ -103,13 +111,13 @@ func TestTheInventoryPassRemovesNothingOnDoubt(t *testing.T) {
 		t.Run("an object "+name, func(t *testing.T) {
 			b := newBench(t, benchOptions{})
 			v := b.mustRegister(root, "edge1")
-			b.mustIssue(root, v.ID) // which makes the namespace
-			handle := c.object(b, v)
+			well, _ := b.mustIssue(root, v.ID)
+			handle := c.object(b, well)
 			if err := b.InventoryAll(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			there := slices.Contains(b.kube.Names("secrets", "vimbroker"), "vimbroker/"+handle)
-			if there == c.removed {
+			account := b.accountOf(well.Handle) + "/" + handle
+			if there := slices.Contains(leasesOn(b.kube), account); there == c.removed {
 				t.Errorf("after the pass the object is there = %v, want %v", there, !c.removed)
 			}
 			want := broker.Discrepancy{Orphans: 1}
@@ -118,6 +126,16 @@ func TestTheInventoryPassRemovesNothingOnDoubt(t *testing.T) {
 			}
 			if got := b.Discrepancies(); got != want {
 				t.Errorf("Discrepancies() = %+v, want %+v", got, want)
+			}
+			// Whoever has looked at it may have it removed.
+			if inv, err := b.Inventory(t.Context(), root, v.Name, true); err != nil || len(inv.Orphans) != want.Orphans {
+				t.Errorf("Inventory(settle) = %+v, %v, want %d orphans", inv, err, want.Orphans)
+			}
+			if slices.Contains(leasesOn(b.kube), account) {
+				t.Error("the object is there after an administrator has settled the inventory")
+			}
+			if state := b.row(well.ID).State; state != broker.LeaseActive || b.accountOf(well.Handle) == "" {
+				t.Errorf("the lease beside it is %s, want active", state)
 			}
 		})
 	}

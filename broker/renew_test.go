@@ -13,13 +13,13 @@ import (
 
 // witness is a driver, and notes what it is to take back.
 type witness struct {
-	broker.Driver
+	kubeDriver
 	told []broker.Issued
 }
 
 func (w *witness) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	w.told = append(w.told, i)
-	return w.Driver.Revoke(ctx, a, i)
+	return w.kubeDriver.Revoke(ctx, a, i)
 }
 
 // A driver may believe that one credential is all only where no other can have been
@@ -77,7 +77,7 @@ func TestRevokeIsToldOfEveryRenewalThatWasBegun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, benchOptions{})
-			w := &witness{Driver: b.options.Drivers[0]}
+			w := &witness{kubeDriver: b.options.Drivers[0].(kubeDriver)}
 			b.options.Drivers = []broker.Driver{w}
 			b.Broker = mustNew(t, b.options)
 			b.mustRegister(alice, "edge1")

@@ -168,8 +168,8 @@ func TestALeaseIsDecidedOnTheVIMAsItIsThen(t *testing.T) {
 	late := b.behind(hub.ID, broker.Change{Shared: ptr(false)})
 	_, _, err := late.IssueLease(t.Context(), mallet, broker.LeaseRequest{VIM: hub.ID})
 	wantKind(t, "a lease on a VIM that is not shared any more", err, broker.ErrNotFound)
-	if b.secrets() != 0 {
-		t.Errorf("the VIM holds %d leases, want none", b.secrets())
+	if b.upstream() != 0 {
+		t.Errorf("the VIM holds %d leases, want none", b.upstream())
 	}
 	late = b.behind(hub.ID, broker.Change{Description: ptr("other")})
 	if _, _, err := late.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: hub.ID}); err != nil {

@@ -62,7 +62,7 @@ func TestALeaseThatIsBeingIssuedIsNotTakenBackAtOnce(t *testing.T) {
 			v := b.mustRegister(alice, "edge1")
 			b.mustIssueAndRevoke()
 			var id string
-			b.kube.After(http.MethodPost, "/secrets$", func() {
+			b.kube.After(http.MethodPost, "/serviceaccounts$", func() {
 				pending, _, err := b.store.Leases(t.Context(), broker.LeaseFilter{VIM: v.ID, States: []broker.LeaseState{broker.LeasePending}, Page: broker.Page{Size: 2}})
 				if err != nil || len(pending) != 1 {
 					t.Errorf("%d leases are pending, %v, want one", len(pending), err)
@@ -92,8 +92,8 @@ func TestALeaseThatIsBeingIssuedIsNotTakenBackAtOnce(t *testing.T) {
 			}
 			b.clock.Add(time.Minute)
 			b.mustReap()
-			if row := b.row(id); row.State != broker.LeaseRevoked || b.secrets() != 0 {
-				t.Errorf("in the end the lease is %s with %d objects upstream, want revoked with none", row.State, b.secrets())
+			if row := b.row(id); row.State != broker.LeaseRevoked || b.upstream() != 0 {
+				t.Errorf("in the end the lease is %s with %d objects upstream, want revoked with none", row.State, b.upstream())
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestARenewalOfALeaseThatIsRevokedMeanwhileHandsNothingOut(t *testing.T) {
 			var revoked broker.Lease
 			b.kube.After(http.MethodPost, "/token$", func() {
 				if want == broker.LeaseRevoking {
-					b.kube.FailNext(http.MethodDelete, "/secrets/", 500, 1)
+					b.kube.FailNext(http.MethodDelete, "/serviceaccounts/", 500, 1)
 				}
 				if _, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil {
 					t.Error(err)
@@ -199,11 +199,11 @@ func TestAnInventoryIsNotFooledByLeasesIssuedMeanwhile(t *testing.T) {
 	inv, err := mustNew(t, options).Inventory(t.Context(), root, "edge1", true)
 	wantClean(t, "a lease issued between the rows and the VIM", inv, err)
 
-	b.kube.After(http.MethodGet, "/secrets$", func() { b.mustIssue(root, "edge1") })
+	b.kube.After(http.MethodGet, "/serviceaccounts$", func() { b.mustIssue(root, "edge1") })
 	inv, err = b.Inventory(t.Context(), root, "edge1", true)
 	wantClean(t, "a lease issued between the VIM and the rows", inv, err)
-	if b.secrets() != 3 {
-		t.Errorf("%d lease objects are left on the VIM, want all three", b.secrets())
+	if b.upstream() != 3 {
+		t.Errorf("%d lease objects are left on the VIM, want all three", b.upstream())
 	}
 }
 
@@ -214,7 +214,7 @@ func TestAnInventoryIsNotFooledByALeaseThatWasPending(t *testing.T) {
 	b.mustRegister(root, "edge1")
 	listed, issued, compared := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	b.kube.After(http.MethodGet, "/clusterroles/view$", func() { // the row is pending, and nothing is made
-		b.kube.After(http.MethodGet, "/secrets$", func() {
+		b.kube.After(http.MethodGet, "/serviceaccounts$", func() {
 			close(listed)
 			<-issued
 		})
@@ -231,8 +231,8 @@ func TestAnInventoryIsNotFooledByALeaseThatWasPending(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-compared
-	if row := b.row(l.ID); row.State != broker.LeaseActive || b.secrets() != 1 {
-		t.Errorf("the lease is %s with %d objects upstream, want active with its own", row.State, b.secrets())
+	if row := b.row(l.ID); row.State != broker.LeaseActive || b.upstream() != 1 {
+		t.Errorf("the lease is %s with %d objects upstream, want active with its own", row.State, b.upstream())
 	}
 }
 
@@ -261,7 +261,7 @@ func TestAnotherGenerationStandsInOnlyAfterARefusal(t *testing.T) {
 			if _, err := b.RotateVIM(t.Context(), alice, "edge1", other, 0); err != nil {
 				t.Fatal(err)
 			}
-			c.fault.Path, c.fault.Times = "/secrets/", 1
+			c.fault.Path, c.fault.Times = "/serviceaccounts/", 1
 			b.kube.Fail(c.fault)
 			after, err := b.RevokeLease(t.Context(), alice, l.ID)
 			if err != nil || after.State != c.want {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +231,12 @@ func (b *bench) mustRegister(name string) v1.VIM {
 		b.t.Fatalf("RegisterVIM(%q) = %v", name, err)
 	}
 	return v
+}
+
+// leases are the objects of leases on the fake, as NAMESPACE/NAME: the accounts in our
+// namespaces.
+func (b *bench) leases() []string {
+	return slices.DeleteFunc(b.kube.Names("serviceaccounts", ""), func(name string) bool { return !strings.HasPrefix(name, "vimbroker-") })
 }
 
 // mustIssue takes a lease as alice.

@@ -104,14 +104,17 @@ func TestRevokeBySelector(t *testing.T) {
 	b.mustRegister("core-1")
 	b.mustIssue("core-1", "")
 	b.mustIssue("core-1", "")
+	if there := b.leases(); len(there) != 2 {
+		t.Errorf("upstream: %q, want two", there)
+	}
 	_, err := b.as("alice").RevokeLeases(t.Context(), v1.Selector{})
 	wantProblem(t, "RevokeLeases of nothing in particular", err, http.StatusUnprocessableEntity)
 	l, err := b.as("alice").RevokeLeases(t.Context(), v1.Selector{VIM: "core-1", Principal: "alice"})
 	if err != nil || len(l.Items) != 2 || l.Items[0].State != "revoked" {
 		t.Errorf("RevokeLeases() = %+v, %v", l.Items, err)
 	}
-	if left := b.kube.Names("secrets", "vimbroker"); len(left) != 0 {
-		t.Errorf("left upstream: %v", left)
+	if left := b.leases(); len(left) != 0 {
+		t.Errorf("left upstream: %q", left)
 	}
 }
 

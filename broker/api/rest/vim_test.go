@@ -263,8 +263,9 @@ func TestInventoryShowsAndSettlesOrphans(t *testing.T) {
 	if err != nil || i.VIMName != "core-1" || i.Upstream != 1 || i.Rows != 1 || len(i.Orphans)+len(i.Ghosts) != 0 {
 		t.Errorf("Inventory() = %+v, %v", i, err)
 	}
-	for _, name := range b.kube.Names("secrets", "vimbroker") {
-		b.kube.Delete("secrets", "vimbroker", strings.TrimPrefix(name, "vimbroker/"))
+	for _, there := range b.leases() {
+		namespace, name, _ := strings.Cut(there, "/")
+		b.kube.Delete("serviceaccounts", namespace, name)
 	}
 	i, err = b.as("root").Inventory(t.Context(), i.VIM, true)
 	if err != nil || len(i.Ghosts) != 1 || i.Ghosts[0].ID != l.ID || !i.Settled {
