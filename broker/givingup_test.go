@@ -123,7 +123,7 @@ func TestRevokingAsksTheVIMForMoreThanARefusal(t *testing.T) {
 			// Where the process died before it recorded the uid, the account is looked at first.
 			"GET": {http.MethodGet, "/serviceaccounts/", func(b *bench, l broker.Lease) { b.forgetUID(l) }},
 			// An account that is not there is looked for in every place that it can have.
-			"GET of the namespace": {http.MethodGet, "/namespaces/vimbroker-", func(b *bench, l broker.Lease) { b.lose(l.Handle) }},
+			"GET of the namespace": {http.MethodGet, "/namespaces/vimbroker-[0-9a-f]{20}$", func(b *bench, l broker.Lease) { b.lose(l.Handle) }},
 			"GET of the identity":  {http.MethodGet, "/namespaces/kube-system$", func(b *bench, l broker.Lease) { b.lose(l.Handle) }},
 		} {
 			t.Run(asked+" "+name, func(t *testing.T) {

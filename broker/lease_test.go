@@ -3,6 +3,7 @@ package broker_test
 import (
 	"bytes"
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -146,6 +147,15 @@ func TestRefusedBeforeAnythingIsTouched(t *testing.T) {
 	wantKind(t, "over the quota", err, broker.ErrQuota)
 	if got := b.kube.Requests(); len(got) != 0 {
 		t.Errorf("the VIM was asked %v", got)
+	}
+	// Where the grade has to be computed anew, the VIM is read, and no more.
+	b.clock.Add(2 * time.Minute)
+	_, _, err = b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
+	wantKind(t, "over the quota, later", err, broker.ErrQuota)
+	for _, r := range b.kube.Requests() {
+		if r.Method != http.MethodGet {
+			t.Errorf("the VIM was asked %v", r)
+		}
 	}
 	b.mustIssue(bob, "edge1") // the quota is alice's
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	core "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -56,6 +57,16 @@ func (b *bench) neverIssued(vim string) broker.Lease {
 	return rows[0]
 }
 
+// ended is a lease beside another that was handed out, and revoked.
+func (b *bench) ended(beside broker.Lease) broker.Lease {
+	b.t.Helper()
+	l, _ := b.mustIssue(root, beside.VIM)
+	if _, err := b.RevokeLease(b.t.Context(), root, l.ID); err != nil {
+		b.t.Fatal(err)
+	}
+	return l
+}
+
 // The inventory pass removes the object of a lease that was never handed out, and
 // nothing about which there is any doubt.
 func TestTheInventoryPassRemovesNothingOnDoubt(t *testing.T) {
@@ -89,11 +100,14 @@ func TestTheInventoryPassRemovesNothingOnDoubt(t *testing.T) {
 			return l.Handle
 		}},
 		"of a lease that was handed out and has ended": {object: func(b *bench, beside broker.Lease) string {
-			l, _ := b.mustIssue(root, beside.VIM)
-			if _, err := b.RevokeLease(b.t.Context(), root, l.ID); err != nil {
-				b.t.Fatal(err)
-			}
+			l := b.ended(beside)
 			b.object(beside, l.ID, l.Handle)
+			return l.Handle
+		}},
+		"that is back from a backup": {object: func(b *bench, beside broker.Lease) string {
+			l := b.ended(beside)
+			b.object(beside, l.ID, l.Handle)
+			b.kube.Update("serviceaccounts", b.accountOf(l.Handle), l.Handle, func(o metav1.Object) { o.SetUID(types.UID(l.UID)) })
 			return l.Handle
 		}},
 		"of a lease that has not ended": {object: func(b *bench, beside broker.Lease) string {

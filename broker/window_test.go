@@ -189,7 +189,7 @@ func wantClean(t *testing.T, what string, inv broker.Inventory, err error) {
 	}
 }
 
-// What is issued while an inventory is taken is neither an orphan nor a ghost.
+// What is issued or revoked while an inventory is taken is neither an orphan nor a ghost.
 func TestAnInventoryIsNotFooledByLeasesIssuedMeanwhile(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(root, "edge1")
@@ -205,6 +205,15 @@ func TestAnInventoryIsNotFooledByLeasesIssuedMeanwhile(t *testing.T) {
 	if b.upstream() != 3 {
 		t.Errorf("%d lease objects are left on the VIM, want all three", b.upstream())
 	}
+
+	ending, _ := b.mustIssue(root, "edge1")
+	b.kube.After(http.MethodGet, "/serviceaccounts$", func() {
+		if _, err := b.RevokeLease(t.Context(), root, ending.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	inv, err = b.Inventory(t.Context(), root, "edge1", true)
+	wantClean(t, "a lease revoked between the VIM and the rows", inv, err)
 }
 
 // A lease that is pending when the rows are read, and active when they are read
@@ -213,7 +222,11 @@ func TestAnInventoryIsNotFooledByALeaseThatWasPending(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(root, "edge1")
 	listed, issued, compared := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	b.kube.After(http.MethodGet, "/clusterroles/view$", func() { // the row is pending, and nothing is made
+	b.kube.After(http.MethodPost, "/namespaces$", func() { // the row is pending, and no account is made
+		pending, _, err := b.store.Leases(t.Context(), broker.LeaseFilter{States: []broker.LeaseState{broker.LeasePending}, Page: broker.Page{Size: 2}})
+		if err != nil || len(pending) != 1 || b.upstream() != 0 {
+			t.Errorf("%d leases are pending, %v, with %d objects upstream; want one with none", len(pending), err, b.upstream())
+		}
 		b.kube.After(http.MethodGet, "/serviceaccounts$", func() {
 			close(listed)
 			<-issued
