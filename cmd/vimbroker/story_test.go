@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,8 +52,10 @@ func (i *installation) run(t *testing.T, args ...string) (code int, stdout, stde
 	return code, out.String(), err.String()
 }
 
-// leases are the objects of leases that the cluster holds.
-func (i *installation) leases() []string { return i.kube.Names("secrets", "vimbroker") }
+// leases are the service accounts of leases that the cluster holds.
+func (i *installation) leases() []string {
+	return slices.DeleteFunc(i.kube.Names("serviceaccounts", ""), func(name string) bool { return !strings.HasPrefix(name, "vimbroker-") })
+}
 
 // full is a disk without space.
 type full struct{}
@@ -111,7 +114,7 @@ func TestExecWithAFullDiskRevokes(t *testing.T) {
 
 func TestExecLeavesWhatTheVIMDoesNotTakeBackToTheServer(t *testing.T) {
 	i := install(t)
-	i.kube.Fail(fake.Fault{Method: "DELETE", Path: "/secrets/", Kind: fake.Refuse, Status: 500, Times: -1})
+	i.kube.Fail(fake.Fault{Method: "DELETE", Path: "/serviceaccounts/", Kind: fake.Refuse, Status: 500, Times: -1})
 	code, _, stderr := i.run(t, "exec", "edge", "--", "sh", "-c", "exit 4")
 	if code != 4 || !strings.Contains(stderr, "is revoking: the VIM cannot be asked now, and the server goes on trying") {
 		t.Errorf("exec = %d, %q, want the command's 4 and who goes on", code, stderr)

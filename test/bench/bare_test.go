@@ -16,13 +16,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// bare makes what a lease rests on, a Secret and a token bound to it, with
+// bare makes what a lease rests on, a service account and a token of it, with
 // client-go alone: what someone would write who needs no broker.
 type bare struct {
 	core coreclient.CoreV1Interface
 }
 
-// bareNamespace holds the Secrets, and the service account of that name.
+// bareNamespace holds the service accounts.
 const bareNamespace = "bare"
 
 // newBare connects with the credential that the stack's VIMs are registered with.
@@ -38,31 +38,25 @@ func newBare(b *testing.B, s *stack) *bare {
 	if _, err := core.Namespaces().Create(b.Context(), &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		b.Fatal(err)
 	}
-	_, err = core.ServiceAccounts(bareNamespace).Create(b.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		b.Fatal(err)
-	}
 	return &bare{core: core}
 }
 
 // issue makes the two calls.
 func (b *bare) issue(ctx context.Context) error {
-	immutable, id, ttl := true, uuid.NewString(), int64(time.Hour/time.Second)
-	made, err := b.core.Secrets(bareNamespace).Create(ctx, &corev1.Secret{
+	automount, id, ttl := false, uuid.NewString(), int64(time.Hour/time.Second)
+	accounts := b.core.ServiceAccounts(bareNamespace)
+	made, err := accounts.Create(ctx, &corev1.ServiceAccount{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "lease-" + id, Namespace: bareNamespace,
-			Labels: map[string]string{"app.kubernetes.io/managed-by": "bare", "example.org/vim": id, "example.org/lease": id},
+			Labels: map[string]string{"app.kubernetes.io/managed-by": "bare", "example.org/vim": id, "example.org/grant": bareNamespace, "example.org/lease": id},
 		},
-		Type: corev1.SecretTypeOpaque, Immutable: &immutable,
+		AutomountServiceAccountToken: &automount,
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("creating secret: %w", err)
+		return fmt.Errorf("creating service account: %w", err)
 	}
-	_, err = b.core.ServiceAccounts(bareNamespace).CreateToken(ctx, bareNamespace, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{
-			ExpirationSeconds: &ttl,
-			BoundObjectRef:    &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: made.Name, UID: made.UID},
-		},
+	_, err = accounts.CreateToken(ctx, made.Name, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &ttl},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("requesting token: %w", err)

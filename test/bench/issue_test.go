@@ -31,7 +31,7 @@ func issue(b *testing.B, durable bool, clients, rounds, each int) *figure {
 	v := s.mustRegister(b, "cluster")
 	underneath, over := newBare(b, s), s.serve(b)
 	ctx := b.Context()
-	const bareCalls, domainCall, overHTTP, disk = "bare Secret + TokenRequest", "lease, domain call", "lease, over HTTP", "one fsync of 64 KiB"
+	const bareCalls, domainCall, overHTTP, disk = "bare ServiceAccount + TokenRequest", "lease, domain call", "lease, over HTTP", "one fsync of 64 KiB"
 	file, err := os.Create(filepath.Join(s.dir, "fsync"))
 	if err != nil {
 		b.Fatal(err)

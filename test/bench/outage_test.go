@@ -42,7 +42,7 @@ func outage(b *testing.B) *figure {
 	s.cluster, s.token = &real.Cluster{Endpoint: front.URL, CAPEM: string(ca)}, fake.AdminToken
 	s.open(b)
 	v := s.mustRegister(b, "cluster")
-	none := fake.Names("secrets", "")
+	none := fake.Names("serviceaccounts", "")
 	const clients = 16
 	if _, err := turn(clients, outageLeases/clients, 0, func(int) error {
 		_, _, err := s.IssueLease(b.Context(), admin, broker.LeaseRequest{VIM: v.Name, TTL: time.Hour, Role: "view"})
@@ -85,8 +85,8 @@ func outage(b *testing.B) *figure {
 	if len(waits) != outageLeases {
 		b.Fatalf("%d leases were revoked, want %d", len(waits), outageLeases)
 	}
-	if left := fake.Names("secrets", ""); len(left) != len(none) {
-		b.Fatalf("%d Secrets are left on the VIM, where there were %d before", len(left), len(none))
+	if left := fake.Names("serviceaccounts", ""); len(left) != len(none) {
+		b.Fatalf("%d service accounts are left on the VIM, where there were %d before", len(left), len(none))
 	}
 	var late int
 	for _, wait := range waits {

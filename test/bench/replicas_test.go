@@ -44,7 +44,7 @@ func replicas(b *testing.B, p *program) *figure {
 			return err
 		}
 	}
-	const bareCalls, one = "bare Secret + TokenRequest", "lease, 1 replica"
+	const bareCalls, one = "bare ServiceAccount + TokenRequest", "lease, 1 replica"
 	all := fmt.Sprintf("lease, %d replicas", fleetSize)
 	out, err := turns(6, fleetClients, 4,
 		contender{bareCalls, func(int) error { return underneath.issue(ctx) }},

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -82,38 +84,68 @@ func (*cluster) secretOf(l v1.IssuedLease) string {
 // managed selects what the broker made.
 const managed = "app.kubernetes.io/managed-by=vimbroker"
 
-// objects are the names of the leases' Secrets, sorted.
+// leased is the label of what one lease has for itself.
+const leased = "vimbroker.io/lease"
+
+// objects are the names of the leases' service accounts, sorted.
 func (c *cluster) objects(t testing.TB) []string {
 	t.Helper()
-	list, err := c.clients.CoreV1().Secrets("vimbroker").List(t.Context(), metav1.ListOptions{LabelSelector: managed})
+	list, err := c.clients.CoreV1().ServiceAccounts("").List(t.Context(), metav1.ListOptions{LabelSelector: leased})
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := []string{}
-	for _, s := range list.Items {
-		names = append(names, s.Name)
+	for _, o := range list.Items {
+		names = append(names, o.Name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// others are the other objects that the broker made, but for its namespace.
+// others are the other objects that the broker made. A namespace that the cluster is
+// emptying counts as gone.
 func (c *cluster) others(t testing.TB) []string {
 	t.Helper()
 	names := []string{}
-	accounts, err := c.clients.CoreV1().ServiceAccounts("").List(t.Context(), metav1.ListOptions{LabelSelector: managed})
-	if err != nil {
-		t.Fatal(err)
+	add := func(kind string, o metav1.Object) { names = append(names, kind+" "+o.GetNamespace()+"/"+o.GetName()) }
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	ours := metav1.ListOptions{LabelSelector: managed}
+	namespaces, err := c.clients.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+	check(err)
+	for _, o := range namespaces.Items {
+		if strings.HasPrefix(o.Name, "vimbroker") && o.Status.Phase != corev1.NamespaceTerminating {
+			add("namespace", &o)
+		}
+	}
+	accounts, err := c.clients.CoreV1().ServiceAccounts("").List(t.Context(), metav1.ListOptions{LabelSelector: managed + ",!" + leased})
+	check(err)
 	for _, o := range accounts.Items {
-		names = append(names, "serviceaccount "+o.Name)
+		add("serviceaccount", &o)
 	}
-	bindings, err := c.clients.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{LabelSelector: managed})
-	if err != nil {
-		t.Fatal(err)
+	clusterRoles, err := c.clients.RbacV1().ClusterRoles().List(t.Context(), ours)
+	check(err)
+	for _, o := range clusterRoles.Items {
+		add("clusterrole", &o)
 	}
+	roles, err := c.clients.RbacV1().Roles("").List(t.Context(), ours)
+	check(err)
+	for _, o := range roles.Items {
+		add("role", &o)
+	}
+	clusterWide, err := c.clients.RbacV1().ClusterRoleBindings().List(t.Context(), ours)
+	check(err)
+	for _, o := range clusterWide.Items {
+		add("clusterrolebinding", &o)
+	}
+	bindings, err := c.clients.RbacV1().RoleBindings("").List(t.Context(), ours)
+	check(err)
 	for _, o := range bindings.Items {
-		names = append(names, "clusterrolebinding "+o.Name)
+		add("rolebinding", &o)
 	}
 	return names
 }

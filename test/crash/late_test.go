@@ -29,7 +29,7 @@ type gateway struct {
 	once          sync.Once
 }
 
-// holdBack starts a gateway that holds back the first request to make a Secret.
+// holdBack starts a gateway that holds back the first request to make a lease's account.
 func holdBack(t *testing.T, kube *cluster) *gateway {
 	t.Helper()
 	target, err := url.Parse(kube.endpoint)
@@ -45,7 +45,7 @@ func holdBack(t *testing.T, kube *cluster) *gateway {
 	g := &gateway{arrived: make(chan struct{}), done: make(chan struct{}), release: sync.OnceFunc(func() { close(released) })}
 	g.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		first := false
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/secrets") {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/serviceaccounts") {
 			g.once.Do(func() { first = true })
 		}
 		if first {
@@ -76,7 +76,7 @@ func (g *gateway) ca() string {
 }
 
 // TestARequestOutlivesItsServer kills a server whose request to make a lease's
-// Secret is still on its way. It arrives when the next server has found nothing
+// account is still on its way. It arrives when the next server has found nothing
 // upstream and closed the lease; the pass that compares removes what it made.
 func TestARequestOutlivesItsServer(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestARequestOutlivesItsServer(t *testing.T) {
 	}
 
 	var landed atomic.Bool
-	kube.fake.After(http.MethodPost, "/secrets$", func() { landed.Store(true) })
+	kube.fake.After(http.MethodPost, "/serviceaccounts$", func() { landed.Store(true) })
 	behind.release()
 	<-behind.done
 	if !landed.Load() {
@@ -112,7 +112,7 @@ func TestARequestOutlivesItsServer(t *testing.T) {
 	}
 	s.stop()
 	s.restart() // which runs every pass, should the one of the server before have missed it
-	eventually(t, "the late Secret is removed", func() error {
+	eventually(t, "the late account is removed", func() error {
 		if left := kube.objects(t); len(left) > 0 {
 			return fmt.Errorf("upstream there is %q", left)
 		}

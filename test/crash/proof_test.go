@@ -102,8 +102,8 @@ func (s *scene) proveUpstream() {
 		return
 	}
 	for _, token := range s.kube.fake.Tokens() {
-		if token.Secret != "" && !active[strings.TrimPrefix(token.Secret, "lease-")] {
-			s.t.Errorf("token %s lives, bound to Secret %s, and no active lease answers for it", token.ID, token.Secret)
+		if id, ok := strings.CutPrefix(token.ServiceAccount, "lease-"); ok && !active[id] || token.Secret != "" {
+			s.t.Errorf("token %s of service account %s/%s lives, and no active lease answers for it", token.ID, token.Namespace, token.ServiceAccount)
 		}
 	}
 }

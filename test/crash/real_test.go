@@ -11,15 +11,18 @@ func TestKilledBeforeARealCluster(t *testing.T) {
 		in    scenario
 	}{
 		{"issue.intent", issuing},
-		{"k8s.ensure.serviceaccount", issuing},
-		{"k8s.issue.secret", issuing},
-		{"k8s.issue.token", issuing},
+		{"k8s.home.namespace", issuing},
+		{"k8s.home.bound", issuingRules},
+		{"k8s.issue.account", issuing},
+		{"k8s.issue.token", issuingRules},
 		{"issue.minted", issuing},
 		{"issue.active", issuing},
 		{"revoke.intent", revoking},
 		{"k8s.revoke.deleted", revoking},
 		{"revoke.gone", settlingALease},
 		{"revoke.done", draining},
+		{"k8s.tidy.unbound", drainingRules},
+		{"k8s.tidy.unbound", tidying},
 	} {
 		t.Run(death.point+"/"+death.in.name, func(t *testing.T) { death.in.killedAt(t, kube, death.point) })
 	}

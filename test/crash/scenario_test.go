@@ -1,9 +1,11 @@
 package crash_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
@@ -131,32 +133,10 @@ var (
 		after: rekeyedAgain,
 	}
 
-	issuing = scenario{
-		name:    "issue",
-		prepare: func(s *scene) { s.register("edge") },
-		act: func(s *scene) error {
-			_, err := s.IssueLease(s.ctx(), s.up.request("edge"), requestKey)
-			return err
-		},
-		// Whoever did not get the answer asks again under the same key: for the
-		// lease, if it is active, and otherwise to be told that it is not.
-		after: func(s *scene) {
-			before := s.leases()
-			again, err := s.IssueLease(s.ctx(), s.up.request("edge"), requestKey)
-			switch {
-			case len(before) == 1 && before[0].State == "revoked":
-				if client.Status(err) != http.StatusConflict {
-					s.t.Errorf("IssueLease again = %v, want a conflict: the lease has ended", err)
-				}
-			case err != nil:
-				s.t.Errorf("IssueLease again: %v", err)
-			case len(before) == 1 && before[0].ID != again.ID:
-				s.t.Errorf("IssueLease again made lease %s beside %s", again.ID, before[0].ID)
-			default:
-				s.handedOut(again)
-			}
-		},
-	}
+	issuing = issuingOne("issue", func(*v1.LeaseRequest) {})
+
+	// issuingRules makes a role beside a binding, in each of two namespaces.
+	issuingRules = issuingOne("issue exact rules in two namespaces", ofRules)
 
 	issuingInVain = scenario{
 		name:     "issue on a cluster that mints and does not answer",
@@ -272,6 +252,18 @@ var (
 		},
 	}
 
+	drainingRules = scenario{
+		name: "delete with drain of exact rules in two namespaces",
+		prepare: func(s *scene) {
+			s.register("edge")
+			r := s.up.request("edge")
+			ofRules(&r)
+			s.take(r)
+		},
+		act:   draining.act,
+		after: draining.after,
+	}
+
 	// A server that starts finishes what one before it began, and can be killed at
 	// that as well.
 
@@ -323,6 +315,31 @@ var (
 		after: func(*scene) {},
 	}
 
+	// tidying removes what the leases of a grant shared, which has long been without one.
+	tidying = scenario{
+		name:   "tidy a grant away",
+		starts: true,
+		prepare: func(s *scene) {
+			s.register("edge")
+			if l, err := s.RevokeLease(s.ctx(), s.issue("edge").ID); err != nil || l.State != "revoked" {
+				s.t.Fatalf("RevokeLease = %s, %v, want revoked", l.State, err)
+			}
+			if len(s.up.others(s.t)) == 0 {
+				s.t.Error("a grant that had a lease just now has nothing upstream: there is nothing to tidy away")
+			}
+			s.stop()
+			s.ageGrants()
+		},
+		after: func(s *scene) {
+			eventually(s.t, "what the grant's leases shared is gone", func() error {
+				if left := s.up.others(s.t); len(left) > 0 {
+					return fmt.Errorf("upstream there is %q", left)
+				}
+				return nil
+			})
+		},
+	}
+
 	goingOnDraining = scenario{
 		name:   "go on draining after a start",
 		starts: true,
@@ -345,11 +362,69 @@ var (
 	}
 )
 
+// issuingOne issues one lease, which change asks for.
+func issuingOne(name string, change func(*v1.LeaseRequest)) scenario {
+	request := func(s *scene) v1.LeaseRequest {
+		r := s.up.request("edge")
+		change(&r)
+		return r
+	}
+	return scenario{
+		name:    name,
+		prepare: func(s *scene) { s.register("edge") },
+		act: func(s *scene) error {
+			_, err := s.IssueLease(s.ctx(), request(s), requestKey)
+			return err
+		},
+		// Whoever did not get the answer asks again under the same key: for the
+		// lease, if it is active, and otherwise to be told that it is not.
+		after: func(s *scene) {
+			before := s.leases()
+			again, err := s.IssueLease(s.ctx(), request(s), requestKey)
+			switch {
+			case len(before) == 1 && before[0].State == "revoked":
+				if client.Status(err) != http.StatusConflict {
+					s.t.Errorf("IssueLease again = %v, want a conflict: the lease has ended", err)
+				}
+			case err != nil:
+				s.t.Errorf("IssueLease again: %v", err)
+			case len(before) == 1 && before[0].ID != again.ID:
+				s.t.Errorf("IssueLease again made lease %s beside %s", again.ID, before[0].ID)
+			default:
+				s.handedOut(again)
+			}
+		},
+	}
+}
+
+// ofRules asks for exact rules in two namespaces, in place of a role.
+func ofRules(r *v1.LeaseRequest) {
+	r.Role, r.Namespaces = "", []string{"default", "kube-public"}
+	r.Rules = []v1.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list"}}}
+}
+
+// ageGrants has all grants be without a live lease for long. No server runs.
+func (s *scene) ageGrants() {
+	s.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(s.dir, "vimbroker.db"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	done, err := db.ExecContext(s.ctx(), `UPDATE grants SET idle_since = 1`)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		s.t.Fatalf("%d grants are kept, %v, want some", n, err)
+	}
+}
+
 // flows are what a server is killed in at each of its commits.
 var flows = []scenario{
 	registering, registeringInVain, rotating, updatingUnderLease, updatingInVain, rekeying,
 	issuing, issuingInVain, renewing, revoking, draining,
-	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey,
+	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey, tidying,
 }
 
 // dieAt kills the present server at a failpoint, and starts no other.

@@ -81,8 +81,14 @@ func (b *bench) decode(t *testing.T, line string, into any) {
 // broker, and no file of a lease on disk.
 func (b *bench) nothingLeft(t *testing.T, vim string) {
 	t.Helper()
-	if got := b.Must(t, "kubectl --kubeconfig ~/.kube/config get serviceaccounts,secrets,rolebindings,clusterrolebindings -A -o name -l vimbroker.io/vim="+vim); got != "" {
-		t.Errorf("on the cluster: %s", got)
+	kubectl, of := "kubectl --kubeconfig ~/.kube/config get ", " -o name -l vimbroker.io/vim="+vim
+	for _, what := range []string{
+		"serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings -A",
+		"namespaces --field-selector status.phase=Active", // others are being emptied by the cluster
+	} {
+		if got := b.Must(t, kubectl+what+of); got != "" {
+			t.Errorf("on the cluster: %s", got)
+		}
 	}
 	if left, err := story.Leftover(b.tmp); err != nil || len(left) > 0 {
 		t.Errorf("files of leases: %v, %v", left, err)

@@ -142,20 +142,26 @@ func (l *load) proveAnswers(leases map[string]v1.Lease) {
 // that anybody has with its lease.
 func (l *load) proveUpstream(leases map[string]v1.Lease) {
 	l.t.Helper()
-	var want []string
+	var want, got []string
 	for id, lease := range leases {
 		if lease.State == "active" {
-			want = append(want, "vimbroker/lease-"+id)
+			want = append(want, "lease-"+id)
+		}
+	}
+	for _, name := range l.kube.Names("serviceaccounts", "") {
+		if namespace, account, _ := strings.Cut(name, "/"); strings.HasPrefix(namespace, "vimbroker-") {
+			got = append(got, account)
 		}
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, l.kube.Names("secrets", "vimbroker")); diff != "" {
-		l.t.Errorf("Secrets upstream are not those of the active leases (-rows +upstream):\n%s", diff)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		l.t.Errorf("service accounts upstream are not those of the active leases (-rows +upstream):\n%s", diff)
 	}
 	alive := map[string]bool{}
 	for _, token := range l.kube.Tokens() {
 		alive[token.ID] = true
-		if id, ok := strings.CutPrefix(token.Secret, "lease-"); ok && leases[id].State != "active" {
+		if id, ok := strings.CutPrefix(token.ServiceAccount, "lease-"); ok && leases[id].State != "active" {
 			l.t.Errorf("a token lives, and its lease %s is %q", id, leases[id].State)
 		}
 	}

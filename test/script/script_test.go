@@ -69,13 +69,14 @@ func kube(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("KUBE_ENDPOINT", s.Endpoint)
 }
 
-// upstream asserts how many objects of leases the cluster holds.
+// upstream asserts how many service accounts of leases the cluster holds.
 func upstream(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: upstream N")
 	}
-	if got := of(ts).Names("secrets", "vimbroker"); strconv.Itoa(len(got)) != args[0] {
-		ts.Fatalf("the cluster holds %v, want %s objects of leases", got, args[0])
+	got := slices.DeleteFunc(of(ts).Names("serviceaccounts", ""), func(name string) bool { return !strings.HasPrefix(name, "vimbroker-") })
+	if strconv.Itoa(len(got)) != args[0] {
+		ts.Fatalf("the cluster holds %v, want %s service accounts of leases", got, args[0])
 	}
 }
 
