@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,13 +135,71 @@ func (s *site) upstream(l v1.IssuedLease) bool {
 	return false
 }
 
+// wantOld wants the leases' tokens on the cluster to be such as the earlier version makes:
+// of an account that leases share, and bound to a Secret of the lease.
+func (s *site) wantOld(leases ...[]v1.IssuedLease) {
+	s.t.Helper()
+	s.wantTokens("bound to a Secret", leases, func(token fakekube.Token, handle string) bool {
+		return token.Namespace == "vimbroker" && strings.HasPrefix(token.ServiceAccount, "vim-") && token.Secret == handle
+	})
+}
+
+// wantNew wants them to be such as this version makes: of an account of the lease alone,
+// in a namespace of its grant.
+func (s *site) wantNew(leases ...[]v1.IssuedLease) {
+	s.t.Helper()
+	s.wantTokens("of the lease's own account", leases, func(token fakekube.Token, handle string) bool {
+		return strings.HasPrefix(token.Namespace, "vimbroker-") && token.ServiceAccount == handle && token.Secret == ""
+	})
+}
+
+func (s *site) wantTokens(what string, leases [][]v1.IssuedLease, right func(token fakekube.Token, handle string) bool) {
+	s.t.Helper()
+	for _, l := range slices.Concat(leases...) {
+		if l.VIMName != edge {
+			continue
+		}
+		handle, found := "lease-"+l.ID, 0
+		for _, token := range s.kube.Tokens() {
+			if token.Secret != handle && token.ServiceAccount != handle {
+				continue
+			}
+			if found++; !right(token, handle) {
+				s.t.Errorf("a token of lease %s is %+v, want it %s", l.Purpose, token, what)
+			}
+		}
+		if found == 0 {
+			s.t.Errorf("lease %s has no token, want one that is %s", l.Purpose, what)
+		}
+	}
+}
+
+// shared is what leases of the earlier version share on the cluster, and their Secrets.
+func (s *site) shared() []string {
+	found := slices.Concat(s.kube.Names("serviceaccounts", "vimbroker"), s.kube.Names("secrets", "vimbroker"))
+	for _, name := range slices.Concat(s.kube.Names("clusterrolebindings", ""), s.kube.Names("rolebindings", "")) {
+		if strings.HasPrefix(name[strings.Index(name, "/")+1:], "vim-") {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// wantNothingShared wants the cluster to hold nothing that leases of the earlier version share.
+func (s *site) wantNothingShared() {
+	s.t.Helper()
+	if left := s.shared(); len(left) > 0 {
+		s.t.Errorf("the last lease of the earlier version is revoked, and it left %q", left)
+	}
+}
+
 // wantEmpty wants nothing of the broker's in the cluster, in the cloud and in the key store.
 func (s *site) wantEmpty() {
 	s.t.Helper()
-	left := append(s.kube.Names("secrets", "vimbroker"), s.kube.Names("serviceaccounts", "vimbroker")...)
-	for _, plural := range []string{"namespaces", "clusterrolebindings", "rolebindings"} {
+	left := s.shared()
+	for _, plural := range []string{"namespaces", "serviceaccounts", "clusterrolebindings", "rolebindings"} {
 		for _, name := range s.kube.Names(plural, "") {
-			if strings.Contains(name, "vimbroker-") || strings.Contains(name, "/vim-") || strings.HasPrefix(name, "vim-") {
+			if strings.Contains(name, "vimbroker-") {
 				left = append(left, plural+" "+name)
 			}
 		}

@@ -39,6 +39,8 @@ func TestInPlace(t *testing.T) {
 			v.wantSame(kept)
 			fresh := v.pair("fresh")
 			v.renew(kept)
+			s.wantOld(kept, renewed, []v1.IssuedLease{hers})
+			s.wantNew(fresh)
 			v.wantListed(kept, renewed, fresh, []v1.IssuedLease{hers})
 
 			alice := v.as(s.aliceToken())
@@ -48,7 +50,11 @@ func TestInPlace(t *testing.T) {
 			if got, err := alice.RevokeLease(t.Context(), hers.ID); err != nil || got.State != "revoked" {
 				t.Errorf("alice revokes the lease of before: %q, %v", got.State, err)
 			}
-			v.revoke(kept, renewed, fresh)
+			v.revoke(kept, renewed)
+			s.wantNothingShared()
+			v.renew(fresh)
+			s.wantNew(fresh)
+			v.revoke(fresh)
 			v.wantNothingLeft()
 		})
 	}
@@ -93,6 +99,8 @@ func TestBeside(t *testing.T) {
 	v.revoke(ofNew["revoked"][:1])
 	v.renew(ofOld["renewed"])
 	v.revoke(ofOld["revoked"])
+	s.wantOld(ofOld["renewed"], ofOld["due"], ofOld["kept"], hers[:1])
+	s.wantNew(ofNew["renewed"], ofNew["due"], ofNew["kept"], hers[1:])
 
 	// Before schema 7 the names of Keystone's callers had no prefix: the earlier version does
 	// not know that a lease of the next one is alice's, and the next one knows both.
@@ -120,7 +128,11 @@ func TestBeside(t *testing.T) {
 	s.wantReaped(dsn, v, ofNew["due"])
 
 	v.wantListed(ofOld["renewed"], ofOld["kept"], ofNew["renewed"], ofNew["kept"])
-	v.revoke(ofOld["renewed"], ofOld["kept"], ofNew["renewed"], ofNew["kept"])
+	v.revoke(ofOld["renewed"], ofOld["kept"])
+	s.wantNothingShared()
+	v.renew(ofNew["renewed"])
+	s.wantNew(ofNew["renewed"], ofNew["kept"])
+	v.revoke(ofNew["renewed"], ofNew["kept"])
 	v.wantNothingLeft()
 }
 
