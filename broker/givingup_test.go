@@ -131,7 +131,6 @@ func TestRevokingAsksTheVIMForMoreThanARefusal(t *testing.T) {
 				b.mustRegister(alice, "edge1")
 				l, _ := b.mustIssue(alice, "edge1")
 				c.before(b, l)
-				f := f
 				f.Method, f.Path, f.Times = c.method, c.path, -1
 				b.kube.Fail(f)
 				after, err := b.RevokeLease(t.Context(), alice, l.ID)

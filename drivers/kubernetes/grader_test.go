@@ -83,8 +83,9 @@ func TestGradeFillsInTheScope(t *testing.T) {
 
 func TestGradeRefusesWhatTheClusterDoesNotHave(t *testing.T) {
 	l := newLab(t)
+	l.issue(l.grant("view"))
 	own := l.access
-	own.Target.Namespace = "vimbroker-0123456789abcdef0123"
+	own.Target.Namespace = l.home()
 	for name, c := range map[string]struct {
 		access broker.Access
 		grant  broker.Grant
