@@ -124,7 +124,7 @@ func (s *stack) close(b *testing.B) {
 
 // sparing is the Kubernetes driver, which can be told to spare the VIM the check.
 type sparing struct {
-	broker.Driver
+	*kubernetes.Driver
 	unasked *atomic.Pointer[broker.Report]
 }
 
