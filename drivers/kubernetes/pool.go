@@ -3,26 +3,19 @@ package kubernetes
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
 const (
 	// claimName is the config map that says whose a namespace of a pool is. To
 	// make one succeeds once, which makes the claim atomic.
 	claimName = "vimbroker-claim"
-	// maxPool bounds how many namespaces a pool has.
-	maxPool = 64
 )
-
-// poolName is the n-th namespace of a VIM's pool, from 1.
-func poolName(vim string, n int) string {
-	return homePrefix + vim[:min(len(vim), 8)] + "-" + strconv.Itoa(n)
-}
 
 // poolRoom is a namespace of the pool. home is who claimed it, nobody if empty, and
 // deed what that wrote down.
@@ -35,8 +28,8 @@ const unknownHome = "?"
 // them. Its names are counted from 1 without a gap.
 func (c *connection) pool(ctx context.Context, vim string) ([]poolRoom, error) {
 	var rooms []poolRoom
-	for n := 1; n <= maxPool; n++ {
-		name := poolName(vim, n)
+	for n := 1; n <= rbac.MaxPool; n++ {
+		name := rbac.PoolName(vim, n)
 		there, err := c.namespace(ctx, name)
 		if notFound(err, "namespaces", name) {
 			break
@@ -70,7 +63,7 @@ func (c *connection) claim(ctx context.Context, h home) (string, error) {
 	}
 	if len(rooms) == 0 {
 		return "", &broker.Error{
-			Kind: broker.ErrForbidden, Detail: "the credential may not create namespaces (403), and the cluster has no namespace " + poolName(h.vim, 1),
+			Kind: broker.ErrForbidden, Detail: "the credential may not create namespaces (403), and the cluster has no namespace " + rbac.PoolName(h.vim, 1),
 			Remedy: "grant it the rights of managed mode, or have an administrator make the pool of prepared mode",
 		}
 	}

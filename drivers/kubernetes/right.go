@@ -11,6 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
 const rbacGroup = "rbac.authorization.k8s.io"
@@ -96,7 +97,7 @@ func (c *connection) standIn(ctx context.Context, a broker.Access) (standing, er
 		return s, err
 	}
 	if s.pool = len(rooms); s.pool == 0 {
-		s.missing = "the credential may not create namespaces, and sees no namespace " + poolName(a.VIM, 1) +
+		s.missing = "the credential may not create namespaces, and sees no namespace " + rbac.PoolName(a.VIM, 1) +
 			" with a claim in it; grant it the rights of managed mode, or have an administrator make the pool of prepared mode"
 		return s, nil
 	}
@@ -116,7 +117,9 @@ func (c *connection) standIn(ctx context.Context, a broker.Access) (standing, er
 func (c *connection) rightsMissing(ctx context.Context, always []right, namespace string) (string, error) {
 	var bind [][]right
 	for _, role := range bindable {
-		bind = append(bind, []right{{verb: "bind", group: rbacGroup, resource: "clusterroles", name: role}})
+		for _, place := range []string{"", namespace} {
+			bind = append(bind, []right{{verb: "bind", group: rbacGroup, resource: "clusterroles", name: role, namespace: place}})
+		}
 	}
 	ways := [][][]right{
 		{bindsIn("rolebindings", namespace), bindsIn("rolebindings", ""), bindsIn("clusterrolebindings", "")},

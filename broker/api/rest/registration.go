@@ -81,10 +81,13 @@ func shownScope(s broker.Scope) *v1.Scope {
 
 // discovered is nil before anything was.
 func discovered(d broker.Discovered) *v1.Discovered {
-	if d.Regions == nil && d.Cloud == nil {
+	if d.Regions == nil && d.Cloud == nil && d.Cluster == nil {
 		return nil
 	}
 	out := &v1.Discovered{Regions: d.Regions}
+	if c := d.Cluster; c != nil {
+		out.Cluster = &v1.Cluster{Mode: c.Mode, Pool: c.Pool, PoolFree: c.PoolFree, User: c.User}
+	}
 	if d.Cloud == nil {
 		return out
 	}

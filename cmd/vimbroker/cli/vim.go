@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/broker/api/v1"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
@@ -34,6 +34,7 @@ func (p *program) vimCommand() *cobra.Command {
 		p.vimRotateCommand(),
 		p.vimCheckCommand(),
 		p.vimInventoryCommand(),
+		p.vimRBACCommand(),
 		p.vimDeleteCommand(),
 	)
 	p.ProjectFlag(group)
@@ -154,7 +155,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Endpoint", v.Endpoint)
 		console.Fact(w, "Server verified", verified(v))
 		console.Fact(w, "Namespace", v.Namespace)
-		p.cloudFacts(w, v)
+		p.discoveredFacts(w, v)
 		console.Fact(w, "Version", v.Version)
 		console.Fact(w, "Identity", v.Identity)
 		console.Fact(w, "Can mint leases", minting(v))
@@ -175,13 +176,25 @@ func (p *program) printVIM(v v1.VIM) error {
 	})
 }
 
-// cloudFacts prints what only an OpenStack VIM has.
-func (p *program) cloudFacts(w io.Writer, v v1.VIM) {
+// mode says where the broker keeps the accounts of leases.
+func mode(c *v1.Cluster) string {
+	if c.Mode == "prepared" {
+		return fmt.Sprintf("prepared, a pool of %d namespaces, %d free", c.Pool, c.PoolFree)
+	}
+	return c.Mode
+}
+
+// discoveredFacts prints what was discovered about a cluster or a cloud.
+func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	if v.Scope != nil {
 		console.Fact(w, "Region", v.Scope.Region)
 	}
 	if v.Discovered == nil {
 		return
+	}
+	if c := v.Discovered.Cluster; c != nil {
+		console.Fact(w, "Works as", c.User)
+		console.Fact(w, "Mode", mode(c))
 	}
 	found := v.Discovered.Cloud
 	if found != nil {
