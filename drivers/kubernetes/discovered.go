@@ -7,3 +7,8 @@ import "github.com/vimbroker/vimbroker/broker"
 func knowsMode(a broker.Access) bool {
 	return a.Discovered.Cluster != nil && (a.InsteadOf == nil || a.InsteadOf.Cluster != nil)
 }
+
+// isPrepared reports whether the credential works in the namespaces of a pool.
+func isPrepared(a broker.Access) bool {
+	return a.Discovered.Cluster != nil && a.Discovered.Cluster.Mode == broker.ModePrepared
+}

@@ -71,7 +71,7 @@ func (f *facts) forget(a broker.Access, kind, name string) {
 }
 
 // Grade implements [broker.Grader]. Without a scope, view holds on the whole cluster if it
-// is bounded there; everything else gets the VIM's own namespace.
+// is bounded there and the VIM is not in prepared mode; everything else gets the VIM's own namespace.
 func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
@@ -83,7 +83,8 @@ func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return broker.Graded{}, err
 	}
 	if !g.ClusterWide && len(g.Namespaces) == 0 {
-		if grade, _ := assess(rules, scope{clusterWide: true}); g.Role == defaultRole && grade == broker.GradeBounded {
+		grade, _ := assess(rules, scope{clusterWide: true})
+		if g.Role == defaultRole && grade == broker.GradeBounded && !isPrepared(a) {
 			g.ClusterWide = true
 		} else {
 			g.Namespaces = []string{ownNamespace(a)}

@@ -122,7 +122,7 @@ func (c *connection) rightsMissing(ctx context.Context, always []right, namespac
 		}
 	}
 	ways := [][][]right{
-		{bindsIn("rolebindings", namespace), bindsIn("rolebindings", ""), bindsIn("clusterrolebindings", "")},
+		{bindsIn("rolebindings", namespace), bindsIn("rolebindings", "")},
 		bind,
 	}
 	asked := map[right]bool{}

@@ -19,8 +19,8 @@ const (
 	// Leases: the broker hands out roles of the cluster, and exact rules that the credential holds
 	// itself.
 	Leases Profile = "leases"
-	// Engine: it also hands out rules that the credential does not hold (the verb
-	// escalate), as life-cycle operations need for whatever a package contains.
+	// Engine: it also hands out rules that the credential does not hold (the verbs
+	// escalate and bind), as life-cycle operations need for whatever a package contains.
 	Engine Profile = "engine"
 )
 

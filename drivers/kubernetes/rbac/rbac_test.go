@@ -118,7 +118,7 @@ func TestManagedAndPrepared(t *testing.T) {
 	}
 }
 
-func TestTheEngineMayEscalateAndNothingElse(t *testing.T) {
+func TestTheEngineMayHandOutAnyRulesAndNothingElse(t *testing.T) {
 	for name, o := range map[string]Options{
 		"managed":  {Roles: []string{"view"}},
 		"prepared": {Roles: []string{"view"}, VIM: vim, Pool: 1, Namespaces: []string{"shop"}},
@@ -137,8 +137,8 @@ func TestTheEngineMayEscalateAndNothingElse(t *testing.T) {
 				more = append(more, r)
 			}
 		}
-		if len(more) != 1 || !slices.Equal(more[0].Verbs, []string{"escalate"}) {
-			t.Errorf("%s: the engine may also %v, want escalate alone", name, more)
+		if len(more) != 1 || !slices.Equal(more[0].Verbs, []string{"bind", "escalate"}) {
+			t.Errorf("%s: the engine may also %v, want to bind and escalate alone", name, more)
 		}
 	}
 }
