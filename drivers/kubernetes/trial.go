@@ -26,6 +26,9 @@ const (
 	TrialNever   Trial = "never"
 )
 
+// Trials are all of them.
+var Trials = []Trial{TrialSampled, TrialAlways, TrialNever}
+
 const (
 	sampleEvery = 64
 	// maxTried bounds in how many of a lease's namespaces it is tried.

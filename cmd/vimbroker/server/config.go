@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -66,6 +67,10 @@ type config struct {
 	StackTrustees []string
 	// ReadsOneIn is of how many reads the audit log has one; 0: of none.
 	ReadsOneIn int
+	// Trial says which fresh leases on clusters are tried; Escalating names namespaces whose
+	// identities can escalate, besides those that are found out.
+	Trial      kubernetes.Trial
+	Escalating []string
 	LogLevel   slog.Level
 	// LogFormat is "json" or "text".
 	LogFormat string
@@ -176,6 +181,15 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"endWithAccess": d.Flag(&c.Terms.EndWithAccess),
 			"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
 			"stackTrustees": d.Texts(&c.StackTrustees),
+			"trial": func(n *yaml.Node, at string) {
+				var s string
+				d.Text(&s)(n, at)
+				c.Trial = kubernetes.Trial(s)
+				if !slices.Contains(kubernetes.Trials, c.Trial) {
+					d.Fault(n, at, "must be always, sampled or never")
+				}
+			},
+			"escalatingNamespaces": d.Texts(&c.Escalating),
 		}),
 		"quota": d.Section(strictyaml.Fields{
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),

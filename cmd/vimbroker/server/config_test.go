@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -62,7 +64,7 @@ egress:
   ports: ["6443", "30000-32767"]
   projects:
     lab: {allowLoopback: true}
-lease: {defaultTTL: 30m, maxTTL: 8h}
+lease: {defaultTTL: 30m, maxTTL: 8h, trial: always, escalatingNamespaces: [argocd, flux-system]}
 quota: {perPrincipal: 5, perVIM: 0, perProject: 50}
 checkInterval: 1m
 log: {level: debug, format: text}
@@ -83,6 +85,9 @@ shutdownGrace: 5s
 	}
 	if c.ReservedLabels == nil || len(c.ReservedLabels) != 0 {
 		t.Errorf("ReservedLabels = %v, want none, which is not the default", c.ReservedLabels)
+	}
+	if c.Trial != kubernetes.TrialAlways || !slices.Equal(c.Escalating, []string{"argocd", "flux-system"}) {
+		t.Errorf("trial %q, escalating namespaces %q", c.Trial, c.Escalating)
 	}
 	if c.LogLevel != slog.LevelDebug || c.LogFormat != "text" || c.certificate == nil || c.tokens == nil || c.policies == nil {
 		t.Errorf("log or files: %+v", c)
@@ -111,8 +116,8 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"listen (line 1): must be a string", "egress.allowLoopback (line 2): must be true or false", "egress.networks (line 2): must be a list",
 			"lease.maxTTL (line 3): must be a duration", "quota.perVIM (line 4): must be a whole number", "checkInterval (line 5): must be a duration",
 		}},
-		{"values", "listen: nowhere\nlog: {level: loud, format: xml}\nlease: {defaultTTL: 2h, maxTTL: 1h}\ncheckInterval: 1s\ntokensFile: /nowhere\npolicyDir: /nowhere\ntls: {certFile: /nowhere}\negress: {networks: [x], ports: [0], projects: {lab: {ports: [y]}}}\n", []string{
-			"listen: must be host:port", "log.level (line 2): must be debug", "log.format: must be json or text", "lease.defaultTTL: must not be longer",
+		{"values", "listen: nowhere\nlog: {level: loud, format: xml}\nlease: {defaultTTL: 2h, maxTTL: 1h, trial: maybe}\ncheckInterval: 1s\ntokensFile: /nowhere\npolicyDir: /nowhere\ntls: {certFile: /nowhere}\negress: {networks: [x], ports: [0], projects: {lab: {ports: [y]}}}\n", []string{
+			"listen: must be host:port", "log.level (line 2): must be debug", "log.format: must be json or text", "lease.defaultTTL: must not be longer", "lease.trial (line 3): must be always, sampled or never",
 			"checkInterval: must be at least 10s", "tokensFile: open /nowhere", "policyDir: reading policies: open /nowhere",
 			"tls.keyFile: must name the key", "egress.ports[0] (line 8): must be a string", "egress.projects.lab: port",
 		}},

@@ -106,7 +106,7 @@ var restartKeys = map[string]func(config) any{
 	"database":  func(c config) any { return c.Database.named() },
 	"keyStores": func(c config) any { return c.KeyStores },
 	"lease": func(c config) any {
-		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " ")}
+		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
 	},
 	"quota":          func(c config) any { return c.Terms.Quota },
 	"callers":        func(c config) any { return c.Callers },

@@ -68,7 +68,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		return nil, errors.Join(err, store.Close())
 	}
 	s := &server{config: c, log: log, store: store, keys: keys, drivers: []broker.Driver{
-		kubernetes.New(kubernetes.Options{Log: log}),
+		kubernetes.New(kubernetes.Options{Log: log, Trial: c.Trial, Escalating: c.Escalating}),
 		openstack.New(openstack.Options{Log: log, Now: store.Now, StackTrustees: c.StackTrustees}),
 	}}
 	if c.Dev {
