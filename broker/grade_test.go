@@ -48,7 +48,9 @@ func (g *grading) Tidy(ctx context.Context, a broker.Access, r broker.Grant) err
 	return g.tidy(r)
 }
 
-func (g *grading) Foreign(context.Context, broker.Access) ([]string, error) { return g.foreign, nil }
+func (g *grading) Foreign(context.Context, broker.Access, func(string) (bool, error)) ([]string, error) {
+	return g.foreign, nil
+}
 
 func (g *grading) Issue(ctx context.Context, a broker.Access, r broker.Grant) (broker.Minted, error) {
 	if g.minting != nil {

@@ -273,7 +273,13 @@ func (b *Broker) foreign(ctx context.Context, src *source, v VIM) (found []strin
 	_, err = src.each(ctx, v.Current.Number, func(o *opened) (err error) {
 		call, cancel := b.call(ctx)
 		defer cancel()
-		found, err = inspector.Foreign(call, o.Access)
+		found, err = inspector.Foreign(call, o.Access, func(vim string) (bool, error) {
+			_, err := b.store.VIM(call, vim)
+			if errors.Is(err, ErrNotFound) {
+				return false, nil
+			}
+			return err == nil, err
+		})
 		return err
 	})
 	return found, err

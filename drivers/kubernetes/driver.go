@@ -13,9 +13,10 @@ import (
 )
 
 var (
-	_ broker.Driver = (*Driver)(nil)
-	_ broker.Grader = (*Driver)(nil)
-	_ broker.Tidier = (*Driver)(nil)
+	_ broker.Driver    = (*Driver)(nil)
+	_ broker.Grader    = (*Driver)(nil)
+	_ broker.Tidier    = (*Driver)(nil)
+	_ broker.Inspector = (*Driver)(nil)
 )
 
 // callTimeout bounds a driver call whose context has no deadline of its own.

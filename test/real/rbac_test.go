@@ -252,7 +252,7 @@ func (a *applied) wantNothing() {
 func TestACheckNamesEveryRightThatIsMissing(t *testing.T) {
 	// What is useful, and not needed to make and to end leases of roles.
 	optional := []string{
-		"list namespaces", "list clusterroles", "get clusterrolebindings", "list clusterrolebindings", "create subjectaccessreviews", "pass guard",
+		"list namespaces", "list clusterroles", "get clusterrolebindings", "list clusterrolebindings", "create subjectaccessreviews", "pass guard", "list pods", "list secrets",
 		"create clusterrolebindings", "delete clusterrolebindings", "create clusterroles", "delete clusterroles",
 		"get roles", "list roles", "create roles", "delete roles",
 	}

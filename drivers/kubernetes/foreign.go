@@ -1,0 +1,183 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
+)
+
+// maxForeign bounds what one VIM's inventory tells of others' objects.
+const maxForeign = 100
+
+// Foreign implements [broker.Inspector]. It looks for accounts, pods and token Secrets
+// in the namespaces of this VIM's homes, for bindings of their accounts that are not the
+// homes' own, and for namespaces of VIMs that nobody knows. What the credential may not
+// list is left out.
+func (d *Driver) Foreign(ctx context.Context, a broker.Access, known func(vim string) (bool, error)) ([]string, error) {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	homes, err := c.homes(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]home{} // by namespace
+	for _, h := range homes {
+		rooms, err := c.rooms(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range rooms {
+			of[n] = h
+		}
+	}
+	var found []string
+	for namespace, h := range of {
+		more, err := c.foreignIn(ctx, h, namespace)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	for _, look := range []func(context.Context) ([]string, error){
+		func(ctx context.Context) ([]string, error) { return c.foreignBindings(ctx, of) },
+		func(ctx context.Context) ([]string, error) { return c.unknownVIMs(ctx, known) },
+	} {
+		more, err := look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	slices.Sort(found)
+	return found[:min(len(found), maxForeign)], nil
+}
+
+// foreignIn finds who could act with the rights of a home, besides its leases.
+func (c *connection) foreignIn(ctx context.Context, h home, namespace string) ([]string, error) {
+	var found []string
+	accounts, err := c.accounts(ctx, namespace, "")
+	if err != nil && !isForbidden(err) {
+		return nil, err
+	}
+	for i := range accounts {
+		// Every namespace has the account default, which the cluster makes.
+		s := &accounts[i]
+		if _, lease := s.Labels[leaseLabel]; s.Name != "default" && (!h.owns(s) || !lease) {
+			found = append(found, fmt.Sprintf("serviceaccount %s/%s has the rights of leases, and is none's", namespace, printable(s.Name)))
+		}
+	}
+	for _, kind := range []struct{ resource, says string }{
+		{"pods", "pod %s/%s acts with the rights of leases"},
+		{"secrets", "secret %s/%s holds a token that has the rights of leases and does not expire"},
+	} {
+		names, err := c.names(ctx, namespace, kind.resource)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			found = append(found, fmt.Sprintf(kind.says, namespace, printable(name)))
+		}
+	}
+	return found, nil
+}
+
+// names lists the pods, or the Secrets with tokens of accounts, of a namespace. Of Secrets no more
+// than the metadata is asked for.
+func (c *connection) names(ctx context.Context, namespace, resource string) ([]string, error) {
+	var page struct {
+		Items []struct {
+			Metadata struct {
+				Name        string            `json:"name"`
+				Annotations map[string]string `json:"annotations"`
+			} `json:"metadata"`
+		} `json:"items"`
+	}
+	request := c.core.client.Get().Namespace(namespace).Resource(resource).Param("limit", strconv.Itoa(maxForeign)).
+		SetHeader("Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json")
+	err := read(remote.Expect(ctx, remote.List), request, &page)
+	if said(err, http.StatusForbidden) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault(err, "list", resource+" in namespace "+namespace)
+	}
+	var names []string
+	for _, i := range page.Items {
+		if resource != "secrets" || i.Metadata.Annotations[corev1.ServiceAccountNameKey] != "" {
+			names = append(names, i.Metadata.Name)
+		}
+	}
+	return names, nil
+}
+
+// foreignBindings finds bindings that give something to the accounts of homes, and are not the
+// homes' own as these make them.
+func (c *connection) foreignBindings(ctx context.Context, of map[string]home) ([]string, error) {
+	wide, err := c.bindings(ctx, "", "")
+	if err = fault(err, "list", "clusterrolebindings"); err != nil && !isForbidden(err) {
+		return nil, err
+	}
+	narrow, err := c.roleBindings(ctx, "", "")
+	if err = fault(err, "list", "rolebindings"); err != nil && !isForbidden(err) {
+		return nil, err
+	}
+	var found []string
+	for _, b := range slices.Concat(wide, narrow) {
+		for _, s := range b.subjects {
+			namespace := namespaceOf(s)
+			h, ours := of[namespace]
+			if !ours || h.made(b, namespace) {
+				continue
+			}
+			found = append(found, fmt.Sprintf("%s %s gives %s %s to accounts of leases in namespace %s",
+				b.kind(), printable(b.path()), strings.ToLower(printable(b.role.Kind)), printable(b.role.Name), namespace))
+		}
+	}
+	return found, nil
+}
+
+// made reports whether a binding is one of the home's own, as it makes them.
+func (h home) made(b *binding, namespace string) bool {
+	return h.owns(b.object) && slices.Contains(h.places(), b.meta.Namespace) &&
+		b.role == h.roleRef(b.meta.Namespace) && b.names(group(namespace))
+}
+
+// unknownVIMs finds namespaces that were made for VIMs that are not known.
+func (c *connection) unknownVIMs(ctx context.Context, known func(vim string) (bool, error)) ([]string, error) {
+	homes := map[string]int{} // by VIM
+	err := list(ctx, c.core.client, "", "namespaces", vimLabel+","+grantLabel, func(page *corev1.NamespaceList) {
+		for i := range page.Items {
+			if n := &page.Items[i]; n.DeletionTimestamp == nil {
+				homes[n.Labels[vimLabel]]++
+			}
+		}
+	})
+	if said(err, http.StatusForbidden) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault(err, "list", "namespaces")
+	}
+	var found []string
+	for vim, n := range homes {
+		there, err := known(vim)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			found = append(found, fmt.Sprintf("%d namespaces with accounts of leases carry %s=%s, a VIM that is not registered here", n, vimLabel, printable(vim)))
+		}
+	}
+	return found, nil
+}
