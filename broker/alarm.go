@@ -18,6 +18,9 @@ const (
 	AlarmStillWorks Alarm = "stillWorks"
 	// AlarmConflict: somebody changed or replaced what the lease has on the VIM.
 	AlarmConflict Alarm = "conflict"
+	// AlarmBeyondGrant: a fresh lease could do more than it was granted, and was not
+	// handed out.
+	AlarmBeyondGrant Alarm = "beyondGrant"
 	// AlarmLeftBehind: the lease was revoked, and its holder may have left credentials on
 	// the VIM.
 	AlarmLeftBehind Alarm = "leftBehind"

@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -267,6 +268,25 @@ func TestAConflictAtRevocationIsAnAlarm(t *testing.T) {
 	if n := b.Alarms()[broker.AlarmConflict]; n != 1 {
 		t.Errorf("%d alarms, want 1", n)
 	}
+}
+
+// A lease that can do more than it was granted is not handed out, and is an alarm.
+func TestALeaseBeyondItsGrantIsAnAlarm(t *testing.T) {
+	b, g := newGradingBench(t)
+	g.kubeDriver = beyond{g.kubeDriver}
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
+	if !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("IssueLease() = %v, want a conflict", err)
+	}
+	if n := b.Alarms()[broker.AlarmBeyondGrant]; n != 1 {
+		t.Errorf("%d alarms, want 1", n)
+	}
+}
+
+type beyond struct{ kubeDriver }
+
+func (beyond) Issue(context.Context, broker.Access, broker.Grant) (broker.Minted, error) {
+	return broker.Minted{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the cluster lets the lease do more", Cause: broker.ErrBeyondGrant}
 }
 
 type conflicting struct{ kubeDriver }

@@ -88,6 +88,9 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 
 	minted, err := b.mint(ctx, d.Issue, o.Access, l.grant(grant.TTL))
 	if err != nil {
+		if errors.Is(err, ErrBeyondGrant) {
+			b.raise(ctx, AlarmBeyondGrant, l, err.Error())
+		}
 		b.abort(ctx, l, IssueFailed, act.Failed(class(err)))
 		return fail(err)
 	}

@@ -1,6 +1,9 @@
 package broker
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Rule allows verbs on resources: what a lease may do in place of a role. The
 // fields have the meaning of a Kubernetes PolicyRule (rbac.authorization.k8s.io/v1):
@@ -28,6 +31,10 @@ const (
 	// make itself credentials without end.
 	GradeUnbounded Grade = "unbounded"
 )
+
+// ErrBeyondGrant is the cause of an error of [Driver] Issue: the VIM let the fresh lease do more
+// than it was granted.
+var ErrBeyondGrant = errors.New("beyond its grant")
 
 // Graded is a grant as it takes effect, and what its holder can become.
 type Graded struct {

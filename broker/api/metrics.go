@@ -137,7 +137,7 @@ var (
 		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
 	}
 	vimStates   = []broker.VIMState{broker.Registering, broker.Registered, broker.Draining}
-	alarms      = []broker.Alarm{broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmLeftBehind}
+	alarms      = []broker.Alarm{broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmBeyondGrant, broker.AlarmLeftBehind}
 	leaseGrades = map[broker.Grade]string{
 		"": "none", broker.GradeBounded: "bounded", broker.GradeNamespaces: "namespaces", broker.GradeUnbounded: "unbounded",
 	}

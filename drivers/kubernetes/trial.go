@@ -63,6 +63,7 @@ func (d *Driver) try(ctx context.Context, c *connection, a broker.Access, h home
 	return errors.Join(&broker.Error{
 		Kind: broker.ErrConflict, Detail: "the cluster lets the lease do more than it was granted: " + what,
 		Remedy: "see which bindings name the group " + accountsOf + account.Namespace + " or all service accounts",
+		Cause:  broker.ErrBeyondGrant,
 	}, remove(ctx, c.core.client, "serviceaccounts", account))
 }
 
