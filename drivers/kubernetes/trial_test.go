@@ -55,7 +55,7 @@ func policyRule(resource string, verbs ...string) rbacv1.PolicyRule {
 
 // tried reports whether, since the last look, the cluster was asked what somebody may do.
 func (l *lab) tried() bool {
-	return slices.ContainsFunc(l.Requests(), func(r fakekube.Request) bool { return strings.HasSuffix(r.Path, "/selfsubjectaccessreviews") })
+	return slices.ContainsFunc(l.Requests(), func(r fake.Request) bool { return strings.HasSuffix(r.Path, "/selfsubjectaccessreviews") })
 }
 
 func TestWhichLeasesAreTried(t *testing.T) {

@@ -196,9 +196,9 @@ func (c *copying) leases() error {
 		}
 		var stored [][]any
 		for _, l := range leases {
-			stored = append(stored, values(rows.LeaseColumns.Fields(&l)))
+			stored = append(stored, append(values(rows.LeaseColumns.Fields(&l)), l.Revision))
 		}
-		if err := c.into("leases", leaseColumns, stored, &c.Leases); err != nil || next == "" {
+		if err := c.into("leases", leaseColumns+", known_revision", stored, &c.Leases); err != nil || next == "" {
 			return err
 		}
 		f.Token = next

@@ -60,7 +60,7 @@ type LeaseRequest struct {
 	VIM         string   `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM"`
 	TTL         string   `json:"ttl,omitempty" doc:"Wished lifetime as a Go duration; absent means the broker's default; more than the maximum is capped" example:"1h"`
 	Role        string   `json:"role,omitempty" doc:"view, edit, admin, cluster-admin or a named ClusterRole (Kubernetes); roles of the registered user, separated by commas (OpenStack; absent means all but admin)" example:"edit"`
-	Namespaces  []string `json:"namespaces,omitempty" doc:"Namespaces to limit it to"`
+	Namespaces  []string `json:"namespaces,omitempty" doc:"Namespaces to limit it to; absent on Kubernetes means every one for role view, and the VIM's own for other roles and rules"`
 	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role (Kubernetes)"`
 	ClusterWide bool     `json:"clusterWide,omitzero" doc:"Ask for the role or rules in every namespace, and for what has none (Kubernetes); not with namespaces"`
 	Format      string   `json:"format,omitempty" doc:"Format of the client configuration; absent means the default of the VIM's type: kubeconfig for Kubernetes, clouds.yaml for OpenStack"`
