@@ -35,7 +35,7 @@ var crowd = []string{
 			'principal-' || i % 500, at, CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
-			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, 'key-' || i, '',
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, 'key-' || i, '',
 			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}'
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
@@ -44,7 +44,7 @@ var crowd = []string{
 			CASE WHEN i % 2 = 0 THEN 'other' ELSE 'full' END, 'principal-' || i % 500, at, '',
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
-			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 3, '', '',
+			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, '', '',
 			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}'
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
