@@ -48,8 +48,11 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 			return nil
 		}
 		holds, err := b.stillHolds(ctx, l, *v, seen)
-		if err != nil || holds {
-			return err
+		if err != nil {
+			failed = append(failed, err) // and goes on: of others it can be told
+		}
+		if holds {
+			return nil
 		}
 		act, err := b.enter(ctx, system("access"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {

@@ -17,6 +17,9 @@ type GrantEpoch struct {
 	Rules       []Rule
 	Namespaces  []string
 	ClusterWide bool
+
+	// Damaged: some of what is stored of it cannot be read, so nothing is tidied for it.
+	Damaged bool
 }
 
 // GrantStore keeps the epochs of grants. CreateLease opens them. They go with their VIM.

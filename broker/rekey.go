@@ -194,7 +194,7 @@ type KeyStatus struct {
 	Past int
 	// Pending: a write of the credential or its key is under way, or was abandoned.
 	Pending bool
-	// Opens is nil where it was not tried.
+	// Opens is nil where it was not tried, or could not be.
 	Opens *bool
 	// Message says why it does not open.
 	Message string
@@ -217,13 +217,15 @@ func (b *Broker) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQuery
 			s.SealedAt = at.UTC()
 		}
 		if try {
-			if err := b.opens(ctx, v); errors.Is(err, ErrUnopenable) || err == nil {
-				s.Opens = new(bool)
-				if *s.Opens = err == nil; err != nil {
-					s.Message = message(err)
-				}
-			} else {
-				return nil, "", err
+			err := b.opens(ctx, v)
+			if ctx.Err() != nil {
+				return nil, "", ctx.Err()
+			}
+			if err != nil {
+				s.Message = message(err)
+			}
+			if err == nil || errors.Is(err, ErrUnopenable) { // otherwise nobody can say now
+				s.Opens = new(err == nil)
 			}
 		}
 		statuses = append(statuses, s)

@@ -22,6 +22,10 @@ func (b *Broker) tidyGrants(ctx context.Context) error {
 	}
 	byVIM := map[string][]GrantEpoch{}
 	for _, g := range closed {
+		if g.Damaged {
+			b.log.ErrorContext(ctx, "what is stored of a grant cannot be read, so nothing is tidied for it", "vim", g.VIM, "epoch", g.Epoch)
+			continue
+		}
 		byVIM[g.VIM] = append(byVIM[g.VIM], g)
 	}
 	var (

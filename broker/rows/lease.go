@@ -61,6 +61,15 @@ var LeaseColumns = Columns[lease]{
 	{Name: "holder_roles", field: func(l *lease) any { return &l.HolderRoles }},
 }
 
+// Sparing is what is left of a lease of which some cannot be read: it can be revoked, and
+// not be renewed for other namespaces than it had.
+func Sparing(l broker.Lease, damaged bool) broker.Lease {
+	if damaged {
+		l.Namespaces = []string{"(cannot be read)"}
+	}
+	return l
+}
+
 // NeedsGeneration reports whether the broker may still have to revoke or try the
 // lease's credential. In SQL it is the condition of the index lease_needs_generation.
 func NeedsGeneration(l broker.Lease) bool { return l.State.Live() || l.Sealed != "" }

@@ -162,6 +162,9 @@ func (c *copying) vims() error {
 		}
 		var stored, generations, labels, shares [][]any
 		for _, v := range vims {
+			if v.Damaged {
+				return broker.Damaged(v)
+			}
 			stored = append(stored, values(rows.VIMColumns.Fields(rows.OfVIM(v))))
 			for _, g := range append(slices.Clone(v.Past), v.Current) {
 				if g.Number != 0 {

@@ -43,14 +43,15 @@ func oneLease(found []broker.Lease, err error) (broker.Lease, error) {
 
 func scanLease(row pgx.CollectableRow) (broker.Lease, error) {
 	var l broker.Lease
-	err := scan(row, rows.LeaseColumns.Fields(&l), nil)
+	var bad bool
+	err := scan(row, rows.LeaseColumns.Fields(&l), &bad)
 	if len(l.Namespaces) == 0 {
 		l.Namespaces = nil
 	}
 	if len(l.GradeReasons) == 0 {
 		l.GradeReasons = nil
 	}
-	return l, err
+	return rows.Sparing(l, bad), err
 }
 
 // Leases lists the newest first.

@@ -62,7 +62,8 @@ func (s *Store) CloseIdleGrants(ctx context.Context, now time.Time, idle time.Du
 		}
 		found, err := t.query(closedGrants)
 		closed, err = collect(found, err, func(row *sql.Rows) (broker.GrantEpoch, error) {
-			g, err := scanGrant(row)
+			var g rows.Grant
+			err := scan(row, rows.GrantColumns.Fields(&g), &g.Damaged)
 			return g.GrantEpoch, err
 		})
 		return err

@@ -53,10 +53,7 @@ func scanLease(row *sql.Rows) (broker.Lease, error) {
 	var l broker.Lease
 	var bad bool
 	err := scan(row, rows.LeaseColumns.Fields(&l), &bad)
-	if bad { // it can be revoked, and not be renewed for other namespaces than it had
-		l.Namespaces = []string{"(cannot be read)"}
-	}
-	return l, err
+	return rows.Sparing(l, bad), err
 }
 
 // Leases lists the newest first.

@@ -77,6 +77,8 @@ func (p *program) keyTable(w io.Writer, keys []v1.KeyStatus) {
 			opens = "yes"
 		case k.Opens != nil:
 			opens = "NO: " + k.Message
+		case k.Message != "":
+			opens = "unknown: " + k.Message
 		}
 		console.Row(w, k.VIMName, k.Project, k.KeyStore, p.When(k.SealedAt), fmt.Sprint(k.Generation), fmt.Sprint(k.Past), opens)
 	}
