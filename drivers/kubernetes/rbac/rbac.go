@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -101,16 +102,16 @@ type view struct {
 }
 
 var (
-	vimID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f-]{27}$`)
-	label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	role  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`)
+	vimID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f-]{27}$`) })
+	label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
+	role  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`) })
 )
 
 func check(o Options) error {
 	switch {
 	case o.Profile != Leases && o.Profile != Engine:
 		return fmt.Errorf("profile %q is unknown: %s and %s are", o.Profile, Leases, Engine)
-	case o.VIM != "" && !vimID.MatchString(o.VIM):
+	case o.VIM != "" && !vimID().MatchString(o.VIM):
 		return fmt.Errorf("the VIM's id %q is no UUID", o.VIM)
 	case len(o.Roles) == 0:
 		return fmt.Errorf("no roles are given: leases need one at least")
@@ -128,12 +129,12 @@ func check(o Options) error {
 		return fmt.Errorf("the user's name holds control characters")
 	}
 	for _, n := range o.Namespaces {
-		if !label.MatchString(n) {
+		if !label().MatchString(n) {
 			return fmt.Errorf("namespace %q is no DNS label", n)
 		}
 	}
 	for _, r := range o.Roles {
-		if !role.MatchString(r) {
+		if !role().MatchString(r) {
 			return fmt.Errorf("role %q is not the name of a ClusterRole", r)
 		}
 	}
