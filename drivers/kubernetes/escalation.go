@@ -35,6 +35,9 @@ const (
 	runsPods     = "run pods as any service account of the namespace"
 	entersPods   = "run commands in pods, as their service accounts"
 	readsSecrets = "read secrets, tokens of service accounts among them"
+	givesAway    = "give its rights to others, who keep them when the lease ends"
+
+	authenticationGroup = "authentication.k8s.io"
 )
 
 var (
@@ -67,7 +70,11 @@ var identities = []escalation{
 	{group: core, resource: "secrets", verbs: []string{"get", "list", "watch", "update", "patch", "delete", "deletecollection"}, why: readsSecrets},
 	{group: core, resource: "serviceaccounts/token", verbs: []string{"create"}, why: "make tokens of service accounts"},
 	{group: core, resource: "serviceaccounts", verbs: []string{"impersonate"}, why: "impersonate service accounts"},
-	{group: rbacGroup, resource: "rolebindings", verbs: writes, why: "give its rights to others, who keep them when the lease ends"},
+	// Since 1.36; what it may then do is granted by verbs impersonate-on:*.
+	{group: authenticationGroup, resource: "serviceaccounts", verbs: []string{"impersonate:serviceaccount"}, why: "impersonate service accounts"},
+	{group: core, resource: "secrets", verbs: []string{"create"}, why: "make bootstrap tokens, which join nodes", scope: anywhere, only: "kube-system"},
+	{group: rbacGroup, resource: "rolebindings", verbs: writes, why: givesAway},
+	{group: rbacGroup, resource: "roles", verbs: []string{"update", "patch"}, why: givesAway},
 	{group: rbacGroup, resource: "roles", verbs: []string{"bind", "escalate"}, why: "give itself rights that it does not have", scope: anywhere},
 	{group: rbacGroup, resource: "clusterroles", verbs: []string{"bind", "escalate"}, why: "give itself rights that it does not have", scope: anywhere},
 	{group: core, resource: "configmaps", verbs: alters, why: "change which certificates aggregated API servers trust", scope: anywhere, only: "kube-system"},
@@ -77,12 +84,18 @@ var identities = []escalation{
 var clusterPower = []escalation{
 	{group: core, resource: "users", verbs: []string{"impersonate"}, why: "impersonate users", scope: clusterOnly},
 	{group: core, resource: "groups", verbs: []string{"impersonate"}, why: "impersonate groups", scope: clusterOnly},
+	{group: authenticationGroup, resource: "users", verbs: []string{"impersonate:user-info"}, why: "impersonate users", scope: clusterOnly},
+	{group: authenticationGroup, resource: "nodes", verbs: []string{"impersonate:arbitrary-node", "impersonate:associated-node"}, why: "impersonate nodes", scope: clusterOnly},
 	{group: core, resource: "nodes/proxy", verbs: every, why: "command the kubelet of every node", scope: clusterOnly},
 	{group: core, resource: "persistentvolumes", verbs: writes, why: "mount directories of nodes", scope: clusterOnly},
 	{group: core, resource: "namespaces", verbs: []string{"update", "patch"}, why: "lift the Pod Security level of namespaces", scope: clusterOnly},
-	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: "give its rights to others, who keep them when the lease ends", scope: clusterOnly},
+	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: givesAway, scope: clusterOnly},
+	// Roles of the cluster can aggregate one that is made.
+	{group: rbacGroup, resource: "clusterroles", verbs: writes, why: givesAway, scope: clusterOnly},
 	{group: "certificates.k8s.io", resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"}, why: "approve client certificates", scope: clusterOnly},
 	{group: "certificates.k8s.io", resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"}, why: "issue client certificates", scope: clusterOnly},
+	// The controller manager approves these by itself.
+	{group: "certificates.k8s.io", resource: "certificatesigningrequests/nodeclient", verbs: []string{"create"}, why: "make client certificates of nodes", scope: clusterOnly},
 	{group: "certificates.k8s.io", resource: "signers", verbs: []string{"approve", "sign"}, why: "approve client certificates", scope: clusterOnly},
 	{group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", verbs: writes, why: "read and change what others write", scope: clusterOnly},
 	{group: "admissionregistration.k8s.io", resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write", scope: clusterOnly},
