@@ -38,10 +38,10 @@ type applied struct {
 	at string
 }
 
-// apply makes an account of its own, and applies what an administrator would.
-func apply(t *testing.T, prepared bool, profile rbac.Profile) *applied {
+// apply makes an account of its own, and applies what an administrator would. Of o's fields
+// Profile, Roles and, for prepared mode, Pool count.
+func apply(t *testing.T, c *real.Cluster, o rbac.Options) *applied {
 	t.Helper()
-	c := real.Kubernetes(t)
 	admin, err := clientset.NewForConfig(c.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func apply(t *testing.T, prepared bool, profile rbac.Profile) *applied {
 	t.Cleanup(a.driver.Close)
 	vim := uuid.NewString()
 	a.at, a.access.VIM = "leased-"+vim[:8], vim
-	operators := "operators-" + vim[:8]
+	operators := a.operators()
 	for _, n := range []string{a.at, operators} {
 		if _, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -59,9 +59,9 @@ func apply(t *testing.T, prepared bool, profile rbac.Profile) *applied {
 	if _, err := admin.CoreV1().ServiceAccounts(operators).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "broker"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	o := rbac.Options{Profile: profile, VIM: vim, User: "system:serviceaccount:" + operators + ":broker", Roles: []string{"view", "edit"}}
-	if prepared {
-		o.Pool, o.Namespaces = 2, []string{a.at}
+	o.VIM, o.User = vim, "system:serviceaccount:"+operators+":broker"
+	if o.Pool > 0 {
+		o.Namespaces = []string{a.at}
 	}
 	manifest, err := rbac.Manifest(o)
 	if err != nil {
@@ -87,6 +87,9 @@ func apply(t *testing.T, prepared bool, profile rbac.Profile) *applied {
 	a.access = broker.Access{VIM: vim, Generation: 1, Target: target, Credential: credential, Egress: rules}
 	return a
 }
+
+// operators is the namespace of account broker, which the VIM is registered with.
+func (a *applied) operators() string { return "operators-" + a.access.VIM[:8] }
 
 // kubectl runs kubectl as the cluster's administrator.
 func (a *applied) kubectl(stdin string, args ...string) {
@@ -129,13 +132,16 @@ func (a *applied) granted(g broker.Grant) (broker.Grant, broker.Grade) {
 // as is a client with a lease's token.
 func (a *applied) as(m broker.Minted) clientset.Interface {
 	a.t.Helper()
-	c, err := clientset.NewForConfig(&rest.Config{
-		Host: a.Endpoint, BearerToken: m.Credential.Token.Reveal(), TLSClientConfig: rest.TLSClientConfig{CAData: []byte(a.CAPEM)},
-	})
+	c, err := clientset.NewForConfig(a.holding(m.Credential.Token.Reveal()))
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	return c
+}
+
+// holding is the configuration of a client with a token.
+func (a *applied) holding(token string) *rest.Config {
+	return &rest.Config{Host: a.Endpoint, QPS: -1, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(a.CAPEM)}}
 }
 
 // TestTheRightsThatAreAskedFor applies what vimbroker vim rbac prints, and has leases live and die
@@ -148,7 +154,11 @@ func TestTheRightsThatAreAskedFor(t *testing.T) {
 				mode = broker.ModePrepared
 			}
 			t.Run(mode+" for "+string(profile), func(t *testing.T) {
-				a := apply(t, prepared, profile)
+				o := rbac.Options{Profile: profile, Roles: []string{"view", "edit"}}
+				if prepared {
+					o.Pool = 2
+				}
+				a := apply(t, real.Kubernetes(t), o)
 				if r := a.check(); !r.CanMint || r.Discovered.Cluster.Mode != mode {
 					t.Fatalf("Check = can mint %v (%s), %+v; want it to mint in mode %s", r.CanMint, r.MintMessage, r.Discovered.Cluster, mode)
 				}
@@ -240,6 +250,7 @@ func (a *applied) wantNothing() {
 	count("roles", len(roles.Items), err)
 	claims, err := a.admin.CoreV1().ConfigMaps("").List(ctx, ours)
 	count("claims", len(claims.Items), err)
+	ours.LabelSelector += ",vimbroker.io/grant" // a pool is the administrator's
 	homes, err := a.admin.CoreV1().Namespaces().List(ctx, ours)
 	homes.Items = slices.DeleteFunc(homes.Items, func(n corev1.Namespace) bool { return n.DeletionTimestamp != nil })
 	count("namespaces", len(homes.Items), err)
@@ -256,7 +267,7 @@ func TestACheckNamesEveryRightThatIsMissing(t *testing.T) {
 		"create clusterrolebindings", "delete clusterrolebindings", "create clusterroles", "delete clusterroles",
 		"get roles", "list roles", "create roles", "delete roles",
 	}
-	a := apply(t, false, rbac.Leases)
+	a := apply(t, real.Kubernetes(t), rbac.Options{Profile: rbac.Leases, Roles: []string{"view", "edit"}})
 	name := "vimbroker-broker-" + a.access.VIM[:8]
 	roles := a.admin.RbacV1().ClusterRoles()
 	whole, err := roles.Get(t.Context(), name, metav1.GetOptions{})

@@ -90,6 +90,12 @@ func TestManagedAndPrepared(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("prepared mode makes %q, want %q", got, want)
 	}
+	for _, d := range prepared {
+		if got := d.Labels["vimbroker.io/vim"]; d.Kind == "Namespace" && got != vim {
+			t.Errorf("namespace %s is labelled as VIM %q's, want %q: the guard goes by it", d.Name, got, vim)
+		}
+	}
+	ofVIM := documents(t, Options{Profile: Leases, VIM: vim, User: "alice", Roles: roles})
 	for _, c := range []struct {
 		verb, resource, name string
 		docs                 []rbacv1.ClusterRole
@@ -97,6 +103,11 @@ func TestManagedAndPrepared(t *testing.T) {
 		want                 bool
 	}{
 		{"create", "namespaces", "", managed, "", true},
+		{"pass", "guard", "another VIM", managed, "", true},
+		{"pass", "guard", vim, ofVIM, "", true},
+		{"pass", "guard", "another VIM", ofVIM, "", false},
+		{"pass", "guard", vim, prepared, "", true},
+		{"pass", "guard", "another VIM", prepared, "", false},
 		{"create", "serviceaccounts/token", "", managed, "", true},
 		{"bind", "clusterroles", "edit", managed, "", true},
 		{"bind", "clusterroles", "cluster-admin", managed, "", false},
