@@ -44,6 +44,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"replicas", func(b *testing.B) *figure { return replicas(b, p) }},
 		{"million", million},
 		{"outage", outage},
+		{"bystander", bystander},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			var found *figure
