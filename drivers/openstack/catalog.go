@@ -2,6 +2,8 @@ package openstack
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -21,19 +23,22 @@ const maxEndpoints = 1024
 // pin is an entry without its origin: the same service may not move.
 func pin(e broker.CatalogEntry) broker.CatalogEntry { e.Origin = ""; return e }
 
-// readCatalog rebuilds a catalog, sorted. An entry that is no plain http or https
-// URL is refused, and the whole catalog with it.
+// readCatalog rebuilds a catalog, sorted. The broker calls none of its endpoints, so one
+// that is no plain http or https URL is left out.
 func readCatalog(in []tokens.CatalogEntry) ([]broker.CatalogEntry, error) {
 	var out []broker.CatalogEntry
 	for _, service := range in {
 		for _, e := range service.Endpoints {
-			u, err := url.Parse(e.URL)
-			if err != nil || len(out) == maxEndpoints || !isName(service.Type) || !isName(e.Interface) || e.Region != "" && !isName(e.Region) {
+			if len(out) == maxEndpoints || !isName(service.Type) || !isName(e.Interface) || e.Region != "" && !isName(e.Region) {
 				return nil, badCatalog("is not one that a cloud has")
+			}
+			u, err := url.Parse(e.URL)
+			if err != nil {
+				continue
 			}
 			origin, err := rebuild.Endpoint("catalog", (&url.URL{Scheme: u.Scheme, Host: u.Host, User: u.User}).String(), true)
 			if err != nil {
-				return nil, badCatalog("holds an endpoint that is no plain http or https URL")
+				continue
 			}
 			out = append(out, broker.CatalogEntry{Service: service.Type, Interface: e.Interface, Region: e.Region, Origin: origin})
 		}
@@ -44,18 +49,32 @@ func readCatalog(in []tokens.CatalogEntry) ([]broker.CatalogEntry, error) {
 	return slices.Compact(out), nil
 }
 
-// hold refuses a catalog that leads where the broker may not connect, or to
-// another place than the one that was pinned. Services may come and go. Names are
-// held to the rules again whenever something connects to them; an address is
-// judged here.
-func hold(catalog, pinned []broker.CatalogEntry, rules *egress.Rules) error {
+// strays are warnings of endpoints that the egress rules refuse. They refuse no cloud:
+// the broker never goes there, but clients of a lease may. Names are not resolved.
+func strays(catalog []broker.CatalogEntry, rules *egress.Rules) []string {
+	var out []string
 	for _, e := range catalog {
-		if addr, ok := literal(e.Origin); ok {
-			if err := rules.Check(addr); err != nil {
-				return badCatalog("sends service " + e.Service + " to an address that the broker's egress rules refuse")
-			}
+		addr, ok := literal(e.Origin)
+		if !ok {
+			continue
+		}
+		var refused *egress.RefusedError
+		if errors.As(rules.Check(addr), &refused) {
+			out = append(out, fmt.Sprintf("service %s is at %s, which the broker's egress rules refuse (%s): clients of a lease may go there", e.Service, e.Origin, refused.Rule))
 		}
 	}
+	if n := len(out) - maxStrays; n > 0 {
+		out = append(out[:maxStrays], fmt.Sprintf("%d more endpoints are at such addresses", n))
+	}
+	return out
+}
+
+// maxStrays bounds how many endpoints are warned of.
+const maxStrays = 5
+
+// hold refuses a catalog that leads to another place than the one that was pinned.
+// Services may come and go.
+func hold(catalog, pinned []broker.CatalogEntry) error {
 	origins := map[broker.CatalogEntry][]string{}
 	for _, e := range pinned {
 		origins[pin(e)] = append(origins[pin(e)], e.Origin)
@@ -63,7 +82,7 @@ func hold(catalog, pinned []broker.CatalogEntry, rules *egress.Rules) error {
 	for _, e := range catalog {
 		if was, known := origins[pin(e)]; known && !slices.Contains(was, e.Origin) {
 			return &broker.Error{
-				Kind: broker.ErrConflict, Detail: "the cloud's catalog sends service " + e.Service + " to another host than when the VIM was registered, and tokens would follow",
+				Kind: broker.ErrConflict, Detail: fmt.Sprintf("the cloud's catalog sends service %s to %s, another host than when the VIM was registered, and tokens would follow", e.Service, e.Origin),
 				Remedy: "see whether that is intended", Next: broker.NextReplaceCredential,
 			}
 		}

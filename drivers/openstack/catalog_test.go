@@ -15,9 +15,10 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
-// Where a catalog may lead: tokens follow it.
-func TestCatalogLeadsWhereRulesAllow(t *testing.T) {
-	const egressRules, noURL = "egress rules refuse", "no plain http or https URL"
+// Where a catalog leads: the broker goes nowhere of it, so no endpoint refuses a cloud. What
+// the rules refuse is warned of, with endpoint and rule; what is no URL is left out.
+func TestCatalogRefusesNoCloud(t *testing.T) {
+	const egressRules, noURL = "egress rules refuse", "left out"
 	for url, words := range map[string]string{
 		"https://nova.lab.example:8774/v2.1/0123": "",
 		"http://10.0.0.7:8774":                    "",
@@ -55,19 +56,25 @@ func TestCatalogLeadsWhereRulesAllow(t *testing.T) {
 		"https://":                                        noURL,
 		"https://admin:c4n4ry@nova.lab.example/":          noURL,
 		"https://nova.lab.example@evil.example/":          noURL,
-		"https://nova.lab.example\\@evil.example/":        "not one that a cloud has",
-		"https://nova.lab.example/\r\nX-Auth-Token: mine": "not one that a cloud has",
+		"https://nova.lab.example\\@evil.example/":        noURL,
+		"https://nova.lab.example/\r\nX-Auth-Token: mine": noURL,
 		"https://ｎova.lab.example/":                       noURL,
 		"https://nova.lab.example:99999/":                 noURL,
 	} {
-		err := openstack.HoldCatalog(egress.Default(), nil, "https://keystone.lab.example", url)
-		if words == "" {
-			if err != nil {
-				t.Errorf("%q = %v, want it to be allowed", url, err)
-			}
-			continue
+		kept, warned, err := openstack.Strays(egress.Default(), "https://keystone.lab.example", url)
+		if err != nil {
+			t.Errorf("%q refuses the cloud: %v", url, err)
 		}
-		wantFault(t, fmt.Sprintf("%q", url), err, broker.ErrUnreachable, words)
+		want := 2
+		if words == noURL {
+			want = 1
+		}
+		if kept != want {
+			t.Errorf("%q: %d of 2 endpoints are kept, want %d", url, kept, want)
+		}
+		if refused := words == egressRules; refused != (len(warned) == 1) || refused && (!strings.Contains(warned[0], "service compute is at http") || !strings.Contains(warned[0], words+" (")) {
+			t.Errorf("%q: warned of %q, want %q with endpoint and rule", url, warned, words)
+		}
 	}
 }
 
@@ -82,14 +89,14 @@ func TestCatalogIsPinned(t *testing.T) {
 		"http://nova.lab.example:8774":     true,
 		"https://evil.example:8774":        true,
 	} {
-		err := openstack.HoldCatalog(egress.Default(), pinned, url)
+		err := openstack.HoldCatalog(pinned, url)
 		if moved {
 			wantFault(t, url, err, broker.ErrConflict, "another host")
 		} else if err != nil {
 			t.Errorf("%s = %v, want the same place", url, err)
 		}
 	}
-	if err := openstack.HoldCatalog(egress.Default(), pinned); err != nil {
+	if err := openstack.HoldCatalog(pinned); err != nil {
 		t.Errorf("no service any more = %v, want nil", err)
 	}
 }
@@ -136,7 +143,7 @@ func TestCatalogIsNotFollowed(t *testing.T) {
 	}{
 		"one endpoint more than the bound": {many, "not one that a cloud has"},
 		"half a megabyte": {[]fakekeystone.Endpoint{
-			{Service: "compute", Interface: "public", URL: "https://nova.lab.example/" + strings.Repeat("x", 1<<19) + "\x7f"},
+			{Service: "compute", Interface: strings.Repeat("x", 1<<19), URL: "https://nova.lab.example/"},
 		}, "not one that a cloud has"},
 		"a long name":            {[]fakekeystone.Endpoint{{Service: strings.Repeat("x", 256), Interface: "public", URL: "https://nova.lab.example"}}, "not one that a cloud has"},
 		"a name with a line end": {[]fakekeystone.Endpoint{{Service: "compute\nx", Interface: "public", URL: "https://nova.lab.example"}}, "not one that a cloud has"},
@@ -174,5 +181,25 @@ func TestCatalogKeepsWhatIsPublic(t *testing.T) {
 	text, err := json.Marshal(l.access.Discovered)
 	if d := string(text); err != nil || strings.Count(d, `"public"`) != 50 || strings.Contains(d, `"internal"`) || len(d) > 64<<10 {
 		t.Errorf("%d bytes are kept, with %d public endpoints, want 50 and no others", len(d), strings.Count(d, `"public"`))
+	}
+}
+
+// A VIM shows which of its cloud's endpoints the rules refuse.
+func TestStraysAreShown(t *testing.T) {
+	l := newLab(t)
+	l.SetCatalog(
+		fakekeystone.Endpoint{Service: "compute", Interface: "public", Region: "RegionOne", URL: "https://10.0.0.7:22"},
+		fakekeystone.Endpoint{Service: "image", Interface: "public", Region: "RegionOne", URL: "https://169.254.169.254"},
+		fakekeystone.Endpoint{Service: "network", Interface: "public", Region: "RegionOne", URL: "https://10.0.0.7:9696"},
+	)
+	l.register()
+	got := strings.Join(l.access.Discovered.Warnings, "\n")
+	for _, want := range []string{"service compute is at https://10.0.0.7:22, which the broker's egress rules refuse (egress.ports)", "service image is at https://169.254.169.254"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the warnings are %q, want also %q", got, want)
+		}
+	}
+	if strings.Contains(got, "network") {
+		t.Errorf("the warnings are %q, and nothing is wrong with the network's endpoint", got)
 	}
 }

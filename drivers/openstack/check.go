@@ -33,7 +33,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if err != nil {
 		return broker.Report{}, err
 	}
-	if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+	if err := hold(s.catalog, found.Catalog); err != nil {
 		s.close()
 		return broker.Report{}, err
 	}
@@ -64,7 +64,7 @@ func (d *Driver) discover(ctx context.Context, a broker.Access, s *session, own 
 	if err != nil {
 		return broker.Discovered{}, err
 	}
-	found.Warnings = warnings(found, a.Credential.Kind)
+	found.Warnings = append(warnings(found, a.Credential.Kind), strays(found.Catalog, a.Egress)...)
 	return fit(broker.Discovered{Regions: s.regions(), Cloud: &found})
 }
 

@@ -32,8 +32,8 @@
 // It is replaced where Keystone refuses it, and its token is revoked with the VIM. No
 // lease is ever given a session's token.
 // It calls the registered endpoint and nothing else: links, redirects and catalogs
-// are not followed. The catalog is held to the egress rules and pinned to the hosts
-// that it had, because the tokens of a lease's holder follow it.
+// are not followed. The catalog is pinned to the hosts that it had, because the tokens of
+// a lease's holder follow it; entries that the egress rules refuse are warned of.
 //
 // # Limits
 //

@@ -6,9 +6,15 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// HoldCatalog reads a catalog of one public endpoint of a service for each URL, and
-// holds it to the rules and to what the pinned URLs would have given.
-func HoldCatalog(rules *egress.Rules, pinned []string, urls ...string) error {
+// Strays reads a catalog of one public endpoint of a service for each URL, and returns how
+// many of them are kept, and what is warned of.
+func Strays(rules *egress.Rules, urls ...string) (kept int, warned []string, err error) {
+	catalog, err := readCatalog(catalogOf(urls))
+	return len(catalog), strays(catalog, rules), err
+}
+
+// HoldCatalog reads such a catalog and holds it to what the pinned URLs would have given.
+func HoldCatalog(pinned []string, urls ...string) error {
 	was, err := readCatalog(catalogOf(pinned))
 	if err != nil {
 		return err
@@ -17,7 +23,7 @@ func HoldCatalog(rules *egress.Rules, pinned []string, urls ...string) error {
 	if err != nil {
 		return err
 	}
-	return hold(now, was, rules)
+	return hold(now, was)
 }
 
 func catalogOf(urls []string) []tokens.CatalogEntry {

@@ -32,7 +32,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m 
 		return d.handOut(ctx, a, found, g)
 	}
 	err = d.with(ctx, a, func(s *session) error {
-		if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+		if err := hold(s.catalog, found.Catalog); err != nil {
 			return err
 		}
 		var before broker.Minted
@@ -88,7 +88,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (m 
 		}
 	}
 	err = d.with(ctx, a, func(s *session) error {
-		if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+		if err := hold(s.catalog, found.Catalog); err != nil {
 			return err
 		}
 		m, err = d.mintNext(ctx, a, s, g)
@@ -149,7 +149,7 @@ func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Clou
 		return broker.Minted{}, err
 	}
 	defer s.close()
-	if err := hold(s.catalog, found.Catalog, a.Egress); err != nil {
+	if err := hold(s.catalog, found.Catalog); err != nil {
 		return broker.Minted{}, err
 	}
 	if err := s.whole(g.Role); err != nil {
