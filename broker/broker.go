@@ -115,6 +115,7 @@ type Broker struct {
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
+	drains        map[string]string      // by VIM id, why its drain went no further
 	alarms        map[Alarm]int
 	unexplained   int // VIMs that keys name and no row does
 }
@@ -146,6 +147,7 @@ func New(o Options) (*Broker, error) {
 		log:           o.Log,
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
+		drains:        map[string]string{},
 		alarms:        map[Alarm]int{},
 	}
 	if err := errors.Join(o.check(), b.addDrivers(o.Drivers)); err != nil {

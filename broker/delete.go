@@ -89,6 +89,7 @@ var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrr
 // drain takes a draining VIM as far as it goes: revoke, forget, delete, destroy
 // the key. It may be repeated, by anyone.
 func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
+	defer func() { b.stuck(v.ID, err) }()
 	if err := b.revokeAll(ctx, v, force); err != nil {
 		return false, err
 	}

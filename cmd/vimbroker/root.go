@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,11 +38,12 @@ narrow, short-lived, revocable and audited.
   VIMBROKER_ADDR        where the server is, like https://vimbroker.example:8420
   VIMBROKER_TOKEN       the caller's token
   VIMBROKER_TOKEN_FILE  a file that holds the token instead
-  VIMBROKER_CA_FILE     a PEM bundle to know the server by, if the system's roots do not
+  VIMBROKER_CA_FILE     a PEM bundle that the server's certificate chains to,
+                        if the system's roots do not know it
 
-Exit codes: 0 success; 1 failure; 2 wrong command line; 3 no such VIM or lease (or
-it belongs to another project). "exec" exits with the code of the command that it
-ran; see its help.`,
+Exit codes: 0 success; 1 failure; 2 wrong command line; 3 no such VIM or lease
+(or it belongs to another project). "exec" exits with the code of the command
+that it ran; see its help.`,
 		Example: `  vimbroker serve --dev
   vimbroker vim register --kubeconfig ~/.kube/config edge-1
   vimbroker exec edge-1 -- kubectl get namespaces`,
@@ -53,6 +55,7 @@ ran; see its help.`,
 
 		SuggestionsMinimumDistance: 2,
 	}
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.Addr, "addr", "", "the server's address (default: $VIMBROKER_ADDR)")

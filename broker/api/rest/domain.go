@@ -33,6 +33,7 @@ type Registry interface {
 	SameSystem(ctx context.Context, p policy.Principal, v broker.VIM) ([]broker.VIM, error)
 	CheckVIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	DeleteVIM(ctx context.Context, p policy.Principal, idOrName string, d broker.Deletion) (v broker.VIM, gone bool, err error)
+	WaitsFor(ctx context.Context, p policy.Principal, v broker.VIM) ([]string, error)
 	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)
 }
 

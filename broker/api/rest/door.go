@@ -78,6 +78,9 @@ var next = map[broker.Next]string{
 var remedies = map[string]string{
 	"unauthenticated": "send a valid token as \"Authorization: Bearer …\"",
 	"changed":         "read it again, and repeat the change with its ETag",
+	"exists":          "choose another one, or use what is there",
+	"media-type":      "say what the body is in the header Content-Type",
+	"too-large":       "send a smaller body",
 	"unavailable":     "try again later",
 	"vim-unreachable": "check that the endpoint answers and that its certificate verifies, then try again",
 	"internal":        "give the request id to whoever runs the broker: its log says more",

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -111,6 +112,12 @@ func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]
 func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease], error) {
 	text, err := config.Render(l.Format)
 	if err != nil {
+		if errors.Is(err, clientconfig.ErrFormat) {
+			return answer[v1.IssuedLease]{}, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "format", Detail: "cannot express the credential of this lease, which is taken back",
+				Remedy: "ask for another format", Cause: err,
+			}
+		}
 		return answer[v1.IssuedLease]{}, fmt.Errorf("rendering lease %s: %w", l.ID, err)
 	}
 	return answer[v1.IssuedLease]{body: v1.IssuedLease{

@@ -14,6 +14,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/openapi.json")
@@ -117,13 +119,25 @@ func (b *bench) described(method, path string, status int, body []byte) {
 		if status < http.StatusBadRequest {
 			return
 		}
-		var problem struct{ Type string }
+		var problem v1.Problem
 		if err := json.Unmarshal(body, &problem); err != nil {
 			b.t.Errorf("%s %s: %v", method, pattern, err)
 		}
 		kind := strings.TrimPrefix(problem.Type, "urn:vimbroker:problem:")
 		if body := a.Value.Content["application/problem+json"]; body == nil || body.Examples[kind] == nil {
 			b.t.Errorf("%s %s answered %d with the problem %q, which its description does not have", method, pattern, status, kind)
+		}
+		if problem.Detail == "" && len(problem.Errors) == 0 && status < 500 && status != http.StatusUnauthorized {
+			b.t.Errorf("%s %s answered %d without a reason: %s", method, pattern, status, body)
+		}
+		for _, f := range problem.Errors {
+			if f.Message == "" || f.Location == "" {
+				b.t.Errorf("%s %s answered %d with a fault that says nothing: %s", method, pattern, status, body)
+			}
+		}
+		// What is wrong with a value says what it must be.
+		if problem.Remedy == "" && kind != "invalid" && kind != "malformed" && status < 500 {
+			b.t.Errorf("%s %s answered %d without a remedy: %s", method, pattern, status, body)
 		}
 		return
 	}

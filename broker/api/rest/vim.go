@@ -95,7 +95,18 @@ func vimsAsked(c *call) (broker.VIMQuery, error) {
 
 func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
 	v, err := s.broker.VIM(c.ctx, c.principal, c.path("id"))
-	return s.vim(v), err
+	if err != nil {
+		return answer[v1.VIM]{}, err
+	}
+	return s.waiting(c, v)
+}
+
+// waiting shows v with what it waits for.
+func (s *server) waiting(c *call, v broker.VIM) (answer[v1.VIM], error) {
+	a := s.vim(v)
+	var err error
+	a.body.WaitsFor, err = s.broker.WaitsFor(c.ctx, c.principal, v)
+	return a, err
 }
 
 func (s *server) updateVIM(c *call, in v1.Change) (answer[v1.VIM], error) {
@@ -115,10 +126,10 @@ func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
 		return answer[v1.VIM]{}, err
 	}
 	v, gone, err := s.broker.DeleteVIM(c.ctx, c.principal, c.path("id"), d)
-	if gone {
+	if err != nil || gone {
 		return answer[v1.VIM]{status: http.StatusNoContent}, err
 	}
-	return s.vim(v), err
+	return s.waiting(c, v)
 }
 
 func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {

@@ -49,6 +49,8 @@ type VIM struct {
 	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
 	Warnings    []string  `json:"warnings" doc:"Warnings: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
 
+	WaitsFor []string `json:"waitsFor,omitempty" doc:"What a draining VIM waits for: leases that have not ended, with what went wrong last and when they are tried again; only where one VIM is shown" example:"[\"lease c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6 of alice, which is revoking, tries: 3: VIM unreachable; the next try is at 2026-11-02T09:00:00Z\"]"`
+
 	SameAs []string `json:"sameAs,omitempty" doc:"Other VIMs that the caller sees and that are the same system, as project/name; only in the answers to a registration and to a check"`
 
 	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
@@ -83,7 +85,7 @@ type Cloud struct {
 
 	Leases   string   `json:"leases,omitempty" doc:"Kind of credential that a lease is: applicationCredential, or projectToken where the registered credential may not make any (clouds)"`
 	Trusts   bool     `json:"trustsByApplicationCredential,omitempty" doc:"Application credentials may make trusts, which Heat needs; where they may not, a lease for purpose heat is a project token (clouds)"`
-	Warnings []string `json:"warnings,omitempty" doc:"Which leases are not bounded, and why (clouds)"`
+	Warnings []string `json:"warnings,omitempty" doc:"Which leases are not bounded, and why; which services stand where the egress rules refuse to connect (clouds)"`
 
 	Catalog []CatalogEntry `json:"catalog,omitempty" doc:"Where the service catalog leads (clouds)"`
 }

@@ -23,7 +23,8 @@ import (
 
 func (p *program) auditCommand() *cobra.Command {
 	return console.Group("audit", "Read and verify the audit log",
-		"The audit log says who did what: an entry with every decision, one more with every outcome, chained by hashes.",
+		`The audit log says who did what: an entry with every decision, one more with
+every outcome, chained by hashes.`,
 		"  vimbroker audit list --since 1h\n  vimbroker audit verify",
 		p.auditListCommand(),
 		p.auditVerifyCommand(),
@@ -39,14 +40,14 @@ func (p *program) auditListCommand() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List audit entries, newest first",
-		Long: `List the audit entries that the caller may see, newest first: what principals of the
-caller's project did, and what others did on its VIMs. Who may read every project's
-entries sees all.
+		Long: `List the audit entries that the caller may see, newest first: what principals
+of the caller's project did, and what others did on its VIMs. Who may read
+every project's entries sees all.
 
-An effect is an entry "intent" before it begins, and "done" or "failed" afterwards.
---credential-id takes what the VIM's own audit log says: "JTI=..." of the annotation
-authentication.kubernetes.io/credential-id on Kubernetes, the id of the application
-credential on OpenStack.`,
+An effect is an entry "intent" before it begins, and "done" or "failed"
+afterwards. --credential-id takes what the VIM's own audit log says: "JTI=..."
+of the annotation authentication.kubernetes.io/credential-id on Kubernetes,
+the id of the application credential on OpenStack.`,
 		Example: `  vimbroker audit list --since 24h --principal alice
   vimbroker audit list --vim edge-1 --effects
   vimbroker audit list --action server:login --outcome denied -o json`,
@@ -134,16 +135,18 @@ func (p *program) auditVerifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify that no audit entry is missing, altered or out of order",
-		Long: `Fetch the audit log, verify its chain of hashes, and verify that it is the log whose
-Merkle tree (RFC 6962) the broker keeps. You need the right to read every project's
-entries.
+		Long: `Fetch the audit log, verify its chain of hashes, and verify that it is the log
+whose Merkle tree (RFC 6962) the broker keeps. You need the right to read
+every project's entries.
 
-The command prints an anchor: the size of the log and the root of its tree. Keep it
-elsewhere. With --anchor the command proves that the log begins with what it held
-then: a log that was rewritten or cut off, even as a whole, does not pass. With --newer
-it goes on from there and fetches only what is newer.`,
-		Example: "  vimbroker audit verify\n  vimbroker audit verify --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
-		Args:    console.Names(),
+The command prints an anchor: the size of the log and the root of its tree.
+Keep it elsewhere. With --anchor the command proves that the log begins with
+what it held then: a log that was rewritten or cut off, even as a whole, does
+not pass. With --newer it goes on from there and fetches only what is newer.`,
+		Example: `  vimbroker audit verify
+  vimbroker audit verify \
+      --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`,
+		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
 			kept, err := parseAnchor(anchor)
 			if err != nil {

@@ -17,7 +17,8 @@ import (
 
 func (p *program) keyCommand() *cobra.Command {
 	group := console.Group("key", "See, rotate and migrate the keys that seal credentials",
-		"Each VIM's credential is sealed with a key of its own, which is kept in a key store.",
+		`Each VIM's credential is sealed with a key of its own, which is kept in a key
+store.`,
 		`  vimbroker key status
   vimbroker key rotate --older-than 720h
   vimbroker key migrate --to vault`,
@@ -34,10 +35,10 @@ func (p *program) keyStatusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Say how each VIM's credential is sealed",
-		Long: `List the key store and the age of each VIM's key. With --try, also test that each
-credential opens, and fail (exit code 1) if one does not. After you restore a
-backup, --try shows the VIMs whose keys have changed since the backup; give their
-credentials again.`,
+		Long: `List the key store and the age of each VIM's key. With --try, also test that
+each credential opens, and fail (exit code 1) if one does not. After you
+restore a backup, --try shows the VIMs whose keys have changed since the
+backup; give their credentials again.`,
 		Example: "  vimbroker key status\n  vimbroker key status --try -o json",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
@@ -92,9 +93,10 @@ func (p *program) keyRotateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rotate [VIM]",
 		Short: "Seal credentials under new keys, and destroy the old ones",
-		Long: `Seal credentials with a new key: that of one VIM, those of all VIMs, or those whose
-key is older than a given age. The server tests the new key before it destroys the
-old one. Leases are not affected. If the command is interrupted, repeat it.`,
+		Long: `Seal credentials with a new key: that of one VIM, those of all VIMs, or those
+whose key is older than a given age. The server tests the new key before it
+destroys the old one. Leases are not affected. If the command is interrupted,
+repeat it.`,
 		Example: "  vimbroker key rotate edge-1\n  vimbroker key rotate --older-than 720h\n  vimbroker key rotate --all",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
@@ -130,9 +132,9 @@ func (p *program) keyMigrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate --to STORE",
 		Short: "Move every VIM to keys in another key store",
-		Long: `Move every credential that uses another key store to a new key in the named one, and
-destroy the old keys. Both key stores must be in the server's configuration. If the
-command is interrupted, repeat it.`,
+		Long: `Move every credential that uses another key store to a new key in the named
+one, and destroy the old keys. Both key stores must be in the server's
+configuration. If the command is interrupted, repeat it.`,
 		Example: "  vimbroker key migrate --to vault",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {

@@ -23,8 +23,9 @@ var (
 
 func (p *program) leaseCommand() *cobra.Command {
 	group := console.Group("lease", "Take, look at, renew and revoke leases",
-		"A lease is a credential derived from a VIM's: narrow, short-lived, revocable, and recorded.",
-		`  vimbroker lease issue --vim edge-1 --role edit --namespace web --out kubeconfig
+		`A lease is a credential derived from a VIM's: narrow, short-lived, revocable,
+and recorded.`,
+		`  vimbroker lease issue --vim edge-1 --role edit -n web --out kubeconfig
   vimbroker lease list
   vimbroker lease revoke --vim edge-1 --wait`,
 		p.leaseIssueCommand(),
@@ -45,7 +46,8 @@ func (p *program) leaseListCommand() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List leases",
-		Long:    "List the leases that you may see, newest first. Leases that have ended are listed only with --all or --state.",
+		Long: `List the leases that you may see, newest first. Leases that have ended are
+listed only with --all or --state.`,
 		Example: `  vimbroker lease list
   vimbroker lease list --vim edge-1 --all
   vimbroker lease list --state irrevocable -o json`,
@@ -144,7 +146,8 @@ func (p *program) leaseShowCommand() *cobra.Command {
 		Use:     "show ID",
 		Aliases: []string{"get", "describe"},
 		Short:   "Show one lease",
-		Long:    "Show one lease. Its credential is printed only when it is issued or renewed, never here.",
+		Long: `Show one lease. Its credential is printed only when it is issued or renewed,
+never here.`,
 		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
 		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
@@ -256,8 +259,9 @@ The previous credential works until it expires or the lease ends.
 
 With --out FILE --replace the file always holds one complete configuration: if
 renewing fails, the old one stays.`,
-		Example: "  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --out kubeconfig --replace",
-		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
+		Example: `  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 \
+      --out kubeconfig --replace`,
+		Args: console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			var r v1.Renewal
 			if ttl != 0 {

@@ -35,13 +35,14 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 and in time. --out writes its client configuration to a file that only you can
 read. Without --out the configuration goes to standard output; a line about the
 lease goes to standard error. With -o json or -o yaml the whole lease goes to
-standard output.
+standard output; with --out as well, the lease and the name of the file.
 
 If the configuration cannot be written, the lease is revoked.
 
---exec-plugin takes no lease. It prints a kubeconfig without a credential; kubectl
-then runs "vimbroker credential" whenever it needs one.`,
-		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m --out web.kubeconfig
+--exec-plugin takes no lease. It prints a kubeconfig without a credential;
+kubectl then runs "vimbroker credential" whenever it needs one.`,
+		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m \
+      --out web.kubeconfig
   vimbroker lease issue --vim edge-1 --out kubeconfig --replace
   eval "$(vimbroker lease issue --vim edge-1 --format env)"
   vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
@@ -110,6 +111,13 @@ func (f *outFlags) create(c *cobra.Command) (*files.NewFile, error) {
 	return files.CreateFile(f.name, f.replace)
 }
 
+// writtenLease is a lease whose client configuration is in a file.
+type writtenLease struct {
+	v1.Lease
+	// File is the name that was given with --out.
+	File string `json:"file"`
+}
+
 // handOver gives the client configuration to the person: in a file, or on stdout.
 // With a file, -o json and -o yaml print the lease without it.
 func (p *program) handOver(l v1.IssuedLease, file *files.NewFile) error {
@@ -123,7 +131,7 @@ func (p *program) handOver(l v1.IssuedLease, file *files.NewFile) error {
 		if err := file.Commit(content); err != nil || p.ForPeople() {
 			return err
 		}
-		return p.Print(l.Lease, nil)
+		return p.Print(writtenLease{l.Lease, file.Name()}, nil)
 	case !p.ForPeople():
 		return p.Print(l, nil)
 	}

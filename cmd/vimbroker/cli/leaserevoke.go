@@ -27,8 +27,9 @@ func (p *program) leaseRevokeCommand() *cobra.Command {
 --principal and --operation together, or with --all every lease that you may
 revoke. It is safe to revoke a lease again.
 
-A credential may work for a short time after it is revoked; "lease show" says how
-long at most. --wait returns when the server has tested that it no longer works.`,
+A credential may work for a short time after it is revoked; "lease show" says
+how long at most. --wait returns when the server has tested that it no longer
+works.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
   vimbroker lease revoke --vim edge-1 --principal alice`,
 		ValidArgsFunction: p.LeaseIDs,

@@ -37,13 +37,15 @@ func (p *program) policyExplainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ACTION",
 		Short: "Say whether an action is allowed, and by which policies",
-		Long: `Show what the policies decide about an action on a VIM, a lease or the project, and
-which policies are the reason. The action itself is not done. You may always ask
-about yourself; to ask about another principal (--principal) you need a right. The
-exit code is 0 if it is allowed and 1 if it is denied.`,
+		Long: `Show what the policies decide about an action on a VIM, a lease or the
+project, and which policies are the reason. The action itself is not done. You
+may always ask about yourself; to ask about another principal (--principal)
+you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 		Example: `  vimbroker policy explain vim:register
-  vimbroker policy explain lease:issue --vim edge-1 --role cluster-admin --ttl 8h
-  vimbroker policy explain lease:issue --vim edge-1 --principal bob --in-project acme --with-role member`,
+  vimbroker policy explain lease:issue --vim edge-1 --role cluster-admin \
+      --ttl 8h
+  vimbroker policy explain lease:issue --vim edge-1 --principal bob \
+      --in-project acme --with-role member`,
 		Args: console.Names("ACTION (like lease:issue)"), ValidArgsFunction: console.OnlyFirst(cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp)),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			if vim != "" && lease != "" {

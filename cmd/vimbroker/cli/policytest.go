@@ -19,25 +19,27 @@ func (p *program) policyTestCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "test FILE [DIR]",
 		Short: "Try policies on questions whose answers are known",
-		Long: `Ask the policies in DIR, with the built-in ones, the questions in FILE, and compare the
-answers with those that FILE wants. The exit code is 1 if one differs. Nothing is sent
-to the server. FILE is YAML:
+		Long: `Ask the policies in DIR, with the built-in ones, the questions in FILE, and
+compare the answers with those that FILE wants. The exit code is 1 if one
+differs. Nothing is sent to the server. FILE is YAML:
 
   tests:
     - name: a member leases no cluster-admin
       principal: {name: alice, project: acme, roles: [member]}
       action: lease:issue
-      vim: {project: acme, name: edge-1, type: kubernetes, labels: {stage: prod}}
+      vim:
+        {project: acme, name: edge-1, type: kubernetes, labels: {stage: prod}}
       wish: {ttl: 1h, role: cluster-admin, grade: unbounded}
       want: denied                # or allowed
-      by: [site.no-cluster-admin] # optional: the policies that must be the reason
+      by: [site.no-cluster-admin]   # optional: the policies that must decide
 
-In place of vim stands lease: {project, owner, vimProject, vimName, vimType} or
-project: NAME, which is the principal's if none is there. vim has shared and sharedWith
-besides. wish has namespaces, purpose, clusterWide, resources and verbs besides. Where a
-VIM is written, draft has what it would be: name, type, endpointHost, plainHTTP,
-insecureSkipVerify, serverName, keyStore, default, shared, sharedWith, labels, and what
-it was: sharedBefore, sharedWithBefore, labelsBefore.`,
+In place of vim stands lease: {project, owner, vimProject, vimName, vimType}
+or project: NAME, which is the principal's if none is there. vim has shared
+and sharedWith besides. wish has namespaces, purpose, clusterWide, resources
+and verbs besides. Where a VIM is written, draft has what it would be: name,
+type, endpointHost, plainHTTP, insecureSkipVerify, serverName, keyStore,
+default, shared, sharedWith, labels, and what it was: sharedBefore,
+sharedWithBefore, labelsBefore.`,
 		Example: "  vimbroker policy test policies_test.yaml /etc/vimbroker/policies",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {

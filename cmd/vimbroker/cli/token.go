@@ -15,7 +15,8 @@ import (
 
 func (p *program) tokenCommand() *cobra.Command {
 	return console.Group("token", "Make callers' tokens",
-		"The server knows its callers by tokens, of which its tokens file keeps digests only.",
+		`The server knows its callers by tokens, of which its tokens file keeps digests
+only.`,
 		"  vimbroker token new --name alice --project acme --role member",
 		p.tokenNewCommand(),
 	)
@@ -74,8 +75,8 @@ only a digest. Nothing is sent to the server.`,
 	flags.StringVar(&t.Name, "name", "", "the caller's name")
 	flags.StringVar(&t.Project, "project", "", "the project that it acts in")
 	flags.DurationVar(&life, "expires-in", 0, "how long the server takes the token (default: without end)")
-	flags.StringArrayVar(&t.Roles, "role", nil, "role in the project: admin, member or reader; can be repeated")
-	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringArrayVar(&t.Roles, "role", nil, "role: reader, member or project-admin of the project, or admin of all; can be repeated")
+	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleProjectAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }

@@ -21,7 +21,8 @@ const listPage = 500
 
 func (p *program) vimCommand() *cobra.Command {
 	group := console.Group("vim", "Register, look at and change VIMs",
-		"A VIM is a registered cluster or cloud. Its credential is sealed at the server and never shown again; leases are derived from it.",
+		`A VIM is a registered cluster or cloud. Its credential is sealed at the server
+and never shown again; leases are derived from it.`,
 		`  vimbroker vim register --kubeconfig ~/.kube/config --context edge edge-1
   vimbroker vim list
   vimbroker vim check edge-1`,
@@ -66,10 +67,12 @@ func (p *program) vimListCommand() *cobra.Command {
 		Long: `List the VIMs of your project, and shared ones. --project lists those of another
 project, and --all-projects every VIM that you may see.
 
---label selects as kubectl does: site=north, site!=north, 'site in (north,south)',
-'site notin (north)', site, '!site'; requirements are divided by commas.`,
+--label selects as kubectl does: site=north, site!=north, 'site in
+(north,south)', 'site notin (north)', site, '!site'; requirements are divided
+by commas.`,
 		Example: `  vimbroker vim list
-  vimbroker vim list --label 'site in (north,south),tier!=test' --status reachable
+  vimbroker vim list --label 'site in (north,south),tier!=test' \
+      --status reachable
   vimbroker vim list --all-projects -o wide
   vimbroker vim list -o jsonpath='{.items[*].name}'`,
 		Args: console.Names(),
@@ -150,6 +153,9 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Type", v.Type)
 		console.Fact(w, "Status", v.Status)
 		console.Fact(w, "Message", v.Message)
+		for _, what := range v.WaitsFor {
+			console.Fact(w, "Waits for", what)
+		}
 		console.Fact(w, "Warnings", console.List(v.Warnings))
 		console.Fact(w, "Same system as", console.List(v.SameAs))
 		console.Fact(w, "Endpoint", v.Endpoint)
@@ -261,8 +267,9 @@ func (p *program) vimCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check VIM",
 		Short: "Check endpoint and credential now",
-		Long: `Check now whether the VIM answers, whether it is still the same VIM, and whether it
-accepts the credential. Fails (exit code 1) unless the VIM is reachable.`,
+		Long: `Check now whether the VIM answers, whether it is still the same VIM, and
+whether it accepts the credential. Fails (exit code 1) unless the VIM is
+reachable.`,
 		Example: "  vimbroker vim check edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
@@ -291,25 +298,35 @@ func (p *program) vimDeleteCommand() *cobra.Command {
 		Use:     "delete VIM",
 		Aliases: []string{"rm"},
 		Short:   "Delete a VIM and destroy its credential's key",
-		Long: `Delete a VIM. The server refuses while the VIM has active leases. With --drain it
-revokes them first, and deletes the VIM when the last one has ended.`,
+		Long: `Delete a VIM. The server refuses while the VIM has active leases. With --drain
+it revokes them first, and deletes the VIM when the last one has ended.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
-			v, gone, err := broker.DeleteVIM(ctx, args[0], d)
+			before, err := broker.VIM(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			v, gone, err := broker.DeleteVIM(ctx, before.ID, d)
 			switch {
 			case err != nil:
 				return err
 			case gone:
-				p.Warn("%s is deleted", args[0])
+				p.Warn("%s is deleted%s", args[0], worth(before.Credential.KeyStore))
+				if d.Force {
+					return p.leftBehind(ctx, broker, before)
+				}
 				return nil
 			case !wait:
-				p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker lease list --vim %s", args[0], v.ID)
+				p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker vim show %s", args[0], v.ID)
+				for _, what := range v.WaitsFor {
+					p.Warn("it waits for %s", what)
+				}
 				return nil
 			}
-			return p.awaitGone(ctx, broker, args[0], v.ID)
+			return p.awaitGone(ctx, broker, args[0], v)
 		}),
 	}
 	flags := c.Flags()
@@ -321,8 +338,44 @@ revokes them first, and deletes the VIM when the last one has ended.`,
 	return c
 }
 
+// worth says where the key of a deleted VIM may be brought back.
+func worth(keyStore string) string {
+	switch keyStore {
+	case "keydir":
+		return "; its key is deleted, recoverable from the disk until that is overwritten"
+	case "barbican":
+		return "; its key is deleted, recoverable by Barbican's operator for a while"
+	}
+	return ""
+}
+
+// leftBehind names what a forced deletion left on the VIM: leases that were not revoked,
+// and perhaps what the broker made there.
+func (p *program) leftBehind(ctx context.Context, broker *client.Client, v v1.VIM) error {
+	left := 0
+	for l, err := range broker.AllLeases(ctx, client.LeaseQuery{State: "irrevocable"}) { // by the VIM's id nothing is found any more
+		if err != nil {
+			return fmt.Errorf("listing the leases that were left behind: %w; see: vimbroker lease list --state irrevocable", err)
+		}
+		if l.VIM != v.ID {
+			continue
+		}
+		left++
+		p.Warn("left behind: lease %s of %s works until %s", l.ID, l.Principal, p.Moment(l.ExpiresAt))
+	}
+	switch {
+	case left == 0 && v.Status == "reachable":
+	case v.Type == "kubernetes":
+		p.Warn("left behind: what has the label vimbroker.io/vim=%s on the cluster; remove it there: kubectl delete serviceaccounts,secrets,rolebindings,clusterrolebindings,roles,clusterroles -A -l vimbroker.io/vim=%[1]s", v.ID)
+	default:
+		p.Warn("left behind: application credentials of the registered user that are named after those leases; remove them on the cloud: openstack application credential list")
+	}
+	return nil
+}
+
 // awaitGone polls until a draining VIM is gone.
-func (p *program) awaitGone(ctx context.Context, broker *client.Client, name, id string) error {
+func (p *program) awaitGone(ctx context.Context, broker *client.Client, name string, v v1.VIM) error {
+	id := v.ID
 	err := p.Await(ctx, "the leases on "+name+" have ended and it is gone", func() (bool, string, error) {
 		_, err := broker.VIM(ctx, id)
 		if client.Status(err) == http.StatusNotFound {
@@ -331,8 +384,8 @@ func (p *program) awaitGone(ctx context.Context, broker *client.Client, name, id
 		return false, "", err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until %s is gone: %w; see: vimbroker lease list --vim %[3]s; where the VIM cannot be asked any more: vimbroker vim delete %[3]s --drain --force", name, err, id)
+		return fmt.Errorf("waiting until %s is gone: %w; what it waits for: vimbroker vim show %[3]s; where the VIM cannot be asked any more: vimbroker vim delete %[3]s --drain --force", name, err, id)
 	}
-	p.Warn("%s is deleted", name)
+	p.Warn("%s is deleted%s", name, worth(v.Credential.KeyStore))
 	return nil
 }

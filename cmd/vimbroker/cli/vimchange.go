@@ -24,14 +24,16 @@ func (p *program) vimUpdateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "update VIM",
 		Short: "Change a VIM",
-		Long: `Change what the flags name; everything else stays. If you change the endpoint, CA,
-verification or scope, give the credential again: a stored credential is never
-sent to a new address. The server checks the change against the VIM before it
-stores anything. Existing leases keep using the previous settings.`,
+		Long: `Change what the flags name; everything else stays. If you change the endpoint,
+CA, verification or scope, give the credential again: a stored credential is
+never sent to a new address. The server checks the change against the VIM
+before it stores anything. Existing leases keep using the previous settings.`,
 		Example: `  vimbroker vim update edge-1 --label site=south --label old-
   vimbroker vim update edge-1 --default
-  vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 --bearer-token-file token
-  vimbroker vim update cloud-1 --region RegionTwo --username ops --password-file password`,
+  vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 \
+      --bearer-token-file token
+  vimbroker vim update cloud-1 --region RegionTwo --username ops \
+      --password-file password`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
 			change, err := s.change(c, p)

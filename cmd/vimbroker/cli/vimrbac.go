@@ -16,22 +16,24 @@ func (p *program) vimRBACCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rbac [VIM]",
 		Short: "Print the rights that a cluster must give the broker",
-		Long: `Print YAML for kubectl apply: the rights that a cluster must give the credential that
-you register. An administrator of the cluster applies it.
+		Long: `Print YAML for kubectl apply: the rights that a cluster must give the
+credential that you register. An administrator of the cluster applies it.
 
-Without a VIM it makes a service account, and gives it the rights of managed mode:
-the broker makes namespaces of its own on the cluster, one for each combination of
-role and scope. With a VIM the rights go to whom the cluster takes its credential for.
+Without a VIM it makes a service account, and gives it the rights of managed
+mode: the broker makes namespaces of its own on the cluster, one for each
+combination of role and scope. With a VIM the rights go to whom the cluster
+takes its credential for.
 
-With --pool the VIM runs in prepared mode: the broker works in a pool of that many
-namespaces, and in the --namespace of its leases, and nowhere else. Each namespace of
-the pool serves one combination of role and scope at a time.
+With --pool the VIM runs in prepared mode: the broker works in a pool of that
+many namespaces, and in the --namespace of its leases, and nowhere else. Each
+namespace of the pool serves one combination of role and scope at a time.
 
---for engine adds the right to hand out rules that the credential does not hold itself,
-which life-cycle operations need.`,
+--for engine adds the right to hand out rules that the credential does not
+hold itself, which life-cycle operations need.`,
 		Example: `  vimbroker vim rbac | kubectl apply -f -
   vimbroker vim rbac --role view --role edit
-  vimbroker vim rbac edge-1 --pool 8 --namespace shop --namespace web | kubectl apply -f -
+  vimbroker vim rbac edge-1 --pool 8 --namespace shop \
+      --namespace web | kubectl apply -f -
   vimbroker vim rbac edge-1 --for engine`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 	}

@@ -34,12 +34,12 @@ func (p *program) vimRegisterCommand() *cobra.Command {
 		Use:   "register NAME",
 		Short: "Register a VIM",
 		Long: `Register a cluster or cloud under a name of its own in the project. The server
-connects to it and checks the credential before it stores anything. Where the facts come from
-is one of:
+connects to it and checks the credential before it stores anything. Where the
+facts come from is one of:
 
   --config-file  a VIM file of OpenStack Tacker, as it is
-  --kubeconfig   a context of a kubeconfig; files that it names are read here and
-                 sent along, but nothing in it is ever run
+  --kubeconfig   a context of a kubeconfig; files that it names are read here
+                 and sent along, but nothing in it is ever run
   --clouds-yaml  a cloud of a clouds.yaml
   --endpoint     the flags of this command
 
@@ -47,8 +47,10 @@ Secrets are read from files, or from standard input for the file "-"; never
 from the command line, which every user of the machine can see.`,
 		Example: `  vimbroker vim register --kubeconfig ~/.kube/config --context edge edge-1
   vimbroker vim register --config-file tacker-vim.yaml edge-1 --label site=north
-  vimbroker vim register --endpoint https://10.0.0.10:6443 --ca-cert-file ca.pem --bearer-token-file token edge-1
-  vimbroker vim register --clouds-yaml clouds.yaml --cloud nfv --ca-cert-file ca.pem cloud-1`,
+  vimbroker vim register --endpoint https://10.0.0.10:6443 \
+      --ca-cert-file ca.pem --bearer-token-file token edge-1
+  vimbroker vim register --clouds-yaml clouds.yaml --cloud nfv \
+      --ca-cert-file ca.pem cloud-1`,
 		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			from, err := s.read(c, p)

@@ -16,8 +16,8 @@ func (p *program) vimShareCommand() *cobra.Command {
 	return p.sharingCommand(&cobra.Command{
 		Use:   "share VIM",
 		Short: "Let other projects see and lease a VIM",
-		Long: `Let the projects that --with names, or with --with-all every project, see and lease a
-VIM. Those that it is shared with already stay.`,
+		Long: `Let the projects that --with names, or with --with-all every project, see and
+lease a VIM. Those that it is shared with already stay.`,
 		Example: "  vimbroker vim share edge-1 --with acme --with lab\n  vimbroker vim share edge-1 --with-all",
 	}, func(change *v1.Change, v v1.VIM, with []string, all bool) {
 		if all {
@@ -34,9 +34,10 @@ func (p *program) vimUnshareCommand() *cobra.Command {
 	return p.sharingCommand(&cobra.Command{
 		Use:   "unshare VIM",
 		Short: "Share a VIM with fewer projects, or none",
-		Long: `Take a VIM back from the projects that --with names, or with --with-all from the
-projects that are not named; without flags from all of them. Leases of theirs are not
-renewed any more, and end at once where the server is configured so (lease.endWithAccess).`,
+		Long: `Take a VIM back from the projects that --with names, or with --with-all from
+the projects that are not named; without flags from all of them. Leases of
+theirs are not renewed any more, and end at once where the server is
+configured so (lease.endWithAccess).`,
 		Example: "  vimbroker vim unshare edge-1 --with acme\n  vimbroker vim unshare edge-1",
 	}, func(change *v1.Change, v v1.VIM, with []string, all bool) {
 		if no := false; all || len(with) == 0 {

@@ -48,6 +48,9 @@ func (f *NewFile) free() error {
 	return nil
 }
 
+// Name is the name that it gets.
+func (f *NewFile) Name() string { return f.name }
+
 // Commit writes the content and gives the file its name. On failure no file of this
 // content is left.
 func (f *NewFile) Commit(content []byte) (err error) {

@@ -60,9 +60,10 @@ func (p *program) credentialCommand() *cobra.Command {
 what a kubeconfig made by "vimbroker lease issue --exec-plugin" has kubectl run.
 It never asks anything, so any interactiveMode will do.
 
-The client must tell which cluster it asks for (provideClusterInfo: true), and that
-must be the VIM's: a credential is never given for another server. Calls that
-wish the same, by one user of one machine, share one lease for half its life.`,
+The client must tell which cluster it asks for (provideClusterInfo: true), and
+that must be the VIM's: a credential is never given for another server. Calls
+that wish the same, by one user of one machine, share one lease for half its
+life.`,
 		Example: "  vimbroker credential --vim edge-1 --role view",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {

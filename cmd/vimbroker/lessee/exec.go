@@ -31,21 +31,22 @@ func (p *program) execCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec VIM [flags] -- COMMAND [ARG...]",
 		Short: "Run a command with a lease, and revoke it when the command ends",
-		Long: `Take a lease on a VIM, run a command that uses it, and revoke the lease when the
-command ends for any reason. The command's environment has KUBECONFIG and the
-KUBE_ and HELM_ variables; on OpenStack it has OS_CLIENT_CONFIG_FILE and OS_CLOUD,
-and no other OS_ variable. It does not have the token of vimbroker.
+		Long: `Take a lease on a VIM, run a command that uses it, and revoke the lease when
+the command ends for any reason. The command's environment has KUBECONFIG and
+the KUBE_ and HELM_ variables; on OpenStack it has OS_CLIENT_CONFIG_FILE and
+OS_CLOUD, and no other OS_ variable. It does not have the token of vimbroker.
 
-The files that these variables name are private, and are removed at the end. If
-exec is killed, the next exec removes them. While the command runs, exec renews the
-lease and replaces the token file.
+The files that these variables name are private, and are removed at the end.
+If exec is killed, the next exec removes them. While the command runs, exec
+renews the lease and replaces the token file.
 
-exec passes the signals INT, TERM, HUP, QUIT, USR1, USR2 and WINCH to the command,
-and exits with the command's exit code (128+n if signal n ended it). If it cannot
-run the command, it exits with 127 (no such command), 126 (not executable), or 125
-(any other reason).`,
+exec passes the signals INT, TERM, HUP, QUIT, USR1, USR2 and WINCH to the
+command, and exits with the command's exit code (128+n if signal n ended it).
+If it cannot run the command, it exits with 127 (no such command), 126 (not
+executable), or 125 (any other reason).`,
 		Example: `  vimbroker exec edge-1 -- kubectl get pods
-  vimbroker exec edge-1 --role edit --namespace web --ttl 30m -- helm upgrade web ./chart
+  vimbroker exec edge-1 --role edit --namespace web --ttl 30m \
+      -- helm upgrade web ./chart
   vimbroker exec cloud-1 -- openstack server list`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch dash := c.ArgsLenAtDash(); {

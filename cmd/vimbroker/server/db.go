@@ -17,9 +17,9 @@ import (
 
 func (p *program) dbCommand() *cobra.Command {
 	return console.Group("db", "Prepare the database that several servers share",
-		`These commands do not talk to a server. They read the server's configuration file,
-and use the database that database.postgres names. They read no other file that the
-configuration names, except the file of the connection string.`,
+		`These commands do not talk to a server. They read the server's configuration
+file, and use the database that database.postgres names. They read no other file
+that the configuration names, except the file of the connection string.`,
 		`  vimbroker db status --config /etc/vimbroker/vimbroker.yaml
   vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml
   vimbroker db copy --config /etc/vimbroker/vimbroker.yaml`,
@@ -68,9 +68,9 @@ func (p *program) dbStatusCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "status",
 		Short: "Say whether the schema is this version's",
-		Long: `Compare the schema of the database with the schema of this version. Fails (exit
-code 1) if they differ, and says whether a server of this version can still use the
-database. Also fails if the database does not answer.`,
+		Long: `Compare the schema of the database with the schema of this version. Fails
+(exit code 1) if they differ, and says whether a server of this version can
+still use the database. Also fails if the database does not answer.`,
 		Example: "  vimbroker db status --config /etc/vimbroker/vimbroker.yaml -o json",
 	}, func(ctx context.Context, c config) error {
 		found, err := postgres.Status(ctx, c.Database.options(newLog(p.Err, c)))
@@ -104,14 +104,14 @@ func (p *program) dbMigrateCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the schema up to date",
-		Long: `Bring the schema to this version. Servers of the previous version keep running and
-can restart, so run this with the new version first, then replace the servers one by
-one. If the command is interrupted, repeat it. It does nothing if the schema is
-already current.
+		Long: `Bring the schema to this version. Servers of the previous version keep running
+and can restart, so run this with the new version first, then replace the
+servers one by one. If the command is interrupted, repeat it. It does nothing
+if the schema is already current.
 
-Run it again with --finish when no server of an older version is left. Older versions
-are then refused, and the servers seal every stored credential together with the
-address it is meant for. A new database needs no --finish.`,
+Run it again with --finish when no server of an older version is left. Older
+versions are then refused, and the servers seal every stored credential
+together with the address it is meant for. A new database needs no --finish.`,
 		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml\n  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml --finish",
 	}, func(ctx context.Context, c config) error {
 		o := c.Database.options(newLog(p.Err, c))
@@ -138,15 +138,17 @@ func (p *program) dbCopyCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "copy",
 		Short: "Copy a server's embedded database into PostgreSQL",
-		Long: `Copy VIMs, leases, the list of keys to destroy and the audit log of a stopped server
-into an empty PostgreSQL database: all of it or nothing. The command makes the
-schema, counts what it copied, and verifies the audit log. It refuses while a server
-uses the embedded database, and if the PostgreSQL database is not empty.
+		Long: `Copy VIMs, leases, the list of keys to destroy and the audit log of a stopped
+server into an empty PostgreSQL database: all of it or nothing. The command
+makes the schema, counts what it copied, and verifies the audit log. It
+refuses while a server uses the embedded database, and if the PostgreSQL
+database is not empty.
 
-Keys are not in the database: the new servers need the key stores of the old one.
-Do not start a server on the embedded database again: two servers that know the
-same credentials destroy each other's keys.`,
-		Example: "  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml --from /var/lib/vimbroker/vimbroker.db",
+Keys are not in the database: the new servers need the key stores of the old
+one. Do not start a server on the embedded database again: two servers that
+know the same credentials destroy each other's keys.`,
+		Example: `  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml \
+      --from /var/lib/vimbroker/vimbroker.db`,
 	}, func(ctx context.Context, c config) error {
 		if from == "" {
 			from = c.databaseFile()

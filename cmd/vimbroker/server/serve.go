@@ -43,32 +43,35 @@ is left out means:
   listen: 127.0.0.1:8420      # host:port; port 0 takes a free one
   tls: {certFile: , keyFile: }  # needed unless listen is a loopback address
   dataDir: ~/.local/state/vimbroker   # or $XDG_STATE_HOME/vimbroker
-  database:                   # none: a file in dataDir, for one server; for several:
+  database:                   # none: a file in dataDir, for one server
     postgres: {dsnFile: , maxConns: 20, migrate: false}   # see "vimbroker db"
-  keyStores: [keydir: {dir: DATADIR/keys}]   # the first takes new keys; also vault, barbican: {...}
+  keyStores:                  # the first takes new keys; also vault, barbican
+    - keydir: {dir: DATADIR/keys}
   tokensFile:                 # needed, or callers; see "vimbroker token new"
-  callers: {keystone: {authURL: , auth: {...}}}   # none: Keystone tokens are not taken
-  tackerAPI: {enabled: false, compat: }  # OpenStack Tacker's /v1.0/vims; on with --dev
-  trustedProxies: {networks: [], header: X-Forwarded-For}   # balancers in front of it
+  callers:                    # none: Keystone tokens are not taken
+    keystone: {authURL: , auth: {...}}
+  tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
+  trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: [vimbroker.io/]   # need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies
   egress:                     # what VIM endpoints may be connected to
     allowLoopback: false
     networks: []              # none: every ordinary unicast network
     ports: []                 # none: 80, 443 and 1024-65535
-    projects: {}              # project: {allowLoopback, networks, ports} instead
+    projects: {}              # project: {allowLoopback, networks, ports}
   lease: {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false}
-  quota: {perPrincipal: 1000, perVIM: 10000, perProject: 10000}  # live leases; 0: no bound
+  quota:                      # live leases; 0: no bound
+    {perPrincipal: 1000, perVIM: 10000, perProject: 10000}
   checkInterval: 5m
-  audit: {readsOneIn: 1}      # of reads, but for polls, the log has one in so many; 0: none
+  audit: {readsOneIn: 1}      # of reads the log has one in so many; 0: none
   log: {level: info, format: json}
   shutdownGrace: 30s
 
-deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP the
-file is read again: tokens, policies, egress rules and the certificate are replaced
-without a restart. A file with a fault changes nothing, and the log says what is
-wrong; so it does of keys that changed and need a restart. --check checks a file
-without starting anything: run it before a reload.
+deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP
+the file is read again: tokens, policies, egress rules and the certificate are
+replaced without a restart. A file with a fault changes nothing, and the log
+says what is wrong; so it does of keys that changed and need a restart.
+--check checks a file without starting anything: run it before a reload.
 
 It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 		Example: `  vimbroker serve --dev
