@@ -98,7 +98,7 @@ func TestWhatIsDecidedAgainIsNotRecordedAsRefused(t *testing.T) {
 func TestALeaseThatHasEndedMeanwhileHoldsUpNoOther(t *testing.T) {
 	b := newBench(t, benchOptions{terms: func(t *broker.Terms) { t.GiveUpAfter = 1 }})
 	v := b.mustRegister(root, "edge1")
-	b.kube.FailNext("DELETE", "/secrets/", 403, -1)
+	b.kube.FailNext("DELETE", "/serviceaccounts/", 403, -1)
 	var ids []string
 	for range 2 {
 		l, _ := b.mustIssue(root, v.ID)
