@@ -60,7 +60,7 @@ type Terms struct {
 	ReapEvery, SettleEvery, InventoryEvery time.Duration
 	// CallTimeout bounds one call of a driver, which may be a few requests to the VIM.
 	CallTimeout time.Duration
-	// AbandonedAfter is when unfinished work is taken for a dead process's. It is
+	// AbandonedAfter is when unfinished work is assumed to be a crashed process's. It is
 	// far longer than any request can take.
 	AbandonedAfter time.Duration
 	// GiveUpAfter is how many failed revocations make a lease irrevocable. On a VIM

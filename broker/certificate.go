@@ -69,7 +69,7 @@ func (b *Broker) usable(field, what string, c *x509.Certificate) error {
 // say it in its answer.
 func (b *Broker) warnUnverified(ctx context.Context, v VIM) {
 	if v.Current.Target.InsecureSkipVerify {
-		b.log.WarnContext(ctx, "the server of this VIM is not verified; whoever is on the way can read the credential", "vim", v.ID, "name", v.Name)
+		b.log.WarnContext(ctx, "the server of this VIM is not verified; anyone on the network path can read the credential", "vim", v.ID, "name", v.Name)
 	}
 }
 

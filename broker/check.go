@@ -42,8 +42,8 @@ func (b *Broker) CheckDue(ctx context.Context) error {
 	return errors.Join(err, group.Wait())
 }
 
-// check asks the VIM, and records the answer. It errs only where the broker's own
-// parts do.
+// check asks the VIM, and records the answer. It fails only if the store or a
+// key store does.
 func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
 	d, err := b.driver(v.Type)
 	if err != nil {

@@ -59,7 +59,7 @@ type Driver interface {
 
 	// Issue makes the upstream object g.Handle and mints the first credential.
 	// An object of that name that is already there is ours, from an attempt that
-	// died: it is adopted. When Issue errs, the object may be left: the caller
+	// died: it is adopted. If Issue fails, the object may be left: the caller
 	// calls Revoke.
 	Issue(ctx context.Context, a Access, g Grant) (Minted, error)
 

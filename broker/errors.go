@@ -61,7 +61,7 @@ const (
 	NextExplain
 	// NextEndLeases revokes the leases of a VIM, or drains it while it is deleted.
 	NextEndLeases
-	// NextMigrate migrates the database. Only whoever runs the broker can do that.
+	// NextMigrate migrates the database. Only the broker's operator can do that.
 	NextMigrate
 	nextEnd
 )

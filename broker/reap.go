@@ -15,7 +15,7 @@ import (
 const (
 	// confirmEvery is how long to wait between two tries of a revoked credential.
 	confirmEvery = 2 * time.Second
-	// pastExpiry is when a credential that cannot be tried is taken for dead. Its
+	// pastExpiry is when a credential that cannot be tried is assumed dead. Its
 	// own expiry is too early: an API server allows the clocks a minute (go-jose's
 	// leeway), and takes from its cache for ten seconds what it has just seen.
 	pastExpiry = 2 * time.Minute

@@ -23,7 +23,7 @@ import (
 )
 
 // RegisterVIM checks a VIM at its real endpoint, seals its credential and stores
-// it in p's project. Nothing of it is left when it errs.
+// it in p's project. Nothing of it is left if it fails.
 //
 // A repeat under the same Registration.IdempotencyKey answers with the VIM that
 // the first call made; with another request under that key it is [ErrConflict].
@@ -232,7 +232,7 @@ func (v *VIM) holds(mine *Pending) bool {
 var errOvertaken = errors.New("the write was taken over")
 
 func overtaken() error {
-	return &Error{Kind: ErrConflict, Detail: "this took so long that it was given up and cleaned away", Remedy: "try again", Cause: errOvertaken}
+	return &Error{Kind: ErrConflict, Detail: "the operation timed out and was rolled back", Remedy: "try again", Cause: errOvertaken}
 }
 
 func otherRequest() error {
@@ -251,7 +251,7 @@ func (b *Broker) notEnded(since time.Time) error {
 	}
 	wait := max(since.Add(b.terms.AbandonedAfter+b.terms.SettleEvery).Sub(now), time.Second)
 	return &Error{
-		Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the first request with it has not ended, and may have died half way",
+		Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the first request with it did not finish; its server may have crashed",
 		Remedy: fmt.Sprintf("try again in %s, when what it left is cleared away, or use a new key", wait.Round(time.Second)), RetryAfter: wait,
 	}
 }

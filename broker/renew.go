@@ -17,7 +17,7 @@ import (
 // stays good until its own expiry. Where the upstream object is gone the lease
 // has ended, and the answer is [ErrConflict].
 //
-// A process that dies half way leaves a credential nobody holds, which dies with
+// A process that crashes leaves a credential that nobody holds, which dies with
 // the lease at its old expiry.
 func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }

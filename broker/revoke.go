@@ -110,7 +110,7 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 // errEnded: there is nothing left to take back.
 var errEnded = errors.New("the lease has ended")
 
-// beginRevocation moves a lease to revoking, for good. A lease that is still
+// beginRevocation moves a lease to revoking, permanently. A lease that is still
 // being issued is tried only once that has surely ended, so that nothing is made
 // upstream after it was found missing there.
 func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *audit.Act) (Lease, error) {

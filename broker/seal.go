@@ -34,7 +34,7 @@ func (b *Broker) keyStore(name string) (secret.KeyStore, error) {
 
 // sealGeneration puts a new key for (v, g.Number) into a key store and fills in
 // what g keeps of the credential; all else of g must be there. It answers with the
-// key, which the caller clears. When it errs a key may be left: the caller sweeps.
+// key, which the caller clears. If it fails a key may be left: the caller sweeps.
 func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g *Generation, as SealedAs, c Credential) (*secret.Key, error) {
 	id := v.ID
 	key, err := secret.NewKey()
@@ -266,7 +266,7 @@ func keyStoreError(doing string, err error) error {
 	default:
 		e.Kind, e.Detail, e.Remedy = ErrUnavailable, "the key store cannot be used now"+reason(err), "try again later"
 		if errors.Is(err, secret.ErrForbidden) {
-			e.Remedy = "whoever runs the broker must give it the right back: its log says which"
+			e.Remedy = "the broker's operator must give it the right back: the log says which"
 		}
 	}
 	return e

@@ -170,7 +170,7 @@ func (t *batch) beginFresh(b *Broker) error {
 	return group.Wait()
 }
 
-// run does the work and answers with the leases as they are then. It errs where
+// run does the work and answers with the leases as they are then. It fails where
 // intents could not be written; those leases are as they were.
 func (t *batch) run(b *Broker) ([]Lease, error) {
 	err := t.beginFresh(b)

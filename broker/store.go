@@ -46,7 +46,7 @@ type VIMStore interface {
 	// it did not make. The second answer is the next page's token, empty at the end.
 	VIMs(ctx context.Context, f VIMFilter) ([]VIM, string, error)
 	// UpdateVIM reads the VIM, lets change alter it, and stores it with Revision
-	// one up, atomically. When change errs nothing is written and its error is
+	// one up, atomically. If change fails nothing is written and its error is
 	// returned as it is. A move that vimMoves does not list is ErrConflict; so is
 	// a second default, a taken name: ErrExists as in CreateVIM. Where change sets
 	// a Current with another Number, the store itself moves the generation before
@@ -63,7 +63,7 @@ type VIMStore interface {
 	// change set Sealed, SealedAs, Key and KeyStore of its generations, Sealed and SealedKey of the leases, and
 	// Pending, and stores that with Revision one up, atomically; the keys that no
 	// generation names any more go on the ledger of retired keys. Whatever else
-	// change does is ignored. When change errs nothing is written and its error is
+	// change does is ignored. If change fails nothing is written and its error is
 	// returned as it is; ErrNotFound.
 	Rekey(ctx context.Context, id string, change func(*VIM, []Lease) error, e audit.Entry) (VIM, error)
 	// DeleteVIM removes the VIM, all its generations, and puts their keys on the

@@ -44,7 +44,7 @@ func (b *Broker) tidyGrants(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // none errs
+	_ = group.Wait() // none fails
 	return errors.Join(failed...)
 }
 

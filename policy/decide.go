@@ -15,7 +15,7 @@ var _ Decider = (*Policies)(nil)
 const systemPrefix = "system:"
 
 // Decide implements [Decider]. A permit counts only where no forbid matches and
-// every policy could be evaluated: Cedar itself skips a policy that errs, and
+// every policy could be evaluated: Cedar itself skips a policy that fails, and
 // would let a broken forbid pass. A request that the schema does not know is
 // denied with an error. Where an actor stands in for the principal, both must be
 // permitted: the actor by the built-in policies, the principal by those for callers.

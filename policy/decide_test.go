@@ -170,7 +170,7 @@ func TestForeignThingsAreForAdminsOnly(t *testing.T) {
 	}
 }
 
-// TestBrokenForbidDenies: Cedar skips a policy that errs, so that a broken forbid
+// TestBrokenForbidDenies: Cedar skips a policy that fails, so that a broken forbid
 // would allow; here it denies, and says why.
 func TestBrokenForbidDenies(t *testing.T) {
 	sound := load(t, nil)

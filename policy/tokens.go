@@ -28,7 +28,7 @@ const tokenBytes = 32
 // Token is a caller's static token as it is stored: everything but the token.
 type Token struct {
 	// Name becomes the principal's name: letters, digits and "._@-", at most 128.
-	// It holds no colon, so that no caller can be taken for a "system:" pass.
+	// It holds no colon, so that no caller can be mistaken for a "system:" pass.
 	Name string
 	// Project is the one the principal acts in; it is spelled like a name.
 	Project string
@@ -178,7 +178,7 @@ func (s *StaticTokens) Has(name string) bool {
 // plain token is for its holder alone: show it once, keep it nowhere.
 func NewToken() (plain, digest string) {
 	random := make([]byte, tokenBytes)
-	_, _ = rand.Read(random) // never errs (see crypto/rand)
+	_, _ = rand.Read(random) // never fails (see crypto/rand)
 	plain = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
 	return plain, Digest(plain)
 }

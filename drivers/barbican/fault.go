@@ -114,7 +114,7 @@ func refusal(a gophercloud.ErrUnexpectedResponseCode, server string) *fault {
 }
 
 // speaks reports whether an error's body is of the form that the server gives it.
-// A proxy's 404 must not be taken for a key that is gone.
+// A proxy's 404 must not be mistaken for a key that is gone.
 func speaks(body []byte, server string) bool {
 	type form struct {
 		Code  int    `json:"code"`

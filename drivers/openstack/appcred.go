@@ -135,7 +135,7 @@ func (s *session) remove(ctx context.Context, user, id string) error {
 
 // of returns the application credentials of one lease, and whether the handle is
 // somebody else's.
-func of(all []applicationcredentials.ApplicationCredential, vim, handle string) (ours []applicationcredentials.ApplicationCredential, foreign bool) {
+func byHandle(all []applicationcredentials.ApplicationCredential, vim, handle string) (ours []applicationcredentials.ApplicationCredential, foreign bool) {
 	for _, c := range all {
 		name, _ := number(c.Name)
 		if name != handle {

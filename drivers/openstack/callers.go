@@ -81,7 +81,7 @@ const (
 )
 
 // callerID is what ids of users, domains and projects look like. Without a colon no
-// caller can be taken for a "system:" pass, and without an "@" a name has one reading.
+// caller can be mistaken for a "system:" pass, and without an "@" a name has one reading.
 var callerID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // NewCallers makes a Callers. It asks no one: the broker logs in when the first

@@ -78,7 +78,7 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 	if !found {
 		return r, paths{}, broker.Invalid("cloud", "is not in the clouds.yaml")
 	}
-	if err := cloud.fits(at); err != nil {
+	if err := cloud.checkAgreement(at); err != nil {
 		return r, paths{}, err
 	}
 	r.Endpoint, r.Scope, r.Credential = cloud.endpoint, cloud.scope, cloud.credential
@@ -195,8 +195,8 @@ func (c *cloud) refuse(why string) strictyaml.Reader {
 	return func(n *yaml.Node, at string) { c.Fault(n, at, "is refused: %s", why) }
 }
 
-// fits holds the parts of a cloud against one another, and fills in its default domain.
-func (c *cloud) fits(at string) error {
+// checkAgreement checks the parts of a cloud against each other, and fills in its default domain.
+func (c *cloud) checkAgreement(at string) error {
 	switch c.authType {
 	case "", "password", "v3password":
 		if c.authType != "" && c.credential.ApplicationCredentialID != "" {

@@ -382,3 +382,21 @@ func printed(t testing.TB, target broker.Target, c broker.Credential) string {
 	}
 	return string(b)
 }
+
+// A password may say so, or that it is one of basic authentication; no other kind.
+func TestKindOfAPassword(t *testing.T) {
+	for kind, taken := range map[broker.CredentialKind]bool{"": true, broker.Password: true, broker.BasicAuth: true, broker.BearerToken: false, broker.ApplicationCredential: false} {
+		r := broker.Registration{
+			Type: openstack.Type, Endpoint: "https://keystone.lab.example:5000",
+			Scope:      broker.Scope{ProjectName: "demo", UserDomainName: "Default", ProjectDomainName: "Default"},
+			Credential: broker.Credential{Kind: kind, Username: "operator", Password: secret.NewText(canary)},
+		}
+		if taken {
+			if _, c := normalize(t, r); c.Kind != broker.Password {
+				t.Errorf("a password of kind %q becomes %q", kind, c.Kind)
+			}
+			continue
+		}
+		refused(t, r, "credential", "another kind")
+	}
+}

@@ -116,12 +116,12 @@ func (s *session) subset(text string) ([]tokens.Role, error) {
 	return out, nil
 }
 
-// chain is how the roles that every Keystone is set up with imply one another.
+// chain lists the roles of a default Keystone; each implies those after it.
 var chain = []string{admin, "manager", "member", "reader"}
 
-// whole refuses a grant that names less than the session has: a project token
+// requireAllRoles refuses a grant that names less than the session has: a project token
 // cannot be cut down.
-func (s *session) whole(text string) error {
+func (s *session) requireAllRoles(text string) error {
 	asked, err := s.subset(text)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (d *Driver) mintFirst(ctx context.Context, a broker.Access, s *session, g b
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	ours, foreign := of(all, a.VIM, g.Handle)
+	ours, foreign := byHandle(all, a.VIM, g.Handle)
 	if foreign {
 		return broker.Minted{}, foreignName(g.Handle)
 	}
@@ -103,7 +103,7 @@ func (d *Driver) mintNext(ctx context.Context, a broker.Access, s *session, g br
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	ours, foreign := of(all, a.VIM, g.Handle)
+	ours, foreign := byHandle(all, a.VIM, g.Handle)
 	switch {
 	case foreign:
 		return broker.Minted{}, foreignName(g.Handle)
@@ -152,7 +152,7 @@ func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Clou
 	if err := hold(s.catalog, found.Catalog); err != nil {
 		return broker.Minted{}, err
 	}
-	if err := s.whole(g.Role); err != nil {
+	if err := s.requireAllRoles(g.Role); err != nil {
 		return broker.Minted{}, err
 	}
 	m := broker.Minted{

@@ -43,7 +43,7 @@ func (d *Driver) removeLease(ctx context.Context, a broker.Access, s *session, i
 	if err != nil {
 		return err
 	}
-	ours, foreign := of(all, a.VIM, i.Handle)
+	ours, foreign := byHandle(all, a.VIM, i.Handle)
 	if foreign {
 		d.log.WarnContext(ctx, "application credential with a lease's name is not ours, left alone", "vim", a.VIM, "name", i.Handle)
 	}

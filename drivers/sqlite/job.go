@@ -65,7 +65,7 @@ func (t txn) enqueue(jobs ...job.Job) error {
 	return nil
 }
 
-// held is apply under the claim that ctx carries: it errs if the claim has ended.
+// held is apply under the claim that ctx carries: it fails if the claim has ended.
 func held(ctx context.Context, apply func(txn) error) func(txn) error {
 	c, ok := job.ClaimOf(ctx)
 	if !ok {

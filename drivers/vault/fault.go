@@ -21,7 +21,7 @@ import (
 type fault struct {
 	// kind is a sentinel of package secret, or nil where none fits.
 	kind error
-	// reason says what is wrong, for a person; remedy what whoever runs the broker can
+	// reason says what is wrong, for a person; remedy what the broker's operator can
 	// do, where there is something.
 	reason, remedy string
 	// status is Vault's, or 0 where it gave none.

@@ -396,3 +396,14 @@ func TestDeleteBesideAnother(t *testing.T) {
 		}
 	}
 }
+
+// A gateway may pass on the trace of a deleted version with another status than Vault's 404.
+func TestTheTraceOfADeletedKeyIsNoKey(t *testing.T) {
+	f := fakevault.New(t, nil)
+	s := mustOpen(t, optionsFor(t, f))
+	ref, _ := mustPut(t, s)
+	f.Fail(fake.Fault{Method: "GET", Path: "/data/", Kind: fake.JSON, Status: 200, Body: `{"data":{"data":null,"metadata":{"version":1,"destroyed":true}}}`})
+	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrNotFound) {
+		t.Errorf("Get = %v, want ErrNotFound", err)
+	}
+}

@@ -79,7 +79,7 @@ type Query struct {
 
 // Sink keeps entries for ever, in order. Safe for concurrent use.
 type Sink interface {
-	// Append adds an entry and returns once it is durable. When it errs, nothing was
+	// Append adds an entry and returns once it is durable. If it fails, nothing was
 	// added. Its place in the log may be decided a little later.
 	Append(ctx context.Context, e Entry) error
 	// Entries returns what q selects, of all that was added before.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// chainDomain starts every hash, so that no other hash of ours can be taken for
+// chainDomain starts every hash, so that no other hash of ours can be mistaken for
 // one. A change of the encoding below changes it.
 const chainDomain = "vimbroker audit entry 1"
 

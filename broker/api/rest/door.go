@@ -71,7 +71,7 @@ var next = map[broker.Next]string{
 	broker.NextCheckVIM:          "then check the VIM with POST /v1/vims/{id}/check",
 	broker.NextExplain:           "ask an administrator, who sees why with POST /v1/policy:explain",
 	broker.NextEndLeases:         "revoke them first with POST /v1/leases:revoke, or delete with DELETE /v1/vims/{id}?drain=true",
-	broker.NextMigrate:           "ask whoever runs the broker",
+	broker.NextMigrate:           "ask the broker's operator",
 }
 
 // remedies are given for kinds of problems whose error has none of its own.
@@ -83,7 +83,7 @@ var remedies = map[string]string{
 	"too-large":       "send a smaller body",
 	"unavailable":     "try again later",
 	"vim-unreachable": "check that the endpoint answers and that its certificate verifies, then try again",
-	"internal":        "give the request id to whoever runs the broker: its log says more",
+	"internal":        "give the request id to the broker's operator: the log says more",
 }
 
 // refuse puts a refusal into problem details.

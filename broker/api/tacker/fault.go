@@ -80,7 +80,7 @@ var next = map[broker.Next]string{
 	broker.NextCheckVIM:          "then update the VIM with its auth_cred, which checks it",
 	broker.NextExplain:           "ask an administrator of the broker, who sees why",
 	broker.NextEndLeases:         "terminate what uses the VIM, or have an administrator of the broker revoke its leases",
-	broker.NextMigrate:           "ask whoever runs the broker",
+	broker.NextMigrate:           "ask the broker's operator",
 }
 
 // refuse puts a refusal into Tacker's form: {"TackerError": {type, message, detail}}.

@@ -236,9 +236,9 @@ func forHeat(v v1.VIM) string {
 func verified(v v1.VIM) string {
 	switch {
 	case strings.HasPrefix(v.Endpoint, "http://"):
-		return "NO (plain http): anyone on the way can read what is sent"
+		return "NO (plain http): anyone on the network path can read what is sent"
 	case v.InsecureSkipVerify:
-		return "NO (insecureSkipVerify): anyone on the way can read what is sent"
+		return "NO (insecureSkipVerify): anyone on the network path can read what is sent"
 	case v.CACert != "":
 		return "by its own CA" + named(v.ServerName)
 	}

@@ -248,7 +248,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 	return c
 }
 
-// printInventories prints counts and what does not match, and errs if anything is left so.
+// printInventories prints counts and what does not match, and fails if anything is left so.
 func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	err := p.Print(found, func(w io.Writer) {
 		p.Header(w, []string{"VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "FOREIGN", "SETTLED"})

@@ -104,7 +104,7 @@ func (s *vimSource) trustFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&s.caFile, "ca-cert-file", "", "PEM bundle that the VIM's certificate must chain to (default: the roots of the server's system)")
 	flags.StringVar(&s.serverName, "server-name", "", "name that the VIM's certificate must have instead of the endpoint's host (empty: the host)")
-	flags.BoolVar(&s.insecure, "insecure-skip-verify", false, "do NOT verify the VIM's certificate: whoever is on the way can read the credential")
+	flags.BoolVar(&s.insecure, "insecure-skip-verify", false, "do NOT verify the VIM's certificate: anyone on the network path can read the credential")
 }
 
 // read makes a registration of the one source that is given.
@@ -226,6 +226,6 @@ func (p *program) kubeconfig(name, context string, insecure bool) (secret.Text, 
 // warnInsecure makes a server that is not verified visible.
 func (p *program) warnInsecure(insecure bool) {
 	if insecure {
-		p.Warn("WARNING: the VIM's certificate is not verified; whoever is on the way can read the credential")
+		p.Warn("WARNING: the VIM's certificate is not verified; anyone on the network path can read the credential")
 	}
 }

@@ -91,7 +91,7 @@ life.`,
 
 // credential prints an exec credential and nothing else.
 func (p *program) credential(ctx context.Context, broker *client.Client, r v1.LeaseRequest, ttl time.Duration) error {
-	// Asked first, so that no lease is taken for a cluster that it does not fit.
+	// Asked first, so that no lease is issued for a cluster that it does not fit.
 	v, err := broker.VIM(ctx, r.VIM)
 	if err != nil {
 		return err
