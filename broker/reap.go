@@ -116,7 +116,7 @@ func (b *Broker) reapVIM(ctx context.Context, id string, slots chan struct{}) re
 }
 
 // endDue does what is due on a VIM, and reports whether the VIM was found down.
-// Of one that its last check found down, leases are tried once another finds it up.
+// If the VIM is down, its leases wait until a check finds it up.
 func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 	src := b.newSource(id)
 	defer src.close()
