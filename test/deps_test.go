@@ -47,7 +47,7 @@ var house = map[string][]string{
 	"broker/rows":             {"broker", "policy/audit"},
 	"drivers/barbican":        {"broker/failpoint", "broker/remote", "broker/secret"},
 	"drivers/keydir":          {"broker/failpoint", "broker/secret"},
-	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "drivers/kubernetes/rbac", "policy/egress"},
+	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit", "policy/audit/tree"},

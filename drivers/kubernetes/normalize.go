@@ -2,11 +2,11 @@ package kubernetes
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rebuild"
-	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 // Normalize implements [broker.Driver]. Either r.Kubeconfig is set, or
@@ -92,29 +92,29 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 	if err != nil {
 		return t, c, err
 	}
-	if t.Endpoint, err = rebuild.Endpoint(k.cluster+".server", k.server, false); err != nil {
+	if t.Endpoint, err = rebuild.Endpoint(k.Cluster+".server", k.Server, false); err != nil {
 		return t, c, err
 	}
-	if t.CACert, err = rebuild.CABundle(k.cluster+".certificate-authority-data", k.ca); err != nil {
+	if t.CACert, err = rebuild.CABundle(k.Cluster+".certificate-authority-data", k.CA); err != nil {
 		return t, c, err
 	}
 	if r.InsecureSkipVerify && t.CACert != "" {
 		return t, c, broker.Invalid("insecureSkipVerify", "contradicts certificate-authority-data of the kubeconfig: leave one of them out")
 	}
 	t.InsecureSkipVerify = r.InsecureSkipVerify
-	if t.ServerName = k.serverName; t.ServerName != "" && !rebuild.IsHostName(t.ServerName) {
-		return t, c, broker.Invalid(k.cluster+".tls-server-name", "is not a DNS name")
+	if t.ServerName = strings.ToLower(k.ServerName); t.ServerName != "" && !rebuild.IsHostName(t.ServerName) {
+		return t, c, broker.Invalid(k.Cluster+".tls-server-name", "is not a DNS name")
 	}
-	if t.Namespace = k.namespace; t.Namespace != "" && !isLabel(t.Namespace) {
-		return t, c, broker.Invalid(k.context+".namespace", "is not a DNS label of at most 63 characters")
+	if t.Namespace = k.Namespace; t.Namespace != "" && !isLabel(t.Namespace) {
+		return t, c, broker.Invalid(k.At+".namespace", "is not a DNS label of at most 63 characters")
 	}
 	c, err = credential(broker.Credential{
-		Token:             secret.NewText(k.token),
-		ClientCertificate: k.certificate,
-		ClientKey:         secret.NewText(k.key),
+		Token:             k.Token,
+		ClientCertificate: k.Certificate,
+		ClientKey:         k.Key,
 	}, credentialFields{
-		whole: k.user, token: k.user + ".token",
-		certificate: k.user + ".client-certificate-data", key: k.user + ".client-key-data",
+		whole: k.User, token: k.User + ".token",
+		certificate: k.User + ".client-certificate-data", key: k.User + ".client-key-data",
 	})
 	return t, c, err
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -173,61 +172,5 @@ func TestABrokenConnectionIsTriedOnce(t *testing.T) {
 				t.Errorf("%d requests arrived, want one", n)
 			}
 		})
-	}
-}
-
-func TestCallsAtATimeAreBounded(t *testing.T) {
-	const bound, wanted = 32, 80
-	var now, most atomic.Int32
-	var once sync.Once
-	full, release := make(chan struct{}), make(chan struct{})
-	var warm atomic.Bool
-	_, a := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer nothing(w, r)
-		if !warm.Load() {
-			return
-		}
-		n := now.Add(1)
-		defer now.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		if n == bound {
-			once.Do(func() { close(full) })
-		}
-		select {
-		case <-release:
-		case <-r.Context().Done():
-		}
-	}))
-	d := kubernetes.New(kubernetes.Options{})
-	t.Cleanup(d.Close)
-	ctx := within(t, 30*time.Second)
-	// One connection to share: those that a burst of first calls dials for nothing
-	// are closed, and what net/http began on them it repeats.
-	if _, err := d.Inventory(ctx, a); err != nil {
-		t.Fatal(err)
-	}
-	warm.Store(true)
-	var calls sync.WaitGroup
-	for range wanted {
-		calls.Go(func() {
-			if _, err := d.Inventory(ctx, a); err != nil {
-				t.Errorf("Inventory: %v", err)
-			}
-		})
-	}
-	select {
-	case <-full:
-	case <-ctx.Done():
-		t.Error("the bound was never reached")
-	}
-	waiting, cancel := context.WithCancel(ctx)
-	cancel()
-	_, err := d.Inventory(waiting, a)
-	want(t, "Inventory that is given up while it waits its turn", err, broker.ErrUnreachable)
-	close(release)
-	calls.Wait()
-	if most.Load() > bound {
-		t.Errorf("%d calls were under way at a time, want at most %d", most.Load(), bound)
 	}
 }
