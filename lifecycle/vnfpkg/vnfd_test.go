@@ -17,7 +17,7 @@ const (
 tosca_definitions_version: tosca_simple_yaml_1_2
 imports:
   - types.yaml
-  - {file: simple.yaml}
+  - {namespace_prefix: s, file: simple.yaml}
   - somewhere: {file: https://example.org/never-fetched.yaml}
 topology_template:
   inputs:
