@@ -105,6 +105,9 @@ func TestALeaseThatHasEndedMeanwhileHoldsUpNoOther(t *testing.T) {
 		if _, err := b.RevokeLease(t.Context(), root, l.ID); err != nil {
 			t.Fatal(err)
 		}
+		if row := b.row(l.ID); row.State != broker.LeaseIrrevocable {
+			t.Fatalf("a lease that the VIM refuses to let go is %s, want irrevocable", row.State)
+		}
 		ids = append(ids, l.ID)
 	}
 	b.kube.Heal()
