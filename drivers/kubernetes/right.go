@@ -98,7 +98,7 @@ func (c *connection) standIn(ctx context.Context, a broker.Access) (standing, er
 	}
 	if s.pool = len(rooms); s.pool == 0 {
 		s.missing = "the credential may not create namespaces, and sees no namespace " + rbac.PoolName(a.VIM, 1) +
-			" with a claim in it; grant it the rights of managed mode, or have an administrator make the pool of prepared mode"
+			"; grant it the rights of managed mode, or have an administrator make the pool of prepared mode"
 		return s, nil
 	}
 	for _, room := range rooms {

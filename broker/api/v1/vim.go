@@ -67,10 +67,8 @@ type Discovered struct {
 
 // Cluster is what was discovered about a cluster besides its namespaces.
 type Cluster struct {
-	Mode     string `json:"mode,omitempty" doc:"managed: the broker makes the namespaces that leases need; prepared: it uses those of a pool (clusters)" enum:"managed,prepared"`
-	Pool     int    `json:"pool,omitempty" doc:"Namespaces of the pool (clusters in prepared mode)"`
-	PoolFree int    `json:"poolFree,omitempty" doc:"Those that no grant has claimed (clusters in prepared mode)"`
-	User     string `json:"user,omitempty" doc:"Who the cluster takes the registered credential for (clusters)"`
+	Mode string `json:"mode,omitempty" doc:"managed: the broker makes the namespaces that leases need; prepared: it uses those of a pool (clusters). As found when endpoint or credential were last given" enum:"managed,prepared"`
+	User string `json:"user,omitempty" doc:"Who the cluster takes the registered credential for (clusters)"`
 }
 
 // Cloud is what was discovered about a cloud besides its regions.

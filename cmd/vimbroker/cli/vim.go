@@ -182,14 +182,6 @@ func (p *program) printVIM(v v1.VIM) error {
 	})
 }
 
-// mode says where the broker keeps the accounts of leases.
-func mode(c *v1.Cluster) string {
-	if c.Mode == "prepared" {
-		return fmt.Sprintf("prepared, a pool of %d namespaces, %d free", c.Pool, c.PoolFree)
-	}
-	return c.Mode
-}
-
 // discoveredFacts prints what was discovered about a cluster or a cloud.
 func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	if v.Scope != nil {
@@ -200,7 +192,7 @@ func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	}
 	if c := v.Discovered.Cluster; c != nil {
 		console.Fact(w, "Works as", c.User)
-		console.Fact(w, "Mode", mode(c))
+		console.Fact(w, "Mode", c.Mode)
 	}
 	found := v.Discovered.Cloud
 	if found != nil {

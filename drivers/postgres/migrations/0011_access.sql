@@ -14,8 +14,3 @@ CREATE INDEX vim_shares_by_name ON vim_shares (vim_name, vim_project, shared_wit
 
 ALTER TABLE leases ADD COLUMN holder_roles text[] NOT NULL DEFAULT '{}';
 
-CREATE TABLE token_uses (
-    -- the token's SHA-256
-    digest  text COLLATE "C" NOT NULL PRIMARY KEY,
-    used_at timestamptz      NOT NULL
-) WITH (fillfactor = 50);

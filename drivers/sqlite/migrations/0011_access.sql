@@ -14,8 +14,3 @@ CREATE INDEX vim_shares_by_name ON vim_shares (vim_name, vim_project, shared_wit
 
 ALTER TABLE leases ADD COLUMN holder_roles TEXT NOT NULL DEFAULT 'null'; -- JSON array of strings
 
-CREATE TABLE token_uses (
-    -- the token's SHA-256
-    digest  TEXT    NOT NULL PRIMARY KEY,
-    used_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
