@@ -3,6 +3,8 @@ package broker
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -13,6 +15,45 @@ func (b *Broker) RecordLogin(ctx context.Context, p policy.Principal) { b.logins
 
 // RecordRefusedLogin records that nobody has the token that was shown; see [audit.Logins].
 func (b *Broker) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx) }
+
+// AuditBehind is how long the oldest audit entry has waited that the log's tree does not hold.
+func (b *Broker) AuditBehind(ctx context.Context) (time.Duration, error) { return b.store.Behind(ctx) }
+
+// WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
+// further behind than [audit.SequencedWithin], or is not guarded any more.
+func (b *Broker) WatchAudit(ctx context.Context) error {
+	behind, err := b.store.Behind(ctx)
+	if err != nil {
+		return err
+	}
+	if behind > audit.SequencedWithin {
+		b.log.ErrorContext(ctx, "audit entries wait for their place in the log: until they have it, no proof covers them", "behind", behind)
+	}
+	_, err = b.unguarded(ctx)
+	return err
+}
+
+// unguarded names, and logs, what kept the audit log from being changed and is gone.
+func (b *Broker) unguarded(ctx context.Context) ([]string, error) {
+	missing, err := b.store.Unguarded(ctx)
+	if err == nil && len(missing) > 0 {
+		b.log.ErrorContext(ctx, "what keeps the audit log from being changed was taken away from the database", "missing", missing)
+	}
+	return missing, err
+}
+
+// RecordStart records that the server starts. What should keep the log from being changed
+// and was taken away is named in the entry.
+func (b *Broker) RecordStart(ctx context.Context, detail ...string) error {
+	missing, err := b.unguarded(ctx)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		detail = append(detail, audit.DetailUnguarded, strings.Join(missing, ","))
+	}
+	return b.RecordServer(ctx, audit.ServerStart, audit.Done, detail...)
+}
 
 // RecordServer records what happened to the broker itself: its start, or a reload. Keys
 // and values alternate in detail.

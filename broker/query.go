@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -191,24 +192,81 @@ func hideForeign(e *audit.Entry, project string) {
 // log as it was at an earlier size. A size that the log never had is [ErrInvalid].
 func (b *Broker) AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error) {
 	fail := func(err error) (tree.State, []tree.Hash, error) { return tree.State{}, nil, err }
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
-		return fail(err)
-	}
-	if err := b.store.Grow(ctx); err != nil {
-		return fail(tornLog(err))
-	}
-	state, err := b.store.Tree(ctx)
+	state, err := b.grownTree(ctx, p)
 	if err != nil {
 		return fail(err)
 	}
 	if size < 0 || size > state.Size {
-		return fail(Invalid("size", "must be between 0 and %d, the size of the log: entries were removed, or the log is another", state.Size))
+		return fail(neverHad(state))
 	}
 	frontier, err := tree.Frontier(ctx, b.store, state, size)
 	if err != nil {
 		return fail(tornLog(err))
 	}
 	return state, frontier, nil
+}
+
+// ProveEntry returns the tree over the audit log, an entry, and the hashes that prove
+// that the tree holds the entry ([tree.CheckInclusion]). One that there is not is [ErrInvalid].
+func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error) {
+	fail := func(err error) (tree.State, audit.Entry, []tree.Hash, error) {
+		return tree.State{}, audit.Entry{}, nil, err
+	}
+	state, err := b.grownTree(ctx, p)
+	if err != nil {
+		return fail(err)
+	}
+	if seq < 1 || seq > state.Size {
+		return fail(Invalid("entry", "must be between 1 and %d, the size of the log", state.Size))
+	}
+	found, err := b.store.Entries(ctx, audit.Query{Before: seq + 1, Limit: 1})
+	if err != nil {
+		return fail(err)
+	}
+	if len(found) == 0 || found[0].Seq != seq {
+		return fail(tornLog(fmt.Errorf("%w: entry %d is missing", tree.ErrTorn, seq)))
+	}
+	proof, err := tree.ProveInclusion(ctx, b.store, state, seq-1)
+	if err != nil {
+		return fail(tornLog(err))
+	}
+	return state, found[0], proof, nil
+}
+
+// ProveGrowth returns the tree over the audit log, and the hashes that prove that it begins
+// with the whole of the log as it was at an earlier size ([tree.CheckConsistency]). A size
+// that the log never had is [ErrInvalid].
+func (b *Broker) ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error) {
+	state, err := b.grownTree(ctx, p)
+	if err != nil {
+		return tree.State{}, nil, err
+	}
+	if earlier < 0 || earlier > state.Size {
+		return tree.State{}, nil, neverHad(state)
+	}
+	if earlier == 0 { // every tree begins with the empty one
+		return state, nil, nil
+	}
+	proof, err := tree.ProveConsistency(ctx, b.store, state, earlier)
+	if err != nil {
+		return tree.State{}, nil, tornLog(err)
+	}
+	return state, proof, nil
+}
+
+// grownTree is the tree over every entry that was written before, for who may read all.
+func (b *Broker) grownTree(ctx context.Context, p policy.Principal) (tree.State, error) {
+	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+		return tree.State{}, err
+	}
+	if err := b.store.Grow(ctx); err != nil {
+		return tree.State{}, tornLog(err)
+	}
+	return b.store.Tree(ctx)
+}
+
+func neverHad(now tree.State) error {
+	return Invalid("size", "must be between 0 and %d, the size of the log: entries were removed, or the log is another", now.Size)
 }
 
 // tornLog says that the audit log was changed behind the broker's back.

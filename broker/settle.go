@@ -91,6 +91,7 @@ func (b *Broker) Passes() []Pass {
 			return b.Settle(ctx, b.now().Add(-b.terms.AbandonedAfter))
 		}},
 		{Name: "seal-anew", Every: b.terms.SettleEvery, Run: b.SealAnew},
+		{Name: "watch-audit", Every: b.terms.SettleEvery, Run: b.WatchAudit},
 		{Name: "check", Every: min(b.terms.CheckEvery, 30*time.Second), Run: b.CheckDue},
 		{Name: "inventory", Every: b.terms.InventoryEvery, Run: b.InventoryAll},
 	}

@@ -127,8 +127,9 @@ func (callers) Authenticate(_ context.Context, token string) (policy.Principal, 
 // none counts nothing.
 type none struct{}
 
-func (none) Census(context.Context) (broker.Census, error) { return broker.Census{}, nil }
-func (none) Discrepancies() broker.Discrepancy             { return broker.Discrepancy{} }
+func (none) Census(context.Context) (broker.Census, error)      { return broker.Census{}, nil }
+func (none) Discrepancies() broker.Discrepancy                  { return broker.Discrepancy{} }
+func (none) AuditBehind(context.Context) (time.Duration, error) { return 0, nil }
 
 // zeros never end.
 type zeros struct{}

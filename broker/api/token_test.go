@@ -86,3 +86,5 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 }
 
 func (noCensus) Alarms() map[broker.Alarm]int { return nil }
+
+func (noCensus) AuditBehind(context.Context) (time.Duration, error) { return 0, nil }

@@ -35,16 +35,18 @@ func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 		// what verify says without an anchor, with one, and of what is newer only; "" if
 		// it cannot see it
 		without, with, newer string
+		// whether the tree is proven to have only grown since the anchor
+		proven bool
 	}{
-		{"nothing", func(*testing.T, *sql.DB) {}, "", "", ""},
-		{"an entry edited", execute(`UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`), chain, chain, ""},
-		{"an entry removed", execute(`DELETE FROM audit_entries WHERE seq = 2`), chain, chain, ""},
+		{"nothing", func(*testing.T, *sql.DB) {}, "", "", "", true},
+		{"an entry edited", execute(`UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`), chain, chain, "", true},
+		{"an entry removed", execute(`DELETE FROM audit_entries WHERE seq = 2`), chain, chain, "", true},
 		{"two entries swapped", execute(`UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
-			UPDATE audit_entries SET seq = 3 WHERE seq = -2`), chain, chain, ""},
-		{"the end cut off", execute(`DELETE FROM audit_entries WHERE seq >= 3`), differ, differ, ""},
-		{"an entry edited and the chain resealed", reseal, differ, anchor, ""},
-		{"all rewritten, the tree too", func(t *testing.T, db *sql.DB) { reseal(t, db); execute(forgetTree)(t, db) }, "", anchor, anchor},
-		{"all rewritten and shortened", execute(`DELETE FROM audit_entries;` + forgetTree), "", anchor, "the log is another"},
+			UPDATE audit_entries SET seq = 3 WHERE seq = -2`), chain, chain, "", true},
+		{"the end cut off", execute(`DELETE FROM audit_entries WHERE seq >= 3`), differ, differ, "", true},
+		{"an entry edited and the chain resealed", reseal, differ, anchor, "", true},
+		{"all rewritten, the tree too", func(t *testing.T, db *sql.DB) { reseal(t, db); execute(forgetTree)(t, db) }, "", anchor, anchor, false},
+		{"all rewritten and shortened", execute(`DELETE FROM audit_entries;` + forgetTree), "", anchor, "the log is another", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data, addr := filepath.Join(t.TempDir(), "data"), process.FreeAddress(t)
@@ -88,6 +90,13 @@ func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 			verify(c.newer, "--anchor", kept, "--newer")
 			verify(c.without)
 			verify(c.with, "--anchor", kept)
+			code, stdout, stderr = i.run(t, "audit", "prove", "--anchor", kept)
+			if proven := code == 0; proven != c.proven || proven != strings.Contains(stdout, "the log only grew") || !proven && stderr == "" {
+				t.Errorf("audit prove --anchor = %d, %q, %q; want it proven: %t", code, stdout, stderr, c.proven)
+			}
+			if _, told, _ := i.run(t, "audit", "list", "--action", "server:start", "--limit", "1", "-o", "json"); !strings.Contains(told, "audit_never_changes") {
+				t.Errorf("the start does not say that guards were taken away: %s", told)
+			}
 		})
 	}
 }

@@ -262,6 +262,16 @@ func (i *inbox) from(now time.Time) int64 {
 	return i.marks[0].id
 }
 
+// read returns the id that from would, and changes nothing.
+func (i *inbox) read(now time.Time) int64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.marks) == 0 || now.Sub(i.marks[0].at) < lateCommit {
+		return 0
+	}
+	return i.marks[0].id
+}
+
 // passed notes that entries up to an id were read. The notes are some seconds apart.
 func (i *inbox) passed(now time.Time, id int64) {
 	i.mu.Lock()

@@ -36,8 +36,10 @@ const (
 	// DetailRepeats counts what was not recorded one by one since the entry before.
 	DetailRepeats = "repeats"
 	// DetailPolicies is the hash of the policies in force.
-	DetailPolicies   = "policies"
-	DetailVersion    = "version"
+	DetailPolicies = "policies"
+	DetailVersion  = "version"
+	// DetailUnguarded names the guards of the log that were found missing.
+	DetailUnguarded  = "unguarded"
 	DetailLease      = "lease"
 	DetailGeneration = "generation"
 	DetailRole       = "role"

@@ -97,6 +97,10 @@ type Log interface {
 	// waits. It is [tree.ErrTorn] if what is stored is not the tree that it was: entries
 	// get their places all the same.
 	Grow(ctx context.Context) error
+	// Behind is how long the oldest entry has waited that is not in the tree; 0 if none waits.
+	Behind(ctx context.Context) (time.Duration, error)
+	// Unguarded names what should keep the log from being changed, and was taken away.
+	Unguarded(ctx context.Context) ([]string, error)
 }
 
 // SequencedWithin bounds how long an entry waits for its place in the log.

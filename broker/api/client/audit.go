@@ -45,6 +45,22 @@ func (c *Client) AuditTree(ctx context.Context, size int64) (v1.AuditTree, error
 	return t, err
 }
 
+// AuditGrowth returns the proof that the audit log begins with what it held at an earlier size.
+func (c *Client) AuditGrowth(ctx context.Context, size int64) (v1.AuditGrowth, error) {
+	var g v1.AuditGrowth
+	_, err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"v1", "audit", "growth"}, query: url.Values{"size": {strconv.FormatInt(size, 10)}},
+	}, &g)
+	return g, err
+}
+
+// AuditProof returns the proof that an entry is in the audit log.
+func (c *Client) AuditProof(ctx context.Context, seq int64) (v1.AuditProof, error) {
+	var p v1.AuditProof
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "proofs", strconv.FormatInt(seq, 10)}}, &p)
+	return p, err
+}
+
 // Explain asks what policy would decide, and why. Nothing happens.
 func (c *Client) Explain(ctx context.Context, q v1.Question) (v1.Decision, error) {
 	var d v1.Decision

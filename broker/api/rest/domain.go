@@ -50,6 +50,8 @@ type Leaser interface {
 // Overseer answers about the broker itself.
 type Overseer interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
+	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error)
+	ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error)
 	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.

@@ -44,7 +44,9 @@ var examples = map[string]example{
 		"previous": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
 	}`)},
-	"showAuditTree": {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "frontier": []}`},
+	"proveAuditGrowth": {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "proof": []}`},
+	"proveAuditEntry":  {out: `{"size": 1, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "index": 0, "line": "{\"seq\":1}", "proof": []}`},
+	"showAuditTree":    {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "frontier": []}`},
 	"explainPolicy": {
 		in: `{
 			"action": "lease:issue", "resource": {"kind": "VIM", "id": "` + vimID + `", "project": "acme", "vimType": "kubernetes", "vimName": "edge-1"},

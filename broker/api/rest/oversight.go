@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
@@ -79,11 +80,43 @@ func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 	if err != nil {
 		return answer[v1.AuditTree]{}, err
 	}
-	out := v1.AuditTree{Size: state.Size, Root: state.Root[:], Frontier: [][]byte{}}
-	for _, h := range frontier {
-		out.Frontier = append(out.Frontier, h[:])
+	return answer[v1.AuditTree]{body: v1.AuditTree{Size: state.Size, Root: state.Root[:], Frontier: hashes(frontier)}}, nil
+}
+
+func (s *server) auditGrowth(c *call) (answer[v1.AuditGrowth], error) {
+	var size int64
+	if text := c.query.Get("size"); text != "" {
+		var err error
+		if size, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return answer[v1.AuditGrowth]{}, invalid("query", "size", "must be a number")
+		}
 	}
-	return answer[v1.AuditTree]{body: out}, nil
+	state, proof, err := s.broker.ProveGrowth(c.ctx, c.principal, size)
+	return answer[v1.AuditGrowth]{body: v1.AuditGrowth{Size: state.Size, Root: state.Root[:], Proof: hashes(proof)}}, err
+}
+
+func (s *server) auditProof(c *call) (answer[v1.AuditProof], error) {
+	seq, err := strconv.ParseInt(c.path("seq"), 10, 64)
+	if err != nil {
+		return answer[v1.AuditProof]{}, invalid("path", "seq", "must be the number of an entry")
+	}
+	state, e, proof, err := s.broker.ProveEntry(c.ctx, c.principal, seq)
+	if err != nil {
+		return answer[v1.AuditProof]{}, err
+	}
+	line, err := audit.Line(e)
+	return answer[v1.AuditProof]{body: v1.AuditProof{
+		Size: state.Size, Root: state.Root[:], Index: e.Seq - 1, Line: string(line), Proof: hashes(proof),
+	}}, err
+}
+
+// hashes are the wire's form of hashes of the tree.
+func hashes(of []tree.Hash) [][]byte {
+	out := make([][]byte, 0, len(of))
+	for _, h := range of {
+		out = append(out, h[:])
+	}
+	return out
 }
 
 func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {

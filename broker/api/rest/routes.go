@@ -113,6 +113,16 @@ var routes = []route{
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/audit/growth", id: "proveAuditGrowth", tag: "audit", endpoint: plain((*server).auditGrowth),
+		summary: "Prove that the audit log begins with what it held at an earlier size",
+		timeout: remote, action: policy.AuditRead, query: growthQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/audit/proofs/{seq}", id: "proveAuditEntry", tag: "audit", endpoint: plain((*server).auditProof),
+		summary: "Prove that an entry is in the audit log",
+		timeout: remote, action: policy.AuditRead, status: []int{http.StatusOK},
+	},
+	{
 		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", tag: "audit", endpoint: plain((*server).auditTree),
 		summary: "Show the Merkle tree over the whole audit log",
 		timeout: remote, action: policy.AuditRead, query: treeQuery, status: []int{http.StatusOK},
@@ -183,6 +193,9 @@ var (
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
 		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
 	}, paging...)
+	growthQuery = []parameter{
+		{name: "size", doc: "Earlier size of the log; 0 if absent."},
+	}
 	treeQuery = []parameter{
 		{name: "size", doc: "Earlier size of the log, for which the answer holds the frontier; 0 if absent."},
 	}

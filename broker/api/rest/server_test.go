@@ -147,6 +147,9 @@ func TestProbesAskForNoCaller(t *testing.T) {
 	if err := b.as("alice").Ready(t.Context()); err != nil {
 		t.Errorf("Ready() = %v", err)
 	}
+	if _, err := b.as("root").AuditTree(t.Context(), 0); err != nil { // which makes the tree whole
+		t.Fatal(err)
+	}
 	_, metrics := b.raw("", "GET", "/metrics", "")
 	for _, line := range []string{
 		`vimbroker_vims{state="registered"} 1`,
@@ -155,6 +158,7 @@ func TestProbesAskForNoCaller(t *testing.T) {
 		`vimbroker_leases{state="active"} 1`,
 		`vimbroker_leases{state="irrevocable"} 0`,
 		`vimbroker_census_up 1`,
+		`vimbroker_audit_behind_seconds 0`,
 		`vimbroker_inventory_orphans 0`,
 		`vimbroker_inventory_ghosts 0`,
 		`vimbroker_http_request_duration_seconds_count{code="201",method="POST",route="POST /v1/vims"} 1`,

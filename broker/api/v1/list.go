@@ -32,6 +32,22 @@ type AuditTree struct {
 	Frontier [][]byte `json:"frontier" doc:"Hashes of the complete subtrees at the size that was asked for, the largest first, in base64"`
 }
 
+// AuditGrowth proves that the audit log begins with what it held at an earlier size.
+type AuditGrowth struct {
+	Size  int64    `json:"size" doc:"How many entries the log holds" example:"4711"`
+	Root  []byte   `json:"root" doc:"Root hash of its Merkle tree, in base64" example:"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="`
+	Proof [][]byte `json:"proof" doc:"Consistency proof (RFC 6962, 2.1.2) from the earlier size, in base64"`
+}
+
+// AuditProof proves that an entry is in the audit log.
+type AuditProof struct {
+	Size  int64    `json:"size" doc:"How many entries the log holds" example:"4711"`
+	Root  []byte   `json:"root" doc:"Root hash of its Merkle tree, in base64" example:"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="`
+	Index int64    `json:"index" doc:"Index of the leaf, which counts from 0"`
+	Line  string   `json:"line" doc:"The entry as the leaf of the tree: its hash is SHA-256 over a zero byte and this text"`
+	Proof [][]byte `json:"proof" doc:"Inclusion proof (RFC 6962, 2.1.1), in base64"`
+}
+
 // Question asks what policy would decide; nothing happens.
 type Question struct {
 	Principal *Principal `json:"principal,omitempty" doc:"About whom; absent means the caller"`

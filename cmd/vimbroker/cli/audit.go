@@ -28,6 +28,7 @@ every outcome, chained by hashes.`,
 		"  vimbroker audit list --since 1h\n  vimbroker audit verify",
 		p.auditListCommand(),
 		p.auditVerifyCommand(),
+		p.auditProveCommand(),
 	)
 }
 

@@ -171,7 +171,7 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	defer func() { <-reloading }()
 	defer end()
 	log.Info("listening", "url", url, "dataDir", c.DataDir, "version", p.Version, "policies", c.policies.Hash())
-	s.record(ctx, audit.ServerStart, audit.Done, audit.DetailVersion, p.Version, audit.DetailPolicies, c.policies.Hash())
+	s.recordStart(ctx, audit.DetailVersion, p.Version, audit.DetailPolicies, c.policies.Hash())
 	began := time.Now()
 	err = s.run(ctx, l, func() {
 		if c.Dev {

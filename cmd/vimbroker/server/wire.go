@@ -145,6 +145,15 @@ func (s *server) record(ctx context.Context, action policy.Action, outcome audit
 	}
 }
 
+// recordStart writes the start of the server into the audit log, as record does.
+func (s *server) recordStart(ctx context.Context, detail ...string) {
+	ctx, cancel := context.WithTimeout(ctx, recordPatience)
+	defer cancel()
+	if err := s.broker.RecordStart(ctx, detail...); err != nil {
+		s.log.ErrorContext(ctx, "the audit log does not say that the server starts", "error", err)
+	}
+}
+
 // Close closes the stores, and the drivers that keep something open.
 func (s *server) Close() error {
 	for _, d := range s.drivers {

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+func (p *program) auditProveCommand() *cobra.Command {
+	var anchor string
+	c := &cobra.Command{
+		Use:   "prove [SEQ]",
+		Short: "Prove that the log only grew, or holds an entry, from a few hashes",
+		Long: `With --anchor: prove that the audit log begins with what it held when the anchor was
+made, and print an anchor of now. The entries are not fetched, so this takes the same
+time however long the log is. It shows that the tree was not exchanged; that the
+entries are those of the tree is for "vimbroker audit verify".
+
+With the number of an entry: prove that the log holds it, and print the entry as the
+log has it. With -o json or yaml the hashes are printed too: a proof of RFC 6962, as
+golang.org/x/mod/sumdb/tlog and every other tool of the field checks it.
+
+The proof is checked before anything is printed. You need the right to read every
+project's entries.`,
+		Example: "  vimbroker audit prove --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n  vimbroker audit prove 42 -o json",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			kept, err := parseAnchor(anchor)
+			if err != nil {
+				return console.Usage(c, err)
+			}
+			if len(args) == 0 {
+				if anchor == "" {
+					return console.Usagef(c, "give --anchor, or the number of an entry")
+				}
+				now, err := proveGrowth(c.Context(), broker, kept)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(p.Out, "the log only grew, by %d entries; anchor: %s\n", now.Size-kept.Size, anchorText(now))
+				return nil
+			}
+			seq, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || anchor != "" {
+				return console.Usagef(c, "give the number of an entry, or --anchor: one of the two")
+			}
+			proof, now, err := proveEntry(c.Context(), broker, seq)
+			if err != nil {
+				return err
+			}
+			return p.Print(proof, func(w io.Writer) {
+				fmt.Fprintf(w, "%s\nis entry %d of the log with the anchor: %s\n", proof.Line, seq, anchorText(now))
+			})
+		}),
+	}
+	c.Flags().StringVar(&anchor, "anchor", "", "an anchor that an earlier run printed")
+	p.OutputFlag(c)
+	return c
+}
+
+// proveGrowth asks for a proof that the log begins with what was kept, checks it, and
+// returns the log as it is now.
+func proveGrowth(ctx context.Context, broker *client.Client, kept tree.State) (tree.State, error) {
+	shown, err := broker.AuditGrowth(ctx, kept.Size)
+	if err != nil {
+		return tree.State{}, err
+	}
+	now, proof, err := auditTree(v1.AuditTree{Size: shown.Size, Root: shown.Root, Frontier: shown.Proof})
+	if err != nil {
+		return tree.State{}, err
+	}
+	if tree.CheckConsistency(now, kept, proof) != nil {
+		return tree.State{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %d entries that the anchor was made of", kept.Size)
+	}
+	return now, nil
+}
+
+// proveEntry asks for a proof that the log holds an entry, checks it, and returns the log
+// as it is now.
+func proveEntry(ctx context.Context, broker *client.Client, seq int64) (v1.AuditProof, tree.State, error) {
+	fail := func(err error) (v1.AuditProof, tree.State, error) { return v1.AuditProof{}, tree.State{}, err }
+	shown, err := broker.AuditProof(ctx, seq)
+	if err != nil {
+		return fail(err)
+	}
+	now, proof, err := auditTree(v1.AuditTree{Size: shown.Size, Root: shown.Root, Frontier: shown.Proof})
+	if err != nil {
+		return fail(err)
+	}
+	entry, err := audit.ParseLine([]byte(shown.Line))
+	if err != nil {
+		return fail(err)
+	}
+	if entry.Seq != seq || shown.Index != seq-1 || tree.CheckInclusion(now, shown.Index, tree.Leaf([]byte(shown.Line)), proof) != nil {
+		return fail(errors.New("the server's answer does not prove that the log holds the entry"))
+	}
+	return shown, now, nil
+}
