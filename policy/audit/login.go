@@ -77,8 +77,10 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 	if known {
 		return
 	}
-	if !l.record(ctx, Entry{Principal: p.Name, Project: p.Project, Resource: p.Project, Outcome: Done,
-		Detail: map[string]string{DetailAuthenticator: p.Authenticator()}}) {
+	if !l.record(ctx, Entry{
+		Principal: p.Name, Project: p.Project, Resource: p.Project, Outcome: Done,
+		Detail: map[string]string{DetailAuthenticator: p.Authenticator()},
+	}) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.in, who)

@@ -1,5 +1,5 @@
 -- The projects that a VIM is shared with; the roles that the holder of a lease had when
--- it was issued or last renewed; when tokens were last used.
+-- it was issued or last renewed.
 
 CREATE TABLE vim_shares (
     shared_with TEXT NOT NULL,
@@ -13,4 +13,3 @@ CREATE TABLE vim_shares (
 CREATE INDEX vim_shares_by_name ON vim_shares (vim_name, vim_project, shared_with);
 
 ALTER TABLE leases ADD COLUMN holder_roles TEXT NOT NULL DEFAULT 'null'; -- JSON array of strings
-
