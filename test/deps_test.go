@@ -57,10 +57,10 @@ var house = map[string][]string{
 	"lifecycle/vnfpkg":        {},
 	"cmd/vimbroker/files":     {"broker/api/v1", "broker/kubeconfig", "broker/secret", "broker/strictyaml"},
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
-	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console"},
+	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
 	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "policy", "policy/audit", "policy/audit/tree"},
 	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/postgres", "drivers/sqlite", "drivers/vault", "policy", "policy/audit", "policy/egress"},
-	"cmd/vimbroker":           {"cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
+	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 
 // homes says where the SDK of each outside system lives: nowhere else may import it.

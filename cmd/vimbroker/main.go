@@ -5,15 +5,21 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
 
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
 func main() {
+	if err := secret.Harden(); err != nil {
+		fmt.Fprintln(os.Stderr, "vimbroker: hardening the process:", err)
+		os.Exit(console.ExitFailed)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), console.Heeded(os.Interrupt, syscall.SIGTERM)...)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 	stop()

@@ -15,6 +15,12 @@ import (
 const asProgram = "VIMBROKER_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asPlainUser) != "" {
+		becomePlainUser()
+	}
+	if os.Getenv(asThief) != "" {
+		steal()
+	}
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

@@ -36,8 +36,8 @@ narrow, short-lived, revocable and audited.
 "vimbroker serve" is the server. The commands that talk to it read:
 
   VIMBROKER_ADDR        where the server is, like https://vimbroker.example:8420
-  VIMBROKER_TOKEN       the caller's token
-  VIMBROKER_TOKEN_FILE  a file that holds the token instead
+  VIMBROKER_TOKEN_FILE  a file that holds the caller's token
+  VIMBROKER_TOKEN       the token itself; your other processes can read it there
   VIMBROKER_CA_FILE     a PEM bundle that the server's certificate chains to,
                         if the system's roots do not know it
 

@@ -116,8 +116,9 @@ func TestExecLeavesWhatTheVIMDoesNotTakeBackToTheServer(t *testing.T) {
 	i := install(t)
 	i.kube.Fail(fake.Fault{Method: "DELETE", Path: "/serviceaccounts/", Kind: fake.Refuse, Status: 500, Times: -1})
 	code, _, stderr := i.run(t, "exec", "edge", "--", "sh", "-c", "exit 4")
-	if code != 4 || !strings.Contains(stderr, "is revoking: the VIM cannot be asked now, and the server goes on trying") {
-		t.Errorf("exec = %d, %q, want the command's 4 and who goes on", code, stderr)
+	if code != console.ExitNotRevoked || !strings.Contains(stderr, "the command ended with 4; lease ") ||
+		!strings.Contains(stderr, "is revoking: the VIM cannot be asked now, and the server goes on trying") {
+		t.Errorf("exec = %d, %q, want %d, the command's 4 and who goes on", code, stderr, console.ExitNotRevoked)
 	}
 }
 
@@ -134,9 +135,9 @@ func TestExecSaysHowToRevokeWhatItCouldNot(t *testing.T) {
 		i.stop()
 		_ = os.WriteFile(end, nil, 0o600)
 	}()
-	code, _, stderr := i.run(t, "exec", "edge", "--", "sh", "-c", "echo > "+started+"; cat "+end+"; exit 4")
-	if code != 4 {
-		t.Errorf("exec = %d, want the command's 4", code)
+	code, _, stderr := i.run(t, "exec", "edge", "--", "sh", "-c", "echo > "+started+"; cat "+end)
+	if code != console.ExitNotRevoked {
+		t.Errorf("exec of a command that succeeded = %d, want %d", code, console.ExitNotRevoked)
 	}
 	if !strings.Contains(stderr, "revoking lease ") || !strings.Contains(stderr, "repeat with: vimbroker lease revoke ") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("stderr = %q, want one line with the command to repeat", stderr)

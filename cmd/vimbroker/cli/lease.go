@@ -258,7 +258,9 @@ lease was granted. The new client configuration is written as by "lease issue".
 The previous credential works until it expires or the lease ends.
 
 With --out FILE --replace the file always holds one complete configuration: if
-renewing fails, the old one stays.`,
+renewing fails, the old one stays. Where the new configuration cannot be
+written, the exit code is 1 and the previous credential counts; nobody has the
+new one, which ends with the lease.`,
 		Example: `  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 \
       --out kubeconfig --replace`,
 		Args: console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
@@ -267,7 +269,7 @@ renewing fails, the old one stays.`,
 			if ttl != 0 {
 				r.TTL = ttl.String()
 			}
-			file, err := out.create(c)
+			file, err := out.create(c, p.Console)
 			if err != nil {
 				return err
 			}
@@ -281,7 +283,7 @@ renewing fails, the old one stays.`,
 				return err
 			}
 			if err := p.handOver(l, file); err != nil {
-				return fmt.Errorf("%w; the lease lives on: renew it again, or revoke it", err)
+				return fmt.Errorf("%w; the lease lives on, and its credential from before counts: renew again, or revoke it", err)
 			}
 			if p.ForPeople() {
 				p.Warn("lease %s on %s: expires %s", l.ID, l.VIMName, p.Moment(l.ExpiresAt))

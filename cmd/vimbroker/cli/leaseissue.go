@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +36,8 @@ read. Without --out the configuration goes to standard output; a line about the
 lease goes to standard error. With -o json or -o yaml the whole lease goes to
 standard output; with --out as well, the lease and the name of the file.
 
-If the configuration cannot be written, the lease is revoked.
+If the configuration cannot be written, the lease is revoked, and the exit code is 1.
+No lease is taken where standard output is closed or the null device.
 
 --exec-plugin takes no lease. It prints a kubeconfig without a credential;
 kubectl then runs "vimbroker credential" whenever it needs one.`,
@@ -57,7 +57,7 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 			}
 			r := f.Request(vim, clientconfig.Format(format))
 			r.Operation = operation
-			file, err := out.create(c)
+			file, err := out.create(c, p.Console)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 				return err
 			}
 			if err := p.handOver(l, file); err != nil {
-				return p.takeBack(c.Context(), broker, l.ID, err)
+				return lessee.TakeBack(c.Context(), broker, l.ID, err)
 			}
 			if p.ForPeople() {
 				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease), p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
@@ -101,13 +101,14 @@ func (f *outFlags) add(c *cobra.Command) {
 
 // create begins the file, before the server is asked for anything; nil stands for
 // standard output.
-func (f *outFlags) create(c *cobra.Command) (*files.NewFile, error) {
+func (f *outFlags) create(c *cobra.Command, p *console.Console) (*files.NewFile, error) {
 	if f.name == "" {
 		if f.replace {
 			return nil, console.Usagef(c, "--replace needs --out")
 		}
-		return nil, nil
+		return nil, p.CredentialOut()
 	}
+	console.KeepWriting()
 	return files.CreateFile(f.name, f.replace)
 }
 
@@ -151,17 +152,6 @@ func (p *program) warnReadable() {
 	if info, err := out.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 		p.Warn("WARNING: others can read the file that standard output goes to (mode %04o), and the credential in it; run chmod 600 on it, and use --out FILE next time", info.Mode().Perm())
 	}
-}
-
-// takeBack revokes a lease that cannot be used, because of err, and returns err.
-func (p *program) takeBack(ctx context.Context, broker *client.Client, id string, err error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lessee.CleanupPatience)
-	defer cancel()
-	l, revokeErr := broker.RevokeLease(ctx, id)
-	if revokeErr != nil {
-		return fmt.Errorf("%w; and revoking the lease failed: %w; do it with: vimbroker lease revoke %s", err, revokeErr, id)
-	}
-	return fmt.Errorf("%w; the lease is %s", err, l.State)
 }
 
 // printPlugin prints a kubeconfig without a credential.

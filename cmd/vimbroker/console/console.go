@@ -3,6 +3,7 @@
 package console
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -68,6 +69,33 @@ next:
 // to be notified of an ignored signal is to take it back. TERM is always heeded.
 func Heeded(some ...os.Signal) []os.Signal {
 	return slices.DeleteFunc(some, func(s os.Signal) bool { return s != syscall.SIGTERM && signal.Ignored(s) })
+}
+
+// KeepWriting makes writing to a pipe that nobody reads an error, where it would end
+// the process: who takes a lease must live to give it back.
+func KeepWriting() {
+	if !signal.Ignored(syscall.SIGPIPE) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
+}
+
+// CredentialOut prepares for a credential on standard output: what cannot be written is
+// an error. A standard output that is closed, or the null device, is refused. (Go opens
+// the null device in place of a closed one.)
+func (p *Console) CredentialOut() error {
+	KeepWriting()
+	file, ok := p.Out.(*os.File)
+	if !ok {
+		return nil
+	}
+	out, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(out, null) {
+		return fmt.Errorf("standard output is closed or %s, and the credential would be lost: write it to a file or a pipe", os.DevNull)
+	}
+	return nil
 }
 
 // SelfCommand is how to call this program: by name where PATH finds it so.

@@ -23,6 +23,8 @@ const (
 	ExitFailed   = 1
 	ExitUsage    = 2
 	exitNotFound = 3
+	// ExitNotRevoked is exec's when its lease may still work, whatever the command's was.
+	ExitNotRevoked = 122
 	// What exec answers with when there is no code of the command's to pass on,
 	// as env, nohup and timeout do.
 	ExitNotRun        = 125

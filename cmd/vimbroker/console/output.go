@@ -107,11 +107,12 @@ func (p *Console) printPath(expression string, value any) error {
 	if err != nil {
 		return err
 	}
-	if err := path.Execute(p.Out, value); err != nil {
+	var text bytes.Buffer
+	if err := path.Execute(&text, value); err != nil {
 		return errors.New("the jsonpath does not fit the answer; see its fields with -o json") // the library's words may quote it
 	}
-	fmt.Fprintln(p.Out)
-	return nil
+	_, err = fmt.Fprintln(p.Out, text.String())
+	return err
 }
 
 // blockStyle undoes the braces and quotes that JSON needs.

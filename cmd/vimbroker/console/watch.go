@@ -162,7 +162,9 @@ func (p *Console) printNames(value map[string]any) error {
 		fields, _ := item.(map[string]any)
 		for _, key := range []string{"name", "id", "vimName", "seq"} {
 			if word, ok := fields[key]; ok {
-				fmt.Fprintln(p.Out, word)
+				if _, err := fmt.Fprintln(p.Out, word); err != nil {
+					return err
+				}
 				break
 			}
 		}

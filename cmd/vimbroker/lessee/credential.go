@@ -21,7 +21,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
@@ -63,15 +62,16 @@ It never asks anything, so any interactiveMode will do.
 The client must tell which cluster it asks for (provideClusterInfo: true), and
 that must be the VIM's: a credential is never given for another server. Calls
 that wish the same, by one user of one machine, share one lease for half its
-life.`,
+life. A lease that cannot be written out is revoked; calls that share it take
+the next one.`,
 		Example: "  vimbroker credential --vim edge-1 --role view",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if vim == "" {
 				return console.Usagef(c, "--vim is missing")
 			}
-			if err := secret.Harden(); err != nil {
-				return fmt.Errorf("hardening the process: %w", err)
+			if err := p.CredentialOut(); err != nil {
+				return err
 			}
 			broker, err := p.Connect()
 			if err != nil {
@@ -104,6 +104,13 @@ func (p *program) credential(ctx context.Context, broker *client.Client, r v1.Le
 	if err != nil {
 		return err
 	}
+	if err := p.printCredential(v, l); err != nil {
+		return TakeBack(ctx, broker, l.ID, err)
+	}
+	return nil
+}
+
+func (p *program) printCredential(v v1.VIM, l v1.IssuedLease) error {
 	config, err := configOf(l)
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ func (p *program) execCommand() *cobra.Command {
 		Long: `Take a lease on a VIM, run a command that uses it, and revoke the lease when
 the command ends for any reason. The command's environment has KUBECONFIG and
 the KUBE_ and HELM_ variables; on OpenStack it has OS_CLIENT_CONFIG_FILE and
-OS_CLOUD, and no other OS_ variable. It does not have the token of vimbroker.
+OS_CLOUD, and no other OS_ variable. It does not have the token of vimbroker,
+and makes no core files, which could hold the lease's.
 
 The files that these variables name are private, and are removed at the end.
 If exec is killed, the next exec removes them. While the command runs, exec
@@ -43,7 +44,9 @@ renews the lease and replaces the token file.
 exec passes the signals INT, TERM, HUP, QUIT, USR1, USR2 and WINCH to the
 command, and exits with the command's exit code (128+n if signal n ended it).
 If it cannot run the command, it exits with 127 (no such command), 126 (not
-executable), or 125 (any other reason).`,
+executable), or 125 (any other reason). If the lease could not be revoked, or
+is still being revoked, it exits with 122, whatever the command's code was,
+and says both.`,
 		Example: `  vimbroker exec edge-1 -- kubectl get pods
   vimbroker exec edge-1 --role edit --namespace web --ttl 30m \
       -- helm upgrade web ./chart
@@ -87,6 +90,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	if vim, err = p.VIMRef(ctx, broker, vim); err != nil {
 		return console.ExitNotRun, err
 	}
+	console.KeepWriting() // messages too
 	signals := catchSignals()
 	defer signals.release()
 
@@ -108,7 +112,12 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	}
 	defer func() {
 		// Whatever happened, a panic included.
-		err = errors.Join(err, p.giveBack(ctx, broker, lease.ID))
+		if alive := giveBack(ctx, broker, lease.ID); alive != nil {
+			if code != 0 && err == nil {
+				err = fmt.Errorf("the command ended with %d", code)
+			}
+			code, err = console.ExitNotRevoked, errors.Join(err, alive)
+		}
 	}()
 	if s := signals.first(); s != 0 {
 		return 128 + int(s), errors.New("interrupted before the command was started")
@@ -229,21 +238,21 @@ func (p *program) renew(ctx context.Context, broker *client.Client, id string, r
 	return l, files.Replace(config)
 }
 
-// giveBack revokes the lease at the end, although the context may be over.
-func (p *program) giveBack(ctx context.Context, broker *client.Client, id string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CleanupPatience)
+// giveBack revokes the lease at the end, although the context may be over. It is an
+// error if the lease may still work.
+func giveBack(ctx context.Context, broker *client.Client, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupPatience)
 	defer cancel()
 	l, err := broker.RevokeLease(ctx, id)
 	switch {
+	case err == nil && l.State == "revoked":
+		return nil
 	case err == nil && l.State == "irrevocable":
 		err = errors.New("the VIM does not take it back")
-	case err == nil && l.State != "revoked":
-		p.Warn("lease %s is %s: the VIM cannot be asked now, and the server goes on trying; see: vimbroker lease show %s", id, l.State, id)
+	case err == nil:
+		return fmt.Errorf("lease %s is %s: the VIM cannot be asked now, and the server goes on trying; see: vimbroker lease show %s", id, l.State, id)
 	}
-	if err != nil {
-		return fmt.Errorf("revoking lease %s: %w; it may work until it expires: repeat with: vimbroker lease revoke %s", id, err, id)
-	}
-	return nil
+	return fmt.Errorf("revoking lease %s: %w; it may work until it expires: repeat with: vimbroker lease revoke %s", id, err, id)
 }
 
 // closed complains about files that could not be removed.

@@ -3,6 +3,7 @@ package lessee
 import (
 	"context"
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
-// CleanupPatience bounds taking a lease back when a command ends.
-const CleanupPatience = 30 * time.Second
+// cleanupPatience bounds taking a lease back when a command ends.
+const cleanupPatience = 30 * time.Second
 
 // Flags are the wishes that every command that takes a lease shares.
 type Flags struct {
@@ -83,6 +84,17 @@ func Issue(ctx context.Context, broker *client.Client, r v1.LeaseRequest, key st
 		return broker.IssueLease(ctx, r, key)
 	}
 	return l, err
+}
+
+// TakeBack revokes a lease that cannot be used, because of err, and returns err.
+func TakeBack(ctx context.Context, broker *client.Client, id string, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupPatience)
+	defer cancel()
+	l, revokeErr := broker.RevokeLease(ctx, id)
+	if revokeErr != nil {
+		return fmt.Errorf("%w; and revoking the lease failed: %w; do it with: vimbroker lease revoke %s", err, revokeErr, id)
+	}
+	return fmt.Errorf("%w; the lease is %s", err, l.State)
 }
 
 // configOf is the client configuration of a lease that was asked for as JSON.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -43,9 +42,6 @@ func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) e
 		}
 		if made.Database.Postgres == nil {
 			return fmt.Errorf("%s names no database.postgres: the server keeps its state in %s, and sees to that by itself", file, made.databaseFile())
-		}
-		if err := secret.Harden(); err != nil {
-			return fmt.Errorf("hardening the process: %w", err)
 		}
 		return run(c.Context(), made)
 	}

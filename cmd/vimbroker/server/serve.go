@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -144,9 +143,6 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 		hangups = make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
-	}
-	if err := secret.Harden(); err != nil {
-		return fmt.Errorf("hardening the process: %w", err)
 	}
 	log := newLog(p.Err, c)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
