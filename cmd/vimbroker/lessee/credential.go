@@ -198,7 +198,7 @@ func (p *program) shareKey(r v1.LeaseRequest, ttl time.Duration) string {
 	span := max(ttl/2, time.Minute)
 	h := sha256.New()
 	for _, part := range []string{
-		r.VIM, r.Role, strings.Join(r.Namespaces, ","), r.TTL, r.Purpose,
+		r.VIM, r.Role, RulesText(r.Rules), strings.Join(r.Namespaces, ","), strconv.FormatBool(r.ClusterWide), r.TTL, r.Purpose,
 		host, strconv.Itoa(os.Getuid()),
 		strconv.FormatInt(p.Now().UnixNano()/int64(span), 10),
 	} {
@@ -213,6 +213,12 @@ func Plugin(p *console.Console, v v1.VIM, f Flags) clientconfig.Plugin {
 	args := []string{"credential", "--vim", v.ID}
 	if f.role != "" {
 		args = append(args, "--role", f.role)
+	}
+	for _, r := range f.rules {
+		args = append(args, "--rule", RulesText([]v1.Rule{r}))
+	}
+	if f.clusterWide {
+		args = append(args, "--cluster-wide")
 	}
 	for _, n := range f.Namespaces {
 		args = append(args, "--namespace", n)

@@ -7,6 +7,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
+// ruleForm is how a rule is written. What stands behind the slash is a name, as with
+// kubectl, so a subresource, which Kubernetes writes pods/log, has a colon.
+const ruleForm = "VERBS:RESOURCE[:SUBRESOURCE][.GROUP][/NAME]"
+
 // ruleList is the value of a flag that names rules.
 type ruleList []v1.Rule
 
@@ -14,10 +18,14 @@ type ruleList []v1.Rule
 func (l *ruleList) Set(text string) error {
 	verbs, what, ok := strings.Cut(text, ":")
 	what, name, named := strings.Cut(what, "/")
-	// A subresource stands in the resource: pods/log, deployments/scale.apps.
-	resource, group, _ := strings.Cut(what, ".")
-	if !ok || verbs == "" || resource == "" || named && name == "" {
-		return errors.New("must be VERBS:RESOURCE[.GROUP][/NAME], like get,list:deployments.apps/web")
+	what, group, grouped := strings.Cut(what, ".")
+	resource, subresource, deeper := strings.Cut(what, ":")
+	if !ok || verbs == "" || resource == "" || named && name == "" || grouped && group == "" ||
+		deeper && subresource == "" || strings.Contains(subresource, ":") {
+		return errors.New("must be " + ruleForm + ", like get,list:deployments.apps/web or get:pods:log")
+	}
+	if deeper {
+		resource += "/" + subresource
 	}
 	r := v1.Rule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: strings.Split(verbs, ",")}
 	if named {
@@ -38,6 +46,7 @@ func RulesText(rules []v1.Rule) string {
 	for _, r := range rules {
 		for _, group := range r.APIGroups {
 			for _, resource := range r.Resources {
+				resource = strings.Replace(resource, "/", ":", 1)
 				if group != "" {
 					resource += "." + group
 				}
