@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -19,6 +20,9 @@ func (b *Broker) tidyGrants(ctx context.Context) error {
 	closed, err := b.store.CloseIdleGrants(ctx, b.now(), b.terms.TidyAfter)
 	if err != nil {
 		return err
+	}
+	if len(closed) > 0 {
+		failpoint.At("tidy.closed")
 	}
 	byVIM := map[string][]GrantEpoch{}
 	for _, g := range closed {
@@ -95,8 +99,13 @@ func (b *Broker) tidyGrant(ctx context.Context, src *source, v VIM, g GrantEpoch
 	if err != nil {
 		return b.refuse(ctx, act, err)
 	}
+	failpoint.At("tidy.removed")
 	if err := b.store.Append(ctx, act.Done()); err != nil {
 		return err
 	}
-	return b.store.ForgetGrant(ctx, g)
+	if err := b.store.ForgetGrant(ctx, g); err != nil {
+		return err
+	}
+	failpoint.At("tidy.forgotten")
+	return nil
 }

@@ -59,6 +59,10 @@ var deaths = map[string][]scenario{
 
 	"k8s.tidy.unbound": {draining, drainingRules, goingOnDraining, tidying},
 
+	"tidy.closed":    {tidying},
+	"tidy.removed":   {tidying},
+	"tidy.forgotten": {tidying},
+
 	"delete.draining":  {draining},
 	"delete.revoked":   {draining, goingOnDraining},
 	"delete.forgotten": {draining, goingOnDraining},

@@ -337,6 +337,7 @@ var (
 				}
 				return nil
 			})
+			s.issue("edge") // out of the next epoch
 		},
 	}
 
