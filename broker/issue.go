@@ -91,13 +91,15 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		if errors.Is(err, ErrBeyondGrant) {
 			b.raise(ctx, AlarmBeyondGrant, l, err.Error())
 		}
-		b.abort(ctx, l, IssueFailed, act.Failed(class(err)))
+		held, _ := o.holding(l, minted)
+		b.abort(ctx, held, IssueFailed, act.Failed(class(err)))
 		return fail(err)
 	}
 	failpoint.At("issue.minted")
 	stored, err := b.recordIssue(ctx, l, minted, o, act)
 	if err != nil {
-		b.abort(ctx, l, AuditFailed, act.Failed(class(err)))
+		held, _ := o.holding(l, minted) // what does not seal has its handle
+		b.abort(ctx, held, AuditFailed, act.Failed(class(err)))
 		return fail(err)
 	}
 	failpoint.At("issue.active")
@@ -260,34 +262,53 @@ func (b *Broker) recordIssue(ctx context.Context, l Lease, m Minted, o *opened, 
 // record makes a lease active, with its credential sealed and its true expiry. A
 // write that took effect, and whose answer was lost, is seen by what it sealed.
 func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
-	sealed, err := o.seal(l, m.Credential)
+	held, err := o.holding(l, m)
 	if err != nil {
 		return Lease{}, err
 	}
-	ends := m.ExpiresAt.UTC().Truncate(time.Second)
-	expires := within(ends, b.now().Add(l.ExpiresAt.Sub(l.CreatedAt)), l.MaxExpiresAt)
+	expires := within(held.CredentialEndsAt, b.now().Add(l.ExpiresAt.Sub(l.CreatedAt)), l.MaxExpiresAt)
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeasePending {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
 		}
-		now.State, now.IssuedAt = LeaseActive, b.now()
-		now.CredentialKind, now.Unlisted = m.Credential.Kind, m.Unlisted
-		now.ExpiresAt, now.MaxRevocationLag, now.Sealed, now.SealedKey = expires, m.MaxRevocationLag, sealed, o.ref
-		now.UID, now.CredentialID = m.UID, m.CredentialID
-		now.CredentialEndsAt, now.Stood, now.LeftBehind = ends, m.Stood, notCompared(m.Unseen)
+		now.hold(held)
+		now.State, now.IssuedAt, now.ExpiresAt = LeaseActive, b.now(), expires
+		now.Stood, now.LeftBehind = m.Stood, notCompared(m.Unseen)
 		return nil
 	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 	if err != nil {
 		asking, cancel := b.cleanup(ctx)
 		defer cancel()
-		if now, lost := b.store.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == sealed {
+		if now, lost := b.store.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == held.Sealed {
 			return now, nil
 		}
 	}
 	return stored, err
 }
 
-// abort takes back what may have been minted for a lease that is not handed out.
+// holding is a lease with what was minted for it, so that it can be taken back.
+func (o *opened) holding(l Lease, m Minted) (Lease, error) {
+	if m.Credential.Empty() {
+		return l, nil
+	}
+	sealed, err := o.seal(l, m.Credential)
+	if err != nil {
+		return l, err
+	}
+	l.hold(Lease{
+		CredentialKind: m.Credential.Kind, Unlisted: m.Unlisted, MaxRevocationLag: m.MaxRevocationLag, Sealed: sealed, SealedKey: o.ref,
+		UID: m.UID, CredentialID: m.CredentialID, CredentialEndsAt: m.ExpiresAt.UTC().Truncate(time.Second),
+	})
+	return l, nil
+}
+
+func (l *Lease) hold(of Lease) {
+	l.CredentialKind, l.Unlisted, l.MaxRevocationLag, l.Sealed, l.SealedKey = of.CredentialKind, of.Unlisted, of.MaxRevocationLag, of.Sealed, of.SealedKey
+	l.UID, l.CredentialID, l.CredentialEndsAt = of.UID, of.CredentialID, of.CredentialEndsAt
+}
+
+// abort takes back what may have been minted for a lease that is not handed out; l
+// holds it, as far as it is known: a project token can be revoked by nothing else.
 // What it cannot do now, the reaper does: the row says so, and if even that could
 // not be written the row is still pending, which the settle pass picks up.
 func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) {
@@ -296,6 +317,9 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeasePending || now.State == LeaseActive {
 			now.State, now.Reason = LeaseRevoking, why
+		}
+		if now.State.Live() && now.Sealed == "" {
+			now.hold(l)
 		}
 		now.NextAttemptAt = b.now()
 		return nil
@@ -309,6 +333,9 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 		}
 	}
 	failpoint.At("issue.aborting")
+	if stored.Sealed == "" {
+		stored.hold(l)
+	}
 	act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(stored), policy.Wish{})
 	if err != nil {
 		b.log.ErrorContext(ctx, "an unfinished lease is left for the reaper", "lease", l.ID, "error", err)
