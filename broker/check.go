@@ -85,6 +85,9 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
 	report, err := d.Check(ctx, o.Access)
+	if err == nil {
+		err = echoes(o.Access.Credential, report.texts()...)
+	}
 	switch {
 	case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden):
 		h.Status, h.Message = Unauthorized, message(err)
@@ -106,6 +109,9 @@ func (b *Broker) probe(ctx context.Context, d Driver, a Access) (Report, error) 
 	report, err := d.Check(ctx, a)
 	if err == nil && report.Identity == "" {
 		err = &Error{Kind: ErrUnreachable, Detail: "the VIM does not say which system it is"}
+	}
+	if err == nil {
+		err = echoes(a.Credential, report.texts()...)
 	}
 	return report, err
 }

@@ -59,6 +59,9 @@ func (b *Broker) grade(ctx context.Context, grader Grader, o *opened, g Grant) (
 	if err == nil && !slices.Contains(grades, graded.Grade) {
 		err = fmt.Errorf("the driver graded a lease as %q", graded.Grade)
 	}
+	if err == nil {
+		err = echoes(o.Access.Credential, graded.Reasons...)
+	}
 	return graded, err
 }
 

@@ -237,6 +237,11 @@ func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Gra
 			Remedy: "compare the VIM's clock with the broker's",
 		}
 	}
+	for _, known := range []Credential{a.Credential, m.Credential} {
+		if echo := echoes(known, m.UID, m.CredentialID, m.Unseen); echo != nil {
+			m.UID, m.CredentialID, m.Unseen, err = "", "", "", echo
+		}
+	}
 	return m, err
 }
 

@@ -91,7 +91,7 @@ func (c *connection) authenticated(ctx context.Context) (string, error) {
 			Remedy: "Kubernetes 1.28 or newer is needed",
 		}
 	default:
-		return who[:min(len(who), maxUser)], fault(err, "create", "selfsubjectreviews")
+		return plain(who, maxUser), fault(err, "create", "selfsubjectreviews")
 	}
 }
 
@@ -204,12 +204,15 @@ func (c *connection) version(ctx context.Context) (string, error) {
 }
 
 // printable keeps the first 64 printable ASCII characters of a remote text.
-func printable(s string) string {
+func printable(s string) string { return plain(s, 64) }
+
+// plain keeps the first printable ASCII characters of a remote text, at most so many.
+func plain(s string, most int) string {
 	kept := strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
 			return -1
 		}
 		return r
 	}, s)
-	return kept[:min(len(kept), 64)]
+	return kept[:min(len(kept), most)]
 }

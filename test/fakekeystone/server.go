@@ -8,6 +8,7 @@
 package fakekeystone
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"maps"
@@ -235,7 +236,7 @@ func (s *Server) AppCred(c AppCred) AppCred {
 func (s *Server) Plant(p Planted) Planted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.ID = newID()
+	p.ID = cmp.Or(p.ID, newID())
 	s.planted = append(s.planted, p)
 	return p
 }
