@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/test/real/pki"
@@ -22,6 +23,17 @@ type SecureCloud struct {
 	AuthURL, KeyManager, Orchestration string
 	// CAPEM is the authority of the certificates.
 	CAPEM string
+
+	mu    sync.Mutex
+	asked []string
+}
+
+// Asked returns the methods of what Keystone has been asked since the last call.
+func (c *SecureCloud) Asked() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { c.asked = nil }()
+	return c.asked
 }
 
 // TLS puts a proxy with certificates of an authority of its own in front of the
@@ -48,13 +60,25 @@ func (o *Cloud) TLS(t testing.TB) *SecureCloud {
 		names = append(names, "http://127.0.0.1:"+strconv.Itoa(port), "https://"+server.Listener.Addr().String())
 	}
 	rename := strings.NewReplacer(names...)
+	secure := &SecureCloud{
+		AuthURL: rename.Replace(o.AuthURL), KeyManager: rename.Replace(o.KeyManager),
+		Orchestration: rename.Replace(o.Orchestration), CAPEM: string(ca.PEM),
+	}
 	for i, server := range servers {
 		to, err := url.Parse(names[2*i])
 		if err != nil {
 			t.Fatal(err)
 		}
 		server.Config.Handler = &httputil.ReverseProxy{
-			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Header.Del("Accept-Encoding") },
+			Rewrite: func(r *httputil.ProxyRequest) {
+				if i == 0 {
+					secure.mu.Lock()
+					secure.asked = append(secure.asked, r.In.Method)
+					secure.mu.Unlock()
+				}
+				r.SetURL(to)
+				r.Out.Header.Del("Accept-Encoding")
+			},
 			ModifyResponse: func(r *http.Response) error {
 				if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 					return nil
@@ -73,8 +97,5 @@ func (o *Cloud) TLS(t testing.TB) *SecureCloud {
 		server.StartTLS()
 		t.Cleanup(server.Close)
 	}
-	return &SecureCloud{
-		AuthURL: rename.Replace(o.AuthURL), KeyManager: rename.Replace(o.KeyManager),
-		Orchestration: rename.Replace(o.Orchestration), CAPEM: string(ca.PEM),
-	}
+	return secure
 }

@@ -127,8 +127,9 @@ func TestOpenStackProjectTokenEnds(t *testing.T) {
 // admin may do everything.
 var admin = policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
 
-// newBroker is a broker on its embedded defaults, with the OpenStack driver.
-func newBroker(t *testing.T) *broker.Broker {
+// newBroker is a broker on its embedded defaults, with the OpenStack driver; change may
+// be nil.
+func newBroker(t *testing.T, change func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "vimbroker.db")})
@@ -146,11 +147,15 @@ func newBroker(t *testing.T) *broker.Broker {
 	}
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	b, err := broker.New(broker.Options{
+	options := broker.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Drivers: []broker.Driver{openstack.New(openstack.Options{})},
 		Egress:  func(string) *egress.Rules { return rules },
-	})
+	}
+	if change != nil {
+		change(&options)
+	}
+	b, err := broker.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +185,7 @@ func wantInventory(t *testing.T, b *broker.Broker, when string, want broker.Inve
 // lets a lease keep the roles that are left.
 func TestOpenStackTakesLeasesAway(t *testing.T) {
 	o := real.OpenStack(t)
-	who, b := o.Project(t), newBroker(t)
+	who, b := o.Project(t), newBroker(t, nil)
 	if _, err := b.RegisterVIM(t.Context(), admin, registration(o.TLS(t), who)); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +229,7 @@ func TestOpenStackTakesLeasesAway(t *testing.T) {
 // project.
 func TestOpenStackRotatesToAnotherUser(t *testing.T) {
 	o := real.OpenStack(t)
-	anna, b := o.Project(t), newBroker(t)
+	anna, b := o.Project(t), newBroker(t, nil)
 	ben := o.Colleague(t, anna)
 	if _, err := b.RegisterVIM(t.Context(), admin, registration(o.TLS(t), anna)); err != nil {
 		t.Fatal(err)
