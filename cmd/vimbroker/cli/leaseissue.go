@@ -36,8 +36,9 @@ read. Without --out the configuration goes to standard output; a line about the
 lease goes to standard error. With -o json or -o yaml the whole lease goes to
 standard output; with --out as well, the lease and the name of the file.
 
-If the configuration cannot be written, the lease is revoked, and the exit code is 1.
-No lease is taken where standard output is closed or the null device.
+If the configuration cannot be written, the lease is revoked, and the exit
+code is 1. No lease is taken where standard output is closed or the null
+device.
 
 --exec-plugin takes no lease. It prints a kubeconfig without a credential;
 kubectl then runs "vimbroker credential" whenever it needs one.`,

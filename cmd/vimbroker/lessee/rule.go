@@ -9,7 +9,7 @@ import (
 
 // ruleForm is how a rule is written. What stands behind the slash is a name, as with
 // kubectl, so a subresource, which Kubernetes writes pods/log, has a colon.
-const ruleForm = "VERBS:RESOURCE[:SUBRESOURCE][.GROUP][/NAME]"
+const ruleForm = "VERBS:RESOURCE[:SUB][.GROUP][/NAME]"
 
 // ruleList is the value of a flag that names rules.
 type ruleList []v1.Rule
