@@ -49,7 +49,7 @@ func (g *grading) Tidy(ctx context.Context, a broker.Access, r broker.Grant) err
 	return g.tidy(r)
 }
 
-func (g *grading) Foreign(context.Context, broker.Access, func(string) (bool, error)) ([]string, error) {
+func (g *grading) Foreign(context.Context, broker.Access, func(string) bool) ([]string, error) {
 	return g.foreign, nil
 }
 

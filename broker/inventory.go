@@ -273,12 +273,9 @@ func (b *Broker) foreign(ctx context.Context, src *source, v VIM) (found []strin
 	_, err = src.each(ctx, v.Current.Number, func(o *opened) (err error) {
 		call, cancel := b.call(ctx)
 		defer cancel()
-		found, err = inspector.Foreign(call, o.Access, func(vim string) (bool, error) {
+		found, err = inspector.Foreign(call, o.Access, func(vim string) bool {
 			_, err := b.store.VIM(call, vim)
-			if errors.Is(err, ErrNotFound) {
-				return false, nil
-			}
-			return err == nil, err
+			return !errors.Is(err, ErrNotFound) // a damaged row is one, too
 		})
 		return err
 	})

@@ -67,6 +67,6 @@ type Tidier interface {
 type Inspector interface {
 	// Foreign lists what could be used to act as a lease of this VIM, or to outlive one,
 	// and was made by somebody else, and what was made for VIMs that are not known: one
-	// sentence each, at most 100. The errors of known are returned as they are.
-	Foreign(ctx context.Context, a Access, known func(vim string) (bool, error)) ([]string, error)
+	// sentence each, at most 100.
+	Foreign(ctx context.Context, a Access, known func(vim string) bool) ([]string, error)
 }

@@ -2,7 +2,6 @@ package kubernetes_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 
 func (l *lab) foreign() []string {
 	l.t.Helper()
-	found, err := l.driver.Foreign(l.t.Context(), l.access, func(vim string) (bool, error) { return vim == l.access.VIM, nil })
+	found, err := l.driver.Foreign(l.t.Context(), l.access, func(vim string) bool { return vim == l.access.VIM })
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -122,12 +121,8 @@ func TestForeignObjectsThatCannotBeLookedFor(t *testing.T) {
 		}
 		l.Deny()
 		l.Fail(fake.Fault{Kind: fake.Refuse, Method: http.MethodGet, Path: "/" + resource, Status: http.StatusInternalServerError, Times: -1})
-		_, err := l.driver.Foreign(t.Context(), l.access, func(string) (bool, error) { return true, nil })
+		_, err := l.driver.Foreign(t.Context(), l.access, func(string) bool { return true })
 		want(t, "Foreign where "+resource+" are not answered", err, broker.ErrUnreachable)
 		l.Heal()
-	}
-	lost := errors.New("the store is away")
-	if _, err := l.driver.Foreign(t.Context(), l.access, func(string) (bool, error) { return false, lost }); !errors.Is(err, lost) {
-		t.Errorf("Foreign = %v, want the error of the store", err)
 	}
 }

@@ -21,18 +21,20 @@ func (p *program) auditProveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prove [SEQ]",
 		Short: "Prove that the log only grew, or holds an entry, from a few hashes",
-		Long: `With --anchor: prove that the audit log begins with what it held when the anchor was
-made, and print an anchor of now. The entries are not fetched, so this takes the same
-time however long the log is. It shows that the tree was not exchanged; that the
-entries are those of the tree is for "vimbroker audit verify".
+		Long: `With --anchor: prove that the audit log begins with what it held when the
+anchor was made, and print an anchor of now. The entries are not fetched, so
+this takes the same time however long the log is. It shows that the tree was
+not exchanged; that the entries are those of the tree is for "vimbroker audit
+verify".
 
-With the number of an entry: prove that the log holds it, and print the entry as the
-log has it. With -o json or yaml the hashes are printed too: a proof of RFC 6962, as
-golang.org/x/mod/sumdb/tlog and every other tool of the field checks it.
+With the number of an entry: prove that the log holds it, and print the entry
+as the log has it. With -o json or yaml the hashes are printed too: a proof of
+RFC 6962, as golang.org/x/mod/sumdb/tlog and every other tool of the field
+checks it.
 
-The proof is checked before anything is printed. You need the right to read every
-project's entries.`,
-		Example: "  vimbroker audit prove --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n  vimbroker audit prove 42 -o json",
+The proof is checked before anything is printed. You need the right to read
+every project's entries.`,
+		Example: "  vimbroker audit prove --anchor \"$(cat anchor)\"\n  vimbroker audit prove 42 -o json",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			kept, err := parseAnchor(anchor)
