@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
 // anonymous is who the API server takes a caller for whose credential it did not look at.
@@ -178,7 +179,7 @@ func (c *connection) regions(ctx context.Context) ([]string, error) {
 		return nil, notKubernetes(0)
 	default:
 		for _, n := range list.Items[:min(len(list.Items), maxRegions)] {
-			if isLabel(n.Metadata.Name) {
+			if rbac.IsLabel(n.Metadata.Name) {
 				found = append(found, n.Metadata.Name)
 			}
 		}

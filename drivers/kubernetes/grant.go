@@ -2,13 +2,12 @@ package kubernetes
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
 const (
@@ -24,8 +23,6 @@ const (
 	// maxNamespaces bounds how many namespaces a lease is limited to.
 	maxNamespaces = 32
 )
-
-var roleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`) })
 
 // Prepare implements [broker.Driver]. The role is the name of a ClusterRole, view
 // if neither it nor rules are given: letters, digits, colon, dot, dash and underscore,
@@ -44,7 +41,7 @@ func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 	} else if g.Role == "" {
 		g.Role = defaultRole
 	}
-	if g.Role != "" && !roleName().MatchString(g.Role) {
+	if g.Role != "" && !rbac.IsRole(g.Role) {
 		return broker.Grant{}, broker.Invalid("role", "is not the name of a ClusterRole")
 	}
 	g.Namespaces = slices.Clone(g.Namespaces)
@@ -64,7 +61,7 @@ func checkNamespaces(namespaces []string) error {
 		return broker.Invalid("namespaces", "are more than %d", maxNamespaces)
 	}
 	for _, n := range namespaces {
-		if !isLabel(n) {
+		if !rbac.IsLabel(n) {
 			return broker.Invalid("namespaces", "hold one that is not a DNS label of at most 63 characters")
 		}
 		if isOurs(n) {

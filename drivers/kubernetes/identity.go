@@ -104,26 +104,34 @@ func (c *connection) tokenOf(ctx context.Context, account *corev1.ServiceAccount
 	if err != nil {
 		return broker.Minted{}, fault(err, "create", "serviceaccounts/token in namespace "+account.Namespace)
 	}
-	token := granted.Status.Token
-	if token == "" || len(token) > maxToken || !isToken(token) || granted.Status.ExpirationTimestamp.IsZero() {
-		return broker.Minted{}, notKubernetes(0)
+	m, err := minted(granted)
+	if err != nil {
+		return broker.Minted{}, err
 	}
-	claims := claimsOf(token)
+	claims := claimsOf(granted.Status.Token)
 	if claims.Kubernetes.ServiceAccount.UID != string(account.UID) {
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "serviceaccount " + path + " was replaced while its token was asked for",
 		}
 	}
-	m := broker.Minted{
-		Credential:       broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(token)},
-		ExpiresAt:        granted.Status.ExpirationTimestamp.UTC(),
-		MaxRevocationLag: maxRevocationLag,
-		UID:              string(account.UID),
-	}
+	m.UID = string(account.UID)
 	if id := printable(claims.ID); id != "" {
 		m.CredentialID = "JTI=" + id
 	}
 	return m, nil
+}
+
+// minted is what a TokenRequest granted.
+func minted(granted *authenticationv1.TokenRequest) (broker.Minted, error) {
+	token := granted.Status.Token
+	if token == "" || len(token) > maxToken || !isToken(token) || granted.Status.ExpirationTimestamp.IsZero() {
+		return broker.Minted{}, notKubernetes(0)
+	}
+	return broker.Minted{
+		Credential:       broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(token)},
+		ExpiresAt:        granted.Status.ExpirationTimestamp.UTC(),
+		MaxRevocationLag: maxRevocationLag,
+	}, nil
 }
 
 // tokenClaims is what is read of a service account token.

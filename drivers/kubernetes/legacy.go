@@ -16,7 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
-	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
 // sharedAccount is the name of the service account that all leases of old share which have the
@@ -53,15 +53,7 @@ func (c *connection) mint(ctx context.Context, account string, lease *corev1.Sec
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	token := granted.Status.Token
-	if token == "" || len(token) > maxToken || !isToken(token) || granted.Status.ExpirationTimestamp.IsZero() {
-		return broker.Minted{}, notKubernetes(0)
-	}
-	return broker.Minted{
-		Credential:       broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(token)},
-		ExpiresAt:        granted.Status.ExpirationTimestamp.UTC(),
-		MaxRevocationLag: maxRevocationLag,
-	}, nil
+	return minted(granted)
 }
 
 // renewShared mints one more token for a lease of old. One whose service account was
@@ -196,5 +188,5 @@ func (c *connection) bindingsOf(ctx context.Context, a broker.Access, accounts [
 
 // namespacesOf reads back what the account was limited to.
 func namespacesOf(sa *corev1.ServiceAccount) []string {
-	return slices.DeleteFunc(strings.Split(sa.Annotations[namespacesAnnotation], ","), func(n string) bool { return !isLabel(n) })
+	return slices.DeleteFunc(strings.Split(sa.Annotations[namespacesAnnotation], ","), func(n string) bool { return !rbac.IsLabel(n) })
 }

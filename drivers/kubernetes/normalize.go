@@ -1,12 +1,11 @@
 package kubernetes
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rebuild"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
 // Normalize implements [broker.Driver]. Either r.Kubeconfig is set, or
@@ -41,7 +40,7 @@ func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err
 	}
 	if r.Namespace != "" {
 		t.Namespace = r.Namespace
-		if !isLabel(t.Namespace) {
+		if !rbac.IsLabel(t.Namespace) {
 			return t, c, broker.Invalid("namespace", "is not a DNS label of at most 63 characters")
 		}
 	}
@@ -105,7 +104,7 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 	if t.ServerName = strings.ToLower(k.ServerName); t.ServerName != "" && !rebuild.IsHostName(t.ServerName) {
 		return t, c, broker.Invalid(k.Cluster+".tls-server-name", "is not a DNS name")
 	}
-	if t.Namespace = k.Namespace; t.Namespace != "" && !isLabel(t.Namespace) {
+	if t.Namespace = k.Namespace; t.Namespace != "" && !rbac.IsLabel(t.Namespace) {
 		return t, c, broker.Invalid(k.At+".namespace", "is not a DNS label of at most 63 characters")
 	}
 	c, err = credential(broker.Credential{
@@ -118,8 +117,3 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 	})
 	return t, c, err
 }
-
-var label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
-
-// isLabel reports whether s is a DNS label (RFC 1123), as the name of a namespace is.
-func isLabel(s string) bool { return label().MatchString(s) }

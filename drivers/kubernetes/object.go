@@ -35,9 +35,8 @@ const (
 	// accountsOf begins the name of the group of all service accounts of a namespace.
 	accountsOf = "system:serviceaccounts:"
 
-	// roleAnnotation and namespacesAnnotation say on a service account what it is
-	// for; namespaces are joined by commas.
-	roleAnnotation       = "vimbroker.io/role"
+	// namespacesAnnotation says on an account that leases of old share what these are
+	// limited to, joined by commas.
 	namespacesAnnotation = "vimbroker.io/namespaces"
 )
 

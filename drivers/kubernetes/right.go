@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
@@ -193,17 +194,25 @@ func (c *connection) ask(ctx context.Context, rights map[right]bool) error {
 
 // allowed asks the cluster whether the credential has the right (SelfSubjectAccessReview).
 func (c *connection) allowed(ctx context.Context, r right) (bool, error) {
+	return c.review(ctx, "selfsubjectaccessreviews", &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: r.attributes()},
+	})
+}
+
+// review asks the cluster for its decision. Errors are client-go's own.
+func (c *connection) review(ctx context.Context, resource string, question runtime.Object) (bool, error) {
 	var review struct {
 		Status struct {
 			Allowed bool `json:"allowed"`
 			Denied  bool `json:"denied"`
 		} `json:"status"`
 	}
-	err := read(ctx, c.authorization.client.Post().Resource("selfsubjectaccessreviews").Body(&authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource,
-			Namespace: r.namespace, Name: r.name,
-		}},
-	}), &review)
+	err := read(ctx, c.authorization.client.Post().Resource(resource).Body(question), &review)
 	return err == nil && review.Status.Allowed && !review.Status.Denied, err
+}
+
+func (r right) attributes() *authorizationv1.ResourceAttributes {
+	return &authorizationv1.ResourceAttributes{
+		Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
+	}
 }

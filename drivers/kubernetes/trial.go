@@ -137,20 +137,12 @@ func forbiddenTo(rules []broker.Rule, g broker.Grant) []right {
 // everybodyMay reports whether the cluster allows something to every service account: to one
 // that does not exist, and so is bound to nothing of its own.
 func (c *connection) everybodyMay(ctx context.Context, r right) (bool, error) {
-	var review struct {
-		Status struct {
-			Allowed bool `json:"allowed"`
-			Denied  bool `json:"denied"`
-		} `json:"status"`
-	}
-	err := read(ctx, c.authorization.client.Post().Resource("subjectaccessreviews").Body(&authorizationv1.SubjectAccessReview{
+	may, err := c.review(ctx, "subjectaccessreviews", &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: accountPrefix + homePrefix + "nobody:nobody", Groups: []string{"system:serviceaccounts", "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
-			},
+			ResourceAttributes: r.attributes(),
 		},
-	}), &review)
+	})
 	if said(err, http.StatusForbidden) {
 		return false, &broker.Error{
 			Kind:   broker.ErrForbidden,
@@ -158,5 +150,5 @@ func (c *connection) everybodyMay(ctx context.Context, r right) (bool, error) {
 			Remedy: "grant it create on subjectaccessreviews",
 		}
 	}
-	return err == nil && review.Status.Allowed && !review.Status.Denied, fault(err, "create", "subjectaccessreviews")
+	return may, fault(err, "create", "subjectaccessreviews")
 }

@@ -107,6 +107,13 @@ var (
 	role  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9:._-]{0,251}[A-Za-z0-9])?$`) })
 )
 
+// IsLabel reports whether s is a DNS label (RFC 1123), as the name of a namespace is.
+func IsLabel(s string) bool { return label().MatchString(s) }
+
+// IsRole reports whether s can be the name of a ClusterRole: letters, digits, colon, dot,
+// dash and underscore, at most 253.
+func IsRole(s string) bool { return role().MatchString(s) }
+
 func check(o Options) error {
 	switch {
 	case o.Profile != Leases && o.Profile != Engine:
@@ -129,12 +136,12 @@ func check(o Options) error {
 		return fmt.Errorf("the user's name holds control characters")
 	}
 	for _, n := range o.Namespaces {
-		if !label().MatchString(n) {
+		if !IsLabel(n) {
 			return fmt.Errorf("namespace %q is no DNS label", n)
 		}
 	}
 	for _, r := range o.Roles {
-		if !role().MatchString(r) {
+		if !IsRole(r) {
 			return fmt.Errorf("role %q is not the name of a ClusterRole", r)
 		}
 	}
