@@ -207,18 +207,29 @@ func (o *Cloud) Domain(t testing.TB, name string) string {
 func (o *Cloud) SetPassword(t testing.TB, who Tenant, password string) {
 	t.Helper()
 	o.Do(t, "PATCH", o.AuthURL+"/users/"+who.UserID, object{"user": object{"password": password}}, nil)
+	nextSecond()
 }
 
 // SetEnabled enables or disables a user.
 func (o *Cloud) SetEnabled(t testing.TB, who Tenant, enabled bool) {
 	t.Helper()
 	o.Do(t, "PATCH", o.AuthURL+"/users/"+who.UserID, object{"user": object{"enabled": enabled}}, nil)
+	nextSecond()
 }
 
 // TakeRole takes a role from a tenant's user.
 func (o *Cloud) TakeRole(t testing.TB, who Tenant, role string) {
 	t.Helper()
 	o.Do(t, "DELETE", o.AuthURL+"/projects/"+who.ProjectID+"/users/"+who.UserID+"/roles/"+o.roles[role], nil, nil)
+	nextSecond()
+}
+
+// nextSecond waits for a second to begin. What ends a user's tokens ends those of the
+// whole second too, also the ones he is given after it: Keystone keeps the time of
+// both without fractions.
+func nextSecond() {
+	now := time.Now()
+	time.Sleep(now.Truncate(time.Second).Add(time.Second).Sub(now))
 }
 
 // ApplicationCredential makes one for a tenant, with all of his roles and without
