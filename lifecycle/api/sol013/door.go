@@ -1,0 +1,189 @@
+package sol013
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+// API is one of ETSI's REST APIs.
+type API struct {
+	// Name is the first segment of its paths: "vnfpkgm".
+	Name string
+	// Majors are the major versions that are served, the newest first.
+	Majors []Major
+}
+
+// Major is one major version of an API.
+type Major struct {
+	// Path is what the paths of its resources begin with: "/vnfpkgm/v2".
+	Path string
+	// Versions are those that the header Version may name. The last one is answered where
+	// no header is needed.
+	Versions []string
+	// Lenient: the header Version is not looked at, as by servers of before SOL013 2.6.
+	Lenient bool
+}
+
+var (
+	// ErrVersion: the header Version names a version that is not served.
+	ErrVersion = errors.New("version not supported")
+	// ErrNotAcceptable: no form that the header Accept names can be had.
+	ErrNotAcceptable = errors.New("not acceptable")
+	// ErrNotImplemented: the standard has the operation, and this server does not.
+	ErrNotImplemented = errors.New("not implemented")
+)
+
+var kinds = []api.Kind{
+	{Err: ErrVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported"},
+	{Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable"},
+	{Err: ErrNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented"},
+}
+
+// versionHeader is the header that names a version (SOL013 clause 9.3.2).
+const versionHeader = "Version"
+
+// Door makes the door of an API from its operations. Their paths follow that of the major
+// version, and each is served under all of them; a status of zero is 200. Beside them the
+// door serves api_versions (SOL013 clause 9.3.3).
+func Door(a API, operations ...api.Operation) api.Door {
+	d := api.Door{
+		Paths:    []string{"/" + a.Name + "/"},
+		Private:  "/" + a.Name + "/",
+		Tolerant: true, // of query parameters: those of optional features are ignored
+		Kinds:    kinds,
+		Next:     next,
+		Refuse:   a.refuse,
+	}
+	for _, m := range a.Majors {
+		for _, op := range operations {
+			op.Path = m.Path + op.Path
+			op.Status = cmp.Or(op.Status, http.StatusOK)
+			if !m.Lenient {
+				op.Header = append(slices.Clone(op.Header), api.Parameter{Name: versionHeader, Required: true})
+			}
+			op.Handle = m.versioned(op.Handle)
+			d.Operations = append(d.Operations, op)
+		}
+		d.Operations = append(d.Operations, versions(m.Path+"/api_versions", m.Path, m))
+	}
+	d.Operations = append(d.Operations, versions("/"+a.Name+"/api_versions", "/"+a.Name, a.Majors...))
+	return d
+}
+
+// quick is how long an answer without any work may take.
+const quick = 10 * time.Second
+
+// versions is the resource that lists the versions of an API.
+func versions(path, prefix string, majors ...Major) api.Operation {
+	type version struct {
+		Version    string `json:"version"`
+		Deprecated bool   `json:"isDeprecated"`
+	}
+	list := struct {
+		Prefix   string    `json:"uriPrefix"`
+		Versions []version `json:"apiVersions"`
+	}{Prefix: prefix}
+	for _, m := range majors {
+		for _, v := range m.Versions {
+			list.Versions = append(list.Versions, version{Version: v})
+		}
+	}
+	return api.Operation{
+		Method: "GET", Path: path, Timeout: quick, Status: http.StatusOK,
+		Handle: func(*api.Call) (api.Answer, error) {
+			return api.Answer{Header: http.Header{versionHeader: {majors[0].last()}}, Body: list}, nil
+		},
+	}
+}
+
+func (m Major) last() string { return m.Versions[len(m.Versions)-1] }
+
+// versioned checks the header of a request and sets that of the answer.
+func (m Major) versioned(handle func(*api.Call) (api.Answer, error)) func(*api.Call) (api.Answer, error) {
+	return func(c *api.Call) (api.Answer, error) {
+		version := m.last()
+		if !m.Lenient {
+			// A version may name the implementation besides: "2.1.0-impl:example.com:1".
+			asked, _, _ := strings.Cut(c.Header.Get(versionHeader), "-impl:")
+			if !slices.Contains(m.Versions, asked) {
+				return api.Answer{}, api.Refuse(ErrVersion, "header", versionHeader, "must be "+strings.Join(m.Versions, " or "))
+			}
+			version = asked
+		}
+		a, err := handle(c)
+		if a.Header == nil {
+			a.Header = http.Header{}
+		}
+		a.Header.Set(versionHeader, version)
+		return a, err
+	}
+}
+
+// major is the version that a path leads to; the newest for other paths.
+func (a API) major(path string) Major {
+	for _, m := range a.Majors {
+		if strings.HasPrefix(path, m.Path+"/") {
+			return m
+		}
+	}
+	return a.Majors[0]
+}
+
+// next says how callers take a next step: the doors of one server stand beside each other.
+var next = map[broker.Next]string{
+	broker.NextListVIMs:          "GET /v1/vims lists the VIMs that there are",
+	broker.NextListLeases:        "GET /v1/leases lists the leases that there are",
+	broker.NextSetDefault:        "name a VIM, or make one the default with PATCH /v1/vims/{id}",
+	broker.NextReplaceCredential: "give the VIM's credential again with POST /v1/vims/{id}/rotate",
+	broker.NextCheckVIM:          "then check the VIM with POST /v1/vims/{id}/check",
+	broker.NextExplain:           "ask an administrator, who sees why with POST /v1/policy:explain",
+	broker.NextEndLeases:         "revoke them first with POST /v1/leases:revoke, or delete with DELETE /v1/vims/{id}?drain=true",
+	broker.NextMigrate:           "ask the broker's operator",
+}
+
+// remedies are given for kinds of problems whose error has none of its own.
+var remedies = map[string]string{
+	"unauthenticated": "send a valid token as \"Authorization: Bearer …\"",
+	"changed":         "read it again, and repeat the change with its ETag",
+	"media-type":      "say what the body is in the header Content-Type",
+	"unavailable":     "try again later",
+	"internal":        "give the request id to the broker's operator: the log says more",
+}
+
+// refuse puts a refusal into problem details (SOL013 clause 6.3), with members of our own.
+func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
+	body := v1.Problem{
+		Type: "urn:vimbroker:problem:" + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
+		Remedy:    cmp.Or(p.Remedy, remedies[p.Name]),
+		RequestID: p.RequestID, Instance: "urn:vimbroker:request:" + p.RequestID,
+	}
+	var words []string
+	for _, f := range p.Faults {
+		body.Errors = append(body.Errors, v1.Fault{Location: f.Location, Field: f.Field, Message: f.Message})
+		words = append(words, strings.TrimSpace(cmp.Or(f.Field, f.Location)+" "+f.Message))
+	}
+	if body.Detail == "" { // which the standard demands
+		body.Detail = cmp.Or(strings.Join(words, "; "), p.Title)
+		body.Errors = nil
+	}
+	return api.Answer{
+		Header: http.Header{"Content-Type": {v1.ProblemType}, versionHeader: {a.major(r.URL.Path).last()}}, Body: body,
+	}
+}
+
+// URL is the absolute URI of a path of this server, as the caller reaches it.
+func URL(c *api.Call, path string) string {
+	scheme := "http"
+	if c.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + c.Host + path
+}

@@ -1,0 +1,149 @@
+package sol013
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker/api"
+)
+
+// thing is a representation with attributes of each form.
+type thing struct {
+	ID    string         `json:"id"`
+	State string         `json:"state"`
+	Size  int            `json:"size"`
+	On    bool           `json:"on"`
+	Inner map[string]any `json:"inner,omitempty"`
+	Parts []part         `json:"parts,omitempty"`
+}
+
+type part struct {
+	Path string `json:"path"`
+	Hash string `json:"hash"`
+}
+
+var things = []thing{
+	{ID: "a", State: "READY", Size: 9, On: true, Inner: map[string]any{"name": "it's, (x)", "deep": map[string]any{"n": 1}}, Parts: []part{{"p", "1"}, {"q", "2"}}},
+	{ID: "b", State: "GONE", Size: 10, Inner: map[string]any{"name": "plain"}},
+}
+
+var shape = Shape{Mandatory: []string{"id"}, ExcludedByDefault: []string{"inner", "parts"}}
+
+// list asks for the things, and returns the answer as JSON.
+func list(t *testing.T, query url.Values) (string, error) {
+	t.Helper()
+	c := &api.Call{Request: httptest.NewRequest("GET", "/x/v1/things", nil), Query: query}
+	a, err := List(c, shape, things, "")
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b), nil
+}
+
+func TestFilters(t *testing.T) {
+	for filter, want := range map[string]string{
+		"":                                       "ab",
+		"(eq,id,a)":                              "a",
+		"(neq,id,a)":                             "b",
+		"(in,id,a,b,c)":                          "ab",
+		"(nin,id,a,c)":                           "b",
+		"(gt,size,9)":                            "b", // as numbers
+		"(gte,size,9)":                           "ab",
+		"(lt,size,10)":                           "a",
+		"(lte,size,8)":                           "",
+		"(cont,state,EAD,x)":                     "a",
+		"(ncont,state,EAD)":                      "b",
+		"(eq,on,true)":                           "a",
+		"(eq,inner/name,'it''s, (x)')":           "a",
+		"(eq,inner/deep/n,1)":                    "a",
+		"(eq,parts/path,q)":                      "a",
+		"(eq,inner/@key,deep)":                   "a",
+		"(eq,nothing,x)":                         "",
+		"(neq,nothing,x)":                        "",
+		"(eq,inner,x)":                           "",
+		"(eq,state,READY);(eq,size,9)":           "a",
+		"(eq,state,READY);(eq,size,10)":          "",
+		"(eq,state,'READY');(neq,inner/name,'')": "a",
+	} {
+		q := url.Values{"fields": {"id"}}
+		if filter != "" {
+			q.Set("filter", filter)
+		}
+		text, err := list(t, q)
+		if err != nil {
+			t.Errorf("%s: %v", filter, err)
+			continue
+		}
+		var found []struct{ ID string }
+		if err := json.Unmarshal([]byte(text), &found); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range found {
+			got += f.ID
+		}
+		if got != want {
+			t.Errorf("%s selects %q, want %q", filter, got, want)
+		}
+	}
+}
+
+func TestFiltersThatAreNone(t *testing.T) {
+	for _, filter := range []string{
+		"x", "(eq,id)", "(eq,id,a", "eq,id,a)", "(eq,id,a);", "(eq,id,a)(eq,id,b)", "(is,id,a)", "(eq,id,a,b)", "(eq,id,'a)", "()", "(eq,id,a);;(eq,id,b)", "(eq,id,a;b)",
+	} {
+		if text, err := list(t, url.Values{"filter": {filter}}); !errors.Is(err, api.ErrMalformed) {
+			t.Errorf("%s = %s, %v, want a refusal", filter, text, err)
+		}
+	}
+}
+
+func TestSelectors(t *testing.T) {
+	first := func(q url.Values) string {
+		q.Set("filter", "(eq,id,a)")
+		text, err := list(t, q)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	}
+	const full = `"inner":{"deep":{"n":1},"name":"it's, (x)"}`
+	for _, c := range []struct {
+		query url.Values
+		want  string
+	}{
+		{url.Values{}, `[{"id":"a","on":true,"size":9,"state":"READY"}]`},
+		{url.Values{"exclude_default": {""}}, `[{"id":"a","on":true,"size":9,"state":"READY"}]`},
+		{url.Values{"all_fields": {""}}, `[{"id":"a",` + full + `,"on":true,"parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}],"size":9,"state":"READY"}]`},
+		{url.Values{"fields": {"state,parts/path"}}, `[{"id":"a","parts":[{"path":"p"},{"path":"q"}],"state":"READY"}]`},
+		{url.Values{"fields": {"inner/deep/n", "nothing", "inner/nothing"}}, `[{"id":"a","inner":{"deep":{"n":1}}}]`},
+		{url.Values{"fields": {"parts"}, "exclude_default": {""}}, `[{"id":"a","on":true,"parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}],"size":9,"state":"READY"}]`},
+		{url.Values{"exclude_fields": {"id,inner,parts/hash,on,state"}}, `[{"id":"a","parts":[{"path":"p"},{"path":"q"}],"size":9}]`},
+		{url.Values{"fields": {"id"}, "exclude_fields": {"on"}}, api.ErrMalformed.Error()},
+		{url.Values{"fields": {"id"}, "all_fields": {""}}, api.ErrMalformed.Error()},
+	} {
+		if got := first(c.query); got != c.want {
+			t.Errorf("%v = %s, want %s", c.query, got, c.want)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	for _, c := range [][3]string{
+		{``, `{"a":"b"}`, `{"a":"b"}`},
+		{`{"a":"b"}`, `{"a":null,"c":1}`, `{"c":1}`},
+		{`{"a":{"b":"c","d":"e"}}`, `{"a":{"b":null,"f":[1]}}`, `{"a":{"d":"e","f":[1]}}`},
+		{`{"a":"b"}`, `{"a":{"n":null,"m":1}}`, `{"a":{"m":1}}`},
+	} {
+		if got, err := Merge(c[0], []byte(c[1])); err != nil || got != c[2] {
+			t.Errorf("Merge(%s, %s) = %s, %v, want %s", c[0], c[1], got, err, c[2])
+		}
+	}
+}
