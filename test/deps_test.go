@@ -55,6 +55,7 @@ var house = map[string][]string{
 	"drivers/sqlite":          {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit", "policy/audit/tree"},
 	"drivers/vault":           {"broker/failpoint", "broker/remote", "broker/secret"},
 	"lifecycle/api/sol013":    {"broker", "broker/api", "broker/api/codec", "broker/api/v1"},
+	"lifecycle":               {"broker", "broker/clientconfig", "broker/secret", "policy/egress"},
 	"lifecycle/vnfpkg":        {},
 	"cmd/vimbroker/files":     {"broker/api/v1", "broker/kubeconfig", "broker/secret", "broker/strictyaml"},
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},

@@ -1,0 +1,216 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// ErrNotReady: an object did not become ready, or did not go, in time.
+var ErrNotReady = errors.New("not ready in time")
+
+// OperationType is what an operation does (SOL003, LcmOperationType).
+type OperationType string
+
+// The types of operations that are served.
+const (
+	Instantiate   OperationType = "INSTANTIATE"
+	ScaleVNF      OperationType = "SCALE"
+	Heal          OperationType = "HEAL"
+	ChangePackage OperationType = "CHANGE_VNFPKG"
+	Terminate     OperationType = "TERMINATE"
+	ModifyInfo    OperationType = "MODIFY_INFO"
+)
+
+// Driver plans, makes, observes and removes what VNF instances consist of on one kind of
+// VIM. It keeps no credential and no state: each call gets the credential of a lease.
+//
+// Its errors are [*broker.Error]. ErrInvalid is a fault of the package or the request and names
+// the file; ErrUnsupported is a kind that the VIM does not serve; ErrConflict an object of the
+// same name that is not the instance's; ErrForbidden and ErrUnauthorized are the VIM's refusal of
+// the lease. ErrUnreachable may succeed later: the engine calls again. [ErrNotReady] is an object that
+// did not become ready, or did not go, before the context ended; the detail names it and says what it waits for. No
+// error holds anything of a manifest but the names of files, objects and fields.
+//
+// A Driver is safe for concurrent use. Every call ends when its context does.
+type Driver interface {
+	// VIMType is the type of the VIMs that it works on.
+	VIMType() broker.VIMType
+
+	// Survey is what a lease must allow so that Plan can be called with it: as good as nothing.
+	Survey() Grant
+
+	// Plan says what an operation does, step by step, and which rights each step needs. It makes
+	// nothing. The same input on the same VIM gives the same plan, so that an operation
+	// which was interrupted goes on from the number of a stage.
+	Plan(ctx context.Context, c Connection, in PlanInput) (Plan, error)
+
+	// Run does one wave of a plan, side by side where the order does not matter, and returns
+	// when each object is ready or gone. It is idempotent: what is done already is left as it is. progress is called,
+	// from one goroutine at a time, with each object that was made, changed, ready or gone.
+	Run(ctx context.Context, c Connection, instance string, w Wave, progress func(Observation)) error
+
+	// Observe looks at resources, and answers with one observation for each, in their order.
+	// What is missing is no error.
+	Observe(ctx context.Context, c Connection, instance string, resources []Resource) ([]Observation, error)
+}
+
+// Connection is how a driver reaches a VIM: with the credential of one lease.
+type Connection struct {
+	// Config holds the endpoint, the credential and the lease's id.
+	Config clientconfig.Config
+	// Egress are the addresses that may be dialled for the VIM's project.
+	Egress *egress.Rules
+}
+
+// Grant is what one lease has to allow: exactly these rules, in these namespaces, or in
+// the whole VIM (for what has no namespace).
+type Grant struct {
+	Rules       []broker.Rule
+	Namespaces  []string
+	ClusterWide bool
+}
+
+// PlanInput is what a plan is made from.
+type PlanInput struct {
+	Operation OperationType
+	// Observing asks for a plan whose one stage holds the grant that Observe needs
+	// for Standing, and no wave.
+	Observing bool
+	// Instance is the instance's id, Name its name.
+	Instance, Name string
+	// Namespace is the one of all objects that name none. Objects in another are ErrInvalid.
+	Namespace string
+	// Manifests are the files of the package, in the order in which they are declared.
+	Manifests []Manifest
+	// Variables are substituted in manifests. The instance's id, name and namespace are not among
+	// them: the driver adds those.
+	Variables map[string]string
+	// Replicas says how many VNFCs each VDU has, by the VDU's name. A workload of a VDU's name runs
+	// that VDU: its number of replicas is this one, whatever its manifest says.
+	Replicas map[string]int32
+	// Standing is what the instance consists of now, as far as that is recorded: what an
+	// operation may remove. INSTANTIATE and CHANGE_VNFPKG remove what Manifests do not name
+	// any more; TERMINATE removes all that does not outlive the instance, in reverse order.
+	Standing []Resource
+	// VNFCs are those that HEAL replaces, after it has repaired what is missing or changed.
+	VNFCs []VNFC
+}
+
+// Manifest is a file of a package.
+type Manifest struct {
+	Path string
+	Text secret.Text
+}
+
+// Plan is what an operation does.
+type Plan struct {
+	Stages []Stage
+	// Resources are what the instance consists of once the plan is done, in the order
+	// in which they are made.
+	Resources []Resource
+	Facts     Facts
+}
+
+// Stage is a part of a plan that one lease is enough for. A stage begins where a namespace or
+// a definition has to exist before the next lease can be issued.
+type Stage struct {
+	Grant Grant
+	Waves []Wave
+}
+
+// Deed is what is done to the objects of a wave.
+type Deed string
+
+// Deeds.
+const (
+	Apply   Deed = "apply"   // made, or changed to what the manifest says, and ready
+	Scale   Deed = "scale"   // set to Replicas, and ready
+	Replace Deed = "replace" // the VNFCs are removed, and those that follow them are ready
+	Delete  Deed = "delete"  // gone
+)
+
+// Wave is what is done side by side.
+type Wave struct {
+	Deed    Deed
+	Objects []Object
+	// VNFCs are those that Replace removes; Objects are then the workloads that they belong to.
+	VNFCs []VNFC
+}
+
+// Object is a resource as it is wished for.
+type Object struct {
+	Resource
+	// Manifest is the whole object as JSON, for Apply.
+	Manifest secret.Text
+	// Replicas is for Scale.
+	Replicas int32
+}
+
+// Resource is one object on a VIM that an instance consists of. It holds no secret.
+type Resource struct {
+	Group   string `json:"group,omitempty"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+	// Plural is the kind's name in paths and rules: "deployments".
+	Plural string `json:"plural"`
+	// Namespace is empty where the kind has none.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// VDU is the name of the VDU that it runs, if any.
+	VDU string `json:"vdu,omitempty"`
+	// Outlives: it stays when the instance is terminated.
+	Outlives bool `json:"outlives,omitempty"`
+	// Wave counts the waves that made the instance; removal goes from the last to the first.
+	Wave int `json:"wave"`
+	// Applied is the driver's mark of the object as it last applied it: what Observe compares
+	// with. The engine keeps that of the newest observation.
+	Applied string `json:"applied,omitempty"`
+}
+
+// Observation is how a resource stands.
+type Observation struct {
+	Resource
+	// Standing: it is there and it is the instance's own.
+	Standing bool `json:"standing"`
+	Ready    bool `json:"ready"`
+	// Message says what it waits for, in the words of the driver or of the VIM, without anything of
+	// the object's content.
+	Message string `json:"message,omitempty"`
+	// ChangedBy are those who changed fields that the manifest sets, as the VIM names them.
+	ChangedBy []string `json:"changedBy,omitempty"`
+	VNFCs     []VNFC   `json:"vnfcs,omitempty"`
+}
+
+// VNFC is one running component of a VDU: a pod.
+type VNFC struct {
+	VDU string `json:"vdu"`
+	// Kind, Namespace and Name are those of the VIM's object that it is.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// UID tells it from one of the same name that follows it.
+	UID   string `json:"uid"`
+	Ready bool   `json:"ready"`
+}
+
+// Facts are what policies may weigh about a plan.
+type Facts struct {
+	// Kinds are written as rules write resources: "deployments.apps", "pods".
+	Kinds      []string
+	Namespaces []string
+	Images     []string
+	// ClusterScoped: it makes, changes or removes what has no namespace.
+	ClusterScoped bool
+	// Privileged: a pod template asks for a privileged container, for namespaces, ports or paths of its
+	// node, or for added capabilities.
+	Privileged bool
+	// BringsRBAC, BringsDefinitions, BringsWebhooks: it holds objects of those kinds.
+	BringsRBAC, BringsDefinitions, BringsWebhooks bool
+	// Outlives: something of it stays when the instance is terminated.
+	Outlives bool
+}
