@@ -58,7 +58,7 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 		if err != nil {
 			return err
 		}
-		ending.begin(l, AccessLost, act)
+		ending.begin(l, ReasonAccessLost, act)
 		return nil
 	})
 	return errors.Join(append(failed, err, ending.beginFresh(b))...)

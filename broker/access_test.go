@@ -116,7 +116,7 @@ func TestALeaseEndsWithTheAccessOfItsHolder(t *testing.T) {
 				if end {
 					want = broker.LeaseRevoking
 				}
-				if got := b.row(b.foreign.ID); got.State != want || end && got.Reason != broker.AccessLost {
+				if got := b.row(b.foreign.ID); got.State != want || end && got.Reason != broker.ReasonAccessLost {
 					t.Errorf("with endWithAccess %t the lease is %s (%s), want %s", end, got.State, got.Reason, want)
 				}
 				if got := b.row(b.own.ID); got.State != broker.LeaseActive {
@@ -140,7 +140,7 @@ func TestALeaseEndsWithItsPrincipal(t *testing.T) {
 	b := newAccessBench(t, true)
 	delete(b.people, "mallet")
 	b.pass()
-	if got := b.row(b.foreign.ID); got.State != broker.LeaseRevoking || got.Reason != broker.AccessLost {
+	if got := b.row(b.foreign.ID); got.State != broker.LeaseRevoking || got.Reason != broker.ReasonAccessLost {
 		t.Errorf("the lease of a principal that is gone is %s (%s)", got.State, got.Reason)
 	}
 	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "system:access", Limit: 10})
@@ -198,7 +198,7 @@ func TestALoginShowsThatARoleIsGone(t *testing.T) {
 	if err := b.LoggedIn(t.Context(), less); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.row(l.ID); got.State != broker.LeaseRevoking || got.Reason != broker.AccessLost {
+	if got := b.row(l.ID); got.State != broker.LeaseRevoking || got.Reason != broker.ReasonAccessLost {
 		t.Errorf("after a login without the role the lease is %s (%s)", got.State, got.Reason)
 	}
 	if got := b.row(b.foreign.ID).State; got != broker.LeaseActive {

@@ -27,7 +27,7 @@ func TestASilentVIMCostsAPassOneTimeout(t *testing.T) {
 	tried := 0
 	for _, id := range ids {
 		l := b.row(id)
-		if l.State != broker.LeaseRevoking || l.Reason != broker.Expired {
+		if l.State != broker.LeaseRevoking || l.Reason != broker.ReasonExpired {
 			t.Errorf("a lease due on a silent VIM is %s for reason %q, want revoking, expired", l.State, l.Reason)
 		}
 		if l.Attempts > 1 {

@@ -68,7 +68,7 @@ func TestEveryFieldOfAGenerationIsBound(t *testing.T) {
 // TestTheBoundDigestStays: were it to change, no VIM that is stored would open.
 func TestTheBoundDigestStays(t *testing.T) {
 	g := Generation{
-		Number: 3, Identity: "uid", CredentialKind: BearerToken, Username: "u", CredentialExpiresAt: time.UnixMicro(1_700_000_000_000_000),
+		Number: 3, Identity: "uid", CredentialKind: CredentialBearerToken, Username: "u", CredentialExpiresAt: time.UnixMicro(1_700_000_000_000_000),
 		Target:     Target{Endpoint: "https://vim:6443", CACert: "pem", ServerName: "kubernetes", Namespace: "cnf", Scope: Scope{Region: "R"}},
 		Discovered: Discovered{Regions: []string{"a", "b"}},
 	}

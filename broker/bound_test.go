@@ -68,7 +68,7 @@ func TestACredentialIsNotSentWhereItWasNotSealedFor(t *testing.T) {
 		"scope":        func(v *broker.VIM) { v.Current.Target.Scope.ProjectID = "trap" },
 		"identity":     func(v *broker.VIM) { v.Current.Identity = "trap" },
 		"discovery":    func(v *broker.VIM) { v.Current.Discovered.Regions = []string{"trap"} },
-		"type":         func(v *broker.VIM) { v.Current.CredentialKind = broker.BasicAuth },
+		"type":         func(v *broker.VIM) { v.Current.CredentialKind = broker.CredentialBasicAuth },
 		"old envelope": func(v *broker.VIM) { v.Current.SealedAs = broker.SealedUnbound },
 	} {
 		b.tamper(tampered{change: change})
@@ -94,7 +94,7 @@ func TestAnEarlierGenerationPutBackIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
+	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
 		t.Fatal(err)
 	}
 	b.mustSealAnew()

@@ -355,7 +355,7 @@ func (b *Broker) findVIM(ctx context.Context, p policy.Principal, action policy.
 func (b *Broker) lookUpVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
 	if _, err := uuid.Parse(ref); err == nil {
 		v, err := b.store.VIM(ctx, ref)
-		if errors.Is(err, ErrNotFound) || err == nil && v.State == Registering {
+		if errors.Is(err, ErrNotFound) || err == nil && v.State == VIMRegistering {
 			return VIM{}, vimNotFound()
 		}
 		return v, err
@@ -370,7 +370,7 @@ func (b *Broker) lookUpVIM(ctx context.Context, p policy.Principal, ref string) 
 	var shared []VIM
 	for _, v := range found {
 		switch {
-		case v.State == Registering:
+		case v.State == VIMRegistering:
 		case v.Project == p.Project && v.Damaged:
 			return VIM{}, Damaged(v)
 		case v.Damaged:
@@ -409,7 +409,7 @@ func (b *Broker) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error
 		return VIM{}, err
 	}
 	for _, v := range found {
-		if v.Project == p.Project && v.State != Registering && !v.Damaged {
+		if v.Project == p.Project && v.State != VIMRegistering && !v.Damaged {
 			return v, nil
 		}
 	}

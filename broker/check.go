@@ -33,7 +33,7 @@ func (b *Broker) CheckVIM(ctx context.Context, p policy.Principal, ref string) (
 func (b *Broker) CheckDue(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(checksAtOnce)
-	err := b.eachVIM(ctx, VIMFilter{State: Registered, CheckDue: b.now()}, func(v VIM) {
+	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered, CheckDue: b.now()}, func(v VIM) {
 		group.Go(func() error {
 			_, err := b.check(ctx, v)
 			return err
@@ -55,7 +55,7 @@ func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
 	}
 	if h.Status != v.Health.Status {
 		b.log.InfoContext(ctx, "VIM health changed", "vim", v.ID, "name", v.Name, "from", v.Health.Status, "to", h.Status)
-		if h.Status == Reachable { // before that is stored: a check after this one would see no change
+		if h.Status == HealthReachable { // before that is stored: a check after this one would see no change
 			if err := b.retryIrrevocable(ctx, v); err != nil {
 				return Health{}, err
 			}
@@ -76,7 +76,7 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 	o, err := b.open(ctx, v, v.Current)
 	switch {
 	case errors.Is(err, ErrUnopenable):
-		h.Status, h.Message = Unopenable, message(err)
+		h.Status, h.Message = HealthUnopenable, message(err)
 		return h, nil
 	case err != nil:
 		return Health{}, err
@@ -90,11 +90,11 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 	}
 	switch {
 	case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden):
-		h.Status, h.Message = Unauthorized, message(err)
+		h.Status, h.Message = HealthUnauthorized, message(err)
 	case err != nil:
-		h.Status, h.Message = Unreachable, message(err)
+		h.Status, h.Message = HealthUnreachable, message(err)
 	case report.Identity != v.Current.Identity:
-		h.Status = IdentityChanged
+		h.Status = HealthIdentityChanged
 		h.Message = "another system answers at the endpoint than the one that was registered; if that is meant, delete the VIM and register it anew"
 	default:
 		return b.health(report), nil
@@ -119,7 +119,7 @@ func (b *Broker) probe(ctx context.Context, d Driver, a Access) (Report, error) 
 // health is what a check that found all well says.
 func (b *Broker) health(r Report) Health {
 	return Health{
-		Status: Reachable, CheckedAt: b.now(), Next: b.nextCheck(),
+		Status: HealthReachable, CheckedAt: b.now(), Next: b.nextCheck(),
 		Version: r.Version, CanMint: r.CanMint, MintMessage: r.MintMessage,
 	}
 }

@@ -15,15 +15,15 @@ type (
 
 // The kinds of credential.
 const (
-	BearerToken       CredentialKind = "bearerToken"
-	ClientCertificate CredentialKind = "clientCertificate"
-	BasicAuth         CredentialKind = "basicAuth"
-	// Password is a Keystone user with password.
-	Password CredentialKind = "password"
-	// ApplicationCredential is Keystone's, by id and secret.
-	ApplicationCredential CredentialKind = "applicationCredential"
-	// ProjectToken is a Keystone token scoped to a project: only leased, never stored.
-	ProjectToken CredentialKind = "projectToken"
+	CredentialBearerToken       CredentialKind = "bearerToken"
+	CredentialClientCertificate CredentialKind = "clientCertificate"
+	CredentialBasicAuth         CredentialKind = "basicAuth"
+	// CredentialPassword is a Keystone user with password.
+	CredentialPassword CredentialKind = "password"
+	// CredentialApplicationCredential is Keystone's, by id and secret.
+	CredentialApplicationCredential CredentialKind = "applicationCredential"
+	// CredentialProjectToken is a Keystone token scoped to a project: only leased, never stored.
+	CredentialProjectToken CredentialKind = "projectToken"
 )
 
 // credentialPart is one field that a kind of credential consists of.
@@ -49,11 +49,11 @@ var (
 
 	// credentialParts are the fields of each kind that a VIM can be registered with.
 	credentialParts = map[CredentialKind][]credentialPart{
-		BearerToken:           tokenParts,
-		ClientCertificate:     certificateParts,
-		BasicAuth:             passwordParts,
-		Password:              passwordParts,
-		ApplicationCredential: appCredParts,
+		CredentialBearerToken:           tokenParts,
+		CredentialClientCertificate:     certificateParts,
+		CredentialBasicAuth:             passwordParts,
+		CredentialPassword:              passwordParts,
+		CredentialApplicationCredential: appCredParts,
 	}
 )
 

@@ -47,20 +47,20 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		return VIM{}, false, err
 	}
 	update := b.store.UpdateVIM
-	if !del.Drain && !del.Force && v.State == Registered {
+	if !del.Drain && !del.Force && v.State == VIMRegistered {
 		update = b.store.UpdateIdleVIM
 	}
 	v, err = update(ctx, v.ID, func(now *VIM) error {
 		if now.Revision != v.Revision && !b.guard.Allows(p, action, vimResource(*now)) {
 			return errMoved
 		}
-		if now.State == Draining {
+		if now.State == VIMDraining {
 			return nil
 		}
 		if err := now.open(del.IfRevision); err != nil {
 			return err
 		}
-		now.State, now.Default = Draining, false
+		now.State, now.Default = VIMDraining, false
 		now.UpdatedAt = b.now()
 		return nil
 	}, act.Intent())
@@ -120,7 +120,7 @@ func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
 		if l.State == LeaseRevoking {
 			batch.add(l, act)
 		} else {
-			batch.begin(l, VIMDeleted, act)
+			batch.begin(l, ReasonVIMDeleted, act)
 		}
 		return nil
 	})

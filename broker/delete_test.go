@@ -44,7 +44,7 @@ func TestDeletingRevokesNoLeaseThatWasIssuedMeanwhile(t *testing.T) {
 	if l = b.row(l.ID); l.State != broker.LeaseActive {
 		t.Errorf("the lease is %s, want active", l.State)
 	}
-	if got, err := b.VIM(t.Context(), alice, v.ID); err != nil || got.State != broker.Registered {
+	if got, err := b.VIM(t.Context(), alice, v.ID); err != nil || got.State != broker.VIMRegistered {
 		t.Errorf("the VIM is %s, %v, want registered", got.State, err)
 	}
 }

@@ -122,9 +122,9 @@ type Grant struct {
 	Rules []Rule
 	// ClusterWide asks for the role or rules in every namespace, and for what has none.
 	ClusterWide bool
-	// Epoch counts from 1 how often what a driver keeps for this grant (VIM, role or
-	// rules, namespaces, ClusterWide) was made anew after it was tidied away. 0 is a
-	// lease from before there were epochs, kept on the VIM as it was made.
+	// Epoch tells what a driver keeps for this grant (VIM, role or rules, namespaces,
+	// ClusterWide) from what it kept before the last Tidy. It grows by steps that nobody
+	// can foresee. 0 is a lease that is kept on the VIM as it was before there were epochs.
 	Epoch int64
 }
 

@@ -59,7 +59,7 @@ func TestAClusterThatEchoesItsCredential(t *testing.T) {
 	b.kube.Fail(fake.Fault{Path: "/version$", Times: -1, Kind: fake.Edit, Edit: func(_ http.Header, body []byte) []byte {
 		return bytes.ReplaceAll(body, []byte("gitVersion\":\"v"), []byte("gitVersion\":\""+b.kube.AdminToken))
 	}})
-	if v, err := b.CheckVIM(t.Context(), alice, v.ID); err != nil || v.Health.Status != broker.Unreachable {
+	if v, err := b.CheckVIM(t.Context(), alice, v.ID); err != nil || v.Health.Status != broker.HealthUnreachable {
 		t.Errorf("checking it = %s, %v", v.Health.Status, err)
 	}
 	if strings.Contains(b.kept(), b.kube.AdminToken[:40]) {

@@ -183,7 +183,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 func (b *bench) registration(name string) broker.Registration {
 	return broker.Registration{
 		Name: name, Type: "kubernetes", Endpoint: b.kube.Endpoint, CACert: b.kube.CA, Namespace: "default",
-		Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminToken)},
+		Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminToken)},
 	}
 }
 

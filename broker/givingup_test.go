@@ -73,7 +73,7 @@ func TestWhatCannotBeRemovedKeepsTheVIM(t *testing.T) {
 			if _, gone, err := b.DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{Drain: true}); err != nil || gone {
 				t.Errorf("DeleteVIM() while a %s cannot be removed: gone = %v, %v; want it to stay", name, gone, err)
 			}
-			if row, err := b.store.VIM(t.Context(), v.ID); err != nil || row.State != broker.Draining {
+			if row, err := b.store.VIM(t.Context(), v.ID); err != nil || row.State != broker.VIMDraining {
 				t.Errorf("the VIM is %s, %v, want draining", row.State, err)
 			}
 			b.wantKeys(1)

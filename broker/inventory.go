@@ -86,8 +86,8 @@ func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, 
 func (b *Broker) InventoryAll(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(checksAtOnce)
-	err := b.eachVIM(ctx, VIMFilter{State: Registered}, func(v VIM) {
-		if v.Health.Status == Unreachable || !v.Health.CanMint {
+	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
+		if v.Health.Status == HealthUnreachable || !v.Health.CanMint {
 			return // the check pass sees to the first, and the second holds nothing of ours
 		}
 		group.Go(func() error {
@@ -307,7 +307,7 @@ func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory
 		}
 	}
 	for _, l := range inv.Ghosts {
-		l, err := b.beginRevocation(ctx, l, GoneUpstream, act)
+		l, err := b.beginRevocation(ctx, l, ReasonGoneUpstream, act)
 		if errors.Is(err, errEnded) {
 			continue
 		}

@@ -92,14 +92,14 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 			b.raise(ctx, AlarmBeyondGrant, l, err.Error())
 		}
 		held, _ := o.holding(l, minted)
-		b.abort(ctx, held, IssueFailed, act.Failed(class(err)))
+		b.abort(ctx, held, ReasonIssueFailed, act.Failed(class(err)))
 		return fail(err)
 	}
 	failpoint.At("issue.minted")
 	stored, err := b.recordIssue(ctx, l, minted, o, act)
 	if err != nil {
 		held, _ := o.holding(l, minted) // what does not seal has its handle
-		b.abort(ctx, held, AuditFailed, act.Failed(class(err)))
+		b.abort(ctx, held, ReasonAuditFailed, act.Failed(class(err)))
 		return fail(err)
 	}
 	failpoint.At("issue.active")
@@ -171,9 +171,9 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 // issuable refuses VIMs that no lease may be issued on.
 func issuable(v VIM) error {
 	switch {
-	case v.State != Registered:
+	case v.State != VIMRegistered:
 		return &Error{Kind: ErrConflict, Field: "vim", Detail: "the VIM is being deleted"}
-	case v.Health.Status == IdentityChanged:
+	case v.Health.Status == HealthIdentityChanged:
 		return &Error{Kind: ErrConflict, Field: "vim", Detail: v.Health.Message}
 	}
 	return nil

@@ -41,14 +41,14 @@ type Reason string
 
 // Why leases end.
 const (
-	Expired      Reason = "expired"      // its time was up
-	Requested    Reason = "requested"    // someone revoked it
-	VIMDeleted   Reason = "vimDeleted"   // its VIM is draining
-	IssueFailed  Reason = "issueFailed"  // it was never handed out
-	Abandoned    Reason = "abandoned"    // the process died while issuing it
-	AuditFailed  Reason = "auditFailed"  // its issue could not be recorded
-	GoneUpstream Reason = "goneUpstream" // the upstream object was found missing
-	AccessLost   Reason = "accessLost"   // its holder would not be issued it any more
+	ReasonExpired      Reason = "expired"      // its time was up
+	ReasonRequested    Reason = "requested"    // someone revoked it
+	ReasonVIMDeleted   Reason = "vimDeleted"   // its VIM is draining
+	ReasonIssueFailed  Reason = "issueFailed"  // it was never handed out
+	ReasonAbandoned    Reason = "abandoned"    // the process died while issuing it
+	ReasonAuditFailed  Reason = "auditFailed"  // its issue could not be recorded
+	ReasonGoneUpstream Reason = "goneUpstream" // the upstream object was found missing
+	ReasonAccessLost   Reason = "accessLost"   // its holder would not be issued it any more
 )
 
 // Lease is one derived credential, or the record of one.

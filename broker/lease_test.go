@@ -110,7 +110,7 @@ func TestExpiryInThisZone(t *testing.T) {
 	b.mustReap()
 	b.clock.Add(10 * time.Second)
 	b.mustReap()
-	if got := b.row(l.ID); got.State != broker.LeaseRevoked || got.Reason != broker.Expired || !got.ConfirmedDeadAt.Equal(b.clock.Now()) {
+	if got := b.row(l.ID); got.State != broker.LeaseRevoked || got.Reason != broker.ReasonExpired || !got.ConfirmedDeadAt.Equal(b.clock.Now()) {
 		t.Errorf("after 61 minutes it is %s, %s, confirmed %v", got.State, got.Reason, got.ConfirmedDeadAt)
 	}
 	if b.upstream() != 0 {
@@ -340,7 +340,7 @@ func TestALeaseIsPinnedToItsGeneration(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
-	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
+	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
 		t.Fatal(err)
 	}
 	b.wantKeys(2)
@@ -440,7 +440,7 @@ func TestRenewNeverExtendsADeadLease(t *testing.T) {
 	if !config.Token.Empty() || b.upstream() != 0 {
 		t.Error("something was made for a dead lease")
 	}
-	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.GoneUpstream {
+	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.ReasonGoneUpstream {
 		t.Errorf("the lease is %s, %s, want revoked, goneUpstream", row.State, row.Reason)
 	}
 }
@@ -505,7 +505,7 @@ func TestAVIMThatCannotMintPassesThroughOnlyByPolicy(t *testing.T) {
 	if after, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil || b.row(after.ID).State != broker.LeaseIrrevocable {
 		t.Errorf("revoking it = %s, %v, want irrevocable", b.row(l.ID).State, err)
 	}
-	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
+	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil || after.State != broker.LeaseRevoked {
@@ -524,7 +524,7 @@ func TestDeleteAndDrain(t *testing.T) {
 
 	b.kube.Fail(fake.Fault{Method: "DELETE", Kind: fake.Drop, Times: -1})
 	v, gone, err := b.DeleteVIM(t.Context(), alice, "edge1", broker.Deletion{Drain: true})
-	if err != nil || gone || v.State != broker.Draining {
+	if err != nil || gone || v.State != broker.VIMDraining {
 		t.Fatalf("draining a VIM that is down = %s, %v, %v, want draining", v.State, gone, err)
 	}
 	_, _, err = b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: v.ID})
@@ -538,7 +538,7 @@ func TestDeleteAndDrain(t *testing.T) {
 		t.Errorf("left upstream: %q", left)
 	}
 	b.wantKeys(0)
-	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.VIMDeleted || row.VIMName != "edge1" {
+	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.ReasonVIMDeleted || row.VIMName != "edge1" {
 		t.Errorf("its lease is %s, %s of %s", row.State, row.Reason, row.VIMName)
 	}
 }

@@ -46,7 +46,7 @@ func (b *cloudBench) heat(ttl time.Duration) (broker.Lease, string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if l.CredentialKind != broker.ProjectToken || !config.ExpiresAt.Equal(l.ExpiresAt) {
+	if l.CredentialKind != broker.CredentialProjectToken || !config.ExpiresAt.Equal(l.ExpiresAt) {
 		b.t.Fatalf("the lease is a %s until %v, its configuration says %v", l.CredentialKind, l.ExpiresAt, config.ExpiresAt)
 	}
 	return l, config.Token.Reveal()

@@ -74,7 +74,7 @@ func TestWhatIsDecidedAgainIsNotRecordedAsRefused(t *testing.T) {
 	v := b.mustRegister(root, "edge1")
 	late, rows := b.beside()
 	rotate := func(on *broker.Broker) error {
-		_, err := on.RotateVIM(t.Context(), root, v.ID, broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0)
+		_, err := on.RotateVIM(t.Context(), root, v.ID, broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0)
 		return err
 	}
 	rows.vim = func() {
@@ -112,7 +112,7 @@ func TestALeaseThatHasEndedMeanwhileHoldsUpNoOther(t *testing.T) {
 	}
 	b.kube.Heal()
 	b.kube.FailNext("", "", 503, -1)
-	if now, err := b.CheckVIM(t.Context(), root, v.ID); err != nil || now.Health.Status == broker.Reachable {
+	if now, err := b.CheckVIM(t.Context(), root, v.ID); err != nil || now.Health.Status == broker.HealthReachable {
 		t.Fatalf("CheckVIM() of a VIM that is down = %s, %v", now.Health.Status, err)
 	}
 	b.kube.Heal()

@@ -55,7 +55,7 @@ func TestNewRefusesWhatItCannotServe(t *testing.T) {
 		"a format twice":       {one(func(t *broker.Type) { t.Formats[1] = t.Formats[0] }), "a client configuration format is empty or listed twice"},
 		"no credentials":       {one(func(t *broker.Type) { t.Credentials = nil }), "it takes no kind of credential"},
 		"an unknown kind":      {one(func(t *broker.Type) { t.Credentials[0] = "passport" }), `"passport" is not a kind of credential that can be stored`},
-		"a leased kind":        {one(func(t *broker.Type) { t.Credentials[0] = broker.ProjectToken }), `"projectToken" is not a kind of credential that can be stored`},
+		"a leased kind":        {one(func(t *broker.Type) { t.Credentials[0] = broker.CredentialProjectToken }), `"projectToken" is not a kind of credential that can be stored`},
 		"a kind twice":         {one(func(t *broker.Type) { t.Credentials = []broker.CredentialKind{"basicAuth", "basicAuth"} }), "basicAuth and basicAuth cannot be told apart"},
 		"kinds of equal words": {one(func(t *broker.Type) { t.Credentials = []broker.CredentialKind{"basicAuth", "password"} }), "basicAuth and password cannot be told apart"},
 		"an unknown document":  {one(func(t *broker.Type) { t.Document = "heat" }), `"heat" is not a kind of document`},

@@ -31,7 +31,7 @@ func outage(t *testing.T, leases int, down fake.Fault) (*bench, []string) {
 		b.mustReap()
 	}
 	for _, id := range ids {
-		if l := b.row(id); l.State != broker.LeaseRevoking || l.Reason != broker.Expired {
+		if l := b.row(id); l.State != broker.LeaseRevoking || l.Reason != broker.ReasonExpired {
 			t.Fatalf("a lease due on a VIM that is down is %s, %s, want revoking, expired", l.State, l.Reason)
 		}
 	}
@@ -63,7 +63,7 @@ func TestTheFirstPassAfterAnOutageRevokesAll(t *testing.T) {
 func TestACheckEndsAnOutage(t *testing.T) {
 	b, ids := outage(t, 20, fake.Fault{Kind: fake.Drop, Times: -1})
 	b.kube.Heal()
-	if v, err := b.CheckVIM(t.Context(), alice, "edge1"); err != nil || v.Health.Status != broker.Reachable {
+	if v, err := b.CheckVIM(t.Context(), alice, "edge1"); err != nil || v.Health.Status != broker.HealthReachable {
 		t.Fatalf("CheckVIM() = %s, %v", v.Health.Status, err)
 	}
 	for _, id := range ids {
@@ -85,7 +85,7 @@ func TestANewCredentialEndsTheWait(t *testing.T) {
 	}
 	b.kube.Heal()
 	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{
-		Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0)),
+		Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0)),
 	}, 0); err != nil {
 		t.Fatal(err)
 	}

@@ -75,19 +75,23 @@ func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VI
 			b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so it is not listed", "vim", v.ID)
 			continue
 		}
-		if v.State != Registering && b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
+		if v.State != VIMRegistering && b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
 			visible = append(visible, b.shown(p, v))
 		}
 	}
 	return visible, next, nil
 }
 
-// SameSystem returns the other VIMs that p may see and that lead to the same system as v.
+// sameSystems is how many other VIMs of one system are looked for.
+const sameSystems = 10
+
+// SameSystem returns other VIMs that p may see and that lead to the same system as v: not
+// all, if there are more than ten.
 func (b *Broker) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]VIM, error) {
 	if v.Current.Identity == "" {
 		return nil, nil
 	}
-	found, _, err := b.VIMs(ctx, p, VIMQuery{Identity: v.Current.Identity})
+	found, _, err := b.VIMs(ctx, p, VIMQuery{Identity: v.Current.Identity, Page: Page{Size: sameSystems + 1}})
 	return slices.DeleteFunc(found, func(other VIM) bool {
 		return other.ID == v.ID || other.Type != v.Type || other.Current.Identity != v.Current.Identity
 	}), err

@@ -90,7 +90,7 @@ func (b *Broker) reapable(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = b.eachVIM(ctx, VIMFilter{State: Draining}, func(v VIM) { vims = append(vims, v.ID) })
+	err = b.eachVIM(ctx, VIMFilter{State: VIMDraining}, func(v VIM) { vims = append(vims, v.ID) })
 	slices.Sort(vims)
 	return slices.Compact(vims), err
 }
@@ -125,11 +125,11 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 		return false, err
 	}
 	f := LeaseFilter{VIM: id}
-	if v.Health.Status == Unreachable {
+	if v.Health.Status == HealthUnreachable {
 		if v.Health, err = b.check(ctx, v); err != nil {
 			return false, err
 		}
-		if down = v.Health.Status == Unreachable; down {
+		if down = v.Health.Status == HealthUnreachable; down {
 			f.States = []LeaseState{LeaseActive} // their time is up all the same
 		}
 	}
@@ -141,9 +141,9 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 	}
 	if _, silent := b.workOn(ctx, src, work.items[id]); silent {
 		h, checkErr := b.check(ctx, v)
-		return h.Status == Unreachable, errors.Join(err, checkErr)
+		return h.Status == HealthUnreachable, errors.Join(err, checkErr)
 	}
-	if v.State == Draining {
+	if v.State == VIMDraining {
 		b.drainFurther(ctx, v)
 	}
 	return false, err
@@ -160,7 +160,7 @@ func (b *Broker) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, err
 		}
 		switch l.State {
 		case LeaseActive:
-			work.begin(l, Expired, act)
+			work.begin(l, ReasonExpired, act)
 		case LeaseRevoking:
 			work.add(l, act)
 		case LeaseRevoked:

@@ -121,12 +121,12 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	}
 	now := b.now()
 	return VIM{
-		ID: uuid.NewString(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: Registering,
+		ID: uuid.NewString(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: VIMRegistering,
 		Labels: r.Labels, Description: r.Description, Extra: r.Extra, Shared: r.Shared, SharedWith: r.SharedWith, Default: r.Default,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now,
 		Current:        Generation{Target: target},
 		Pending:        &Pending{Generation: 1, Since: now},
-		Health:         Health{Status: Unchecked, Next: now.Add(b.terms.CheckEvery)},
+		Health:         Health{Status: HealthUnchecked, Next: now.Add(b.terms.CheckEvery)},
 		IdempotencyKey: r.IdempotencyKey,
 		RequestDigest:  registrationDigest(r, target, cred),
 	}, d, cred, nil
@@ -167,7 +167,7 @@ func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, crea
 		return VIM{}, err
 	case old.RequestDigest != v.RequestDigest || old.Project != v.Project:
 		return VIM{}, otherRequest()
-	case old.State == Registering:
+	case old.State == VIMRegistering:
 		return VIM{}, b.notEnded(old.CreatedAt)
 	}
 	return old, nil
@@ -195,7 +195,7 @@ func (b *Broker) completeRegistration(ctx context.Context, d Driver, v VIM, cred
 		if !now.holds(v.Pending) {
 			return overtaken()
 		}
-		now.State, now.Pending, now.Current = Registered, nil, g
+		now.State, now.Pending, now.Current = VIMRegistered, nil, g
 		noteChanges(done, VIM{}, *now)
 		now.UpdatedAt = b.now()
 		now.Health = b.health(report)

@@ -21,7 +21,7 @@ import (
 func TestRegisterSealsTheCredentialAndRecordsIt(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	v := b.mustRegister(alice, "edge1")
-	if v.State != broker.Registered || v.Health.Status != broker.Reachable || !v.Health.CanMint || v.Current.Number != 1 {
+	if v.State != broker.VIMRegistered || v.Health.Status != broker.HealthReachable || !v.Health.CanMint || v.Current.Number != 1 {
 		t.Errorf("RegisterVIM() = %+v, want registered, reachable, able to mint, generation 1", v)
 	}
 	if v.Current.Identity != b.kube.Identity() {
@@ -38,9 +38,9 @@ func TestRegisterSealsTheCredentialAndRecordsIt(t *testing.T) {
 func TestCanaryInEveryFieldOfACredentialIsFoundNowhere(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	kinds := map[string]broker.Credential{
-		"token":       {Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminToken)},
-		"certificate": {Kind: broker.ClientCertificate, ClientCertificate: b.kube.AdminCert, ClientKey: secret.NewText(b.kube.AdminKey)},
-		"basic":       {Kind: broker.BasicAuth, Username: b.kube.Username, Password: secret.NewText(b.kube.Password)},
+		"token":       {Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminToken)},
+		"certificate": {Kind: broker.CredentialClientCertificate, ClientCertificate: b.kube.AdminCert, ClientKey: secret.NewText(b.kube.AdminKey)},
+		"basic":       {Kind: broker.CredentialBasicAuth, Username: b.kube.Username, Password: secret.NewText(b.kube.Password)},
 	}
 	for name, cred := range kinds {
 		r := b.registration(name)
@@ -167,7 +167,7 @@ func TestUpdateOnePartAtATime(t *testing.T) {
 	if err != nil || v.Name != name || v.Labels["tier"] != "x" || v.Current.Number != 1 {
 		t.Errorf("changing the name = %+v, %v", v, err)
 	}
-	v, err = b.UpdateVIM(t.Context(), alice, name, broker.Change{Credential: broker.Credential{Kind: broker.BearerToken, Token: other}})
+	v, err = b.UpdateVIM(t.Context(), alice, name, broker.Change{Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: other}})
 	if err != nil || v.Current.Number != 2 || v.Current.Target.CACert != b.kube.CA {
 		t.Errorf("changing the token = %+v, %v", v, err)
 	}
@@ -186,7 +186,7 @@ func TestUpdateOnePartAtATime(t *testing.T) {
 	if got := b.kube.Requests(); len(got) == 0 {
 		t.Fatal("the fake saw nothing at all")
 	}
-	_, err = b.UpdateVIM(t.Context(), alice, name, broker.Change{CACert: &ca, Credential: broker.Credential{Kind: broker.BearerToken, Token: other}})
+	_, err = b.UpdateVIM(t.Context(), alice, name, broker.Change{CACert: &ca, Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: other}})
 	if err != nil {
 		t.Errorf("changing the CA with the credential = %v", err)
 	}
@@ -196,8 +196,8 @@ func TestUpdateOnePartAtATime(t *testing.T) {
 func TestAFailedUpdateLeavesTheVIMWorking(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
-	bad := broker.Change{Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText("wrong")}}
-	good := broker.Change{Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}}
+	bad := broker.Change{Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("wrong")}}
+	good := broker.Change{Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}}
 
 	_, err := b.UpdateVIM(t.Context(), alice, "edge1", bad)
 	wantKind(t, "a wrong credential", err, broker.ErrUnauthorized)
@@ -260,7 +260,7 @@ func TestRekeyDestroysTheOldKey(t *testing.T) {
 	_, _, err = b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
 	wantKind(t, "an old row put back", err, broker.ErrUnopenable)
 	v, err = b.CheckVIM(t.Context(), alice, "edge1")
-	if err != nil || v.Health.Status != broker.Unopenable {
+	if err != nil || v.Health.Status != broker.HealthUnopenable {
 		t.Errorf("CheckVIM() = %s, %v, want unopenable", v.Health.Status, err)
 	}
 }
@@ -281,20 +281,20 @@ func TestCheckFindsWhatChanged(t *testing.T) {
 		return v.Health.Status
 	}
 	b.kube.FailNext("", "", 401, -1)
-	if got := status(); got != broker.Unauthorized {
+	if got := status(); got != broker.HealthUnauthorized {
 		t.Errorf("status = %s, want unauthorized", got)
 	}
 	b.kube.Heal()
 	_ = b.kube.WrongCertificate(true)
-	if got := status(); got != broker.Unreachable {
+	if got := status(); got != broker.HealthUnreachable {
 		t.Errorf("status = %s, want unreachable", got)
 	}
 	_ = b.kube.WrongCertificate(false)
-	if got := status(); got != broker.Reachable {
+	if got := status(); got != broker.HealthReachable {
 		t.Errorf("status = %s, want reachable", got)
 	}
 	b.kube.ChangeIdentity()
-	if got := status(); got != broker.IdentityChanged {
+	if got := status(); got != broker.HealthIdentityChanged {
 		t.Errorf("status = %s, want identityChanged", got)
 	}
 	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})

@@ -21,7 +21,7 @@ func TestRekeyKeepsLeasesAndLeavesOneKeyPerGeneration(t *testing.T) {
 	b := newBench(t, benchOptions{lag: 10 * time.Second})
 	b.mustRegister(alice, "edge1")
 	l, token := b.mustIssue(alice, "edge1")
-	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
+	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
 		t.Fatal(err)
 	}
 	b.wantKeys(2) // the lease needs the first
@@ -93,7 +93,7 @@ func TestAFailedRekeyLeavesTheVIMAsItWas(t *testing.T) {
 func TestRekeyRaces(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	v := b.mustRegister(alice, "edge1")
-	other := broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
+	other := broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
 	work := map[string]func() error{
 		"rekey":  func() error { _, err := b.RekeyVIM(t.Context(), alice, v.ID, "", 0); return err },
 		"rotate": func() error { _, err := b.RotateVIM(t.Context(), alice, v.ID, other, 0); return err },

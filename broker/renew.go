@@ -64,7 +64,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		return err
 	})
 	if errors.Is(err, ErrNotFound) {
-		b.abort(ctx, l, GoneUpstream, act.Failed(class(err)))
+		b.abort(ctx, l, ReasonGoneUpstream, act.Failed(class(err)))
 		return fail(&Error{Kind: ErrConflict, Detail: "the lease was taken away on the VIM itself", Remedy: "issue another", Cause: err})
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ func (b *Broker) SealAnew(ctx context.Context) error {
 	}
 	var due []VIM
 	if !older {
-		err = b.eachVIM(ctx, VIMFilter{State: Registered}, func(v VIM) {
+		err = b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
 			if v.Pending == nil && v.sealedOtherwise() {
 				due = append(due, v)
 			}

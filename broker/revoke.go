@@ -13,10 +13,10 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// RevokeLease takes a lease back. Where the VIM cannot be asked now the lease is
-// revoking, and the reaper goes on trying; revoking an ended lease again is
-// success. The credential may work for MaxRevocationLag longer; ConfirmedDeadAt is
-// set once it was tried and refused.
+// RevokeLease revokes a lease. If the VIM does not answer, the lease stays in state
+// revoking and the reaper retries. Revoking a lease that has ended succeeds. The
+// credential may work for MaxRevocationLag longer; ConfirmedDeadAt is set when the VIM
+// has refused it. It returns ErrNotFound for a lease that p may not see, and ErrDenied.
 func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
 	l, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
 	if err != nil {
@@ -29,7 +29,7 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	src := b.newSource(l.VIM)
 	defer src.close()
 	src.place(ctx, l, act)
-	l, err = b.beginRevocation(ctx, l, Requested, act)
+	l, err = b.beginRevocation(ctx, l, ReasonRequested, act)
 	if errors.Is(err, errEnded) {
 		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
 	}
@@ -37,18 +37,18 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 		return Lease{}, b.refuse(ctx, act, err)
 	}
 	if l.NextAttemptAt.After(b.now()) {
-		return l, nil // it is being issued at this moment; the reaper takes it back
+		return l, nil // it is still being issued: the reaper revokes it
 	}
 	after, err := b.takeBack(ctx, src, l, act)
 	if err != nil {
-		b.log.WarnContext(ctx, "a lease is left for the reaper", "lease", l.ID, "error", err)
+		b.log.WarnContext(ctx, "a lease waits for the reaper", "lease", l.ID, "error", err)
 	}
 	b.retire(ctx)
 	return after, nil
 }
 
-// RevokeLeases takes back every live lease that s names and p may revoke, and
-// returns them as they are then. None is no error.
+// RevokeLeases revokes every live lease that s selects and p may revoke, and returns
+// them as they are afterwards. It is no error if there is none.
 func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
 	if s == (LeaseSelector{}) {
 		return nil, Invalid("", "name a vim, a principal or an operation")
@@ -78,7 +78,7 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 		if err != nil {
 			return err
 		}
-		batch.begin(l, Requested, act)
+		batch.begin(l, ReasonRequested, act)
 		return nil
 	})
 	revoked, begun := batch.run(b)
@@ -88,8 +88,8 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 	return revoked, err
 }
 
-// notAllRevoked records that p named leases that it sees and may not revoke. It is an
-// ErrDenied where there was none that it may.
+// notAllRevoked records that p selected leases that it may see but not revoke. It
+// returns ErrDenied if p may revoke none of them.
 func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseSelector, vim string, refused, taken int) error {
 	about := policy.Resource{Kind: policy.KindProject, ID: p.Project, VIM: vim}
 	err := b.guard.Refuse(ctx, p, policy.LeaseRevoke, about,
@@ -107,12 +107,12 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 	}
 }
 
-// errEnded: there is nothing left to take back.
+// errEnded: the lease needs no revocation.
 var errEnded = errors.New("the lease has ended")
 
-// beginRevocation moves a lease to revoking, permanently. A lease that is still
-// being issued is tried only once that has surely ended, so that nothing is made
-// upstream after it was found missing there.
+// beginRevocation moves a lease to revoking. A lease that may still be being issued is
+// not tried before that call has timed out: otherwise its object could be made after it
+// was found missing. It returns errEnded for a revoked lease.
 func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *audit.Act) (Lease, error) {
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		switch now.State {
@@ -126,7 +126,7 @@ func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *
 			now.Attempts, now.LastError = 0, ""
 		}
 		now.State, now.NextAttemptAt = LeaseRevoking, b.now()
-		if settled := now.CreatedAt.Add(3 * b.terms.CallTimeout); now.IssuedAt.IsZero() && why != Abandoned && settled.After(b.now()) {
+		if settled := now.CreatedAt.Add(3 * b.terms.CallTimeout); now.IssuedAt.IsZero() && why != ReasonAbandoned && settled.After(b.now()) {
 			now.NextAttemptAt = settled
 		}
 		return nil
@@ -140,9 +140,9 @@ func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *
 	return stored, err
 }
 
-// takeBack revokes a lease in state revoking at its VIM, and records how that
-// went. It answers with the lease as it is then. Where the store could not be
-// written the lease is as it was, and the same is done again later.
+// takeBack revokes a lease in state revoking at its VIM, and records the result. It
+// returns the lease as it is afterwards. If the store fails, the lease is unchanged and
+// the reaper retries.
 func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
@@ -166,7 +166,7 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 		b.alarm(ctx, AlarmConflict, l, why, act)
 	}
 	l.LastError, l.NextAttemptAt = why, b.now()
-	if !errors.Is(err, ErrUnavailable) { // then our own parts failed, and the VIM was not asked
+	if !errors.Is(err, ErrUnavailable) { // store or key store failed: the VIM was not asked
 		l.Attempts++
 		if l.Attempts >= b.terms.GiveUpAfter {
 			return l, errors.Join(err, b.giveUp(ctx, l, l.LastError, act))
@@ -177,11 +177,11 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 }
 
 var (
-	errPassedThrough = errors.New("the credential was passed through and cannot be taken back")
+	errPassedThrough = errors.New("the credential was passed through and cannot be revoked")
 	errVIMGone       = errors.New("the lease's VIM is gone")
 )
 
-// revokeUpstream takes a lease back where it was issued.
+// revokeUpstream revokes a lease at its VIM.
 func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error {
 	v, err := src.vim(ctx)
 	if errors.Is(err, ErrNotFound) {
@@ -192,7 +192,7 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	}
 	if !l.Derived {
 		if v.Current.Number != l.VIMGeneration {
-			return nil // what was passed through has been replaced since
+			return nil // the credential that was passed through has been replaced
 		}
 		return errPassedThrough
 	}
@@ -203,7 +203,7 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	issued := l.issued()
 	if g, ok := v.generation(l.VIMGeneration); ok && l.Sealed != "" {
 		if o, err := src.opened(ctx, g); err == nil {
-			// Where it does not open the handle must do.
+			// If it does not open, the driver revokes by the handle alone.
 			issued.Credential, _ = o.unseal(l)
 		}
 	}
@@ -239,7 +239,7 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, a
 	return stored, err
 }
 
-// giveUp makes a lease irrevocable: a state that can be listed, and an alarm.
+// giveUp moves a lease to irrevocable and raises an alarm.
 func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act) error {
 	b.raise(ctx, AlarmGivenUp, l, why)
 	_, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
@@ -255,11 +255,11 @@ func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act
 	return err
 }
 
-// maxBackoff is the longest that a lease waits for its next try, but for jitter.
+// maxBackoff is the longest wait before a retry, without jitter.
 const maxBackoff = 5 * time.Minute
 
-// backoff is how long to wait after the nth failure: 1 s doubling to maxBackoff,
-// with up to a quarter of jitter.
+// backoff is the wait after the nth failure: 1 s, doubled up to maxBackoff, plus up to
+// a quarter of jitter.
 func backoff(n int) time.Duration {
 	d := min(time.Second<<min(n-1, 10), maxBackoff)
 	return d + time.Duration(rand.Int64N(int64(d)/4+1)) //nolint:gosec // no secret hangs on this jitter

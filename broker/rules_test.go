@@ -147,7 +147,7 @@ func TestWritesAreDecidedOnWhatIsStoredThen(t *testing.T) {
 			late := b.behind(v.ID, broker.Change{Labels: map[string]*string{"locked": ptr("")}})
 			wantKind(t, name, write(late, b, v.ID), broker.ErrDenied)
 			after, err := b.store.VIM(t.Context(), v.ID)
-			if err != nil || after.State != broker.Registered || after.Description != "" || after.Current.Number != 1 || after.Current.Key != v.Current.Key {
+			if err != nil || after.State != broker.VIMRegistered || after.Description != "" || after.Current.Number != 1 || after.Current.Key != v.Current.Key {
 				t.Errorf("the VIM is %+v, %v, want it as it was", after, err)
 			}
 		})

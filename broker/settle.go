@@ -60,7 +60,7 @@ func (b *Broker) takeOver(ctx context.Context, v VIM, e audit.Entry) (VIM, error
 
 // clearWrite removes what an unfinished write left: of a registration everything.
 func (b *Broker) clearWrite(ctx context.Context, v VIM, e audit.Entry) error {
-	if v.State != Registering {
+	if v.State != VIMRegistering {
 		return b.clearPending(ctx, v.ID, v.Pending, e)
 	}
 	if err := b.sweepKeys(ctx, v.ID, v.Pending); err != nil {
@@ -76,7 +76,7 @@ func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return err
 		}
-		batch.begin(l, Abandoned, act)
+		batch.begin(l, ReasonAbandoned, act)
 		return nil
 	})
 	_, begun := batch.run(b)

@@ -51,7 +51,7 @@ func TestASettlePassThatIsLateDestroysNoKeyInUse(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := b.RotateVIM(t.Context(), root, "edge1", broker.Credential{
-			Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0)),
+			Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0)),
 		}, 0)
 		if err != nil {
 			t.Errorf("RotateVIM() behind the first settle pass: %v", err)
@@ -78,7 +78,7 @@ func TestAWriterThatWasTakenOverLeavesNothing(t *testing.T) {
 		},
 		"rotate": func(b *bench) error {
 			_, err := b.RotateVIM(t.Context(), root, "edge1", broker.Credential{
-				Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0)),
+				Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0)),
 			}, 0)
 			return err
 		},

@@ -10,8 +10,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// source gives access to the generations of one VIM, opening each at most once,
-// for as long as one flow over the VIM's leases lasts.
+// source opens the generations of one VIM for a flow over its leases. It reads the
+// row once, and opens each generation at most once. close clears their keys.
 type source struct {
 	b  *Broker
 	id string
@@ -47,7 +47,7 @@ func (s *source) vim(ctx context.Context) (VIM, error) {
 	return *s.row, nil
 }
 
-// place says in the entries of an act where a lease's VIM is, if that can be told.
+// place adds the lease's VIM to the act's entries, if the VIM can be read.
 func (s *source) place(ctx context.Context, l Lease, act *audit.Act) {
 	if v, err := s.vim(ctx); err == nil {
 		act.About(leaseOn(l, v))
@@ -71,10 +71,10 @@ func (s *source) opened(ctx context.Context, g Generation) (*opened, error) {
 	return o, err
 }
 
-// each calls do with access to one generation of the VIM; where the VIM refuses
-// that credential, or it cannot be opened any more, then with the current one in
-// its stead, if it leads to the very same system. It answers with the generation
-// that did.
+// each calls do with access to one generation of the VIM. If the VIM refuses that
+// generation's credential, or the credential does not open, it calls do again with the
+// current generation, provided that it has the same identity. It returns the generation
+// that was used last.
 func (s *source) each(ctx context.Context, number int64, do func(*opened) error) (Generation, error) {
 	v, err := s.vim(ctx)
 	if err != nil {
@@ -99,27 +99,30 @@ func (s *source) each(ctx context.Context, number int64, do func(*opened) error)
 	return v.Current, do(&instead)
 }
 
-// refused reports whether another credential might be let do what this one was not.
+// refused reports whether the call may succeed with another credential.
 func refused(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnopenable)
 }
 
-// How many VIMs a batch works on at once, how many leases of one VIM, and after
-// how many failures in a row it leaves a VIM for the next pass; one that has not
-// answered yet it leaves after the first. batchBegins is how many intents it
-// writes at once: the store may commit them together.
+// The limits of a batch.
 const (
-	batchVIMs   = 16
+	// batchVIMs is how many VIMs it works on at once.
+	batchVIMs = 16
+	// batchLeases is how many leases of one VIM it works on at once.
 	batchLeases = 8
+	// batchGiveUp is how many failures in a row end the work on a VIM until the next
+	// pass. A VIM that has not answered at all is left after the first.
 	batchGiveUp = 3
+	// batchBegins is how many intents it writes at once. The store may commit them
+	// together.
 	batchBegins = 32
 )
 
-// batch takes many leases back, VIM by VIM: bounded for each VIM, so that one
-// that is down neither delays the others nor is stormed when it comes back.
+// batch revokes many leases. The work on each VIM is bounded: a VIM that is down does
+// not delay the others, and is not flooded when it comes back.
 type batch struct {
 	ctx   context.Context
-	fresh []batchItem // to be moved to revoking first
+	fresh []batchItem // not yet in state revoking
 	items map[string][]batchItem
 }
 
@@ -134,17 +137,17 @@ func (b *Broker) newBatch(ctx context.Context) *batch {
 	return &batch{ctx: ctx, items: map[string][]batchItem{}}
 }
 
-// add queues a lease in state revoking to be taken back.
+// add queues a lease that is in state revoking.
 func (t *batch) add(l Lease, act *audit.Act) {
 	t.items[l.VIM] = append(t.items[l.VIM], batchItem{lease: l, act: act})
 }
 
-// begin queues a lease to be moved to revoking, and then to be taken back.
+// begin queues a lease that run moves to revoking first.
 func (t *batch) begin(l Lease, why Reason, act *audit.Act) {
 	t.fresh = append(t.fresh, batchItem{lease: l, act: act, why: why})
 }
 
-// beginFresh writes the intents. A lease that has ended meanwhile is left out.
+// beginFresh moves the fresh leases to revoking. It skips those that have ended since.
 func (t *batch) beginFresh(b *Broker) error {
 	var (
 		mu    sync.Mutex
@@ -170,8 +173,8 @@ func (t *batch) beginFresh(b *Broker) error {
 	return group.Wait()
 }
 
-// run does the work and answers with the leases as they are then. It fails where
-// intents could not be written; those leases are as they were.
+// run revokes the leases and returns them as they are afterwards. It returns an error
+// if intents could not be written; those leases are unchanged.
 func (t *batch) run(b *Broker) ([]Lease, error) {
 	err := t.beginFresh(b)
 	var (
@@ -191,15 +194,15 @@ func (t *batch) run(b *Broker) ([]Lease, error) {
 			return nil
 		})
 	}
-	_ = vims.Wait() // the work's errors are in the rows and in the log
+	_ = vims.Wait() // workOn keeps its errors in the rows and in the log
 	if len(done) > 0 {
 		b.retire(t.ctx)
 	}
 	return done, err
 }
 
-// workOn does the work on one VIM, and answers with its leases as they are then,
-// and with whether the VIM was asked and never answered.
+// workOn revokes the leases of one VIM and returns them as they are afterwards. silent
+// is true if the VIM was asked and never answered.
 func (b *Broker) workOn(ctx context.Context, src *source, items []batchItem) (done []Lease, silent bool) {
 	var (
 		mu       sync.Mutex
@@ -221,7 +224,7 @@ func (b *Broker) workOn(ctx context.Context, src *source, items []batchItem) (do
 					do = b.takeBack
 				}
 				if l, err = do(ctx, src, item.lease, item.act); err != nil {
-					b.log.WarnContext(ctx, "a lease is left for the next pass", "lease", l.ID, "vim", src.id, "error", err)
+					b.log.WarnContext(ctx, "a lease waits for the next pass", "lease", l.ID, "vim", src.id, "error", err)
 				}
 			}
 			mu.Lock()
@@ -237,6 +240,6 @@ func (b *Broker) workOn(ctx context.Context, src *source, items []batchItem) (do
 			return nil
 		})
 	}
-	_ = leases.Wait() // as above
+	_ = leases.Wait() // no function returns an error
 	return done, failures > 0 && !answered
 }

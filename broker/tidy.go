@@ -60,7 +60,7 @@ func (b *Broker) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) er
 	if errors.Is(err, ErrNotFound) {
 		return nil // the grants went with it
 	}
-	if err != nil || v.State != Registered || v.Health.Status == Unreachable {
+	if err != nil || v.State != VIMRegistered || v.Health.Status == HealthUnreachable {
 		return err
 	}
 	for _, g := range grants {

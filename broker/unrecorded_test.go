@@ -97,7 +97,7 @@ func TestATokenThatNobodyKnowsEndsByItself(t *testing.T) {
 	if err := b.Settle(t.Context(), b.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if now := b.row(l.ID); l.State != broker.LeasePending || now.State != broker.LeaseRevoked || now.Reason != broker.Abandoned || more() < 1 {
+	if now := b.row(l.ID); l.State != broker.LeasePending || now.State != broker.LeaseRevoked || now.Reason != broker.ReasonAbandoned || more() < 1 {
 		t.Errorf("the lease was %s and is %s, %s; there are %d tokens more", l.State, now.State, now.Reason, more())
 	}
 	b.clock.Add(50 * time.Minute)

@@ -167,7 +167,7 @@ func (v *VIM) open(revision int64) error {
 	switch {
 	case revision != 0 && revision != v.Revision:
 		return &Error{Kind: ErrPrecondition, Field: "If-Match", Detail: "the VIM has changed since it was read", Remedy: "read it again and repeat the change"}
-	case v.State == Draining:
+	case v.State == VIMDraining:
 		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted"}
 	case v.Pending != nil:
 		return &Error{Kind: ErrConflict, Detail: "another write of the VIM's credential is under way", Remedy: "try again in a moment"}

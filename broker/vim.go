@@ -12,21 +12,21 @@ import (
 type VIMState string
 
 const (
-	// Registering: the intent is stored; key and credential may not be. Not shown
+	// VIMRegistering: the intent is stored; key and credential may not be. Not shown
 	// to callers. A row that stays here was abandoned and is settled away.
-	Registering VIMState = "registering"
-	// Registered: in use.
-	Registered VIMState = "registered"
-	// Draining: being deleted; issues no leases, and goes when the last has ended.
-	Draining VIMState = "draining"
+	VIMRegistering VIMState = "registering"
+	// VIMRegistered: in use.
+	VIMRegistered VIMState = "registered"
+	// VIMDraining: being deleted; issues no leases, and goes when the last has ended.
+	VIMDraining VIMState = "draining"
 )
 
 // vimMoves is the state machine of a VIM, as pairs that may follow one another.
 // A VIM that is gone has no row.
 var vimMoves = map[VIMState][]VIMState{
-	Registering: {Registered},
-	Registered:  {Draining},
-	Draining:    {},
+	VIMRegistering: {VIMRegistered},
+	VIMRegistered:  {VIMDraining},
+	VIMDraining:    {},
 }
 
 // VIM is a registered cloud or cluster.
@@ -154,18 +154,18 @@ type Scope struct {
 type HealthStatus string
 
 const (
-	// Unchecked: no check has ended yet.
-	Unchecked HealthStatus = "unchecked"
-	// Reachable: the endpoint answers, knows the credential, and is who it was.
-	Reachable HealthStatus = "reachable"
-	// Unreachable: the endpoint does not answer, or not as a VIM does.
-	Unreachable HealthStatus = "unreachable"
-	// Unauthorized: the endpoint refuses the credential.
-	Unauthorized HealthStatus = "unauthorized"
-	// IdentityChanged: another system answers at the endpoint. No lease is issued.
-	IdentityChanged HealthStatus = "identityChanged"
-	// Unopenable: the stored credential does not open with its key.
-	Unopenable HealthStatus = "unopenable"
+	// HealthUnchecked: no check has ended yet.
+	HealthUnchecked HealthStatus = "unchecked"
+	// HealthReachable: the endpoint answers, knows the credential, and is who it was.
+	HealthReachable HealthStatus = "reachable"
+	// HealthUnreachable: the endpoint does not answer, or not as a VIM does.
+	HealthUnreachable HealthStatus = "unreachable"
+	// HealthUnauthorized: the endpoint refuses the credential.
+	HealthUnauthorized HealthStatus = "unauthorized"
+	// HealthIdentityChanged: another system answers at the endpoint. No lease is issued.
+	HealthIdentityChanged HealthStatus = "identityChanged"
+	// HealthUnopenable: the stored credential does not open with its key.
+	HealthUnopenable HealthStatus = "unopenable"
 )
 
 // Health is what the last check found.

@@ -18,7 +18,7 @@ const maxWaits = 10
 // that is not draining. The caller was shown the VIM, which is what is decided and
 // recorded.
 func (b *Broker) WaitsFor(ctx context.Context, p policy.Principal, v VIM) ([]string, error) {
-	if v.State != Draining {
+	if v.State != VIMDraining {
 		return nil, nil
 	}
 	var out []string
@@ -41,7 +41,7 @@ func (b *Broker) WaitsFor(ctx context.Context, p policy.Principal, v VIM) ([]str
 		out = append(out, why)
 	}
 	switch {
-	case v.Health.Status != Reachable && v.Health.Message != "":
+	case v.Health.Status != HealthReachable && v.Health.Message != "":
 		out = append(out, fmt.Sprintf("the VIM, which is %s: %s", v.Health.Status, v.Health.Message))
 	case len(out) == 0:
 		out = append(out, "the next pass, which removes what the broker keeps on the VIM")

@@ -270,7 +270,7 @@ func TestAnotherGenerationStandsInOnlyAfterARefusal(t *testing.T) {
 			b := newBench(t, benchOptions{})
 			b.mustRegister(alice, "edge1")
 			l, _ := b.mustIssue(alice, "edge1")
-			other := broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
+			other := broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
 			if _, err := b.RotateVIM(t.Context(), alice, "edge1", other, 0); err != nil {
 				t.Fatal(err)
 			}

@@ -141,9 +141,9 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 // What the metrics count by, in full.
 var (
 	healthStatuses = []broker.HealthStatus{
-		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
+		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
 	}
-	vimStates   = []broker.VIMState{broker.Registering, broker.Registered, broker.Draining}
+	vimStates   = []broker.VIMState{broker.VIMRegistering, broker.VIMRegistered, broker.VIMDraining}
 	alarms      = []broker.Alarm{broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmBeyondGrant, broker.AlarmLeftBehind}
 	leaseGrades = map[broker.Grade]string{
 		"": "none", broker.GradeBounded: "bounded", broker.GradeNamespaces: "namespaces", broker.GradeUnbounded: "unbounded",

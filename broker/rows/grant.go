@@ -1,6 +1,9 @@
 package rows
 
 import (
+	"crypto/rand"
+	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -29,13 +32,24 @@ var GrantColumns = Columns[Grant]{
 	{Name: "cluster_wide", field: func(g *Grant) any { return &g.ClusterWide }},
 }
 
-// NewGrant is the row of an epoch that a lease opens.
-func NewGrant(l broker.Lease, epoch int64) Grant {
+// maxEpochStep bounds how far one epoch of a grant is from the next. 2^23 of them fit
+// into an int64.
+const maxEpochStep = 1 << 40
+
+// NewGrant is the row of the epoch that a lease opens after last, which is 0 if the grant
+// had none. Nobody can tell its number beforehand, so nobody can take the names that a
+// driver makes from it.
+func NewGrant(l broker.Lease, last int64) (Grant, error) {
+	step, err := rand.Int(rand.Reader, big.NewInt(maxEpochStep))
+	if err != nil {
+		return Grant{}, fmt.Errorf("choosing an epoch: %w", err)
+	}
+	epoch := last + 1 + step.Int64()
 	return Grant{
 		GrantEpoch: broker.GrantEpoch{
 			VIM: l.VIM, Digest: l.GrantDigest, Epoch: epoch,
 			Role: l.Role, Rules: l.Rules, Namespaces: l.Namespaces, ClusterWide: l.ClusterWide,
 		},
 		State: GrantOpen,
-	}
+	}, nil
 }

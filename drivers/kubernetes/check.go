@@ -58,7 +58,7 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 	if minted.Token.Empty() {
 		return false, broker.Invalid("credential", "is empty, there is nothing to try")
 	}
-	a.Credential = broker.Credential{Kind: broker.BearerToken, Token: minted.Token}
+	a.Credential = broker.Credential{Kind: broker.CredentialBearerToken, Token: minted.Token}
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
 		return false, err

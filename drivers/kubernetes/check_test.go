@@ -79,7 +79,7 @@ func TestCheckOfACredentialThatIsIgnored(t *testing.T) {
 			d := kubernetes.New(kubernetes.Options{})
 			_, err := d.Check(t.Context(), a)
 			want(t, "Check", err, broker.ErrUnauthorized)
-			dead, err := d.Dead(t.Context(), a, broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(canary)})
+			dead, err := d.Dead(t.Context(), a, broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(canary)})
 			want(t, "Dead", err, broker.ErrUnreachable)
 			if dead {
 				t.Error("a token that nobody looked at is called dead")

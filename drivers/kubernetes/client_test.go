@@ -22,7 +22,7 @@ func TestNamespaceThatClientsStartIn(t *testing.T) {
 		{"b", []string{"a", "b"}, "b"},
 	} {
 		a := broker.Access{Target: broker.Target{Namespace: c.vim}}
-		got := kubernetes.New(kubernetes.Options{}).Client(a, c.lease, broker.BearerToken)
+		got := kubernetes.New(kubernetes.Options{}).Client(a, c.lease, broker.CredentialBearerToken)
 		if got != clientconfig.Client(clientconfig.Cluster{Namespace: c.want}) {
 			t.Errorf("VIM in %q, lease in %v: %+v, want %q", c.vim, c.lease, got, c.want)
 		}

@@ -40,7 +40,7 @@ type connectionKey struct {
 
 func keyOf(a broker.Access) connectionKey {
 	k := connectionKey{vim: a.VIM, generation: a.Generation, target: a.Target, egress: a.Egress}
-	if a.Credential.Kind == broker.ClientCertificate {
+	if a.Credential.Kind == broker.CredentialClientCertificate {
 		k.certificate = sha256.Sum256([]byte(a.Credential.ClientCertificate))
 	}
 	return k

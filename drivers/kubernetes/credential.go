@@ -63,7 +63,7 @@ func bearer(in broker.Credential, f credentialFields) (broker.Credential, error)
 	if !isToken(token) {
 		return broker.Credential{}, broker.Invalid(f.token, "holds white space or characters that no token has")
 	}
-	return broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(token)}, nil
+	return broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)}, nil
 }
 
 // isToken reports whether s can stand in an Authorization header as it is.
@@ -85,7 +85,7 @@ func clientCertificate(in broker.Credential, f credentialFields) (broker.Credent
 	case err != nil:
 		return broker.Credential{}, broker.Invalid(f.certificate, "%s", err)
 	}
-	return broker.Credential{Kind: broker.ClientCertificate, ClientCertificate: cert, ClientKey: secret.NewText(key)}, nil
+	return broker.Credential{Kind: broker.CredentialClientCertificate, ClientCertificate: cert, ClientKey: secret.NewText(key)}, nil
 }
 
 func basicAuth(in broker.Credential, f credentialFields) (broker.Credential, error) {
@@ -100,7 +100,7 @@ func basicAuth(in broker.Credential, f credentialFields) (broker.Credential, err
 	case len(password) > maxPassword || hasControl(password):
 		return broker.Credential{}, broker.Invalid(f.password, "holds control characters, or more than %d bytes", maxPassword)
 	}
-	return broker.Credential{Kind: broker.BasicAuth, Username: in.Username, Password: secret.NewText(password)}, nil
+	return broker.Credential{Kind: broker.CredentialBasicAuth, Username: in.Username, Password: secret.NewText(password)}, nil
 }
 
 func hasControl(s string) bool {
@@ -115,9 +115,9 @@ func isZero(c broker.Credential) bool {
 // if it says nothing. Nothing is verified: the value is for people.
 func credentialExpiry(c broker.Credential) time.Time {
 	switch c.Kind {
-	case broker.ClientCertificate:
+	case broker.CredentialClientCertificate:
 		return rebuild.CertificateExpiry(c.ClientCertificate)
-	case broker.BearerToken:
+	case broker.CredentialBearerToken:
 		return tokenExpiry(c.Token.Reveal())
 	}
 	return time.Time{}

@@ -74,7 +74,7 @@ func (d *Driver) Type() broker.Type {
 	return broker.Type{
 		Name:        Type,
 		Formats:     clientconfig.Formats(clientconfig.Cluster{}),
-		Credentials: []broker.CredentialKind{broker.BearerToken, broker.ClientCertificate, broker.BasicAuth},
+		Credentials: []broker.CredentialKind{broker.CredentialBearerToken, broker.CredentialClientCertificate, broker.CredentialBasicAuth},
 		Document:    broker.DocumentKubeconfig,
 		Rules:       true,
 	}

@@ -253,7 +253,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		}
 		l := &lab{t: t, driver: kubernetes.New(kubernetes.Options{}), access: a}
 		g := l.grant("view")
-		m := broker.Minted{Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(canary)}}
+		m := broker.Minted{Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(canary)}}
 		for method, call := range l.calls(g, m) {
 			want(t, fmt.Sprintf("%s with a redirect (%d)", method, status), call(t.Context()), broker.ErrUnreachable)
 		}

@@ -128,7 +128,7 @@ func minted(granted *authenticationv1.TokenRequest) (broker.Minted, error) {
 		return broker.Minted{}, notKubernetes(0)
 	}
 	return broker.Minted{
-		Credential:       broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(token)},
+		Credential:       broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)},
 		ExpiresAt:        granted.Status.ExpirationTimestamp.UTC(),
 		MaxRevocationLag: maxRevocationLag,
 	}, nil

@@ -66,7 +66,7 @@ func TestKubeconfigCurrentContext(t *testing.T) {
 	if want := (broker.Target{Endpoint: "https://10.0.0.1:6443", Namespace: "cnf"}); target != want {
 		t.Errorf("target: %s", cmp.Diff(want, target))
 	}
-	if credential.Kind != broker.BearerToken || credential.Token.Reveal() != canary {
+	if credential.Kind != broker.CredentialBearerToken || credential.Token.Reveal() != canary {
 		t.Errorf("kind %q, or another token", credential.Kind)
 	}
 }
@@ -102,7 +102,7 @@ func TestKubeconfigCertificate(t *testing.T) {
 	}); target != want {
 		t.Errorf("target: %s", cmp.Diff(want, target))
 	}
-	if credential.Kind != broker.ClientCertificate || credential.ClientCertificate != string(id.client.Cert) || credential.ClientKey.Reveal() != string(id.client.Key) {
+	if credential.Kind != broker.CredentialClientCertificate || credential.ClientCertificate != string(id.client.Cert) || credential.ClientKey.Reveal() != string(id.client.Key) {
 		t.Errorf("kind %q, or another certificate or key", credential.Kind)
 	}
 }
@@ -227,7 +227,7 @@ func FuzzKubeconfig(f *testing.F) {
 		if !strings.HasPrefix(target.Endpoint, "https://") || strings.ContainsAny(target.Endpoint, "@?#% \n\\") || target.InsecureSkipVerify {
 			t.Errorf("target %+v", target)
 		}
-		if credential.Kind != broker.BearerToken && credential.Kind != broker.ClientCertificate ||
+		if credential.Kind != broker.CredentialBearerToken && credential.Kind != broker.CredentialClientCertificate ||
 			credential.Username != "" || !credential.Password.Empty() ||
 			credential.Token.Empty() == credential.ClientKey.Empty() {
 			t.Errorf("a credential of kind %q, or of two", credential.Kind)
@@ -255,7 +255,7 @@ func printed(t testing.TB, target broker.Target, c broker.Credential) string {
 	if target.ServerName != "" {
 		cluster["tls-server-name"] = target.ServerName
 	}
-	if c.Kind == broker.BearerToken {
+	if c.Kind == broker.CredentialBearerToken {
 		user["token"] = c.Token.Reveal()
 	} else {
 		user["client-certificate-data"] = encode([]byte(c.ClientCertificate))

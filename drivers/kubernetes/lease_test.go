@@ -59,7 +59,7 @@ func TestIssueAfterItsNamespaceWasDeleted(t *testing.T) {
 
 func TestDeadOfNothing(t *testing.T) {
 	l := newLab(t)
-	_, err := l.driver.Dead(t.Context(), l.access, broker.Credential{Kind: broker.BearerToken, Token: secret.Text{}})
+	_, err := l.driver.Dead(t.Context(), l.access, broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.Text{}})
 	want(t, "Dead of nothing", err, broker.ErrInvalid)
 }
 

@@ -75,7 +75,7 @@ func (l *lab) issueOld(g broker.Grant) broker.Minted {
 		},
 	}, metav1.CreateOptions{})
 	made(err)
-	return broker.Minted{Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(token.Status.Token)}}
+	return broker.Minted{Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token.Status.Token)}}
 }
 
 // client is a client of the cluster's administrator.

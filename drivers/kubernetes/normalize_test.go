@@ -190,18 +190,18 @@ func TestNormalizeInsecureIsSaid(t *testing.T) {
 func TestNormalizeCredential(t *testing.T) {
 	id := newIdentity(t)
 	r := registration()
-	if _, c := normalize(t, r); c.Kind != broker.BearerToken || c.Token.Reveal() != canary {
+	if _, c := normalize(t, r); c.Kind != broker.CredentialBearerToken || c.Token.Reveal() != canary {
 		t.Errorf("kind %q, or another token", c.Kind)
 	}
 	r.Credential = broker.Credential{Username: "k8s_username", Password: secret.NewText("pass word: " + canary)}
-	if _, c := normalize(t, r); c.Kind != broker.BasicAuth || c.Username != "k8s_username" || c.Password.Reveal() != "pass word: "+canary {
+	if _, c := normalize(t, r); c.Kind != broker.CredentialBasicAuth || c.Username != "k8s_username" || c.Password.Reveal() != "pass word: "+canary {
 		t.Errorf("kind %q, user %q, or another password", c.Kind, c.Username)
 	}
 	r.Credential = broker.Credential{
 		ClientCertificate: strings.ReplaceAll(string(id.client.Cert), "\n", " "),
 		ClientKey:         secret.NewText(strings.ReplaceAll(string(id.client.Key), "\n", " ")),
 	}
-	if _, c := normalize(t, r); c.Kind != broker.ClientCertificate || c.ClientCertificate != string(id.client.Cert) || c.ClientKey.Reveal() != string(id.client.Key) {
+	if _, c := normalize(t, r); c.Kind != broker.CredentialClientCertificate || c.ClientCertificate != string(id.client.Cert) || c.ClientKey.Reveal() != string(id.client.Key) {
 		t.Errorf("kind %q, or another certificate or key", c.Kind)
 	}
 }
@@ -217,7 +217,7 @@ func TestNormalizeRefusesCredential(t *testing.T) {
 		"none":                  {broker.Credential{}, "credential"},
 		"token and password":    {broker.Credential{Token: text(canary), Username: "u", Password: text("p")}, "credential"},
 		"token and certificate": {broker.Credential{Token: text(canary), ClientCertificate: cert, ClientKey: text(key)}, "credential"},
-		"another kind":          {broker.Credential{Kind: broker.BasicAuth, Token: text(canary)}, "credential"},
+		"another kind":          {broker.Credential{Kind: broker.CredentialBasicAuth, Token: text(canary)}, "credential"},
 		"token with a space":    {broker.Credential{Token: text(canary + " x")}, "credential.token"},
 		"token with a break":    {broker.Credential{Token: text(canary + "\r\nX-Other: y")}, "credential.token"},
 		"token with a letter":   {broker.Credential{Token: text(canary + "ü")}, "credential.token"},

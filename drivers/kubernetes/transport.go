@@ -53,9 +53,9 @@ func lentTo(ctx context.Context) broker.Credential {
 // authorize sets the request's own header, where the credential is one of that kind.
 func authorize(ctx context.Context, request *http.Request) {
 	switch c := lentTo(ctx); c.Kind {
-	case broker.BearerToken:
+	case broker.CredentialBearerToken:
 		request.Header.Set("Authorization", "Bearer "+c.Token.Reveal())
-	case broker.BasicAuth:
+	case broker.CredentialBasicAuth:
 		request.SetBasicAuth(c.Username, c.Password.Reveal())
 	}
 }
@@ -67,7 +67,7 @@ func authorize(ctx context.Context, request *http.Request) {
 // of the [connectionKey].
 func presentCertificate(r *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	c := lentTo(r.Context())
-	if c.Kind != broker.ClientCertificate {
+	if c.Kind != broker.CredentialClientCertificate {
 		return nil, errors.New("no client certificate in the call's context")
 	}
 	pair, err := tls.X509KeyPair([]byte(c.ClientCertificate), []byte(c.ClientKey.Reveal()))

@@ -28,7 +28,7 @@ func TestDeadDoesNotShowTheClientCertificate(t *testing.T) {
 	if _, err := l.driver.Check(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	dead, err := l.driver.Dead(t.Context(), a, broker.Credential{Kind: broker.BearerToken, Token: secret.NewText("nonsense")})
+	dead, err := l.driver.Dead(t.Context(), a, broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("nonsense")})
 	if err != nil || !dead {
 		t.Errorf("Dead of a token that no one issued = %v, %v, want true", dead, err)
 	}

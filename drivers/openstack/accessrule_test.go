@@ -75,7 +75,7 @@ func TestReadingIsRefused(t *testing.T) {
 			c := l.AppCred(fakekeystone.AppCred{Name: "restricted", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}})
 			l.access.Target.Scope = broker.Scope{}
 			l.access.Credential = broker.Credential{
-				Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+				Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 			}
 		}, "member", broker.ErrUnsupported, "purpose", "is a project token"},
 		"admin": {func(l *lab) {

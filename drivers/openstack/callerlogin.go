@@ -190,9 +190,9 @@ func (c *Callers) logInAs(ctx context.Context, text secret.Text) (*session, erro
 		}
 		target.CACert = string(pem)
 	}
-	credential := broker.Credential{Kind: broker.Password, UserID: c.options.Login.UserID, Username: c.options.Login.Username, Password: text}
+	credential := broker.Credential{Kind: broker.CredentialPassword, UserID: c.options.Login.UserID, Username: c.options.Login.Username, Password: text}
 	if id := c.options.Login.ApplicationCredentialID; id != "" {
-		credential = broker.Credential{Kind: broker.ApplicationCredential, ApplicationCredentialID: id, ApplicationCredentialSecret: text}
+		credential = broker.Credential{Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: id, ApplicationCredentialSecret: text}
 	}
 	way, err := dial(target, c.rules)
 	if err != nil {

@@ -56,7 +56,7 @@ func (d *Driver) discover(ctx context.Context, a broker.Access, s *session, own 
 	found := s.discovered()
 	var err error
 	if own.ID != "" && !own.Unrestricted {
-		found.Leases = broker.ProjectToken
+		found.Leases = broker.CredentialProjectToken
 		found.Trusts, err = s.mayTrust(ctx)
 	} else {
 		err = d.probe(ctx, a, s, &found)
@@ -126,7 +126,7 @@ func (s *session) regions() []string {
 // own returns the application credential that is registered; zero where there is none.
 func (s *session) own(ctx context.Context, c broker.Credential) (applicationcredentials.ApplicationCredential, error) {
 	var none applicationcredentials.ApplicationCredential
-	if c.Kind != broker.ApplicationCredential {
+	if c.Kind != broker.CredentialApplicationCredential {
 		return none, nil
 	}
 	own, err := applicationcredentials.Get(ctx, s.identity, s.user.ID, c.ApplicationCredentialID).Extract()

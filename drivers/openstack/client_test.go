@@ -14,10 +14,10 @@ func TestWhichTokensCannotBeExchanged(t *testing.T) {
 		stored, leased broker.CredentialKind
 		delegated      bool
 	}{
-		{broker.ApplicationCredential, broker.ProjectToken, true},
-		{broker.ApplicationCredential, broker.ApplicationCredential, false},
-		{broker.Password, broker.ProjectToken, false},
-		{broker.Password, broker.ApplicationCredential, false},
+		{broker.CredentialApplicationCredential, broker.CredentialProjectToken, true},
+		{broker.CredentialApplicationCredential, broker.CredentialApplicationCredential, false},
+		{broker.CredentialPassword, broker.CredentialProjectToken, false},
+		{broker.CredentialPassword, broker.CredentialApplicationCredential, false},
 	} {
 		a := broker.Access{
 			Target: broker.Target{Scope: broker.Scope{Region: "R"}}, Credential: broker.Credential{Kind: c.stored},

@@ -101,9 +101,9 @@ func refused(t *testing.T, r broker.Registration, field, words string) {
 func TestCloudsYAMLForms(t *testing.T) {
 	const endpoint = "https://keystone.lab.example:5000"
 	named := broker.Scope{Region: "RegionOne", ProjectName: "demo", UserDomainName: "Staff", ProjectDomainName: "Default"}
-	password := broker.Credential{Kind: broker.Password, Username: "operator", Password: secret.NewText(canary)}
+	password := broker.Credential{Kind: broker.CredentialPassword, Username: "operator", Password: secret.NewText(canary)}
 	appCred := broker.Credential{
-		Kind: broker.ApplicationCredential, ApplicationCredentialID: "0123456789abcdef", ApplicationCredentialSecret: secret.NewText(canary),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: "0123456789abcdef", ApplicationCredentialSecret: secret.NewText(canary),
 	}
 	scoped := func(change func(*broker.Scope)) broker.Scope { s := named; change(&s); return s }
 	both := scoped(func(s *broker.Scope) { s.UserDomainName, s.ProjectDomainName = "Default", "Default" })
@@ -123,7 +123,7 @@ func TestCloudsYAMLForms(t *testing.T) {
 		"ids": {
 			with(t, passwordLines, "      user_id: \"123\"\n      password: "+canary+"\n      project_id: 0f0f\n"),
 			broker.Scope{Region: "RegionOne", ProjectID: "0f0f"},
-			broker.Credential{Kind: broker.Password, UserID: "123", Password: secret.NewText(canary)},
+			broker.Credential{Kind: broker.CredentialPassword, UserID: "123", Password: secret.NewText(canary)},
 		},
 		"domain ids": {
 			with(t, domainLines, "      user_domain_id: default\n      project_domain_id: d1\n"),
@@ -385,14 +385,14 @@ func printed(t testing.TB, target broker.Target, c broker.Credential) string {
 
 // A password may say so, or that it is one of basic authentication; no other kind.
 func TestKindOfAPassword(t *testing.T) {
-	for kind, taken := range map[broker.CredentialKind]bool{"": true, broker.Password: true, broker.BasicAuth: true, broker.BearerToken: false, broker.ApplicationCredential: false} {
+	for kind, taken := range map[broker.CredentialKind]bool{"": true, broker.CredentialPassword: true, broker.CredentialBasicAuth: true, broker.CredentialBearerToken: false, broker.CredentialApplicationCredential: false} {
 		r := broker.Registration{
 			Type: openstack.Type, Endpoint: "https://keystone.lab.example:5000",
 			Scope:      broker.Scope{ProjectName: "demo", UserDomainName: "Default", ProjectDomainName: "Default"},
 			Credential: broker.Credential{Kind: kind, Username: "operator", Password: secret.NewText(canary)},
 		}
 		if taken {
-			if _, c := normalize(t, r); c.Kind != broker.Password {
+			if _, c := normalize(t, r); c.Kind != broker.CredentialPassword {
 				t.Errorf("a password of kind %q becomes %q", kind, c.Kind)
 			}
 			continue

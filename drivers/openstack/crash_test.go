@@ -63,7 +63,7 @@ func TestKilledOnTheWay(t *testing.T) {
 		}
 		a, issued := e.access(t, d), broker.Issued{Handle: e.Grant.Handle}
 		if e.Token != "" {
-			issued.Credential = broker.Credential{Kind: broker.ProjectToken, Token: secret.NewText(e.Token)}
+			issued.Credential = broker.Credential{Kind: broker.CredentialProjectToken, Token: secret.NewText(e.Token)}
 		}
 		if _, err := d.Check(t.Context(), a); err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func (d *Driver) Type() broker.Type {
 	return broker.Type{
 		Name:        Type,
 		Formats:     clientconfig.Formats(clientconfig.Cloud{}),
-		Credentials: []broker.CredentialKind{broker.Password, broker.ApplicationCredential},
+		Credentials: []broker.CredentialKind{broker.CredentialPassword, broker.CredentialApplicationCredential},
 		Document:    broker.DocumentCloudsYAML,
 	}
 }
@@ -68,7 +68,7 @@ func (d *Driver) Type() broker.Type {
 func (d *Driver) Client(a broker.Access, _ []string, leased broker.CredentialKind) clientconfig.Client {
 	c := clientconfig.Cloud{
 		Region:    a.Target.Scope.Region,
-		Delegated: a.Credential.Kind == broker.ApplicationCredential && leased == broker.ProjectToken,
+		Delegated: a.Credential.Kind == broker.CredentialApplicationCredential && leased == broker.CredentialProjectToken,
 	}
 	if found := a.Discovered.Cloud; found != nil {
 		c.ProjectID, c.ProjectName, c.ProjectDomain = found.ProjectID, found.ProjectName, found.ProjectDomainName

@@ -38,7 +38,7 @@ func gradeOf(found broker.Cloud, registered broker.CredentialKind, g broker.Gran
 // beyond are the ways in which a holder can go beyond the lease.
 func beyond(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) []string {
 	var reasons []string
-	if leasesToken(found, g) && registered == broker.Password {
+	if leasesToken(found, g) && registered == broker.CredentialPassword {
 		reasons = append(reasons, tokenOfPassword)
 	}
 	if found.Trusts {
@@ -60,8 +60,8 @@ func warnings(found broker.Cloud, registered broker.CredentialKind) []string {
 		out = append(out, "every lease is unbounded: "+makesTrusts)
 	}
 	switch {
-	case registered != broker.Password:
-	case found.Leases == broker.ProjectToken:
+	case registered != broker.CredentialPassword:
+	case found.Leases == broker.CredentialProjectToken:
 		out = append(out, "every lease is unbounded: "+tokenOfPassword)
 	case !found.Trusts:
 		out = append(out, "a lease for purpose heat is unbounded: "+tokenOfPassword)

@@ -418,7 +418,7 @@ func TestTokenOfAnotherApplicationCredential(t *testing.T) {
 	c := l.AppCred(fakekeystone.AppCred{Name: "mine", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
 	l.access.Target.Scope = broker.Scope{}
 	l.access.Credential = broker.Credential{
-		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
 	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
 		x.tell(changed("POST", `/auth/tokens$`, func(_ http.Header, body map[string]any) {
@@ -441,7 +441,7 @@ func TestAnotherApplicationCredentialIsShown(t *testing.T) {
 	c := l.AppCred(fakekeystone.AppCred{Name: "mine", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
 	l.access.Target.Scope = broker.Scope{}
 	l.access.Credential = broker.Credential{
-		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
 	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
 		x.tell(changed("GET", `/application_credentials/`, func(_ http.Header, body map[string]any) {

@@ -129,13 +129,13 @@ func (d *Driver) mintNext(ctx context.Context, a broker.Access, s *session, g br
 // leasesToken reports whether a lease is a project token here. Before the first check
 // an application credential is tried.
 func leasesToken(found broker.Cloud, g broker.Grant) bool {
-	return found.Leases == broker.ProjectToken || found.Leases != "" && g.Purpose == Heat && !found.Trusts
+	return found.Leases == broker.CredentialProjectToken || found.Leases != "" && g.Purpose == Heat && !found.Trusts
 }
 
 // handOut logs in for a project token, which is the lease's credential. It may outlive
 // the lease: the broker revokes it then.
 func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Cloud, g broker.Grant) (broker.Minted, error) {
-	if g.Purpose == Heat && !found.Trusts && a.Credential.Kind == broker.ApplicationCredential {
+	if g.Purpose == Heat && !found.Trusts && a.Credential.Kind == broker.CredentialApplicationCredential {
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
 			Remedy: "register the VIM with user name and password",

@@ -115,10 +115,10 @@ func credential(in broker.Credential, p paths) (broker.Credential, error) {
 		return none, broker.Invalid(p.username, "is not the id of a user")
 	case len(text) > maxPassword || strings.ContainsRune(text, 0):
 		return none, broker.Invalid(p.password, "is longer than %d bytes, or holds a NUL", maxPassword)
-	case in.Kind != "" && in.Kind != broker.Password && in.Kind != broker.BasicAuth:
+	case in.Kind != "" && in.Kind != broker.CredentialPassword && in.Kind != broker.CredentialBasicAuth:
 		return none, broker.Invalid(p.credential, "says another kind than it holds")
 	}
-	return broker.Credential{Kind: broker.Password, Username: in.Username, UserID: in.UserID, Password: secret.NewText(text)}, nil
+	return broker.Credential{Kind: broker.CredentialPassword, Username: in.Username, UserID: in.UserID, Password: secret.NewText(text)}, nil
 }
 
 func applicationCredential(in broker.Credential, p paths) (broker.Credential, error) {
@@ -132,11 +132,11 @@ func applicationCredential(in broker.Credential, p paths) (broker.Credential, er
 		return broker.Credential{}, broker.Invalid(p.appCred, "is not the id of an application credential")
 	case len(text) > maxSecret || strings.ContainsRune(text, 0):
 		return broker.Credential{}, broker.Invalid(p.appCredSecret, "is longer than %d bytes, or holds a NUL", maxSecret)
-	case in.Kind != "" && in.Kind != broker.ApplicationCredential:
+	case in.Kind != "" && in.Kind != broker.CredentialApplicationCredential:
 		return broker.Credential{}, broker.Invalid(p.credential, "says another kind than it holds")
 	}
 	return broker.Credential{
-		Kind: broker.ApplicationCredential, ApplicationCredentialID: in.ApplicationCredentialID, ApplicationCredentialSecret: secret.NewText(text),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: in.ApplicationCredentialID, ApplicationCredentialSecret: secret.NewText(text),
 	}, nil
 }
 
@@ -158,7 +158,7 @@ func scope(in broker.Scope, c broker.Credential, p paths) (broker.Scope, error) 
 			return broker.Scope{}, broker.Invalid(f.field, "is neither a name nor an id of Keystone's")
 		}
 	}
-	if c.Kind == broker.ApplicationCredential {
+	if c.Kind == broker.CredentialApplicationCredential {
 		return in, nil // it brings its own
 	}
 	userDomain := in.UserDomainID != "" || in.UserDomainName != ""

@@ -36,8 +36,8 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 		name: probePrefix + uuid.NewString(), mark: mark{vim: a.VIM, issued: d.now()}, roles: roles, expires: d.now().Add(probeTTL),
 	})
 	if errors.Is(err, broker.ErrForbidden) {
-		found.Leases = broker.ProjectToken
-		if a.Credential.Kind == broker.ApplicationCredential {
+		found.Leases = broker.CredentialProjectToken
+		if a.Credential.Kind == broker.CredentialApplicationCredential {
 			found.Trusts, err = s.mayTrust(ctx)
 			return err
 		}
@@ -48,8 +48,8 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 	}
 	failpoint.At("openstack.check.probed")
 	defer d.probes.Go(func() { d.removeProbe(context.WithoutCancel(ctx), s, made.ID) })
-	found.Leases = broker.ApplicationCredential
-	if a.Credential.Kind == broker.ApplicationCredential {
+	found.Leases = broker.CredentialApplicationCredential
+	if a.Credential.Kind == broker.CredentialApplicationCredential {
 		// Where this one may not, a lease's may not either. Where it may, theirs are taken to.
 		found.Trusts, err = s.mayTrust(ctx)
 	} else {
@@ -100,7 +100,7 @@ func (d *Driver) sweepProbes(ctx context.Context, s *session, all []applicationc
 // credential is the application credential as a lease's.
 func (c made) credential(user string) broker.Credential {
 	return broker.Credential{
-		Kind: broker.ApplicationCredential, UserID: user,
+		Kind: broker.CredentialApplicationCredential, UserID: user,
 		ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
 }

@@ -23,7 +23,7 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	ctx, cancel := bound(ctx)
 	defer cancel()
 	return d.with(ctx, a, func(s *session) error {
-		if i.Credential.Kind == broker.ProjectToken {
+		if i.Credential.Kind == broker.CredentialProjectToken {
 			return revokeToken(ctx, a, i.Credential.Token.Reveal())
 		}
 		return d.removeLease(ctx, a, s, i)
@@ -114,9 +114,9 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 	}
 	defer c.close()
 	switch {
-	case minted.Kind == broker.ApplicationCredential && !minted.ApplicationCredentialSecret.Empty():
+	case minted.Kind == broker.CredentialApplicationCredential && !minted.ApplicationCredentialSecret.Empty():
 		_, err = c.login(ctx, options(broker.Scope{}, minted, broker.Cloud{}))
-	case minted.Kind == broker.ProjectToken && !minted.Token.Empty():
+	case minted.Kind == broker.CredentialProjectToken && !minted.Token.Empty():
 		c.identity.SetToken(minted.Token.Reveal())
 		var body struct{}
 		_, err = c.identity.Get(ctx, c.identity.ServiceURL("auth", "tokens")+"?nocatalog", &body, &gophercloud.RequestOpts{

@@ -39,7 +39,7 @@ func TestRevokeWithAnEndedSession(t *testing.T) {
 			t.Cleanup(front.Close)
 			l.access = l.to(front.URL)
 			l.access.Credential = broker.Credential{
-				Kind: broker.ApplicationCredential, ApplicationCredentialID: mighty.ID, ApplicationCredentialSecret: secret.NewText(mighty.Secret),
+				Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: mighty.ID, ApplicationCredentialSecret: secret.NewText(mighty.Secret),
 			}
 			id := uuid.NewString()
 			g := broker.Grant{Lease: id, Handle: "lease-" + id, TTL: time.Hour, Role: "member"}

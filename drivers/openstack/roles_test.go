@@ -54,7 +54,7 @@ func TestAProjectTokenIsNotLentForFewerRolesThanItHas(t *testing.T) {
 	c := l.AppCred(fakekeystone.AppCred{Name: "restricted", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}})
 	l.access.Target.Scope = broker.Scope{}
 	l.access.Credential = broker.Credential{
-		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
 	l.register()
 	m, err := l.driver.Issue(t.Context(), l.access, l.grant("reader"))
@@ -63,7 +63,7 @@ func TestAProjectTokenIsNotLentForFewerRolesThanItHas(t *testing.T) {
 		t.Error("a project token with more roles than asked for was lent")
 	}
 	for _, all := range []string{"member", "member,reader", ""} {
-		if m := l.issue(l.grant(all)); m.Credential.Kind != broker.ProjectToken {
+		if m := l.issue(l.grant(all)); m.Credential.Kind != broker.CredentialProjectToken {
 			t.Errorf("Issue for %q lends a %s, want a project token", all, m.Credential.Kind)
 		}
 	}
@@ -94,12 +94,12 @@ func TestALeaseOfAnotherUserIsNotRenewed(t *testing.T) {
 // Dead believes Keystone's own 401 and 404. All their neighbours are no answer.
 func TestACredentialIsDeadOnlyOnKeystonesOwnWord(t *testing.T) {
 	for kind, prepare := range map[broker.CredentialKind]func(l *lab){
-		broker.ApplicationCredential: func(*lab) {},
-		broker.ProjectToken: func(l *lab) {
+		broker.CredentialApplicationCredential: func(*lab) {},
+		broker.CredentialProjectToken: func(l *lab) {
 			c := l.AppCred(fakekeystone.AppCred{Name: "restricted", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}})
 			l.access.Target.Scope = broker.Scope{}
 			l.access.Credential = broker.Credential{
-				Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+				Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 			}
 		},
 	} {

@@ -66,7 +66,7 @@ func (d *Driver) login(ctx context.Context, a broker.Access) (*session, error) {
 // environment or of a file gets in, and without re-authentication, which would
 // keep the password in memory.
 func options(scope broker.Scope, c broker.Credential, known broker.Cloud) *tokens.AuthOptions {
-	if c.Kind == broker.ApplicationCredential {
+	if c.Kind == broker.CredentialApplicationCredential {
 		return &tokens.AuthOptions{
 			ApplicationCredentialID:     c.ApplicationCredentialID,
 			ApplicationCredentialSecret: c.ApplicationCredentialSecret.Reveal(),
@@ -186,7 +186,7 @@ func (s *session) same(a broker.Access, known broker.Cloud) error {
 // belongsTo reports whether the token is of whom the credential names.
 func (s *session) belongsTo(c broker.Credential, in broker.Scope) bool {
 	switch {
-	case c.Kind == broker.ApplicationCredential:
+	case c.Kind == broker.CredentialApplicationCredential:
 		return s.appCred == "" || s.appCred == c.ApplicationCredentialID
 	case c.UserID != "":
 		return s.user.ID == c.UserID
@@ -211,7 +211,7 @@ func (s *session) identityOf() string {
 // Keystone refused it. It answers 401 to everything; without a project, the same
 // credential tells whether it is the user or the project that is wrong.
 func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.Cloud, refusal error) error {
-	if a.Credential.Kind == broker.ApplicationCredential {
+	if a.Credential.Kind == broker.CredentialApplicationCredential {
 		why := "Keystone refuses the application credential (401): its secret is another, it has expired, or its user or project is disabled"
 		if said(refusal, http.StatusNotFound) {
 			why = "Keystone has no such application credential (404): it was deleted, by hand or because a role of its user on the project was removed"
@@ -276,5 +276,5 @@ func (s *session) get(ctx context.Context, path string, into any) error {
 
 // projectToken is the session's own token, as a lease's credential.
 func (s *session) projectToken() broker.Credential {
-	return broker.Credential{Kind: broker.ProjectToken, UserID: s.user.ID, Token: secret.NewText(s.token)}
+	return broker.Credential{Kind: broker.CredentialProjectToken, UserID: s.user.ID, Token: secret.NewText(s.token)}
 }

@@ -56,7 +56,7 @@ func (l *lab) byAppCred(unrestricted bool) {
 	c := l.AppCred(fakekeystone.AppCred{Name: uuid.NewString(), UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member", "reader"}, Unrestricted: unrestricted})
 	l.access.Target.Scope = broker.Scope{}
 	l.access.Credential = broker.Credential{
-		Kind: broker.ApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
 }
 

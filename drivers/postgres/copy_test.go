@@ -42,15 +42,15 @@ func trial(t *testing.T) *sqlite.Store {
 		v := registered(fmt.Sprint("vim-", i), fmt.Sprint("name-", i))
 		v.Labels = map[string]string{"site": fmt.Sprint(i), "quote": `"'\ é`}
 		v.Default, v.Shared = i == 0, i == 1
-		v.Health = broker.Health{Status: broker.Reachable, CheckedAt: time.Unix(5, 123456000).UTC(), Version: "v1", CanMint: i > 0, Next: time.Unix(9, 0)}
+		v.Health = broker.Health{Status: broker.HealthReachable, CheckedAt: time.Unix(5, 123456000).UTC(), Version: "v1", CanMint: i > 0, Next: time.Unix(9, 0)}
 		v.IdempotencyKey, v.RequestDigest, v.UpdatedAt = fmt.Sprint("key-", i), "digest", time.Unix(3, 0)
 		v.Current.Target = broker.Target{Endpoint: "https://vim", CACert: "pem", InsecureSkipVerify: true, Scope: broker.Scope{Region: "one"}}
 		v.Current.CredentialExpiresAt, v.Current.Discovered = time.Unix(4_000_000_000, 0), broker.Discovered{Regions: []string{"a"}}
 		must(s.CreateVIM(ctx, v, entry))
 	}
 	must(s.CreateVIM(ctx, broker.VIM{
-		ID: "unfinished", Project: "south", Name: "x", State: broker.Registering,
-		Health: broker.Health{Status: broker.Unchecked}, Pending: &broker.Pending{Generation: 1, Since: time.Unix(7, 0)},
+		ID: "unfinished", Project: "south", Name: "x", State: broker.VIMRegistering,
+		Health: broker.Health{Status: broker.HealthUnchecked}, Pending: &broker.Pending{Generation: 1, Since: time.Unix(7, 0)},
 	}, entry))
 	for i := range 1100 {
 		l := leaseOn(fmt.Sprint("vim-", i%5))
@@ -235,7 +235,7 @@ func TestCopyIsWholeOrNothing(t *testing.T) {
 	if err := s.CreateVIM(t.Context(), v, entry); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := s.Census(t.Context()); err != nil || c.VIMs[broker.Registered] != 6 {
+	if c, err := s.Census(t.Context()); err != nil || c.VIMs[broker.VIMRegistered] != 6 {
 		t.Errorf("Census = %v, %v; want the VIM that came later in it", c.VIMs, err)
 	}
 }

@@ -51,7 +51,10 @@ func (t txn) epochOf(l broker.Lease, open []int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	g := rows.NewGrant(l, last[0]+1)
+	g, err := rows.NewGrant(l, last[0])
+	if err != nil {
+		return 0, err
+	}
 	t.queue(insertGrant, values(rows.GrantColumns.Fields(&g))...)
 	return g.Epoch, nil
 }

@@ -27,7 +27,7 @@ var crowd = []string{
 			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', ''
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_generations (` + rows.GenerationColumns.Names() + `)
-		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
+		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO leases (` + leaseColumns + `)
@@ -165,7 +165,7 @@ func (s *Store) wantOnePage(t *testing.T) {
 		}
 	}
 	for _, f := range []broker.VIMFilter{
-		{}, {Project: "full"}, {State: broker.Registered}, {Status: broker.Reachable}, {State: broker.Registered, Project: "full"},
+		{}, {Project: "full"}, {State: broker.VIMRegistered}, {Status: broker.HealthReachable}, {State: broker.VIMRegistered, Project: "full"},
 	} {
 		for _, f.Token = range []string{
 			"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"}), rows.Token(rows.VIMPosition{Project: "third", Name: "name-2500"}),
@@ -238,13 +238,14 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{Project: "full", Page: vimPage}, "share_once_per_vim"},
 		{broker.VIMFilter{ID: "vim-7"}, "vims_pkey"},
 		{broker.VIMFilter{ID: "vim-7", Project: "project-7"}, "vims_pkey"},
+		{broker.VIMFilter{Identity: "identity-7"}, "vim_generation_by_identity"},
 		{broker.VIMFilter{Name: "name-7"}, "vim_by_name"},
 		{broker.VIMFilter{Name: "name-7", Project: "project-7"}, "name = 'name-7'"},
-		{broker.VIMFilter{State: broker.Draining}, "vim_by_state"},
-		{broker.VIMFilter{Status: broker.Unreachable}, "Index"},
+		{broker.VIMFilter{State: broker.VIMDraining}, "vim_by_state"},
+		{broker.VIMFilter{Status: broker.HealthUnreachable}, "Index"},
 		{broker.VIMFilter{Default: true, Project: "project-7"}, "vim_default_once_per_project"},
-		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.Registered}, "vim_check_due"},
-		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.Registered, Page: vimPage}, "vim_check_due"},
+		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.VIMRegistered}, "vim_check_due"},
+		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.VIMRegistered, Page: vimPage}, "vim_check_due"},
 		{broker.VIMFilter{PendingBefore: day}, "vim_unsettled"},
 		{broker.VIMFilter{Labels: label}, "vim_by_label"},
 		{broker.VIMFilter{Labels: label, Project: "project-7"}, "vim_by_label"},

@@ -68,8 +68,8 @@ var raced = []struct {
 func newVIM(isDefault bool) broker.VIM {
 	id := uuid.NewString()
 	return broker.VIM{
-		ID: id, Project: "default", Name: id, Type: "kubernetes", State: broker.Registering, Default: isDefault,
-		Health: broker.Health{Status: broker.Unchecked},
+		ID: id, Project: "default", Name: id, Type: "kubernetes", State: broker.VIMRegistering, Default: isDefault,
+		Health: broker.Health{Status: broker.HealthUnchecked},
 	}
 }
 
@@ -79,7 +79,7 @@ func TestProcessesRace(t *testing.T) {
 	dsn := real.Postgres(t).DSN(t)
 	s := mustOpen(t, dsn)
 	v := newVIM(false)
-	v.ID, v.State, v.Current = "v", broker.Registered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
+	v.ID, v.State, v.Current = "v", broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
 	if err := s.CreateVIM(t.Context(), v, entryOf("v")); err != nil {
 		t.Fatal(err)
 	}

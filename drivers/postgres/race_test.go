@@ -35,7 +35,7 @@ func withLease(t *testing.T) *Store {
 	t.Helper()
 	s := mustOpen(t, real.Postgres(t).DSN(t))
 	v := broker.VIM{
-		ID: "v", Project: "north", Name: "v", Type: "kubernetes", State: broker.Registered, CreatedAt: time.Unix(1, 0),
+		ID: "v", Project: "north", Name: "v", Type: "kubernetes", State: broker.VIMRegistered, CreatedAt: time.Unix(1, 0),
 		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir"},
 	}
 	if err := s.CreateVIM(t.Context(), v, entryOf("v")); err != nil {
@@ -123,7 +123,7 @@ func TestHealthIsNotOverwritten(t *testing.T) {
 	var once sync.Once
 	_, err := s.UpdateVIM(t.Context(), "v", func(v *broker.VIM) error {
 		once.Do(func() {
-			go func() { checked <- s.SetHealth(t.Context(), "v", 1, broker.Health{Status: broker.Unauthorized}) }()
+			go func() { checked <- s.SetHealth(t.Context(), "v", 1, broker.Health{Status: broker.HealthUnauthorized}) }()
 			queued(t, s, 1) // or the check would be lost
 		})
 		v.Name = "renamed"
@@ -135,7 +135,7 @@ func TestHealthIsNotOverwritten(t *testing.T) {
 	if err := <-checked; err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.VIM(t.Context(), "v"); err != nil || v.Name != "renamed" || v.Health.Status != broker.Unauthorized {
+	if v, err := s.VIM(t.Context(), "v"); err != nil || v.Name != "renamed" || v.Health.Status != broker.HealthUnauthorized {
 		t.Errorf("VIM = %q, health %q, %v; want both changes", v.Name, v.Health.Status, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestStoppedWriterIsCutOff(t *testing.T) {
 // TestRulesStandInTheDatabase writes past the store.
 func TestRulesStandInTheDatabase(t *testing.T) {
 	s := withLease(t)
-	second := broker.VIM{ID: "w", Project: "north", Name: "w", State: broker.Registering, Health: broker.Health{Status: broker.Unchecked}}
+	second := broker.VIM{ID: "w", Project: "north", Name: "w", State: broker.VIMRegistering, Health: broker.Health{Status: broker.HealthUnchecked}}
 	if err := s.CreateVIM(t.Context(), second, entryOf("w")); err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestServerLogHoldsNoSecret(t *testing.T) {
 	}
 	registration := broker.Registration{
 		Name: "core", Type: "kubernetes", Endpoint: kube.Endpoint, CACert: kube.CA, IdempotencyKey: "register",
-		Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(kube.AdminToken)},
+		Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(kube.AdminToken)},
 	}
 	v, err := b.RegisterVIM(ctx, alice, registration)
 	must(err)
@@ -96,7 +96,7 @@ func TestServerLogHoldsNoSecret(t *testing.T) {
 	_, err = b.RekeyVIM(ctx, policy.Principal{Name: "root", Project: "demo", Roles: []string{policy.RoleAdmin}}, v.ID, "", 0)
 	must(err)
 	noteKeys("after sealing anew")
-	_, err = b.RotateVIM(ctx, alice, v.ID, broker.Credential{Kind: broker.BasicAuth, Username: kube.Username, Password: secret.NewText(kube.Password)}, 0)
+	_, err = b.RotateVIM(ctx, alice, v.ID, broker.Credential{Kind: broker.CredentialBasicAuth, Username: kube.Username, Password: secret.NewText(kube.Password)}, 0)
 	must(err)
 	noteKeys("after rotation")
 	_, err = b.RevokeLease(ctx, alice, first.ID)

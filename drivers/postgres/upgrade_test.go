@@ -51,7 +51,7 @@ func TestUpgrade(t *testing.T) {
 	if l, err := s.Lease(t.Context(), "late"); err != nil || l.State != broker.LeaseActive || l.Sealed != "sealed-late" || l.Attempts != 1 {
 		t.Errorf("the older version's lease = %+v, %v", l, err)
 	}
-	if v, err := s.VIM(t.Context(), "late"); err != nil || v.State != broker.Registered || v.Current.Key != "ref-10" || v.Pending == nil {
+	if v, err := s.VIM(t.Context(), "late"); err != nil || v.State != broker.VIMRegistered || v.Current.Key != "ref-10" || v.Pending == nil {
 		t.Errorf("the older version's VIM = %+v, %v", v, err)
 	}
 

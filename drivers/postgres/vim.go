@@ -158,7 +158,7 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h broker.Health) error {
 	err := s.change(ctx, func(t txn) error {
 		back := false
-		if h.Status == broker.Reachable {
+		if h.Status == broker.HealthReachable {
 			var err error
 			if back, err = t.any(notReachable, id, generation); err != nil {
 				return err

@@ -21,12 +21,12 @@ func TestLiveCountsAreTheLeases(t *testing.T) {
 	done := audit.Entry{Time: time.Unix(1, 0), Outcome: audit.Done}
 	vims := []string{uuid.NewString(), uuid.NewString()}
 	for i, id := range vims {
-		v := broker.VIM{ID: id, Project: "north", Name: fmt.Sprint("vim-", i), State: broker.Registering, CreatedBy: "alice"}
+		v := broker.VIM{ID: id, Project: "north", Name: fmt.Sprint("vim-", i), State: broker.VIMRegistering, CreatedBy: "alice"}
 		if err := s.CreateVIM(ctx, v, done); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.UpdateVIM(ctx, id, func(v *broker.VIM) error {
-			v.State, v.Current = broker.Registered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
+			v.State, v.Current = broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
 			return nil
 		}, done); err != nil {
 			t.Fatal(err)

@@ -42,9 +42,12 @@ func (t txn) openEpoch(l broker.Lease) (int64, error) {
 	case state == rows.GrantOpen:
 		return epoch, nil
 	}
-	g := rows.NewGrant(l, epoch+1)
+	g, err := rows.NewGrant(l, epoch)
+	if err != nil {
+		return 0, err
+	}
 	_, err = t.exec(insertGrant, values(rows.GrantColumns.Fields(&g))...)
-	return epoch + 1, err
+	return g.Epoch, err
 }
 
 // CloseIdleGrants closes the epochs that no lease needs.

@@ -108,7 +108,7 @@ func TestAPageCostsAPage(t *testing.T) {
 		}
 	}
 	for _, f := range []broker.VIMFilter{
-		{}, {Project: "full"}, {State: broker.Registered}, {Status: broker.Reachable}, {State: broker.Registered, Project: "full"},
+		{}, {Project: "full"}, {State: broker.VIMRegistered}, {Status: broker.HealthReachable}, {State: broker.VIMRegistered, Project: "full"},
 	} {
 		for _, f.Token = range []string{
 			"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"}), rows.Token(rows.VIMPosition{Project: "third", Name: "name-23000"}),

@@ -93,6 +93,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{Name: "a", Project: "a"}, 1, "vim_shares USING COVERING INDEX vim_shares_by_name (vim_name=?"},
 		{broker.VIMFilter{ID: "a"}, 1, "(id=?)"},
 		{broker.VIMFilter{ID: "a", Project: "b"}, 1, "(id=?)"},
+		{broker.VIMFilter{Identity: "a"}, 2, "vim_generation_by_identity (identity=?)"},
 		{broker.VIMFilter{Name: "a"}, 1, "vim_by_name (name=?)"},
 		{broker.VIMFilter{Name: "a", Project: "a"}, 1, "vim_shared_by_name (name=?)"},
 		{broker.VIMFilter{Name: "a", Project: "b"}, 1, "(project=? AND name=?)"},

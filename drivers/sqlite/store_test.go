@@ -45,8 +45,8 @@ var entry = audit.Entry{Time: time.Unix(1, 0), Principal: "alice", Action: "vim:
 
 func registered(id, name string) broker.VIM {
 	return broker.VIM{
-		ID: id, Project: "north", Name: name, Type: "kubernetes", State: broker.Registered,
-		CreatedAt: time.Unix(1, 0), Health: broker.Health{Status: broker.Unchecked},
+		ID: id, Project: "north", Name: name, Type: "kubernetes", State: broker.VIMRegistered,
+		CreatedAt: time.Unix(1, 0), Health: broker.Health{Status: broker.HealthUnchecked},
 		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "ref", KeyStore: "keydir"},
 	}
 }

@@ -29,34 +29,35 @@ var filling = []string{
 		FROM generate_series(1, $vims) AS i`,
 	`INSERT INTO vim_labels (vim, key, value)
 		SELECT md5('vim' || i)::uuid::text, 'site', 'site-' || i % 500 FROM generate_series(1, $vims) AS i`,
-	`DO $fill$
-		DECLARE
-			old   record;
-			anew  text;
-			later text[];
+	`CREATE TEMP TABLE lease_indexes AS SELECT i.indexrelid::regclass AS name, pg_get_indexdef(i.indexrelid) AS definition
+		FROM pg_index AS i WHERE i.indrelid = 'leases'::regclass
+			AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid)`,
+	`DO $drop$
+		DECLARE name regclass;
 		BEGIN
-			FOR old IN SELECT i.indexrelid::regclass AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index AS i
-				WHERE i.indrelid = 'leases'::regclass AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid)
-			LOOP
-				later := later || old.definition;
-				EXECUTE 'DROP INDEX ' || old.name;
+			FOR name IN SELECT i.name FROM lease_indexes AS i LOOP
+				EXECUTE 'DROP INDEX ' || name;
 			END LOOP;
-			INSERT INTO leases (id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason,
-				role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
-				unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
-				next_attempt_at, last_error, revision, idempotency_key, request_digest)
-			SELECT md5('lease' || i)::uuid::text, md5('vim' || v)::uuid::text, 'vim-' || v, 'kubernetes', project, 1, project,
-				'principal-' || i % 1000, '', CASE WHEN live THEN 'active' ELSE 'revoked' END, CASE WHEN live THEN '' ELSE 'Expired' END,
-				'edit', '{}', 'kubeconfig', 'upgrade', at, at, CASE WHEN live AND NOT due THEN now() + interval '1 d' ELSE at + interval '1 h' END,
-				at + interval '12 h', '-infinity', 'bearerToken', false, true, true, 10000000,
-				CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END, CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END,
-				md5('handle' || i), CASE WHEN live THEN repeat(md5('sealed' || i), 24) ELSE '' END, '', 0, at, '', 3, 'key-' || i, md5('digest' || i)
-			FROM (SELECT i, i % $vims + 1 AS v, 'project-' || (i % $vims + 1) % ($vims / 100) AS project, i <= 500 AS due,
-				i <= 500 OR i % 100 = 0 AS live, now() - (i + 500) * interval '30 s' AS at FROM generate_series(1, $leases) AS i) AS l;
-			FOREACH anew IN ARRAY later LOOP
-				EXECUTE anew;
+		END $drop$`,
+	`INSERT INTO leases (id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason,
+		role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
+		unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
+		next_attempt_at, last_error, revision, idempotency_key, request_digest)
+		SELECT md5('lease' || i)::uuid::text, md5('vim' || v)::uuid::text, 'vim-' || v, 'kubernetes', project, 1, project,
+		'principal-' || i % 1000, '', CASE WHEN live THEN 'active' ELSE 'revoked' END, CASE WHEN live THEN '' ELSE 'Expired' END,
+		'edit', '{}', 'kubeconfig', 'upgrade', at, at, CASE WHEN live AND NOT due THEN now() + interval '1 d' ELSE at + interval '1 h' END,
+		at + interval '12 h', '-infinity', 'bearerToken', false, true, true, 10000000,
+		CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END, CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END,
+		md5('handle' || i), CASE WHEN live THEN repeat(md5('sealed' || i), 24) ELSE '' END, '', 0, at, '', 3, 'key-' || i, md5('digest' || i)
+		FROM (SELECT i, i % $vims + 1 AS v, 'project-' || (i % $vims + 1) % ($vims / 100) AS project, i <= 500 AS due,
+		i <= 500 OR i % 100 = 0 AS live, now() - (i + 500) * interval '30 s' AS at FROM generate_series(1, $leases) AS i) AS l`,
+	`DO $create$
+		DECLARE definition text;
+		BEGIN
+			FOR definition IN SELECT i.definition FROM lease_indexes AS i LOOP
+				EXECUTE definition;
 			END LOOP;
-		END $fill$`,
+		END $create$`,
 	`ALTER TABLE vims ENABLE TRIGGER vim_counted`,
 	`ALTER TABLE leases ENABLE TRIGGER lease_counted_when_created`,
 	`INSERT INTO vim_census (part, value, n) SELECT 'state', state, count(*) FROM vims GROUP BY state`,

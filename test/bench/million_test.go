@@ -114,7 +114,7 @@ func million(b *testing.B) *figure {
 	ask("reap: the 500 that are due", rounds, 1, each, reap(500, began))
 	ask("reap: none is due", rounds, 1, each, reap(0, time.Unix(0, 0)))
 	ask("check: the 100 that are due", rounds, 1, each, listVIMs(100, func(*world) broker.VIMFilter {
-		return broker.VIMFilter{State: broker.Registered, CheckDue: began, Page: broker.Page{Size: 1000}}
+		return broker.VIMFilter{State: broker.VIMRegistered, CheckDue: began, Page: broker.Page{Size: 1000}}
 	}))
 	ask("count everything", rounds, 1, each, func(w *world, _ int) error {
 		_, err := w.Census(ctx)

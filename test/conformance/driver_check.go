@@ -77,7 +77,7 @@ func normalizeRefuses(t *testing.T, s *subject) {
 }
 
 func token(text string) broker.Credential {
-	return broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(text)}
+	return broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(text)}
 }
 
 func checkEveryCredential(t *testing.T, s *subject) {

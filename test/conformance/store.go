@@ -69,14 +69,14 @@ func entry(what string) audit.Entry {
 func fullVIM(project, name string) broker.VIM {
 	id := uuid.NewString()
 	return broker.VIM{
-		ID: id, Project: project, Name: name, Type: "kubernetes", State: broker.Registered,
+		ID: id, Project: project, Name: name, Type: "kubernetes", State: broker.VIMRegistered,
 		Labels: map[string]string{"site": "a", "quote": `"'\ é`}, Shared: true, SharedWith: []string{"east", "west"}, Default: true,
 		Description: "core site, \"north\"\n", Extra: `{"area":"a@b","n":1.50,"deep":{"k":[1,"é"]}}`,
 		CreatedBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), Revision: 1,
 		Current: fullGeneration(id, 1),
 		Pending: &broker.Pending{Generation: 2, Since: epoch.Add(2 * time.Second)},
 		Health: broker.Health{
-			Status: broker.Reachable, CheckedAt: epoch.Add(3 * time.Second), Message: "message", Version: "v1.37.2",
+			Status: broker.HealthReachable, CheckedAt: epoch.Add(3 * time.Second), Message: "message", Version: "v1.37.2",
 			CanMint: true, MintMessage: "mint", Next: epoch.Add(time.Minute),
 		},
 		IdempotencyKey: "key-" + id, RequestDigest: "digest",
@@ -91,7 +91,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 			ServerName: "kubernetes", Namespace: "cnf",
 			Scope: broker.Scope{Region: "RegionOne", ProjectID: "p", ProjectName: "cnf", ProjectDomainID: "default", UserDomainName: "Default"},
 		},
-		Identity: "uid", Discovered: broker.Discovered{Regions: []string{"a"}, Cloud: &broker.Cloud{ProjectID: "p", Catalog: []broker.CatalogEntry{{Service: "compute", Origin: "https://nova:8774"}}}}, CredentialKind: broker.BearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
+		Identity: "uid", Discovered: broker.Discovered{Regions: []string{"a"}, Cloud: &broker.Cloud{ProjectID: "p", Catalog: []broker.CatalogEntry{{Service: "compute", Origin: "https://nova:8774"}}}}, CredentialKind: broker.CredentialBearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
 		Sealed: fmt.Sprintf("sealed-%s-%d", vim, number), Key: secret.Ref(fmt.Sprintf("ref-%s-%d", vim, number)), KeyStore: "keydir", SealedAs: broker.SealedCurrent,
 	}
 }
@@ -108,10 +108,10 @@ func fullLease(v broker.VIM) broker.Lease {
 	id := uuid.NewString()
 	return broker.Lease{
 		ID: id, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: "north", Principal: "alice", Operation: "op-1", State: broker.LeasePending, Reason: broker.IssueFailed,
+		Project: "north", Principal: "alice", Operation: "op-1", State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
 		Role: "edit", Namespaces: []string{"a", "b"}, Format: clientconfig.Kubeconfig, Purpose: "upgrade",
 		CreatedAt: epoch, IssuedAt: epoch.Add(time.Second), ExpiresAt: epoch.Add(time.Hour),
-		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), RenewalBegun: true, CredentialKind: broker.BearerToken, Unlisted: true, Derived: true, Revocable: true,
+		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), RenewalBegun: true, CredentialKind: broker.CredentialBearerToken, Unlisted: true, Derived: true, Revocable: true,
 		MaxRevocationLag: 10 * time.Second, RevokedAt: epoch.Add(3 * time.Second), ConfirmedDeadAt: epoch.Add(4 * time.Second),
 		Handle: "handle-" + id, Sealed: "sealed-" + id, SealedKey: v.Current.Key, Attempts: 3, NextAttemptAt: epoch.Add(5 * time.Second),
 		LastError: "unreachable", Revision: 1, IdempotencyKey: "key-" + id, RequestDigest: "digest",

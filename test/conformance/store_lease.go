@@ -18,7 +18,7 @@ func leaseRows(t *testing.T, s storeTest) {
 	mustBeFull(t, want)
 	given := want
 	given.State, given.Revision = broker.LeaseActive, 77 // the store says what they are
-	s.mustCreateLease(t, given)
+	want.Epoch = s.mustCreateLease(t, given).Epoch
 	got, err := s.Lease(s.ctx, want.ID)
 	if err != nil {
 		t.Fatalf("Lease = %v", err)
@@ -46,9 +46,9 @@ func leaseRows(t *testing.T, s storeTest) {
 
 	t.Run("VIM not ready", func(t *testing.T) {
 		draining := plainVIM("north", "draining")
-		draining.State = broker.Draining
+		draining.State = broker.VIMDraining
 		registering := plainVIM("north", "registering")
-		registering.State = broker.Registering
+		registering.State = broker.VIMRegistering
 		s.mustCreateVIM(t, draining)
 		s.mustCreateVIM(t, registering)
 		older := v
@@ -262,30 +262,30 @@ func resumptions(t *testing.T, s storeTest) {
 		do  func(broker.VIM) error
 		is  bool
 	}{
-		"reachable again": {broker.Unreachable, func(v broker.VIM) error {
-			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Reachable, CheckedAt: now})
+		"reachable again": {broker.HealthUnreachable, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.HealthReachable, CheckedAt: now})
 		}, true},
-		"authorized again": {broker.Unauthorized, func(v broker.VIM) error {
-			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Reachable, CheckedAt: now})
+		"authorized again": {broker.HealthUnauthorized, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.HealthReachable, CheckedAt: now})
 		}, true},
-		"a new generation": {broker.Reachable, func(v broker.VIM) error {
+		"a new generation": {broker.HealthReachable, func(v broker.VIM) error {
 			_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error {
 				v.Current, v.UpdatedAt = fullGeneration(v.ID, 2), now
 				return nil
 			}, entry("switch"))
 			return err
 		}, true},
-		"still reachable": {broker.Reachable, func(v broker.VIM) error {
-			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Reachable, CheckedAt: now})
+		"still reachable": {broker.HealthReachable, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.HealthReachable, CheckedAt: now})
 		}, false},
-		"still down": {broker.Unauthorized, func(v broker.VIM) error {
-			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.Unreachable, CheckedAt: now})
+		"still down": {broker.HealthUnauthorized, func(v broker.VIM) error {
+			return s.SetHealth(s.ctx, v.ID, 1, broker.Health{Status: broker.HealthUnreachable, CheckedAt: now})
 		}, false},
-		"another generation's health": {broker.Unreachable, func(v broker.VIM) error {
-			wantError(t, "SetHealth", s.SetHealth(s.ctx, v.ID, 2, broker.Health{Status: broker.Reachable, CheckedAt: now}), broker.ErrNotFound, "")
+		"another generation's health": {broker.HealthUnreachable, func(v broker.VIM) error {
+			wantError(t, "SetHealth", s.SetHealth(s.ctx, v.ID, 2, broker.Health{Status: broker.HealthReachable, CheckedAt: now}), broker.ErrNotFound, "")
 			return nil
 		}, false},
-		"another change": {broker.Unreachable, func(v broker.VIM) error {
+		"another change": {broker.HealthUnreachable, func(v broker.VIM) error {
 			_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.UpdatedAt = now; return nil }, entry("change"))
 			return err
 		}, false},
@@ -413,7 +413,7 @@ func moves(t *testing.T, s storeTest) {
 			}
 		}
 	}
-	states := []broker.VIMState{broker.Registering, broker.Registered, broker.Draining}
+	states := []broker.VIMState{broker.VIMRegistering, broker.VIMRegistered, broker.VIMDraining}
 	for _, from := range states {
 		for _, to := range states {
 			v := plainVIM("north", fmt.Sprintf("%s-%s", from, to))

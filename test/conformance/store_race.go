@@ -185,10 +185,10 @@ func races(t *testing.T, s storeTest) {
 		counts := together(crowd, func(i int) error {
 			if i%10 == 0 {
 				_, err := s.UpdateIdleVIM(s.ctx, idle.ID, func(v *broker.VIM) error {
-					if v.State == broker.Draining {
+					if v.State == broker.VIMDraining {
 						return broker.ErrExists
 					}
-					v.State = broker.Draining
+					v.State = broker.VIMDraining
 					return nil
 				}, entry("drain"))
 				if err == nil {

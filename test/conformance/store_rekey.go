@@ -56,7 +56,7 @@ func rekeys(t *testing.T, s storeTest) {
 		for _, g := range []*broker.Generation{&v.Past[0], &v.Current} {
 			g.Sealed, g.Key, g.KeyStore = "anew "+g.Sealed, "key "+g.Key, "vault"
 		}
-		v.Name, v.State, v.Revision = "ignored", broker.Draining, 99
+		v.Name, v.State, v.Revision = "ignored", broker.VIMDraining, 99
 		return nil
 	}, entry("rekey"))
 	if err != nil {

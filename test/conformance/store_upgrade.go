@@ -25,7 +25,7 @@ func Upgraded(t *testing.T, opened broker.Store) {
 	discovered := broker.Discovered{Regions: []string{"R"}, Cloud: &broker.Cloud{
 		UserID: "0123456789abcdef0123456789abcdef", UserDomainID: "default",
 		ProjectID: "fedcba9876543210fedcba9876543210", ProjectName: "demo", ProjectDomainID: "default", ProjectDomainName: "Default",
-		Roles: []string{"member", "reader"}, Leases: broker.ApplicationCredential, Trusts: true,
+		Roles: []string{"member", "reader"}, Leases: broker.CredentialApplicationCredential, Trusts: true,
 		Catalog: []broker.CatalogEntry{{Service: "compute", Interface: "public", Region: "R", Origin: "https://nova.example:8774"}},
 	}}
 	for what, found := range map[string][2]broker.Discovered{
@@ -66,7 +66,7 @@ func Upgraded(t *testing.T, opened broker.Store) {
 		t.Errorf("DueVIMs = %v, %v", due, err)
 	}
 	for _, id := range []string{"active", "renewed"} {
-		change(id, func(l *broker.Lease) { l.State, l.Reason = broker.LeaseRevoking, broker.Requested })
+		change(id, func(l *broker.Lease) { l.State, l.Reason = broker.LeaseRevoking, broker.ReasonRequested })
 		change(id, func(l *broker.Lease) { l.State, l.RevokedAt = broker.LeaseRevoked, now.Add(time.Hour) })
 	}
 	for _, id := range []string{"active", "renewed", "revoked"} {

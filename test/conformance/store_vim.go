@@ -85,7 +85,7 @@ func vimRows(t *testing.T, s storeTest) {
 		want.Name, want.Labels, want.Shared, want.Default = "renamed", map[string]string{"tier": "1"}, false, false
 		want.Description, want.Extra = "moved", `{"other":true}`
 		want.UpdatedAt, want.Pending, want.Revision = epoch.Add(time.Hour), nil, 2
-		want.Health = broker.Health{Status: broker.Unchecked}
+		want.Health = broker.Health{Status: broker.HealthUnchecked}
 		got, err := s.UpdateVIM(s.ctx, v.ID, func(now *broker.VIM) error {
 			wantSame(t, "VIM given to change", *now, v)
 			*now = want
@@ -145,7 +145,7 @@ func vimRows(t *testing.T, s storeTest) {
 		}
 		wantSame(t, "VIM after SetHealth", s.mustVIM(t, v.ID), before)
 		wantError(t, "SetHealth of a generation that is not current",
-			s.SetHealth(s.ctx, v.ID, 2, broker.Health{Status: broker.Unreachable}), broker.ErrNotFound, "")
+			s.SetHealth(s.ctx, v.ID, 2, broker.Health{Status: broker.HealthUnreachable}), broker.ErrNotFound, "")
 		wantSame(t, "VIM after SetHealth of another generation", s.mustVIM(t, v.ID), before)
 		if after := len(s.entries(t)); after != entries {
 			t.Errorf("SetHealth left %d audit entries", after-entries)
@@ -169,11 +169,11 @@ func vimLists(t *testing.T, s storeTest) {
 		v.Type = "openstack"
 		v.Current.Identity = "twin"
 	})
-	add("north", "c", func(v *broker.VIM) { v.State, v.Current = broker.Registering, broker.Generation{} })
+	add("north", "c", func(v *broker.VIM) { v.State, v.Current = broker.VIMRegistering, broker.Generation{} })
 	add("south", "a", func(v *broker.VIM) { v.Shared = true; v.Labels = map[string]string{"site": "1", "tier": "y"} })
 	add("south", "b", func(v *broker.VIM) { v.Health.Next = epoch; v.Current.Identity = "twin" })
 	add("south", "c", func(v *broker.VIM) {
-		v.Health.Status = broker.Unauthorized
+		v.Health.Status = broker.HealthUnauthorized
 		v.Default = true
 		v.Health.Next = time.Time{}
 	})
@@ -183,7 +183,7 @@ func vimLists(t *testing.T, s storeTest) {
 		v.SharedWith = []string{"guest", "other"}
 		v.Labels = map[string]string{"tier": "y"}
 	})
-	add("west", "b", func(v *broker.VIM) { v.SharedWith = []string{"guest"}; v.Health.Status = broker.Unauthorized })
+	add("west", "b", func(v *broker.VIM) { v.SharedWith = []string{"guest"}; v.Health.Status = broker.HealthUnauthorized })
 	add("west", "c", func(v *broker.VIM) { v.SharedWith = []string{"other"} })
 	add("west", "d", func(v *broker.VIM) { v.SharedWith = []string{"guest"}; v.Shared = true })
 
@@ -197,7 +197,7 @@ func vimLists(t *testing.T, s storeTest) {
 		"unknown project":          {broker.VIMFilter{Project: "east"}, []string{"id-south-a", "id-west-d"}},
 		"shared by name":           {broker.VIMFilter{Project: "guest"}, []string{"id-south-a", "id-west-a", "id-west-b", "id-west-d"}},
 		"shared by name, a label":  {broker.VIMFilter{Project: "guest", Labels: map[string]string{"tier": "y"}}, []string{"id-south-a", "id-west-a"}},
-		"shared by name, a status": {broker.VIMFilter{Project: "guest", Status: broker.Unauthorized}, []string{"id-west-b"}},
+		"shared by name, a status": {broker.VIMFilter{Project: "guest", Status: broker.HealthUnauthorized}, []string{"id-west-b"}},
 		"shared by name, a name":   {broker.VIMFilter{Project: "guest", Name: "a"}, []string{"id-south-a", "id-west-a"}},
 		"shared by name, an id":    {broker.VIMFilter{Project: "guest", ID: "id-west-b"}, []string{"id-west-b"}},
 		"id":                       {broker.VIMFilter{ID: "id-south-b"}, []string{"id-south-b"}},
@@ -210,8 +210,8 @@ func vimLists(t *testing.T, s storeTest) {
 		"name seen by a project":   {broker.VIMFilter{Project: "east", Name: "a"}, []string{"id-south-a"}},
 		"foreign name":             {broker.VIMFilter{Project: "north", Name: "b2"}, nil},
 		"type":                     {broker.VIMFilter{Type: "openstack"}, []string{"id-north-b"}},
-		"state":                    {broker.VIMFilter{State: broker.Registering}, []string{"id-north-c"}},
-		"status":                   {broker.VIMFilter{Status: broker.Unauthorized}, []string{"id-south-c", "id-west-b"}},
+		"state":                    {broker.VIMFilter{State: broker.VIMRegistering}, []string{"id-north-c"}},
+		"status":                   {broker.VIMFilter{Status: broker.HealthUnauthorized}, []string{"id-south-c", "id-west-b"}},
 		"default":                  {broker.VIMFilter{Default: true}, []string{"id-north-a", "id-south-c"}},
 		"default of a project":     {broker.VIMFilter{Default: true, Project: "south"}, []string{"id-south-c"}},
 		"label":                    {broker.VIMFilter{Labels: map[string]string{"site": "1"}}, []string{"id-north-a", "id-north-b", "id-south-a"}},
@@ -280,8 +280,8 @@ func vimLists(t *testing.T, s storeTest) {
 	if err != nil {
 		t.Fatalf("Census = %v", err)
 	}
-	wantSame(t, "VIMs by state", census.VIMs, map[broker.VIMState]int{broker.Registered: 10, broker.Registering: 1})
-	wantSame(t, "VIMs by health", census.Health, map[broker.HealthStatus]int{broker.Reachable: 9, broker.Unauthorized: 2})
+	wantSame(t, "VIMs by state", census.VIMs, map[broker.VIMState]int{broker.VIMRegistered: 10, broker.VIMRegistering: 1})
+	wantSame(t, "VIMs by health", census.Health, map[broker.HealthStatus]int{broker.HealthReachable: 9, broker.HealthUnauthorized: 2})
 }
 
 func generations(t *testing.T, s storeTest) {
@@ -334,12 +334,12 @@ func generations(t *testing.T, s storeTest) {
 	// Generation 1 is needed by two leases, 2 by none, 3 by a revoked one that is
 	// still sealed, 4 is current.
 	first := plainVIM("north", "a")
-	first.State, first.Current = broker.Registering, broker.Generation{}
+	first.State, first.Current = broker.VIMRegistering, broker.Generation{}
 	v := s.mustCreateVIM(t, first)
 	wantSame(t, "VIM without a generation", s.mustVIM(t, v.ID).Current, broker.Generation{})
 	wantSame(t, "keys in use", inUse(t, v.ID), map[broker.RetiredKey]bool{})
 	_, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error {
-		v.State, v.Current = broker.Registered, fullGeneration(v.ID, 1)
+		v.State, v.Current = broker.VIMRegistered, fullGeneration(v.ID, 1)
 		return nil
 	}, entry("registered"))
 	if err != nil {

@@ -54,7 +54,7 @@ func call(ctx context.Context, a broker.Access, method, path string, in any) (an
 	if err != nil {
 		return answer{}, broker.Invalid("endpoint", "is not a URL")
 	}
-	if a.Credential.Kind == broker.BasicAuth {
+	if a.Credential.Kind == broker.CredentialBasicAuth {
 		request.SetBasicAuth(a.Credential.Username, a.Credential.Password.Reveal())
 	} else {
 		request.Header.Set("Authorization", "Bearer "+a.Credential.Token.Reveal())

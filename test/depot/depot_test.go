@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 		Others:       map[string]broker.Registration{"a password": as(broker.Credential{Username: "operator", Password: s.Password})},
 		Refused:      map[string]broker.Registration{"a wrong token": as(broker.Credential{Token: secret.NewText("not-a-token-of-it")})},
 		Powerless:    as(broker.Credential{Token: s.ClerkToken}),
-		Unknown:      broker.Credential{Kind: broker.BearerToken, Token: secret.NewText("never-was-a-token")},
+		Unknown:      broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("never-was-a-token")},
 		Handles:      s.Handles, Everything: s.Everything, Remove: s.Remove, Plant: func(t *testing.T, _, name string) func() bool { return s.Plant(t, name) },
 		May: func(t *testing.T, at broker.Target, c broker.Credential, write bool, _ string) bool {
 			return status(t, s, at.Endpoint, c.Token.Reveal(), write) == http.StatusOK

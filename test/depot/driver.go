@@ -27,7 +27,7 @@ type Driver struct{}
 func (Driver) Type() broker.Type {
 	return broker.Type{
 		Name: "depot", Formats: clientconfig.Formats(Client{}),
-		Credentials: []broker.CredentialKind{broker.BearerToken, broker.BasicAuth},
+		Credentials: []broker.CredentialKind{broker.CredentialBearerToken, broker.CredentialBasicAuth},
 	}
 }
 
@@ -47,12 +47,12 @@ func (d Driver) Normalize(r broker.Registration) (t broker.Target, c broker.Cred
 	case r.Namespace != "":
 		err = broker.Invalid("namespace", "is not known to depots")
 	case !given.Token.Empty() && given.Username == "" && given.Password.Empty():
-		c = broker.Credential{Kind: broker.BearerToken, Token: given.Token}
+		c = broker.Credential{Kind: broker.CredentialBearerToken, Token: given.Token}
 		if strings.ContainsAny(c.Token.Reveal(), "\r\n ") {
 			err = broker.Invalid("credential.token", "is not one word")
 		}
 	case given.Token.Empty() && given.Username != "" && !given.Password.Empty():
-		c = broker.Credential{Kind: broker.BasicAuth, Username: given.Username, Password: given.Password}
+		c = broker.Credential{Kind: broker.CredentialBasicAuth, Username: given.Username, Password: given.Password}
 	default:
 		err = broker.Invalid("credential", "must be token, or username with password")
 	}
@@ -115,7 +115,7 @@ func (d Driver) mint(ctx context.Context, a broker.Access, g broker.Grant, metho
 		return broker.Minted{}, err
 	}
 	return broker.Minted{
-		Credential: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText(made.Token)}, ExpiresAt: made.ExpiresAt,
+		Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(made.Token)}, ExpiresAt: made.ExpiresAt,
 	}, nil
 }
 

@@ -122,7 +122,7 @@ func TestRunbookOnRealSystems(t *testing.T) {
 	p.Must(t, "vimbroker lease issue --vim edge1 > later")
 	p.Follow(t, p.sections["Upgrade replicas"])
 	p.works(t, "later")
-	p.Follow(t, p.sections["Take a server's way into Vault"])
+	p.Follow(t, p.sections["Revoke a server's access to Vault"])
 	p.works(t, "lease")
 	p.Follow(t, p.sections["Restore PostgreSQL"])
 	p.works(t, "lease")

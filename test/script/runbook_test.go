@@ -14,7 +14,7 @@ const runbook = "../../docs/runbook.md"
 
 // elsewhere are the sections that need PostgreSQL or Vault: test/real follows them.
 var elsewhere = []string{
-	"Back up PostgreSQL and Vault", "Restore PostgreSQL", "Take a server's way into Vault",
+	"Back up PostgreSQL and Vault", "Restore PostgreSQL", "Revoke a server's access to Vault",
 	"Upgrade replicas", "From one machine to PostgreSQL and Vault",
 }
 

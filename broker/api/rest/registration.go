@@ -140,7 +140,7 @@ func vimChange(in v1.Change) broker.Change {
 // vim lists what may be shown of a VIM.
 func vim(v broker.VIM, now time.Time) v1.VIM {
 	status := string(v.Health.Status)
-	if v.State != broker.Registered {
+	if v.State != broker.VIMRegistered {
 		status = string(v.State)
 	}
 	extra, _ := codec.Kept(v.Extra)

@@ -175,7 +175,7 @@ var (
 		{name: "idPrefix", doc: "VIMs whose id begins so."},
 		{
 			name: "status", doc: "VIMs of this status: what the last check found, or draining.",
-			values: append(texts(healthStatuses...), string(broker.Draining)),
+			values: append(texts(healthStatuses...), string(broker.VIMDraining)),
 		},
 		{name: "label", doc: "VIMs with this label, as name=value.", many: true},
 	}, paging...)
@@ -216,7 +216,7 @@ var (
 // What the filters take, in full.
 var (
 	healthStatuses = []broker.HealthStatus{
-		broker.Unchecked, broker.Reachable, broker.Unreachable, broker.Unauthorized, broker.IdentityChanged, broker.Unopenable,
+		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
 	}
 	auditOutcomes = []audit.Outcome{audit.Denied, audit.Read, audit.Intent, audit.Done, audit.Failed}
 	leaseStates   = []broker.LeaseState{

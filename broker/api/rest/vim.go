@@ -82,8 +82,8 @@ func vimsAsked(c *call) (broker.VIMQuery, error) {
 		Name:     c.query.Get("name"),
 		Status:   broker.HealthStatus(c.query.Get("status")),
 	}
-	if q.Status == broker.HealthStatus(broker.Draining) { // the wire has one word for state and status
-		q.State, q.Status = broker.Draining, ""
+	if q.Status == broker.HealthStatus(broker.VIMDraining) { // the wire has one word for state and status
+		q.State, q.Status = broker.VIMDraining, ""
 	}
 	var err error
 	if q.Labels, err = labels(c.query["label"]); err != nil {

@@ -100,11 +100,11 @@ func shownCred(v broker.VIM) map[string]any {
 		c["key_type"], c["secret_uuid"] = "barbican_key", mask
 	}
 	switch g.CredentialKind {
-	case broker.BearerToken:
+	case broker.CredentialBearerToken:
 		c["bearer_token"], c["username"] = mask, "None"
-	case broker.ClientCertificate:
+	case broker.CredentialClientCertificate:
 		c["client_key"], c["username"] = mask, "None"
-	case broker.ApplicationCredential:
+	case broker.CredentialApplicationCredential:
 		c["application_credential_secret"] = mask
 	default:
 		c["username"], c["password"] = g.Username, mask

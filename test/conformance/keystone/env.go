@@ -64,7 +64,7 @@ func Env(t *testing.T, c Cloud) conformance.DriverEnv {
 		},
 		Refused: c.refused(t, mighty),
 		Unknown: broker.Credential{
-			Kind: broker.ApplicationCredential, ApplicationCredentialID: "0123456789abcdef", ApplicationCredentialSecret: secret.NewText("never-was-a-secret"),
+			Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: "0123456789abcdef", ApplicationCredentialSecret: secret.NewText("never-was-a-secret"),
 		},
 		MinTTL: time.Minute, Reader: "reader", Writer: "member", Now: c.Now, Await: c.Await,
 		Handles: c.handles, Everything: c.everything, Remove: c.remove, Plant: c.plant, May: c.may,

@@ -59,9 +59,9 @@ func Env(t *testing.T, admin *rest.Config) conformance.DriverEnv {
 		MinTTL: 10 * time.Minute, Reader: "view", Writer: "edit", Now: time.Now,
 		Powerless: broker.Registration{
 			Name: "powerless", Type: "kubernetes", Endpoint: admin.Host, CACert: string(admin.CAData),
-			Credential: broker.Credential{Kind: broker.BearerToken, Token: c.powerless(t)},
+			Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: c.powerless(t)},
 		},
-		Unknown: broker.Credential{Kind: broker.BearerToken, Token: secret.NewText("never-was-a-token")},
+		Unknown: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("never-was-a-token")},
 		Handles: c.handles, Kept: c.kept, RemoveKept: c.removeKept, Everything: c.everything,
 		Remove: c.remove, Plant: c.plant, Hold: c.hold, May: c.may,
 	}

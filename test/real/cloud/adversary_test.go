@@ -160,7 +160,7 @@ func TestAProjectTokenEndsWithItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, config, err := b.IssueLease(t.Context(), admin, broker.LeaseRequest{VIM: "core", TTL: 2 * time.Minute, Purpose: openstack.Heat})
-	if err != nil || l.CredentialKind != broker.ProjectToken || l.CredentialEndsAt.Sub(l.ExpiresAt) < 30*time.Minute {
+	if err != nil || l.CredentialKind != broker.CredentialProjectToken || l.CredentialEndsAt.Sub(l.ExpiresAt) < 30*time.Minute {
 		t.Fatalf("IssueLease() = a %s until %v, its token until %v, %v", l.CredentialKind, l.ExpiresAt, l.CredentialEndsAt, err)
 	}
 	works := func() bool {

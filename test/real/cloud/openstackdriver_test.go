@@ -120,7 +120,7 @@ func may(t *testing.T, o *real.Cloud, token, method, url string, in any) bool {
 // tokenOfLease is a token that a lease's holder has.
 func tokenOfLease(t *testing.T, o *real.Cloud, c broker.Credential) string {
 	t.Helper()
-	if c.Kind == broker.ProjectToken {
+	if c.Kind == broker.CredentialProjectToken {
 		return c.Token.Reveal()
 	}
 	token, err := o.LogInWith(t.Context(), c.ApplicationCredentialID, c.ApplicationCredentialSecret.Reveal(), nil)
@@ -197,9 +197,9 @@ func TestOpenStackHeat(t *testing.T) {
 			// kind is that of a lease for Heat, on each kind of cloud; none where there can be none.
 			kind map[bool]broker.CredentialKind
 		}{
-			{"password", registration(behind, who), map[bool]broker.CredentialKind{false: broker.ProjectToken, true: broker.ApplicationCredential}},
-			{"unrestricted", appCred(true), map[bool]broker.CredentialKind{true: broker.ApplicationCredential}},
-			{"restricted", appCred(false), map[bool]broker.CredentialKind{true: broker.ProjectToken}},
+			{"password", registration(behind, who), map[bool]broker.CredentialKind{false: broker.CredentialProjectToken, true: broker.CredentialApplicationCredential}},
+			{"unrestricted", appCred(true), map[bool]broker.CredentialKind{true: broker.CredentialApplicationCredential}},
+			{"restricted", appCred(false), map[bool]broker.CredentialKind{true: broker.CredentialProjectToken}},
 		} {
 			t.Run(map[bool]string{false: "trusts refused/", true: "trusts allowed/"}[trusts]+c.name, func(t *testing.T) {
 				v := newVIM(t, c.Registration)
@@ -214,7 +214,7 @@ func TestOpenStackHeat(t *testing.T) {
 					}
 					return
 				}
-				if err != nil || m.Credential.Kind != c.kind[trusts] || m.Unlisted != (m.Credential.Kind == broker.ProjectToken) {
+				if err != nil || m.Credential.Kind != c.kind[trusts] || m.Unlisted != (m.Credential.Kind == broker.CredentialProjectToken) {
 					t.Fatalf("Issue() for Heat = a %s, %v, want a %s", m.Credential.Kind, err, c.kind[trusts])
 				}
 				if !o.Stack(t, tokenOfLease(t, o, m.Credential), who.ProjectID) {

@@ -104,7 +104,7 @@ func TestOpenStackProjectTokenEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := c.grant(t, "member,creator,heat_stack_owner", c.purpose, time.Hour)
 			m, err := c.Issue(t.Context(), c.Access, g)
-			if err != nil || m.Credential.Kind != broker.ProjectToken {
+			if err != nil || m.Credential.Kind != broker.CredentialProjectToken {
 				t.Fatalf("Issue() = a %s, %v", m.Credential.Kind, err)
 			}
 			if off := m.ExpiresAt.Sub(c.end).Abs(); off > 10*time.Second {
@@ -214,7 +214,7 @@ func TestOpenStackTakesLeasesAway(t *testing.T) {
 	if _, _, err := b.RenewLease(t.Context(), admin, renewed.ID, 0); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("RenewLease() = %v, want %v", err, broker.ErrConflict)
 	}
-	if l, err := b.Lease(t.Context(), admin, renewed.ID); err != nil || l.State != broker.LeaseRevoked || l.Reason != broker.GoneUpstream {
+	if l, err := b.Lease(t.Context(), admin, renewed.ID); err != nil || l.State != broker.LeaseRevoked || l.Reason != broker.ReasonGoneUpstream {
 		t.Errorf("the lease that was to be renewed is %s, %s, %v; want revoked, goneUpstream", l.State, l.Reason, err)
 	}
 	if l, err := b.RevokeLease(t.Context(), admin, revoked.ID); err != nil || l.State != broker.LeaseRevoked {
