@@ -49,6 +49,7 @@ var house = map[string][]string{
 	"drivers/keydir":          {"broker/failpoint", "broker/secret"},
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
+	"drivers/outlet":          {"broker/remote", "broker/secret", "policy/egress"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "policy/audit", "policy/audit/tree"},
 	"drivers/queue":           {"broker", "broker/job"},
@@ -81,6 +82,7 @@ var homes = map[string][]string{
 	"database/sql":                   {"drivers/sqlite"},
 	"github.com/danielgtaylor/huma/": {"broker/api/rest"},
 	"github.com/prometheus/":         {"broker/api"},
+	"github.com/leodido/":            {"drivers/outlet"},
 	"github.com/spf13/":              {"cmd/vimbroker", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 	"net/http/pprof":                 {},
 	// These register every API group of Kubernetes at the start of each command.

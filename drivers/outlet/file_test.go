@@ -1,0 +1,188 @@
+package outlet_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vimbroker/vimbroker/drivers/outlet"
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+var noon = time.Date(2031, 5, 6, 12, 0, 0, 0, time.UTC)
+
+func lines(texts ...string) [][]byte {
+	var all [][]byte
+	for _, text := range texts {
+		all = append(all, []byte(text))
+	}
+	return all
+}
+
+// open returns an outlet to a file in a directory of its own.
+func open(t *testing.T, o outlet.FileOptions) (*outlet.File, string) {
+	t.Helper()
+	if o.Path == "" {
+		o.Path = filepath.Join(t.TempDir(), "audit.jsonl")
+	}
+	f := outlet.NewFile(o)
+	t.Cleanup(func() { mustDo(t, f.Close()) })
+	return f, o.Path
+}
+
+func mustDo(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s holds %q, want %q", path, got, want)
+	}
+}
+
+func TestFileIsPrivateAndGrows(t *testing.T) {
+	f, path := open(t, outlet.FileOptions{})
+	mustDo(t, f.Send(t.Context(), lines(`{"a":1}`, `{"a":2}`)))
+	mustDo(t, f.Close())
+	mustDo(t, f.Send(t.Context(), lines(`{"a":3}`)))
+	holds(t, path, "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode = %v, %v, want 0600", info.Mode(), err)
+	}
+}
+
+// A file that another changed is noticed, once, and written to again after that.
+func TestFileNoticesThatItWasChanged(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"renamed": func(path string) error { return os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")) },
+		"cut":     func(path string) error { return os.Truncate(path, 3) },
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"replaced": func(path string) error {
+			mustDo(t, os.WriteFile(path+"~", []byte("{\"a\":0}\n{\"a\":0}\n"), 0o600))
+			return os.Rename(path+"~", path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, path := open(t, outlet.FileOptions{})
+			mustDo(t, f.Send(t.Context(), lines(`{"a":1}`)))
+			mustDo(t, change(path))
+			if err := f.Send(t.Context(), lines(`{"a":2}`)); !errors.Is(err, outlet.ErrReplaced) {
+				t.Errorf("Send = %v, want ErrReplaced", err)
+			}
+			mustDo(t, f.Send(t.Context(), lines(`{"a":2}`)))
+			text, err := os.ReadFile(path)
+			if err != nil || !bytes.HasSuffix(text, []byte("\n{\"a\":2}\n")) && string(text) != "{\"a\":2}\n" {
+				t.Errorf("the file holds %q (%v), want the line at its end", text, err)
+			}
+		})
+	}
+}
+
+func TestFileRotates(t *testing.T) {
+	now := clock.New(noon)
+	f, path := open(t, outlet.FileOptions{RotateBytes: 20, Now: now.Now})
+	for i := range 5 {
+		mustDo(t, f.Send(t.Context(), lines(fmt.Sprintf(`{"a":%d}`, i)))) // 8 bytes
+		now.Add(time.Second)
+	}
+	holds(t, path, "{\"a\":4}\n")
+	holds(t, path+".20310506T120002.000000Z", "{\"a\":0}\n{\"a\":1}\n")
+	holds(t, path+".20310506T120004.000000Z", "{\"a\":2}\n{\"a\":3}\n")
+	mustDo(t, f.Send(t.Context(), lines(`{"a":"`+strings.Repeat("x", 100)+`"}`))) // larger than a file may be
+	if all, err := filepath.Glob(path + "*"); err != nil || len(all) != 4 {
+		t.Errorf("files %q (%v), want 4", all, err)
+	}
+}
+
+// Two processes write to one file in turn: neither takes the other's work for an attack.
+func TestFileOfTwoProcesses(t *testing.T) {
+	now := clock.New(noon)
+	one, path := open(t, outlet.FileOptions{RotateBytes: 20, Now: now.Now})
+	two, _ := open(t, outlet.FileOptions{Path: path, RotateBytes: 20, Now: now.Now})
+	var all []byte
+	for i := range 6 {
+		line := fmt.Sprintf(`{"a":%d}`, i)
+		mustDo(t, []*outlet.File{one, two, two}[i%3].Send(t.Context(), lines(line)))
+		all = append(all, line+"\n"...)
+		now.Add(time.Second)
+	}
+	names, err := filepath.Glob(path + ".*")
+	mustDo(t, err)
+	var got []byte
+	for _, name := range append(names, path) {
+		text, err := os.ReadFile(name)
+		mustDo(t, err)
+		got = append(got, text...)
+	}
+	if !bytes.Equal(got, all) || len(names) != 2 {
+		t.Errorf("%d rotated files; together they hold %q, want %q", len(names), got, all)
+	}
+}
+
+func TestFileThatAnotherProcessWritesIsLeftAlone(t *testing.T) {
+	f, path := open(t, outlet.FileOptions{})
+	mustDo(t, f.Send(t.Context(), lines(`{"a":1}`)))
+	other, err := os.Open(path)
+	mustDo(t, err)
+	defer other.Close()
+	mustDo(t, unix.Flock(int(other.Fd()), unix.LOCK_EX))
+	if err := f.Send(t.Context(), lines(`{"a":2}`)); err == nil {
+		t.Error("Send beside another process's write = nil")
+	}
+	mustDo(t, unix.Flock(int(other.Fd()), unix.LOCK_UN))
+	mustDo(t, f.Send(t.Context(), lines(`{"a":2}`)))
+	holds(t, path, "{\"a\":1}\n{\"a\":2}\n")
+}
+
+// What a dead process left of a line is ended, and no line is glued to it.
+func TestFileEndsATornLine(t *testing.T) {
+	f, path := open(t, outlet.FileOptions{})
+	mustDo(t, os.WriteFile(path, []byte("{\"a\":1}\n{\"a\""), 0o600))
+	mustDo(t, f.Send(t.Context(), lines(`{"a":2}`)))
+	holds(t, path, "{\"a\":1}\n{\"a\"\n{\"a\":2}\n")
+}
+
+func TestFileRefusesWhatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	pipe, loose, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "loose"), filepath.Join(dir, "link")
+	mustDo(t, unix.Mkfifo(pipe, 0o600)) // nobody reads it: opening it hangs
+	mustDo(t, os.WriteFile(loose, nil, 0o600))
+	mustDo(t, os.Chmod(loose, 0o666))
+	mustDo(t, os.WriteFile(filepath.Join(dir, "target"), nil, 0o600))
+	mustDo(t, os.Symlink(filepath.Join(dir, "target"), link))
+	for name, path := range map[string]string{
+		"a pipe": pipe, "a directory": dir, "a link": link, "others may write": loose, "no directory": filepath.Join(dir, "no", "file"),
+	} {
+		f, _ := open(t, outlet.FileOptions{Path: path})
+		if err := f.Send(t.Context(), lines(`{}`)); err == nil {
+			t.Errorf("%s: Send = nil", name)
+		}
+	}
+	holds(t, filepath.Join(dir, "target"), "")
+}
+
+func TestFileOptionsAreChecked(t *testing.T) {
+	if err := (outlet.FileOptions{Path: "audit.jsonl", RotateBytes: -1}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), "path must") || !strings.Contains(err.Error(), "rotateBytes must") {
+		t.Errorf("Validate = %v, want both faults", err)
+	}
+	if err := (outlet.FileOptions{Path: "/var/log/audit.jsonl"}).Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,70 @@
+// Package outlet hands lines to a place that the broker does not rule: a file, a syslog
+// receiver, a webhook. Who keeps the lines of the audit log there has a copy that nobody
+// can change through the broker's database.
+//
+// A line is one JSON value without a line break. All outlets have two methods:
+//
+//   - Send hands lines over in their order, and returns nil once they have arrived, as far
+//     as the kind of outlet can tell. It makes one attempt, of at most 30 seconds. After an
+//     error some of the lines may have arrived: the caller sends them again.
+//   - Close lets go of what is open. The next Send opens it again.
+//
+// Both are safe for concurrent use. Errors are for a log: they say what is wrong and what
+// to do, and hold neither a line nor a credential nor anything that the other side wrote.
+package outlet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/remote"
+)
+
+// sendTimeout bounds one attempt, whatever the other side does.
+const sendTimeout = 30 * time.Second
+
+// turn lets one attempt after the other at what can hang for ever, as a disk can.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+// take runs attempt, and returns when it does or ctx ends. An attempt that hangs goes on
+// behind take, and keeps the turn.
+func (t turn) take(ctx context.Context, what string, attempt func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	select {
+	case t <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("an earlier attempt to write to %s hangs: %w", what, ctx.Err())
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-t }()
+		done <- attempt(ctx)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(time.Second): // the attempt may notice by itself, and say more
+		return fmt.Errorf("writing to %s takes too long: %w", what, ctx.Err())
+	}
+}
+
+// explain turns an error of the network into our own words.
+func explain(err error, server string) error {
+	if f := remote.Unanswered(err, server); f != nil {
+		if f.Remedy != "" {
+			return fmt.Errorf("%s; %s", f.Detail, f.Remedy)
+		}
+		return errors.New(f.Detail)
+	}
+	return errors.New("the connection to " + server + " failed")
+}
