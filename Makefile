@@ -100,8 +100,8 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 
 .PHONY: generate
 generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
-	$(GO) test ./broker ./broker/api ./cmd/vimbroker/cli -run 'Golden' -update
-	$(GO) test ./test -run 'ARCHITECTURE' -update
+	$(GO) test ./broker/api ./cmd/vimbroker/cli -run 'Golden' -update
+	$(GO) test ./test -run 'ARCHITECTURE|Golden' -update
 
 .PHONY: verify
 verify: generate ## fail if anything generated is not as committed

@@ -1,16 +1,9 @@
 package broker
 
 import (
-	"flag"
-	"fmt"
-	"maps"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestStateMachinesAreClosed(t *testing.T) {
 	closed(t, leaseMoves)
@@ -44,35 +37,4 @@ func closed[S interface {
 			t.Errorf("%s may become itself: staying is no move", from)
 		}
 	}
-}
-
-// TestGoldenStates keeps the pictures in docs/states.md those of the tables.
-func TestGoldenStates(t *testing.T) {
-	const file = "../docs/states.md"
-	var b strings.Builder
-	b.WriteString("# State machines\n\nMade from the tables in `broker/lease.go` and `broker/vim.go` by `make generate`.\n")
-	picture(&b, "A lease", leaseMoves)
-	picture(&b, "A VIM", vimMoves)
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != b.String() {
-		t.Errorf("%s is not what the tables say: run make generate", file)
-	}
-}
-
-func picture[S ~string](b *strings.Builder, title string, moves map[S][]S) {
-	fmt.Fprintf(b, "\n## %s\n\n```mermaid\nstateDiagram-v2\n", title)
-	for _, from := range slices.Sorted(maps.Keys(moves)) {
-		for _, to := range moves[from] {
-			fmt.Fprintf(b, "    %s --> %s\n", from, to)
-		}
-	}
-	b.WriteString("```\n")
 }

@@ -65,6 +65,8 @@ func (p *Policies) decide(r Request, who cedar.Entity) Decision {
 		question.Context = wishRecord(r.Wish)
 	case draftContext:
 		question.Context = draftRecord(r.Wish.VIM)
+	case planContext:
+		question.Context = planRecord(r.Wish.Plan)
 	}
 	verdict, why := cedar.Authorize(policies, facts{who, what}, question)
 
@@ -130,6 +132,15 @@ func resourceEntity(r Resource) cedar.Entity {
 			"vimProject": cedar.String(r.VIMProject),
 			"vimName":    cedar.String(r.VIMName),
 			"vimType":    cedar.String(r.VIMType),
+		})
+	case KindVNFInstance:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project": cedar.String(r.Project),
+			"owner":   cedar.String(r.Owner),
+			"name":    cedar.String(r.Name),
+			"vnfdId":  cedar.String(r.VNFDID),
+			"vimName": cedar.String(r.VIMName),
+			"vimType": cedar.String(r.VIMType),
 		})
 	default:
 		e.Attributes = cedar.NewRecord(cedar.RecordMap{"project": cedar.String(r.Project)})
@@ -202,6 +213,33 @@ func draftRecord(d *Draft) cedar.Record {
 		"labels":             labelSet(d.Labels),
 		"labelsBefore":       labelSet(d.LabelsBefore),
 		"labelsChanged":      stringSet(changed),
+	})
+}
+
+// planRecord describes what an operation does; nil is one that is not planned yet.
+func planRecord(p *Plan) cedar.Record {
+	planned := p != nil
+	if !planned {
+		p = &Plan{}
+	}
+	return cedar.NewRecord(cedar.RecordMap{
+		"planned":           cedar.Boolean(planned),
+		"vimName":           cedar.String(p.VIMName),
+		"vimProject":        cedar.String(p.VIMProject),
+		"vimLabels":         labelSet(p.VIMLabels),
+		"vnfdId":            cedar.String(p.VNFDID),
+		"provider":          cedar.String(p.Provider),
+		"product":           cedar.String(p.Product),
+		"softwareVersion":   cedar.String(p.SoftwareVersion),
+		"kinds":             stringSet(p.Kinds),
+		"namespaces":        stringSet(p.Namespaces),
+		"images":            stringSet(p.Images),
+		"clusterScoped":     cedar.Boolean(p.ClusterScoped),
+		"privileged":        cedar.Boolean(p.Privileged),
+		"bringsRBAC":        cedar.Boolean(p.BringsRBAC),
+		"bringsDefinitions": cedar.Boolean(p.BringsDefinitions),
+		"bringsWebhooks":    cedar.Boolean(p.BringsWebhooks),
+		"outlives":          cedar.Boolean(p.Outlives),
 	})
 }
 

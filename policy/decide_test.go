@@ -29,6 +29,9 @@ var (
 	lentLease = policy.Resource{Kind: policy.KindLease, ID: "l3", Project: "ran", Owner: "carol", VIMProject: "core"}
 	// The same person took this one while acting in another project.
 	foreignLease = policy.Resource{Kind: policy.KindLease, ID: "l4", Project: "ran", Owner: "alice", VIMProject: "ran"}
+
+	ownVNF     = policy.Resource{Kind: policy.KindVNFInstance, ID: "i1", Project: "core", Name: "web", Owner: "bob", VNFDID: "d1"}
+	foreignVNF = policy.Resource{Kind: policy.KindVNFInstance, ID: "i2", Project: "ran", Name: "web", Owner: "alice", VNFDID: "d1"}
 )
 
 func load(t testing.TB, site map[string][]byte) *policy.Policies {
@@ -119,6 +122,18 @@ func TestDefaultPolicies(t *testing.T) {
 
 		deny(nobody, policy.VIMShow, ownVIM),
 
+		allow(member, policy.VNFCreate, ownProject),
+		deny(member, policy.VNFCreate, foreignProject),
+		allow(member, policy.VNFInstantiate, ownVNF),
+		allow(member, policy.VNFTerminate, ownVNF),
+		allow(member, policy.VNFRollback, ownVNF),
+		allow(member, policy.VNFDelete, ownVNF),
+		deny(member, policy.VNFScale, foreignVNF),
+		allow(reader, policy.VNFShow, ownVNF),
+		allow(reader, policy.VNFShow, ownProject),
+		deny(reader, policy.VNFHeal, ownVNF),
+		deny(reader, policy.VNFCreate, ownProject),
+
 		allow(reaper, policy.LeaseRevoke, foreignLease),
 		deny(reaper, policy.VIMCheck, foreignVIM),
 		deny(reaper, policy.VIMDelete, foreignVIM),
@@ -144,9 +159,12 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 			policy.VIMRegister, policy.VIMShow, policy.VIMUpdate, policy.VIMRotate, policy.VIMCheck, policy.VIMDelete,
 			policy.VIMForceDelete, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
 			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.PolicyExplain,
+			policy.VNFCreate, policy.VNFShow, policy.VNFModify, policy.VNFDelete, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal,
+			policy.VNFUpdate, policy.VNFTerminate, policy.VNFRetry, policy.VNFRollback, policy.VNFFail, policy.VNFCancel,
 		} {
 			for _, subject := range []policy.Resource{
 				ownProject, foreignProject, ownVIM, foreignVIM, sharedVIM, ownLease, colleagueLease, lentLease, foreignLease,
+				ownVNF, foreignVNF,
 			} {
 				for _, ttl := range []time.Duration{0, time.Hour} {
 					requests = append(requests, policy.Request{
@@ -162,7 +180,7 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 func TestForeignThingsAreForAdminsOnly(t *testing.T) {
 	policies := load(t, nil)
 	both := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember, policy.RoleReader}}
-	foreign := []string{foreignProject.ID, foreignVIM.ID, foreignLease.ID}
+	foreign := []string{foreignProject.ID, foreignVIM.ID, foreignLease.ID, foreignVNF.ID}
 	for _, r := range everyRequest(both, member, reader, nobody) {
 		if slices.Contains(foreign, r.Resource.ID) && policies.Decide(r).Allowed {
 			t.Errorf("%s may %s the foreign %s", r.Principal.Name, r.Action, r.Resource.Kind)
@@ -319,6 +337,35 @@ func TestAdministratorsOfAProject(t *testing.T) {
 	for _, r := range everyRequest(chief) {
 		if slices.Contains([]string{foreignProject.ID, foreignVIM.ID, foreignLease.ID}, r.Resource.ID) && policies.Decide(r).Allowed {
 			t.Errorf("an administrator of another project may %s the foreign %s", r.Action, r.Resource.Kind)
+		}
+	}
+}
+
+// TestWidePlansNeedAnAdministrator: what reaches beyond an instance's namespaces.
+func TestWidePlansNeedAnAdministrator(t *testing.T) {
+	policies := load(t, nil)
+	chief := policy.Principal{Name: "pat", Project: "core", Roles: []string{policy.RoleProjectAdmin}}
+	for name, plan := range map[string]policy.Plan{
+		"cluster-scoped": {ClusterScoped: true},
+		"privileged":     {Privileged: true},
+		"RBAC":           {BringsRBAC: true},
+		"definitions":    {BringsDefinitions: true},
+		"webhooks":       {BringsWebhooks: true},
+	} {
+		for _, c := range []struct {
+			who        policy.Principal
+			vimProject string
+			want       bool
+		}{{member, "core", false}, {chief, "core", true}, {chief, "ran", false}, {admin, "ran", true}} {
+			plan.VIMProject = c.vimProject
+			r := policy.Request{Principal: c.who, Action: policy.VNFInstantiate, Resource: ownVNF, Wish: policy.Wish{Plan: &plan}}
+			if d := policies.Decide(r); d.Allowed != c.want || len(d.Errors) > 0 {
+				t.Errorf("%s, %s on a VIM of %s: %+v, want allowed %t", name, c.who.Name, c.vimProject, d, c.want)
+			}
+			r.Action = policy.VNFTerminate
+			if !policies.Decide(r).Allowed {
+				t.Errorf("%s: %s may not terminate", name, c.who.Name)
+			}
 		}
 	}
 }

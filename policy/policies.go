@@ -100,6 +100,7 @@ const (
 	noContext    contextKind = iota
 	wishContext              // the [Wish] for a lease
 	draftContext             // the [Draft] of a VIM
+	planContext              // the [Plan] of an operation
 )
 
 // policySet holds compiled policies in the order of their ids.
@@ -185,6 +186,8 @@ func actionShapes(known *resolved.Schema) map[Action]actionShape {
 		shape := actionShape{entity: uid}
 		if _, ok := a.AppliesTo.Context["ttlSeconds"]; ok {
 			shape.context = wishContext
+		} else if _, ok := a.AppliesTo.Context["planned"]; ok {
+			shape.context = planContext
 		} else if len(a.AppliesTo.Context) > 0 {
 			shape.context = draftContext
 		}

@@ -87,6 +87,23 @@ const (
 	LeaseRenew       Action = "lease:renew"
 	LeaseRevoke      Action = "lease:revoke"
 
+	VNFCreate Action = "vnf:create"
+	VNFShow   Action = "vnf:show" // also its operations, and what list filters by
+	VNFModify Action = "vnf:modify"
+	VNFDelete Action = "vnf:delete"
+	// Operations on an instance. Each is decided when it is asked for, without a plan, and
+	// with its plan before anything is made, at each attempt.
+	VNFInstantiate Action = "vnf:instantiate"
+	VNFScale       Action = "vnf:scale"
+	VNFHeal        Action = "vnf:heal"
+	VNFUpdate      Action = "vnf:update" // go over to another package
+	VNFTerminate   Action = "vnf:terminate"
+	// What is done about an operation that runs or has failed.
+	VNFRetry    Action = "vnf:retry"
+	VNFRollback Action = "vnf:rollback"
+	VNFFail     Action = "vnf:fail"
+	VNFCancel   Action = "vnf:cancel"
+
 	AuditRead     Action = "audit:read"
 	PolicyExplain Action = "policy:explain" // about another principal than oneself
 )
@@ -99,6 +116,8 @@ const (
 	KindProject Kind = "Project"
 	KindVIM     Kind = "VIM"
 	KindLease   Kind = "Lease"
+	// KindVNFInstance is a VNF instance; its operations are decided as what is done to it.
+	KindVNFInstance Kind = "VNFInstance"
 )
 
 // Resource is what the action is done to. What belongs to a kind it is not of is empty.
@@ -118,8 +137,12 @@ type Resource struct {
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string
-	// Owner is the principal that a lease was issued to.
+	// Owner is the principal that a lease was issued to, or that made a VNF instance.
 	Owner string
+	// Name and VNFDID are a VNF instance's; VIMName and VIMType are those of the VIM that it
+	// is on, and empty while it has no resources.
+	Name   string
+	VNFDID string
 	// VIM is the id of the VIM that a lease is on, or that is about to be made in a
 	// project; EndpointHost the host of its endpoint. They are for the audit log: no
 	// policy sees them.
@@ -144,6 +167,27 @@ type Wish struct {
 	Rules       Rules
 	// VIM is what the VIM would be, where an action writes one; nil elsewhere.
 	VIM *Draft
+	// Plan is what an operation on a VNF instance would do; nil where it is not known yet.
+	Plan *Plan
+}
+
+// Plan is what an operation on a VNF instance does, as policies may weigh it.
+type Plan struct {
+	VIMName, VIMProject string
+	VIMLabels           map[string]string
+	// Of the VNF package.
+	VNFDID, Provider, Product, SoftwareVersion string
+	// Kinds are written as "deployments.apps", those of the core group as "pods".
+	Kinds      []string
+	Namespaces []string
+	Images     []string
+	// ClusterScoped: it makes, changes or removes what has no namespace.
+	ClusterScoped bool
+	// Privileged: a pod template asks for more of its node than a container by itself has.
+	Privileged                                    bool
+	BringsRBAC, BringsDefinitions, BringsWebhooks bool
+	// Outlives: something of it stays when the instance is terminated.
+	Outlives bool
 }
 
 // Rules are what a lease may do where it has rules in place of a role.

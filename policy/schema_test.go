@@ -74,6 +74,8 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 				request.Context = wishRecord(Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"a"}, Purpose: "p", Grade: "bounded", ClusterWide: true, Rules: Rules{Resources: []string{"pods"}, Verbs: []string{"get"}}})
 			case draftContext:
 				request.Context = draftRecord(&Draft{Name: "edge", Labels: map[string]string{"stage": "prod"}})
+			case planContext:
+				request.Context = planRecord(&Plan{VIMName: "edge", VIMLabels: map[string]string{"stage": "prod"}, Kinds: []string{"pods"}, Images: []string{"web"}})
 			}
 			if err := validator.Entities(cedar.EntityMap{who.UID: who, what.UID: what}); err != nil {
 				t.Errorf("%s on %s: entities: %v", action, kind, err)

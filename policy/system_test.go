@@ -32,7 +32,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 		"inventory": {endsLeases},
 		"drain":     {endsLeases, {policy.VIMDelete, policy.KindVIM}},
 		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}},
-		"lifecycle": {}, // without a caller
+		"lifecycle": {endsLeases}, // without a caller
 		"stranger":  {},
 	} {
 		tried := 0
@@ -55,7 +55,8 @@ func TestPartsOfTheBroker(t *testing.T) {
 // ask for on behalf of callers of each role.
 func TestActorAndCallerMustBothBePermitted(t *testing.T) {
 	policies := load(t, nil)
-	engine := []policy.Action{policy.VIMShow, policy.LeaseIssue, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke}
+	engine := []policy.Action{policy.VIMShow, policy.LeaseIssue, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke,
+		policy.VNFShow, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal, policy.VNFUpdate, policy.VNFTerminate}
 	allowed := 0
 	for _, caller := range []policy.Principal{admin, member, reader, nobody} {
 		for _, r := range everyRequest(caller) {

@@ -39,6 +39,10 @@ var unique = map[string]rows.Unique{
 	"leases_pkey":                              rows.LeaseID,
 	"vim_idempotency_key_once_per_principal":   rows.VIMKey,
 	"lease_idempotency_key_once_per_principal": rows.LeaseKey,
+
+	"vnf_instances_pkey":                   rows.InstanceID,
+	"vnf_operations_pkey":                  rows.OperationID,
+	"vnf_operation_live_once_per_instance": rows.OperationLive,
 }
 
 // answer is what the database answered, without the values in it: those stand in

@@ -35,3 +35,7 @@ func mustOpen(t testing.TB, dsn string) *postgres.Store {
 func TestJobs(t *testing.T) {
 	conformance.Jobs(t, func(t *testing.T) conformance.JobStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }
+
+func TestLifecycle(t *testing.T) {
+	conformance.Lifecycle(t, func(t *testing.T) conformance.LifecycleStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}

@@ -21,6 +21,10 @@ var unique = map[string]rows.Unique{
 
 	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,
+
+	"vnf_instances.id":        rows.InstanceID,
+	"vnf_operations.id":       rows.OperationID,
+	"vnf_operations.instance": rows.OperationLive,
 }
 
 // translate turns what the database answers into the broker's sentinels. SQLite

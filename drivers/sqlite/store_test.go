@@ -279,3 +279,9 @@ func TestJobs(t *testing.T) {
 		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	})
 }
+
+func TestLifecycle(t *testing.T) {
+	conformance.Lifecycle(t, func(t *testing.T) conformance.LifecycleStore {
+		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	})
+}

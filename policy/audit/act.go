@@ -39,8 +39,10 @@ const (
 	DetailPolicies = "policies"
 	DetailVersion  = "version"
 	// DetailUnguarded names the guards of the log that were found missing.
-	DetailUnguarded  = "unguarded"
-	DetailLease      = "lease"
+	DetailUnguarded = "unguarded"
+	DetailLease     = "lease"
+	// DetailInstance is the id of a VNF instance.
+	DetailInstance   = "instance"
 	DetailGeneration = "generation"
 	DetailRole       = "role"
 	DetailNamespaces = "namespaces"
@@ -81,6 +83,8 @@ func (a *Act) About(res policy.Resource) *Act {
 		vim = res.ID
 	case policy.KindLease:
 		lease, project = res.ID, res.VIMProject
+	case policy.KindVNFInstance:
+		project = res.VIMProject
 	}
 	if vim == "" && lease == "" && res.VIMName == "" {
 		return a

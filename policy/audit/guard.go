@@ -152,6 +152,8 @@ func (g *Guard) sees(p policy.Principal, res policy.Resource) bool {
 		return g.Allows(p, policy.VIMShow, res)
 	case policy.KindLease:
 		return g.Allows(p, policy.LeaseShow, res)
+	case policy.KindVNFInstance:
+		return g.Allows(p, policy.VNFShow, res)
 	}
 	return true
 }
@@ -169,4 +171,12 @@ func (g *Guard) Allows(p policy.Principal, action policy.Action, res policy.Reso
 func (g *Guard) Still(p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) bool {
 	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
 	return d.Allowed && len(d.Errors) == 0
+}
+
+// Record begins an act of which nothing is decided: how something ended that was allowed
+// when it began.
+func (g *Guard) Record(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) *Act {
+	act := g.act(ctx, p, action, res.Kind).About(res)
+	act.entry.Resource = res.ID
+	return act
 }

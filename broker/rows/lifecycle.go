@@ -1,0 +1,214 @@
+package rows
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// The rules of uniqueness of life-cycle management.
+var (
+	InstanceID    = Unique{"id", "a VNF instance with this id is there already"}
+	OperationID   = Unique{"id", "an operation with this id is there already"}
+	OperationLive = Unique{"vnfInstanceId", "another operation of the instance has not ended"}
+)
+
+// Busy says that another operation is live on the instance.
+func Busy() error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: "another operation of the instance has not ended",
+		Remedy: "wait for it; one that has failed is retried, rolled back or given up first",
+	}
+}
+
+// Instance is a row of the table vnf_instances: a document, and what is looked for.
+type Instance struct {
+	ID, Project, Name, State string
+	CreatedAt                time.Time
+	Revision                 int64
+	Document                 string
+}
+
+// InstanceColumns are the columns of the table vnf_instances.
+var InstanceColumns = Columns[Instance]{
+	{Name: "id", field: func(i *Instance) any { return &i.ID }, fixed: true},
+	{Name: "project", field: func(i *Instance) any { return &i.Project }, fixed: true},
+	{Name: "created_at", field: func(i *Instance) any { return &i.CreatedAt }, fixed: true},
+	{Name: "name", field: func(i *Instance) any { return &i.Name }},
+	{Name: "state", field: func(i *Instance) any { return &i.State }},
+	{Name: "revision", field: func(i *Instance) any { return &i.Revision }},
+	{Name: "document", field: func(i *Instance) any { return &i.Document }},
+}
+
+// InstanceRow is an instance as a store keeps it.
+func InstanceRow(i lifecycle.Instance) (Instance, error) {
+	text, err := json.Marshal(i)
+	return Instance{i.ID, i.Project, i.Name, string(i.State), i.CreatedAt, i.Revision, string(text)}, err
+}
+
+// Instance reads the document.
+func (r Instance) Instance() (i lifecycle.Instance, err error) {
+	if err := json.Unmarshal([]byte(r.Document), &i); err != nil {
+		return lifecycle.Instance{}, unreadable("vnf_instances", r.ID, err)
+	}
+	i.Revision = r.Revision
+	return i, nil
+}
+
+// Operation is a row of the table vnf_operations: a document, and what is looked for.
+type Operation struct {
+	ID, Instance, Project, State string
+	StartedAt                    time.Time
+	Revision                     int64
+	Document                     string
+}
+
+// OperationColumns are the columns of the table vnf_operations.
+var OperationColumns = Columns[Operation]{
+	{Name: "id", field: func(o *Operation) any { return &o.ID }, fixed: true},
+	{Name: "instance", field: func(o *Operation) any { return &o.Instance }, fixed: true},
+	{Name: "project", field: func(o *Operation) any { return &o.Project }, fixed: true},
+	{Name: "started_at", field: func(o *Operation) any { return &o.StartedAt }, fixed: true},
+	{Name: "state", field: func(o *Operation) any { return &o.State }},
+	{Name: "revision", field: func(o *Operation) any { return &o.Revision }},
+	{Name: "document", field: func(o *Operation) any { return &o.Document }},
+}
+
+// OperationRow is an operation as a store keeps it.
+func OperationRow(o lifecycle.Operation) (Operation, error) {
+	text, err := json.Marshal(o)
+	return Operation{o.ID, o.Instance, o.Project, string(o.State), o.StartedAt, o.Revision, string(text)}, err
+}
+
+// Operation reads the document.
+func (r Operation) Operation() (o lifecycle.Operation, err error) {
+	if err := json.Unmarshal([]byte(r.Document), &o); err != nil {
+		return lifecycle.Operation{}, unreadable("vnf_operations", r.ID, err)
+	}
+	o.Revision = r.Revision
+	return o, nil
+}
+
+func unreadable(table, id string, cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: "what is stored cannot be read",
+		Remedy: "restore the row " + id + " of the table " + table + " from a backup", Cause: cause,
+	}
+}
+
+// ChangeOperation lets change alter an operation and its instance, and returns their rows. What it does
+// to ids, projects, times of creation and revisions is undone. If change fails its error is returned as it is.
+func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, *lifecycle.Instance) error) (Operation, Instance, lifecycle.Operation, error) {
+	fail := func(err error) (Operation, Instance, lifecycle.Operation, error) {
+		return Operation{}, Instance{}, lifecycle.Operation{}, err
+	}
+	oldO, err := o.Operation()
+	if err != nil {
+		return fail(err)
+	}
+	oldI, err := i.Instance()
+	if err != nil {
+		return fail(err)
+	}
+	newO, newI := oldO, oldI
+	if err := change(&newO, &newI); err != nil {
+		return fail(err)
+	}
+	if oldO.State != newO.State && !oldO.State.CanMove(newO.State) {
+		return fail(Conflict(fmt.Sprintf("an operation that is %s cannot become %s", oldO.State, newO.State)))
+	}
+	newO.ID, newO.Instance, newO.Project, newO.StartedAt, newO.Revision = oldO.ID, oldO.Instance, oldO.Project, oldO.StartedAt, oldO.Revision+1
+	newI.ID, newI.Project, newI.CreatedAt, newI.Revision = oldI.ID, oldI.Project, oldI.CreatedAt, oldI.Revision+1
+	toO, err := OperationRow(newO)
+	if err != nil {
+		return fail(err)
+	}
+	toI, err := InstanceRow(newI)
+	return toO, toI, newO, err
+}
+
+// Progress puts Plan, Stage, Wave and Steps of an operation into its row.
+func Progress(row Operation, of lifecycle.Operation) (Operation, error) {
+	o, err := row.Operation()
+	if err != nil {
+		return Operation{}, err
+	}
+	o.Plan, o.Stage, o.Wave, o.Steps = of.Plan, of.Stage, of.Wave, of.Steps
+	o.Revision++
+	return OperationRow(o)
+}
+
+// LifecyclePosition is the place of an instance or operation in its list.
+type LifecyclePosition struct {
+	At int64  `json:"vnfAt"` // see Micro
+	ID string `json:"vnfId"`
+}
+
+// CutInstances cuts a list that is longer than a page, and returns the next page's token.
+func CutInstances(all []Instance, size int) ([]Instance, string) {
+	return cut(all, size, func(i Instance) string { return Token(LifecyclePosition{Micro(i.CreatedAt), i.ID}) })
+}
+
+// CutOperations cuts a list that is longer than a page, and returns the next page's token.
+func CutOperations(all []Operation, size int) ([]Operation, string) {
+	return cut(all, size, func(o Operation) string { return Token(LifecyclePosition{Micro(o.StartedAt), o.ID}) })
+}
+
+// Read reads the documents of rows.
+func Read[R, T any](all []R, read func(R) (T, error)) ([]T, error) {
+	var out []T
+	for _, row := range all {
+		v, err := read(row)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// Deletable refuses to remove an instance that has resources, or an operation that has not ended.
+func Deletable(i Instance, live bool) error {
+	if live {
+		return Busy()
+	}
+	if i.State != string(lifecycle.NotInstantiated) {
+		return Conflict("the instance is " + i.State)
+	}
+	return nil
+}
+
+// Begun is what begins an operation.
+type Begun struct {
+	Operation Operation
+	Instance  Instance
+}
+
+// BeginOperation says what to store of an operation that begins on an instance: live says whether it has
+// one already.
+func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bool, change func(*lifecycle.Instance)) (Begun, error) {
+	if live {
+		return Begun{}, Busy()
+	}
+	i, err := row.Instance()
+	if err != nil {
+		return Begun{}, err
+	}
+	if i.Revision != revision {
+		return Begun{}, Conflict("the instance was changed in the meantime")
+	}
+	if change != nil {
+		change(&i)
+	}
+	i.Revision++
+	o.Revision = 1
+	var b Begun
+	if b.Instance, err = InstanceRow(i); err != nil {
+		return Begun{}, err
+	}
+	b.Operation, err = OperationRow(o)
+	return b, err
+}

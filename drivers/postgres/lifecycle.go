@@ -1,0 +1,240 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ lifecycle.Store = (*Store)(nil)
+
+var (
+	instanceByID  = `SELECT ` + rows.InstanceColumns.Names() + ` FROM vnf_instances WHERE id = $1`
+	operationByID = `SELECT ` + rows.OperationColumns.Names() + ` FROM vnf_operations WHERE id = $1`
+
+	changingInstance  = rows.InstanceColumns.Changing()
+	changingOperation = rows.OperationColumns.Changing()
+	insertInstance    = numbered(rows.InstanceColumns.Insert(`vnf_instances`))
+	updateInstance    = numbered(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
+	insertOperation   = numbered(rows.OperationColumns.Insert(`vnf_operations`))
+	updateOperation   = numbered(`UPDATE vnf_operations SET ` + changingOperation.Set() + ` WHERE id = ?`)
+)
+
+const (
+	deleteInstance   = `DELETE FROM vnf_instances WHERE id = $1`
+	deleteOperations = `DELETE FROM vnf_operations WHERE instance = $1`
+	operationLive    = `SELECT FROM vnf_operations WHERE instance = $1
+		AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK')`
+)
+
+// CreateInstance stores a new instance.
+func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audit.Entry) error {
+	i.Revision = 1
+	row, err := rows.InstanceRow(i)
+	if err == nil {
+		err = s.write(ctx, e, func(t txn) error {
+			t.queue(insertInstance, values(rows.InstanceColumns.Fields(&row))...)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("creating VNF instance %s: %w", i.ID, err)
+	}
+	return nil
+}
+
+// Instance returns one by its id.
+func (s *Store) Instance(ctx context.Context, id string) (lifecycle.Instance, error) {
+	row, err := oneInstance(lookUp(ctx, s, scanInstance, instanceByID, id))
+	if err != nil {
+		return lifecycle.Instance{}, fmt.Errorf("reading VNF instance %s: %w", id, err)
+	}
+	return row.Instance()
+}
+
+func oneInstance(found []rows.Instance, err error) (rows.Instance, error) {
+	return rows.First("VNF instance", found, err)
+}
+
+func scanInstance(row pgx.CollectableRow) (i rows.Instance, err error) {
+	return i, scan(row, rows.InstanceColumns.Fields(&i), nil)
+}
+
+// Instances lists the newest first.
+func (s *Store) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error) {
+	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing VNF instances: %w", err)
+	}
+	var c rows.Conditions
+	if after != nil {
+		c.Add(`(created_at, id) < (?, ?)`, stamp(rows.Time(after.At)), after.ID)
+	}
+	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	c.AddIf(f.Name != "", `name = ?`, f.Name)
+	text, args := c.SelectFrom(`SELECT ` + rows.InstanceColumns.Names() + ` FROM vnf_instances`)
+	all, err := read(ctx, s, scanInstance, numbered(text+newestFirst), append(args, size+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing VNF instances: %w", err)
+	}
+	all, next := rows.CutInstances(all, size)
+	instances, err := rows.Read(all, rows.Instance.Instance)
+	return instances, next, err
+}
+
+// DeleteInstance removes an instance with its operations.
+func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) error {
+	err := s.write(ctx, e, func(t txn) error {
+		row, err := oneInstance(query(t, scanInstance, instanceByID+` FOR UPDATE`, id))
+		if errors.Is(err, broker.ErrNotFound) {
+			return errNothing
+		}
+		if err != nil {
+			return err
+		}
+		live, err := t.any(operationLive, id)
+		if err != nil {
+			return err
+		}
+		if err := rows.Deletable(row, live); err != nil {
+			return err
+		}
+		t.queue(deleteOperations, id)
+		t.queue(deleteInstance, id)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("deleting VNF instance %s: %w", id, err)
+	}
+	return nil
+}
+
+// BeginOperation stores a new operation and its job.
+func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
+	err := s.write(ctx, e, func(t txn) error {
+		row, err := oneInstance(query(t, scanInstance, instanceByID+` FOR UPDATE`, o.Instance))
+		if err != nil {
+			return err
+		}
+		live, err := t.any(operationLive, o.Instance)
+		if err != nil {
+			return err
+		}
+		begun, err := rows.BeginOperation(row, o, revision, live, change)
+		if err != nil {
+			return err
+		}
+		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
+		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
+		if o.State.Live() {
+			return t.enqueue(o.Job())
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("beginning operation %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// Operation returns one by its id.
+func (s *Store) Operation(ctx context.Context, id string) (lifecycle.Operation, error) {
+	row, err := oneOperation(lookUp(ctx, s, scanOperation, operationByID, id))
+	if err != nil {
+		return lifecycle.Operation{}, fmt.Errorf("reading operation %s: %w", id, err)
+	}
+	return row.Operation()
+}
+
+func oneOperation(found []rows.Operation, err error) (rows.Operation, error) {
+	return rows.First("operation", found, err)
+}
+
+func scanOperation(row pgx.CollectableRow) (o rows.Operation, err error) {
+	return o, scan(row, rows.OperationColumns.Fields(&o), nil)
+}
+
+// Operations lists the newest first.
+func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error) {
+	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing operations: %w", err)
+	}
+	var c rows.Conditions
+	if after != nil {
+		c.Add(`(started_at, id) < (?, ?)`, stamp(rows.Time(after.At)), after.ID)
+	}
+	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	c.AddIf(f.Instance != "", `instance = ?`, f.Instance)
+	text, args := c.SelectFrom(`SELECT ` + rows.OperationColumns.Names() + ` FROM vnf_operations`)
+	all, err := read(ctx, s, scanOperation, numbered(text+` ORDER BY started_at DESC, id DESC LIMIT ?`), append(args, size+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing operations: %w", err)
+	}
+	all, next := rows.CutOperations(all, size)
+	operations, err := rows.Read(all, rows.Operation.Operation)
+	return operations, next, err
+}
+
+// UpdateOperation changes an operation and its instance by a function. The instance is locked first, as where an
+// operation begins.
+func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
+	var stored lifecycle.Operation
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		i, err := oneInstance(query(t, scanInstance, `SELECT `+rows.InstanceColumns.Names()+` FROM vnf_instances
+			WHERE id = (SELECT instance FROM vnf_operations WHERE id = $1) FOR UPDATE`, id))
+		if err != nil {
+			return err
+		}
+		o, err := oneOperation(query(t, scanOperation, operationByID+` FOR UPDATE`, id))
+		if err != nil {
+			return err
+		}
+		if o, i, stored, err = rows.ChangeOperation(o, i, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+			refusal = change(o, i)
+			return refusal
+		}); err != nil {
+			return err
+		}
+		t.queue(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...)
+		t.queue(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...)
+		if again {
+			return t.enqueue(stored.Job())
+		}
+		return nil
+	})
+	if refusal != nil {
+		return lifecycle.Operation{}, refusal
+	}
+	if err != nil {
+		return lifecycle.Operation{}, fmt.Errorf("updating operation %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// SaveProgress stores how far an operation has come.
+func (s *Store) SaveProgress(ctx context.Context, of lifecycle.Operation) error {
+	err := s.change(ctx, func(t txn) error {
+		o, err := oneOperation(query(t, scanOperation, operationByID+` FOR UPDATE`, of.ID))
+		if err != nil {
+			return err
+		}
+		if o, err = rows.Progress(o, of); err != nil {
+			return err
+		}
+		t.queue(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("saving the progress of operation %s: %w", of.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ lifecycle.Store = (*Store)(nil)
+
+var (
+	instanceByID  = `SELECT ` + rows.InstanceColumns.Names() + ` FROM vnf_instances WHERE id = ?`
+	operationByID = `SELECT ` + rows.OperationColumns.Names() + ` FROM vnf_operations WHERE id = ?`
+
+	changingInstance   = rows.InstanceColumns.Changing()
+	changingOperation  = rows.OperationColumns.Changing()
+	instanceForUpdate  = prepared(instanceByID)
+	operationForUpdate = prepared(operationByID)
+	insertInstance     = prepared(rows.InstanceColumns.Insert(`vnf_instances`))
+	updateInstance     = prepared(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
+	deleteInstance     = prepared(`DELETE FROM vnf_instances WHERE id = ?`)
+	insertOperation    = prepared(rows.OperationColumns.Insert(`vnf_operations`))
+	updateOperation    = prepared(`UPDATE vnf_operations SET ` + changingOperation.Set() + ` WHERE id = ?`)
+	deleteOperations   = prepared(`DELETE FROM vnf_operations WHERE instance = ?`)
+	operationLive      = prepared(`SELECT 1 FROM vnf_operations WHERE instance = ?
+		AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK')`)
+)
+
+// CreateInstance stores a new instance.
+func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audit.Entry) error {
+	i.Revision = 1
+	row, err := rows.InstanceRow(i)
+	if err == nil {
+		err = s.write(ctx, func(t txn) error {
+			if _, err := t.exec(insertInstance, values(rows.InstanceColumns.Fields(&row))...); err != nil {
+				return err
+			}
+			return t.append(e)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("creating VNF instance %s: %w", i.ID, err)
+	}
+	return nil
+}
+
+// Instance returns one by its id.
+func (s *Store) Instance(ctx context.Context, id string) (lifecycle.Instance, error) {
+	found, err := s.query(ctx, instanceByID, id)
+	row, err := oneInstance(found, err)
+	if err != nil {
+		return lifecycle.Instance{}, fmt.Errorf("reading VNF instance %s: %w", id, err)
+	}
+	return row.Instance()
+}
+
+func oneInstance(found *sql.Rows, err error) (rows.Instance, error) {
+	all, err := collect(found, err, scanInstance)
+	return rows.First("VNF instance", all, err)
+}
+
+func scanInstance(row *sql.Rows) (i rows.Instance, err error) {
+	return i, scan(row, rows.InstanceColumns.Fields(&i), nil)
+}
+
+// Instances lists the newest first.
+func (s *Store) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error) {
+	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing VNF instances: %w", err)
+	}
+	var c rows.Conditions
+	if after != nil {
+		c.Add(`(created_at, id) < (?, ?)`, after.At, after.ID)
+	}
+	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	c.AddIf(f.Name != "", `name = ?`, f.Name)
+	text, args := c.SelectFrom(`SELECT ` + rows.InstanceColumns.Names() + ` FROM vnf_instances`)
+	found, err := s.query(ctx, text+` ORDER BY created_at DESC, id DESC LIMIT ?+0`, append(args, size+1)...)
+	all, err := collect(found, err, scanInstance)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing VNF instances: %w", err)
+	}
+	all, next := rows.CutInstances(all, size)
+	instances, err := rows.Read(all, rows.Instance.Instance)
+	return instances, next, err
+}
+
+// DeleteInstance removes an instance with its operations.
+func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) error {
+	err := s.write(ctx, func(t txn) error {
+		found, err := t.query(instanceForUpdate, id)
+		row, err := oneInstance(found, err)
+		if errors.Is(err, broker.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		live, err := t.any(operationLive, id)
+		if err != nil {
+			return err
+		}
+		if err := rows.Deletable(row, live); err != nil {
+			return err
+		}
+		if _, err := t.exec(deleteOperations, id); err != nil {
+			return err
+		}
+		if _, err := t.exec(deleteInstance, id); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	if err != nil {
+		return fmt.Errorf("deleting VNF instance %s: %w", id, err)
+	}
+	return nil
+}
+
+// BeginOperation stores a new operation and its job.
+func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
+	err := s.write(ctx, func(t txn) error {
+		found, err := t.query(instanceForUpdate, o.Instance)
+		row, err := oneInstance(found, err)
+		if err != nil {
+			return err
+		}
+		live, err := t.any(operationLive, o.Instance)
+		if err != nil {
+			return err
+		}
+		begun, err := rows.BeginOperation(row, o, revision, live, change)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...); err != nil {
+			return err
+		}
+		if _, err := t.exec(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...); err != nil {
+			return err
+		}
+		if o.State.Live() {
+			if err := t.enqueue(o.Job()); err != nil {
+				return err
+			}
+		}
+		return t.append(e)
+	})
+	if err != nil {
+		return fmt.Errorf("beginning operation %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// Operation returns one by its id.
+func (s *Store) Operation(ctx context.Context, id string) (lifecycle.Operation, error) {
+	found, err := s.query(ctx, operationByID, id)
+	row, err := oneOperation(found, err)
+	if err != nil {
+		return lifecycle.Operation{}, fmt.Errorf("reading operation %s: %w", id, err)
+	}
+	return row.Operation()
+}
+
+func oneOperation(found *sql.Rows, err error) (rows.Operation, error) {
+	all, err := collect(found, err, scanOperation)
+	return rows.First("operation", all, err)
+}
+
+func scanOperation(row *sql.Rows) (o rows.Operation, err error) {
+	return o, scan(row, rows.OperationColumns.Fields(&o), nil)
+}
+
+// Operations lists the newest first.
+func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error) {
+	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing operations: %w", err)
+	}
+	var c rows.Conditions
+	if after != nil {
+		c.Add(`(started_at, id) < (?, ?)`, after.At, after.ID)
+	}
+	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	c.AddIf(f.Instance != "", `instance = ?`, f.Instance)
+	text, args := c.SelectFrom(`SELECT ` + rows.OperationColumns.Names() + ` FROM vnf_operations`)
+	found, err := s.query(ctx, text+` ORDER BY started_at DESC, id DESC LIMIT ?+0`, append(args, size+1)...)
+	all, err := collect(found, err, scanOperation)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing operations: %w", err)
+	}
+	all, next := rows.CutOperations(all, size)
+	operations, err := rows.Read(all, rows.Operation.Operation)
+	return operations, next, err
+}
+
+// UpdateOperation changes an operation and its instance by a function.
+func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
+	var stored lifecycle.Operation
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, func(t txn) error {
+		found, err := t.query(operationForUpdate, id)
+		o, err := oneOperation(found, err)
+		if err != nil {
+			return err
+		}
+		found, err = t.query(instanceForUpdate, o.Instance)
+		i, err := oneInstance(found, err)
+		if err != nil {
+			return err
+		}
+		if o, i, stored, err = rows.ChangeOperation(o, i, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+			refusal = change(o, i)
+			return refusal
+		}); err != nil {
+			return err
+		}
+		if _, err := t.exec(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...); err != nil {
+			return err
+		}
+		if _, err := t.exec(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...); err != nil {
+			return err
+		}
+		if again {
+			if err := t.enqueue(stored.Job()); err != nil {
+				return err
+			}
+		}
+		return t.append(e)
+	})
+	if refusal != nil {
+		return lifecycle.Operation{}, refusal
+	}
+	if err != nil {
+		return lifecycle.Operation{}, fmt.Errorf("updating operation %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// SaveProgress stores how far an operation has come.
+func (s *Store) SaveProgress(ctx context.Context, of lifecycle.Operation) error {
+	err := s.write(ctx, func(t txn) error {
+		found, err := t.query(operationForUpdate, of.ID)
+		o, err := oneOperation(found, err)
+		if err != nil {
+			return err
+		}
+		if o, err = rows.Progress(o, of); err != nil {
+			return err
+		}
+		_, err = t.exec(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving the progress of operation %s: %w", of.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// actions are what policy is asked for each type of operation.
+var actions = map[OperationType]policy.Action{
+	Instantiate: policy.VNFInstantiate, ScaleVNF: policy.VNFScale, Heal: policy.VNFHeal,
+	ChangePackage: policy.VNFUpdate, Terminate: policy.VNFTerminate, ModifyInfo: policy.VNFModify,
+}
+
+// begin decides on an operation, has shape say what it makes of the instance, and stores it with its job.
+func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, shape func(Instance, *Operation) error) (Operation, error) {
+	i, act, err := l.open(ctx, p, actions[t], id, policy.Wish{})
+	if err != nil {
+		return Operation{}, err
+	}
+	now := l.now()
+	o := Operation{
+		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: t, State: Starting, Asker: policy.Delegate(p, now),
+		StartedAt: now, StateEnteredAt: now, Deadline: now.Add(l.terms.Patience), Params: params, Before: i.Shape, Target: i.Shape, Revision: 1,
+	}
+	want := Instantiated
+	if t == Instantiate {
+		want = NotInstantiated
+	}
+	if i.State != want {
+		return Operation{}, l.refuse(ctx, act, stateConflict(i))
+	}
+	if err := shape(i, &o); err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	return o, nil
+}
+
+// Instantiate makes the resources of an instance.
+func (l *Lifecycle) Instantiate(ctx context.Context, p policy.Principal, id string, r Instantiation) (Operation, error) {
+	if err := validInput(r.Files, r.Variables); err != nil {
+		return Operation{}, err
+	}
+	return l.begin(ctx, p, id, Instantiate, r.Params, func(i Instance, o *Operation) error {
+		return l.instantiation(ctx, p, i, r, &o.Target)
+	})
+}
+
+// instantiation is what an instance becomes.
+func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Instance, r Instantiation, to *Shape) error {
+	pkg, err := l.packages.Use(ctx, p, i.Shape.Product.VNFDID)
+	if err != nil {
+		return err
+	}
+	v, err := l.leaser.VIM(ctx, p, r.VIM)
+	if err != nil {
+		return err
+	}
+	if _, err := l.driver(string(v.Type)); err != nil {
+		return err
+	}
+	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace, "default")
+	if !namespaceForm().MatchString(to.Namespace) {
+		return broker.Invalid("additionalParams.namespace", "is not the name of a namespace")
+	}
+	to.Package, to.Product = pkg.ID, pkg.Product
+	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
+	to.Files, to.Variables = r.Files, r.Variables
+	f, err := flavour(pkg.VNFD, r.Flavour)
+	if err != nil {
+		return err
+	}
+	to.Flavour = f.ID
+	return to.level(f, r.Level)
+}
+
+// Scale changes the number of VNFCs.
+func (l *Lifecycle) Scale(ctx context.Context, p policy.Principal, id string, r Scaling) (Operation, error) {
+	return l.begin(ctx, p, id, ScaleVNF, r.Params, func(i Instance, o *Operation) error {
+		if r.Steps == 0 {
+			return broker.Invalid("numberOfSteps", "must be 1 or more")
+		}
+		pkg, err := l.packages.Held(ctx, i.Shape.Package)
+		if err != nil {
+			return err
+		}
+		f, err := flavour(pkg.VNFD, i.Shape.Flavour)
+		if err != nil {
+			return err
+		}
+		return o.Target.step(f, r.Aspect, r.Steps)
+	})
+}
+
+// Heal repairs what is missing or was changed, and replaces VNFCs.
+func (l *Lifecycle) Heal(ctx context.Context, p policy.Principal, id string, r Healing) (Operation, error) {
+	return l.begin(ctx, p, id, Heal, r.Params, func(i Instance, o *Operation) (err error) {
+		o.VNFCs, err = named(i.Shape.VNFCs, r.VNFCs)
+		return err
+	})
+}
+
+// ChangePackage goes over to another package.
+func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id string, r PackageChange) (Operation, error) {
+	if err := validInput(r.Files, r.Variables); err != nil {
+		return Operation{}, err
+	}
+	return l.begin(ctx, p, id, ChangePackage, r.Params, func(i Instance, o *Operation) error {
+		pkg, err := l.packages.Use(ctx, p, r.VNFDID)
+		if err != nil {
+			return err
+		}
+		f, err := flavour(pkg.VNFD, i.Shape.Flavour)
+		if err != nil {
+			return err
+		}
+		to := &o.Target
+		to.Package, to.Product = pkg.ID, pkg.Product
+		if r.Files != nil {
+			to.Files = r.Files
+		}
+		if r.Variables != nil {
+			to.Variables = r.Variables
+		}
+		if err := to.level(f, ""); err != nil {
+			return err
+		}
+		to.keep(i.Shape, f)
+		return nil
+	})
+}
+
+// keep holds on to the scale of before, as far as the new flavour knows it.
+func (s *Shape) keep(before Shape, f vnfpkg.Flavour) {
+	for aspect, level := range before.Scale {
+		if a, known := f.Aspects[aspect]; known && level <= a.MaxLevel {
+			_ = s.step(f, aspect, level-s.Scale[aspect]) // what the new package bounds otherwise stays at its default
+		}
+	}
+}
+
+// Terminate removes the resources of an instance, but for those that outlive it.
+func (l *Lifecycle) Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (Operation, error) {
+	return l.begin(ctx, p, id, Terminate, params, func(i Instance, o *Operation) error {
+		o.Target = Shape{Package: i.Shape.Package, Product: i.Shape.Product}
+		return nil
+	})
+}
+
+// Modify changes what an instance says of itself. The operation is Completed at once.
+func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m Modification) (Operation, error) {
+	i, act, err := l.open(ctx, p, policy.VNFModify, id, policy.Wish{})
+	if err != nil {
+		return Operation{}, err
+	}
+	if m.IfRevision != 0 && m.IfRevision != i.Revision {
+		return Operation{}, l.refuse(ctx, act, changedMeanwhile())
+	}
+	to := i
+	if m.Name != nil {
+		to.Name = *m.Name
+	}
+	if m.Description != nil {
+		to.Description = *m.Description
+	}
+	if err := cmp.Or(validText("vnfInstanceName", to.Name, maxName), validText("vnfInstanceDescription", to.Description, maxDescription)); err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	for _, part := range []struct {
+		field string
+		of    *json.RawMessage
+		patch json.RawMessage
+	}{
+		{"metadata", &to.Metadata, m.Metadata},
+		{"extensions", &to.Extensions, m.Extensions},
+		{"vnfConfigurableProperties", &to.Configurable, m.Configurable},
+	} {
+		if *part.of, err = merged(part.field, *part.of, part.patch); err != nil {
+			return Operation{}, l.refuse(ctx, act, err)
+		}
+	}
+	now := l.now()
+	o := Operation{
+		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: ModifyInfo, State: Completed, Asker: policy.Delegate(p, now),
+		StartedAt: now, StateEnteredAt: now, Deadline: now, Params: m.Params, Before: i.Shape, Target: i.Shape, Revision: 1,
+	}
+	err = l.store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
+		now.Name, now.Description = to.Name, to.Description
+		now.Metadata, now.Extensions, now.Configurable = to.Metadata, to.Extensions, to.Configurable
+	}, act.With(audit.DetailOperation, o.ID).Done())
+	if err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	return o, nil
+}
+
+// flavour finds a deployment flavour; the descriptor's default, or its only one, where id is empty.
+func flavour(d vnfpkg.VNFD, id string) (vnfpkg.Flavour, error) {
+	id = cmp.Or(id, d.DefaultFlavour)
+	if f, known := d.Flavours[id]; known {
+		return f, nil
+	}
+	if id == "" && len(d.Flavours) == 1 {
+		for only := range maps.Values(d.Flavours) {
+			return only, nil
+		}
+	}
+	return vnfpkg.Flavour{}, broker.Invalid("flavourId", "the VNFD has no such deployment flavour")
+}
+
+func (l *Lifecycle) driver(vimType string) (Driver, error) {
+	if d, known := l.drivers[broker.VIMType(vimType)]; known {
+		return d, nil
+	}
+	return nil, &broker.Error{Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "VNF instances cannot be made on VIMs of type " + vimType}
+}
+
+// Retry begins a failed operation again.
+func (l *Lifecycle) Retry(ctx context.Context, p policy.Principal, id string) (Operation, error) {
+	return l.again(ctx, p, policy.VNFRetry, id, Processing)
+}
+
+// Rollback takes back what a failed operation did.
+func (l *Lifecycle) Rollback(ctx context.Context, p policy.Principal, id string) (Operation, error) {
+	return l.again(ctx, p, policy.VNFRollback, id, RollingBack)
+}
+
+// again moves a failed operation back into work. It is done for the one who asks now.
+func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy.Action, id string, to OperationState) (Operation, error) {
+	act, err := l.openOperation(ctx, p, action, id)
+	if err != nil {
+		return Operation{}, err
+	}
+	o, err := l.store.UpdateOperation(ctx, id, true, func(o *Operation, _ *Instance) error {
+		if o.State != FailedTemp {
+			return notNow(*o, FailedTemp)
+		}
+		if to == RollingBack && !o.Type.rollbackable() {
+			return &broker.Error{Kind: broker.ErrConflict, Detail: "an operation of type " + string(o.Type) + " cannot be rolled back", Remedy: "retry it, or give it up (fail)"}
+		}
+		now := l.now()
+		o.move(to, now)
+		o.Asker, o.Cancel, o.Deadline = policy.Delegate(p, now), "", now.Add(l.terms.Patience)
+		return nil
+	}, act.Done())
+	if err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	return o, nil
+}
+
+// Fail gives a failed operation up. What it has made stands.
+func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Operation, error) {
+	act, err := l.openOperation(ctx, p, policy.VNFFail, id)
+	if err != nil {
+		return Operation{}, err
+	}
+	o, err := l.store.UpdateOperation(ctx, id, false, func(o *Operation, i *Instance) error {
+		if o.State != FailedTemp {
+			return notNow(*o, FailedTemp)
+		}
+		o.move(Failed, l.now())
+		// What may stand can be terminated.
+		if o.Type == Instantiate {
+			resources := i.Shape.Resources
+			i.State, i.Shape = Instantiated, o.Target
+			i.Shape.Resources = resources
+		}
+		return nil
+	}, act.Done())
+	if err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	return o, nil
+}
+
+// Cancel asks an operation that is being worked to stop.
+func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, mode CancelMode) (Operation, error) {
+	act, err := l.openOperation(ctx, p, policy.VNFCancel, id)
+	if err != nil {
+		return Operation{}, err
+	}
+	if mode != Graceful && mode != Forceful {
+		return Operation{}, l.refuse(ctx, act, broker.Invalid("cancelMode", "must be GRACEFUL or FORCEFUL"))
+	}
+	o, err := l.store.UpdateOperation(ctx, id, false, func(o *Operation, _ *Instance) error {
+		if !o.State.working() {
+			return notNow(*o, Starting, Processing, RollingBack)
+		}
+		o.Cancel = mode
+		return nil
+	}, act.Done())
+	if err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	return o, nil
+}
+
+func (l *Lifecycle) openOperation(ctx context.Context, p policy.Principal, action policy.Action, id string) (*audit.Act, error) {
+	_, i, err := l.findOperation(ctx, p, action, id)
+	if err != nil {
+		return nil, err
+	}
+	act, err := l.enter(ctx, p, action, i.resource(), policy.Wish{})
+	if err != nil {
+		return nil, err
+	}
+	return act.With(audit.DetailOperation, id), nil
+}
+
+// notNow says in which states something can be done.
+func notNow(o Operation, states ...OperationState) error {
+	detail := "the operation is " + string(o.State) + "; this can be done only to one that is "
+	for i, s := range states {
+		if i > 0 {
+			detail += " or "
+		}
+		detail += string(s)
+	}
+	return &broker.Error{Kind: broker.ErrConflict, Detail: detail}
+}

@@ -1,0 +1,446 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// endPatience bounds how long an attempt that was told to end takes to give its leases back.
+const endPatience = 30 * time.Second
+
+// Worker works operations.
+func (l *Lifecycle) Worker() job.Worker {
+	return job.Worker{Kind: JobKind, AtOnce: l.terms.AtOnce, Work: l.Work}
+}
+
+// Work goes on with one operation until it has ended, failed, or has to wait: then it returns an
+// error, and is called again. Whatever an attempt before has left of leases is taken back first, so
+// that nobody else can do anything on the VIM for this operation.
+func (l *Lifecycle) Work(ctx context.Context, id string) error {
+	ctx = audit.WithRequest(ctx, id)
+	o, err := l.store.Operation(ctx, id)
+	if errors.Is(err, broker.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := l.leaser.EndOperation(ctx, id); err != nil || !o.State.working() {
+		return err
+	}
+	failpoint.At("operation.begun")
+	a := &attempt{Lifecycle: l, o: o, steps: map[string]Observation{}}
+	for _, s := range o.Steps {
+		a.steps[s.key()] = s
+	}
+	did := a.run(ctx)
+	if err := a.endLeases(ctx); err != nil {
+		return err
+	}
+	failpoint.At("operation.leases-ended")
+	if ctx.Err() != nil { // another goes on, or this one at the next start
+		return ctx.Err()
+	}
+	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.now().Before(a.o.Deadline) && a.o.Cancel == "" {
+		return did
+	}
+	return a.settle(ctx, did)
+}
+
+// attempt is one worker's work on an operation.
+type attempt struct {
+	*Lifecycle
+	o      Operation
+	i      Instance
+	p      policy.Principal
+	vim    broker.VIM
+	driver Driver
+	plan   Plan
+	// act was allowed with the plan; nil before.
+	act *audit.Act
+
+	mu sync.Mutex
+	// steps are the newest observations by resource, changed those that are not saved.
+	steps   map[string]Observation
+	changed bool
+}
+
+func (r Resource) key() string {
+	return strings.Join([]string{r.Group, r.Plural, r.Namespace, r.Name}, "/")
+}
+
+// run plans the operation, has policy decide on the plan, and does what is left of it.
+func (a *attempt) run(ctx context.Context) (err error) {
+	if err := a.canceled(ctx); err != nil {
+		return err
+	}
+	if a.i, err = a.store.Instance(ctx, a.o.Instance); err != nil {
+		return err
+	}
+	if a.p, err = a.delegates.Resume(ctx, Actor, a.o.Asker); err != nil {
+		return err
+	}
+	shape := a.o.Target
+	if a.o.Type == Terminate {
+		shape = a.o.Before
+	}
+	if a.driver, err = a.Lifecycle.driver(shape.VIMType); err != nil {
+		return err
+	}
+	if a.vim, err = a.leaser.VIM(ctx, a.p, shape.VIM); err != nil {
+		return err
+	}
+	in, err := a.input(ctx)
+	if err != nil {
+		return err
+	}
+	if a.plan, err = a.survey(ctx, a.p, a.o.ID, a.vim, a.driver, in); err != nil {
+		return err
+	}
+	failpoint.At("operation.planned")
+	if err := a.decide(ctx); err != nil {
+		return err
+	}
+	if digest := a.plan.digest(); digest != a.o.Plan {
+		a.o.Plan, a.o.Stage, a.o.Wave = digest, 0, 0
+	}
+	return a.stages(ctx)
+}
+
+// decide asks policy about the plan, for the caller and for the engine.
+func (a *attempt) decide(ctx context.Context) (err error) {
+	wish := policy.Wish{Plan: a.plan.Facts.weighed(a.vim, a.o.Target.Product)}
+	a.act, err = a.enter(ctx, a.p, actions[a.o.Type], a.i.resource(), wish)
+	if err != nil {
+		return a.named(err, a.p, actions[a.o.Type], a.i.resource(), wish)
+	}
+	a.act.With(audit.DetailOperation, a.o.ID).With(audit.DetailNamespaces, strings.Join(a.plan.Facts.Namespaces, ","))
+	return nil
+}
+
+// named adds to a refusal which policies denied. The caller sees the instance.
+func (l *Lifecycle) named(err error, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) error {
+	var known *broker.Error
+	if !errors.As(err, &known) || !errors.Is(err, broker.ErrDenied) {
+		return err
+	}
+	d := l.guard.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
+	if len(d.Policies) > 0 {
+		known.Detail += " with this plan (policy " + strings.Join(d.Policies, ", ") + ")"
+	}
+	return known
+}
+
+// stages does the stages of the plan that are left, each under a lease of its own.
+func (a *attempt) stages(ctx context.Context) error {
+	for a.o.Stage < len(a.plan.Stages) {
+		stage := a.plan.Stages[a.o.Stage]
+		c, until, err := a.connect(ctx, a.p, a.o.ID, a.vim, stage.Grant)
+		if err != nil {
+			return err
+		}
+		failpoint.At("operation.leased")
+		if err := a.started(ctx); err != nil {
+			return err
+		}
+		if err := a.stage(ctx, c, until, stage); err != nil {
+			// What ran out may be the lease's time, and not the operation's.
+			if errors.Is(err, ErrNotReady) && !a.now().Before(until) && a.now().Before(a.o.Deadline) && ctx.Err() == nil {
+				if err := a.endLeases(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			return err
+		}
+		if err := a.endLeases(ctx); err != nil {
+			return err
+		}
+		a.o.Stage, a.o.Wave = a.o.Stage+1, 0
+		if err := a.save(ctx); err != nil {
+			return err
+		}
+		failpoint.At("operation.stage")
+	}
+	return a.started(ctx) // a plan with nothing to do
+}
+
+// started moves an operation on that is Starting. What is about to be made is recorded with it.
+func (a *attempt) started(ctx context.Context) error {
+	if a.o.State != Starting && a.recorded() {
+		return nil
+	}
+	stored, err := a.store.UpdateOperation(ctx, a.o.ID, false, func(o *Operation, i *Instance) error {
+		if o.Cancel != "" && o.State == Starting {
+			return canceledBy()
+		}
+		if o.State == Starting {
+			o.move(Processing, a.now())
+		}
+		o.Plan = a.o.Plan
+		i.Shape.Resources = union(i.Shape.Resources, a.plan.Resources)
+		a.i = *i
+		return nil
+	}, a.act.Intent())
+	if err != nil {
+		return err
+	}
+	stage, wave := a.o.Stage, a.o.Wave
+	a.o = stored
+	a.o.Stage, a.o.Wave = stage, wave
+	failpoint.At("operation.processing")
+	return nil
+}
+
+// recorded reports whether all that the plan makes stands on the instance's row.
+func (a *attempt) recorded() bool {
+	return len(union(a.i.Shape.Resources, a.plan.Resources)) == len(a.i.Shape.Resources)
+}
+
+// union is a with those of b that are not in it.
+func union(a, b []Resource) []Resource {
+	known := map[string]bool{}
+	for _, r := range a {
+		known[r.key()] = true
+	}
+	out := slices.Clone(a)
+	for _, r := range b {
+		if !known[r.key()] {
+			known[r.key()] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// stage does the waves of a stage that are left.
+func (a *attempt) stage(ctx context.Context, c Connection, until time.Time, s Stage) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	bounded, cancel := context.WithTimeout(ctx, min(until.Sub(a.now()), a.o.Deadline.Sub(a.now())))
+	defer cancel()
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		a.look(ctx, stop)
+	}()
+	defer func() { <-looked }()
+	defer stop(nil)
+	for a.o.Wave < len(s.Waves) {
+		if err := a.canceled(ctx); err != nil {
+			return err
+		}
+		err := a.driver.Run(bounded, c, a.i.ID, s.Waves[a.o.Wave], a.observed)
+		if cause := context.Cause(ctx); errors.Is(cause, ErrCanceled) || errors.Is(cause, job.ErrFenced) {
+			return cause
+		}
+		if err != nil {
+			return err
+		}
+		failpoint.At("operation.wave")
+		a.mu.Lock()
+		a.o.Wave++
+		a.mu.Unlock()
+		if err := a.save(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observed takes what a driver sees.
+func (a *attempt) observed(seen Observation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.steps[seen.key()] = seen
+	a.changed = true
+}
+
+// save stores how far the operation has come.
+func (a *attempt) save(ctx context.Context) error {
+	a.mu.Lock()
+	a.o.Steps = sortedSteps(a.steps)
+	a.changed = false
+	o := a.o
+	a.mu.Unlock()
+	return a.store.SaveProgress(ctx, o)
+}
+
+func sortedSteps(steps map[string]Observation) []Observation {
+	all := make([]Observation, 0, len(steps))
+	for _, s := range steps {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(x, y Observation) int {
+		if x.Wave != y.Wave {
+			return x.Wave - y.Wave
+		}
+		return strings.Compare(x.key(), y.key())
+	})
+	return all
+}
+
+// look saves what was seen while a stage runs, and ends it where somebody has canceled the operation.
+func (a *attempt) look(ctx context.Context, stop func(error)) {
+	every := time.NewTicker(a.terms.LookEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		now, err := a.store.Operation(ctx, a.o.ID)
+		if err == nil && now.Cancel == Forceful {
+			stop(canceledBy())
+			return
+		}
+		a.mu.Lock()
+		changed := a.changed
+		a.mu.Unlock()
+		if changed {
+			if err := a.save(ctx); errors.Is(err, job.ErrFenced) {
+				stop(err)
+				return
+			}
+		}
+	}
+}
+
+// canceled is [ErrCanceled] where somebody has asked for it.
+func (a *attempt) canceled(ctx context.Context) error {
+	now, err := a.store.Operation(ctx, a.o.ID)
+	if err != nil {
+		return err
+	}
+	if a.o.Cancel = now.Cancel; now.Cancel != "" {
+		return canceledBy()
+	}
+	return nil
+}
+
+func canceledBy() error {
+	return &broker.Error{Kind: ErrCanceled, Detail: "the operation was canceled"}
+}
+
+// endLeases takes the operation's leases back, also where the attempt was told to end.
+func (a *attempt) endLeases(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	return a.leaser.EndOperation(ctx, a.o.ID)
+}
+
+// settle writes how the operation went. The leases are gone.
+func (a *attempt) settle(ctx context.Context, did error) error {
+	act := a.act
+	if act == nil { // it ended before there was a plan: the engine only records that
+		if a.i.ID == "" {
+			i, err := a.store.Instance(ctx, a.o.Instance)
+			if err != nil {
+				return err
+			}
+			a.i = i
+		}
+		act = a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, actions[a.o.Type], a.i.resource()).
+			With(audit.DetailOperation, a.o.ID)
+	}
+	entry := act.Done(audit.DetailOperation, a.o.ID)
+	if did != nil {
+		a.log.InfoContext(ctx, "a life-cycle operation failed", "operation", a.o.ID, "type", a.o.Type, "error", withCause(did))
+		entry = act.Failed(kindOf(did).err.Error())
+	}
+	a.mu.Lock()
+	steps := sortedSteps(a.steps)
+	a.mu.Unlock()
+	_, err := a.store.UpdateOperation(ctx, a.o.ID, false, func(o *Operation, i *Instance) error {
+		o.Steps = steps
+		if did != nil {
+			to := FailedTemp
+			if o.State == Starting {
+				to = RolledBack
+			}
+			o.move(to, a.now())
+			o.Failure, o.Cancel = failureOf(did), ""
+			return nil
+		}
+		if o.State == RollingBack {
+			o.move(RolledBack, a.now())
+		} else {
+			o.move(Completed, a.now())
+			o.Failure = nil
+		}
+		a.conclude(*o, i)
+		return nil
+	}, entry)
+	if err == nil {
+		failpoint.At("operation.settled")
+	}
+	return err
+}
+
+func withCause(err error) string {
+	var known *broker.Error
+	if !errors.As(err, &known) || known.Cause == nil {
+		return err.Error()
+	}
+	return err.Error() + ": " + known.Cause.Error()
+}
+
+// conclude makes of the instance what an operation has made of it.
+func (a *attempt) conclude(o Operation, i *Instance) {
+	to := o.Target
+	if o.State == RolledBack {
+		to = o.Before
+	}
+	i.State = Instantiated
+	if gone := o.Type == Terminate; gone || o.Type == Instantiate && o.State == RolledBack {
+		i.State = NotInstantiated
+	}
+	to.VNFCs = a.vnfcs(i.Shape.VNFCs)
+	to.Resources = a.standing()
+	if i.State == NotInstantiated {
+		to = Shape{Package: to.Package, Product: to.Product, Resources: to.Resources}
+	}
+	i.Shape = to
+}
+
+// standing are the resources of the plan with the drivers' marks.
+func (a *attempt) standing() []Resource {
+	out := slices.Clone(a.plan.Resources)
+	for n, r := range out {
+		if seen, ok := a.steps[r.key()]; ok && seen.Applied != "" {
+			out[n].Applied = seen.Applied
+		}
+	}
+	return out
+}
+
+// vnfcs are those that were seen, and those of before whose workloads were not looked at.
+func (a *attempt) vnfcs(before []VNFC) []VNFC {
+	var out []VNFC
+	looked := map[string]bool{}
+	for _, r := range a.plan.Resources {
+		seen, ok := a.steps[r.key()]
+		if !ok || r.VDU == "" {
+			continue
+		}
+		looked[r.VDU] = true
+		out = append(out, seen.VNFCs...)
+	}
+	for _, c := range before {
+		if !looked[c.VDU] {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// InstanceState says whether an instance has resources (SOL003, instantiationState).
+type InstanceState string
+
+// The states of an instance.
+const (
+	NotInstantiated InstanceState = "NOT_INSTANTIATED"
+	Instantiated    InstanceState = "INSTANTIATED"
+)
+
+// Instance is a VNF instance. It contains no secret.
+type Instance struct {
+	// ID is a UUID that the engine assigns.
+	ID      string `json:"id"`
+	Project string `json:"project"`
+	// Name and Description are the caller's words; names need not be unique.
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	State       InstanceState `json:"state"`
+	CreatedBy   string        `json:"createdBy"`
+	CreatedAt   time.Time     `json:"createdAt"`
+	// Metadata, Extensions and Configurable are JSON objects of the caller's, or empty.
+	Metadata     json.RawMessage `json:"metadata,omitempty"`
+	Extensions   json.RawMessage `json:"extensions,omitempty"`
+	Configurable json.RawMessage `json:"configurable,omitempty"`
+	// Revision counts the writes.
+	Revision int64 `json:"-"`
+	// Shape is what the instance is now, as far as operations have come.
+	Shape Shape `json:"shape"`
+}
+
+// Shape is what an operation changes of an instance.
+type Shape struct {
+	// Package is the id of the VNF package, and Product what it says of itself.
+	Package string  `json:"package"`
+	Product Product `json:"product"`
+
+	// VIM is the id of the VIM that the instance is on, VIMName its name when it was
+	// instantiated. These and what follows are empty unless the instance has resources.
+	VIM       string `json:"vim,omitempty"`
+	VIMName   string `json:"vimName,omitempty"`
+	VIMType   string `json:"vimType,omitempty"`
+	Flavour   string `json:"flavour,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	// Files are the manifests of the package that are used; none are all of them.
+	Files     []string          `json:"files,omitempty"`
+	Variables map[string]string `json:"variables,omitempty"`
+	// Scale is the scale level of each aspect, Replicas the number of VNFCs of each VDU by
+	// its name.
+	Scale    map[string]int   `json:"scale,omitempty"`
+	Replicas map[string]int32 `json:"replicas,omitempty"`
+	// Resources are all that may stand on the VIM: they are recorded before they are made.
+	Resources []Resource `json:"resources,omitempty"`
+	// VNFCs are those that the last operation saw.
+	VNFCs []VNFC `json:"vnfcs,omitempty"`
+}
+
+// Product is how a VNF package describes itself.
+type Product struct {
+	VNFDID          string `json:"vnfdId"`
+	Provider        string `json:"provider"`
+	Name            string `json:"name"`
+	SoftwareVersion string `json:"softwareVersion"`
+	VNFDVersion     string `json:"vnfdVersion"`
+}
+
+// resource is the instance as policies see it.
+func (i Instance) resource() policy.Resource {
+	return policy.Resource{
+		Kind: policy.KindVNFInstance, ID: i.ID, Project: i.Project, Name: i.Name, Owner: i.CreatedBy,
+		VNFDID: i.Shape.Product.VNFDID, VIM: i.Shape.VIM, VIMName: i.Shape.VIMName, VIMType: i.Shape.VIMType,
+	}
+}

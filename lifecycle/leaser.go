@@ -1,0 +1,18 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Leaser is where the engine gets its credentials; [broker.Broker] says what each method does.
+type Leaser interface {
+	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
+	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	EndOperation(ctx context.Context, operation string) error
+}
+
+var _ Leaser = (*broker.Broker)(nil)

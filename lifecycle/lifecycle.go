@@ -1,0 +1,323 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// Actor is the part of the broker that the engine is to policy.
+const Actor = "system:lifecycle"
+
+// Options wire a [Lifecycle]. Every field without a stated default is required.
+type Options struct {
+	Store    Store
+	Leaser   Leaser
+	Packages Packages
+	// Drivers are one for each type of VIM that instances can be on.
+	Drivers   []Driver
+	Policy    policy.Decider
+	Delegates *policy.Delegates
+	// Egress gives the addresses that may be dialled for a project's VIMs.
+	Egress func(project string) *egress.Rules
+	Terms  Terms
+	Log    *slog.Logger
+	// Reads says which reads are recorded; nil: all but polls.
+	Reads *audit.Reads
+	// Now is the store's time.
+	Now func() time.Time
+}
+
+// Terms are the numbers of the engine. All of them are given: start from [DefaultTerms].
+type Terms struct {
+	// AtOnce is how many operations one process works at the same time.
+	AtOnce int
+	// Patience is how long an operation waits for a VIM that is unreachable and for objects
+	// that do not become ready, from each start, retry and rollback on.
+	Patience time.Duration
+	// LeaseTTL is what leases are asked for. A stage that takes longer goes on with another lease.
+	LeaseTTL time.Duration
+	// LookEvery is how often a running operation looks whether it is canceled, and saves what it has seen.
+	LookEvery time.Duration
+}
+
+// DefaultTerms are the terms of an operator who sets none.
+func DefaultTerms() Terms {
+	return Terms{AtOnce: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute, LookEvery: time.Second}
+}
+
+// Lifecycle is instances and their operations. Its methods are safe for concurrent use,
+// by any number of processes on one store.
+//
+// Each method takes the caller, decides, and records. What another project owns is ErrNotFound.
+type Lifecycle struct {
+	store     Store
+	leaser    Leaser
+	packages  Packages
+	drivers   map[broker.VIMType]Driver
+	guard     *audit.Guard
+	delegates *policy.Delegates
+	egress    func(string) *egress.Rules
+	terms     Terms
+	log       *slog.Logger
+	now       func() time.Time
+}
+
+// New returns a Lifecycle; it starts nothing. [Lifecycle.Worker] works the operations.
+func New(o Options) *Lifecycle {
+	if o.Reads == nil {
+		o.Reads = audit.NewReads(1)
+	}
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	l := &Lifecycle{
+		store: o.Store, leaser: o.Leaser, packages: o.Packages, drivers: map[broker.VIMType]Driver{},
+		guard:     &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
+		delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
+	}
+	for _, d := range o.Drivers {
+		l.drivers[d.VIMType()] = d
+	}
+	return l
+}
+
+// CreateInstance makes an instance of an enabled package, without resources.
+func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r NewInstance) (Instance, error) {
+	if err := errors.Join(validText("vnfInstanceName", r.Name, maxName), validText("vnfInstanceDescription", r.Description, maxDescription)); err != nil {
+		return Instance{}, err
+	}
+	metadata, err := merged("metadata", nil, r.Metadata)
+	if err != nil {
+		return Instance{}, err
+	}
+	i := Instance{
+		ID: uuid.NewString(), Project: p.Project, Name: r.Name, Description: r.Description, Metadata: metadata,
+		State: NotInstantiated, CreatedBy: p.Name, CreatedAt: l.now(), Revision: 1,
+	}
+	i.Shape.Product.VNFDID = r.VNFDID
+	act, err := l.enter(ctx, p, policy.VNFCreate, projectOf(i), policy.Wish{})
+	if err != nil {
+		return Instance{}, err
+	}
+	pkg, err := l.packages.Use(ctx, p, r.VNFDID)
+	if err != nil {
+		return Instance{}, l.refuse(ctx, act, err)
+	}
+	i.Shape.Package, i.Shape.Product = pkg.ID, pkg.Product
+	if err := l.store.CreateInstance(ctx, i, act.With(audit.DetailInstance, i.ID).Done()); err != nil {
+		return Instance{}, err
+	}
+	return i, nil
+}
+
+// projectOf is the project that an instance is made in.
+func projectOf(i Instance) policy.Resource {
+	return policy.Resource{Kind: policy.KindProject, ID: i.Project, Project: i.Project}
+}
+
+// Instance returns one.
+func (l *Lifecycle) Instance(ctx context.Context, p policy.Principal, id string) (Instance, error) {
+	i, err := l.find(ctx, p, policy.VNFShow, id)
+	if err != nil {
+		return Instance{}, err
+	}
+	return i, l.read(ctx, p, i.resource())
+}
+
+// InstanceQuery selects instances that the principal may see, newest first.
+type InstanceQuery struct {
+	Name string
+	broker.Page
+}
+
+// Instances returns a page, and the next page's token. A page may hold fewer than was asked
+// for, and even none, while there is a next one.
+func (l *Lifecycle) Instances(ctx context.Context, p policy.Principal, q InstanceQuery) ([]Instance, string, error) {
+	f := InstanceFilter{Project: p.Project, Name: q.Name, Page: q.Page}
+	if err := l.list(ctx, p, &f.Project); err != nil {
+		return nil, "", err
+	}
+	found, next, err := l.store.Instances(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	visible := found[:0]
+	for _, i := range found {
+		if l.guard.Allows(p, policy.VNFShow, i.resource()) {
+			visible = append(visible, i)
+		}
+	}
+	return visible, next, nil
+}
+
+// DeleteInstance removes an instance that has no resources, with its operations.
+func (l *Lifecycle) DeleteInstance(ctx context.Context, p policy.Principal, id string, ifRevision int64) error {
+	i, act, err := l.open(ctx, p, policy.VNFDelete, id, policy.Wish{})
+	if err != nil {
+		return err
+	}
+	if i.State != NotInstantiated {
+		return l.refuse(ctx, act, stateConflict(i))
+	}
+	if ifRevision != 0 && ifRevision != i.Revision {
+		return l.refuse(ctx, act, changedMeanwhile())
+	}
+	return l.store.DeleteInstance(ctx, id, act.Done())
+}
+
+// Operation returns one.
+func (l *Lifecycle) Operation(ctx context.Context, p policy.Principal, id string) (Operation, error) {
+	o, i, err := l.findOperation(ctx, p, policy.VNFShow, id)
+	if err != nil {
+		return Operation{}, err
+	}
+	return o, l.read(ctx, p, i.resource())
+}
+
+// OperationQuery selects operations that the principal may see, newest first.
+type OperationQuery struct {
+	Instance string
+	broker.Page
+}
+
+// Operations returns a page, and the next page's token.
+func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q OperationQuery) ([]Operation, string, error) {
+	f := OperationFilter{Project: p.Project, Instance: q.Instance, Page: q.Page}
+	if err := l.list(ctx, p, &f.Project); err != nil {
+		return nil, "", err
+	}
+	found, next, err := l.store.Operations(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	visible := found[:0]
+	for _, o := range found {
+		// What policies may ask of an instance and an operation has not: its name.
+		res := policy.Resource{Kind: policy.KindVNFInstance, ID: o.Instance, Project: o.Project, Owner: o.Asker.Name, VNFDID: o.Before.Product.VNFDID, VIMName: o.Before.VIMName}
+		if l.guard.Allows(p, policy.VNFShow, res) {
+			visible = append(visible, o)
+		}
+	}
+	return visible, next, nil
+}
+
+// list decides on a list; project becomes empty where p sees every project's.
+func (l *Lifecycle) list(ctx context.Context, p policy.Principal, project *string) error {
+	if err := l.read(ctx, p, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project}); err != nil {
+		return err
+	}
+	if l.guard.Allows(p, policy.VNFShow, policy.Resource{Kind: policy.KindProject, ID: "*", Project: "*"}) {
+		*project = ""
+	}
+	return nil
+}
+
+// find returns an instance by its id; that there is none is recorded.
+func (l *Lifecycle) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Instance, error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return Instance{}, l.missing(ctx, p, action, "instance")
+	}
+	i, err := l.store.Instance(ctx, id)
+	if errors.Is(err, broker.ErrNotFound) {
+		return Instance{}, l.missing(ctx, p, action, "instance")
+	}
+	return i, err
+}
+
+// findOperation returns an operation and its instance.
+func (l *Lifecycle) findOperation(ctx context.Context, p policy.Principal, action policy.Action, id string) (Operation, Instance, error) {
+	fail := func(err error) (Operation, Instance, error) { return Operation{}, Instance{}, err }
+	if _, err := uuid.Parse(id); err != nil {
+		return fail(l.missing(ctx, p, action, "operation"))
+	}
+	o, err := l.store.Operation(ctx, id)
+	if err == nil {
+		var i Instance
+		if i, err = l.store.Instance(ctx, o.Instance); err == nil {
+			return o, i, nil
+		}
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		err = l.missing(ctx, p, action, "operation")
+	}
+	return fail(err)
+}
+
+// open finds an instance and decides on an action.
+func (l *Lifecycle) open(ctx context.Context, p policy.Principal, action policy.Action, id string, wish policy.Wish) (Instance, *audit.Act, error) {
+	i, err := l.find(ctx, p, action, id)
+	if err != nil {
+		return Instance{}, nil, err
+	}
+	act, err := l.enter(ctx, p, action, i.resource(), wish)
+	return i, act, err
+}
+
+// enter decides, and words a refusal.
+func (l *Lifecycle) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
+	act, err := l.guard.Enter(ctx, p, action, res, wish)
+	switch {
+	case err == nil:
+		return act, nil
+	case !errors.Is(err, policy.ErrDenied):
+		return nil, unrecorded(err)
+	case errors.Is(err, audit.ErrHidden):
+		return nil, notFound("instance")
+	}
+	return nil, &broker.Error{
+		Kind: broker.ErrDenied, Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
+		Next: broker.NextExplain, Cause: err,
+	}
+}
+
+// read is enter for what only reads.
+func (l *Lifecycle) read(ctx context.Context, p policy.Principal, res policy.Resource) error {
+	act, err := l.enter(ctx, p, policy.VNFShow, res, policy.Wish{})
+	if err != nil {
+		return err
+	}
+	if err := act.Read(ctx); err != nil {
+		return unrecorded(err)
+	}
+	return nil
+}
+
+// refuse records that an allowed act ended before it had any effect, and returns why.
+func (l *Lifecycle) refuse(ctx context.Context, act *audit.Act, why error) error {
+	if err := l.store.Append(ctx, act.Failed(kindOf(why).err.Error())); err != nil {
+		l.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}
+
+// missing records that there is nothing that p asked for, and says so.
+func (l *Lifecycle) missing(ctx context.Context, p policy.Principal, action policy.Action, what string) error {
+	if err := l.guard.Missing(ctx, p, action, policy.KindVNFInstance); err != nil {
+		return unrecorded(err)
+	}
+	return notFound(what)
+}
+
+func notFound(what string) error {
+	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF " + what}
+}
+
+func unrecorded(err error) error {
+	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+}
+
+func changedMeanwhile() error {
+	return &broker.Error{Kind: broker.ErrPrecondition, Field: "If-Match", Detail: "the instance has changed since it was read"}
+}
+
+func stateConflict(i Instance) error {
+	return &broker.Error{Kind: broker.ErrConflict, Detail: "the instance is " + string(i.State)}
+}

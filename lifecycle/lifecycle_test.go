@@ -1,0 +1,338 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+var (
+	alice = policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+	rita  = policy.Principal{Name: "rita", Project: "core", Roles: []string{policy.RoleReader}}
+	carol = policy.Principal{Name: "carol", Project: "ran", Roles: []string{policy.RoleMember}}
+)
+
+// plant is everything around the engine: a real store and real policies; a yard in place of a
+// VIM, and of the broker and the catalogue what the engine asks them.
+type plant struct {
+	*lifecycle.Lifecycle
+	t     *testing.T
+	store *sqlite.Store
+	clock *clock.Clock
+	yard  *yard
+	lends *lends
+}
+
+func newPlant(t *testing.T) *plant {
+	t.Helper()
+	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	p.store = store
+	policies, err := policy.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lends = &lends{now: p.clock.Now, live: map[string]broker.LeaseRequest{}}
+	p.yard.lends = p.lends
+	terms := lifecycle.DefaultTerms()
+	terms.LookEvery = time.Millisecond
+	p.Lifecycle = lifecycle.New(lifecycle.Options{
+		Store: store, Leaser: p.lends, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard}, Policy: policies,
+		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
+		Terms: terms, Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
+	})
+	return p
+}
+
+// made makes an instance.
+func (p *plant) made() lifecycle.Instance {
+	p.t.Helper()
+	i, err := p.CreateInstance(p.t.Context(), alice, lifecycle.NewInstance{VNFDID: "web-1", Name: "web"})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return i
+}
+
+// running makes an instance and instantiates it.
+func (p *plant) running() lifecycle.Instance {
+	p.t.Helper()
+	i := p.made()
+	o, err := p.Instantiate(p.t.Context(), alice, i.ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge"})
+	p.completes(o, err)
+	return p.instance(i.ID)
+}
+
+func (p *plant) instance(id string) lifecycle.Instance {
+	p.t.Helper()
+	i, err := p.Instance(p.t.Context(), alice, id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return i
+}
+
+// work works an operation once.
+func (p *plant) work(o lifecycle.Operation, err error) (lifecycle.Operation, error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	did := p.Work(p.t.Context(), o.ID)
+	o, err = p.Operation(p.t.Context(), alice, o.ID)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if n := p.lends.count(); n != 0 {
+		p.t.Errorf("%d leases are live after %s of %s", n, o.State, o.Type)
+	}
+	return o, did
+}
+
+func (p *plant) ends(want lifecycle.OperationState, o lifecycle.Operation, err error) lifecycle.Operation {
+	p.t.Helper()
+	o, err = p.work(o, err)
+	if err != nil || o.State != want {
+		p.t.Fatalf("%s ended %s (%+v, error %v), want %s", o.Type, o.State, o.Failure, err, want)
+	}
+	return o
+}
+
+func (p *plant) completes(o lifecycle.Operation, err error) lifecycle.Operation {
+	p.t.Helper()
+	return p.ends(lifecycle.Completed, o, err)
+}
+
+func wantKind(t *testing.T, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("error is %v, want %v", err, kind)
+	}
+}
+
+// shelf has two packages: web-1, and web-2 with another object.
+type shelf struct{}
+
+func (shelf) Use(_ context.Context, _ policy.Principal, vnfdID string) (lifecycle.Package, error) {
+	return shelf{}.Held(context.Background(), vnfdID)
+}
+
+func (shelf) Held(_ context.Context, id string) (lifecycle.Package, error) {
+	if id != "web-1" && id != "web-2" {
+		return lifecycle.Package{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "no such package"}
+	}
+	return lifecycle.Package{ID: id, Product: lifecycle.Product{VNFDID: id}, VNFD: vnfpkg.VNFD{ID: id, Flavours: map[string]vnfpkg.Flavour{"simple": {
+		ID: "simple", VDUs: map[string]vnfpkg.VDU{"Front": {ID: "Front", Name: "front", Min: 1, Max: 3, Initial: 1}},
+		Aspects: map[string]vnfpkg.Aspect{"front": {ID: "front", MaxLevel: 2, Deltas: map[string]int{"Front": 1}}},
+	}}}}, nil
+}
+
+func (shelf) Manifests(_ context.Context, id string, _ []string) ([]lifecycle.Manifest, error) {
+	of := map[string][]string{"web-1": {"front", "old"}, "web-2": {"front", "new"}}[id]
+	var all []lifecycle.Manifest
+	for _, name := range of {
+		all = append(all, lifecycle.Manifest{Path: name, Text: secret.NewText(name)})
+	}
+	return all, nil
+}
+
+// lends is the broker, as far as the engine knows it.
+type lends struct {
+	now     func() time.Time
+	mu      sync.Mutex
+	live    map[string]broker.LeaseRequest
+	asked   []broker.LeaseRequest
+	refusal error
+}
+
+func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
+	if ref != "edge" {
+		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
+	}
+	return broker.VIM{ID: "edge", Name: "edge", Type: "kubernetes", Project: "core"}, nil
+}
+
+func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, r)
+	if p.Actor != lifecycle.Actor {
+		return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%s acts for %s", p.Actor, p.Name)
+	}
+	if l.refusal != nil && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
+		return broker.Lease{}, clientconfig.Config{}, l.refusal
+	}
+	id := uuid.NewString()
+	l.live[id] = r
+	return broker.Lease{ID: id, Derived: true, ExpiresAt: l.now().Add(r.TTL)}, clientconfig.Config{Lease: id}, nil
+}
+
+func (l *lends) EndOperation(_ context.Context, operation string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, r := range l.live {
+		if r.Operation == operation {
+			delete(l.live, id)
+		}
+	}
+	return nil
+}
+
+func (l *lends) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.live)
+}
+
+func (l *lends) allows(lease, verb string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, live := l.live[lease]
+	return live && slices.Contains(r.Rules[0].Verbs, verb)
+}
+
+// yard is a VIM with its driver: objects by name, with a number of replicas.
+type yard struct {
+	lends *lends
+	mu    sync.Mutex
+	// objects that stand.
+	objects map[string]int32
+	// before is called before each wave, with the number of waves so far; its error is the wave's.
+	before func(ctx context.Context, wave int) error
+	facts  lifecycle.Facts
+	waves  int
+}
+
+func (y *yard) VIMType() broker.VIMType { return "kubernetes" }
+
+func grant(verb string) lifecycle.Grant {
+	return lifecycle.Grant{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"things"}, Verbs: []string{verb}}}, Namespaces: []string{"default"}}
+}
+
+func (y *yard) Survey() lifecycle.Grant { return grant("survey") }
+
+func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	if !y.lends.allows(c.Config.Lease, "survey") {
+		return lifecycle.Plan{}, &broker.Error{Kind: broker.ErrForbidden}
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	p := lifecycle.Plan{Facts: y.facts}
+	stage := func(d lifecycle.Deed, objects ...lifecycle.Object) {
+		if len(objects) > 0 {
+			p.Stages = append(p.Stages, lifecycle.Stage{Grant: grant(string(d)), Waves: []lifecycle.Wave{{Deed: d, Objects: objects}}})
+		}
+	}
+	switch in.Operation {
+	case lifecycle.Terminate:
+		for _, r := range slices.Backward(in.Standing) {
+			stage(lifecycle.Delete, lifecycle.Object{Resource: r})
+		}
+		return p, nil
+	case lifecycle.ScaleVNF:
+		p.Resources = in.Standing
+		for _, r := range in.Standing {
+			if n, ok := in.Replicas[r.VDU]; ok {
+				stage(lifecycle.Scale, lifecycle.Object{Resource: r, Replicas: n})
+			}
+		}
+		return p, nil
+	}
+	named := map[string]bool{}
+	for n, m := range in.Manifests {
+		r := lifecycle.Resource{Version: "v1", Kind: "Thing", Plural: "things", Namespace: in.Namespace, Name: m.Path, Wave: n}
+		if _, ok := in.Replicas[m.Path]; ok {
+			r.VDU = m.Path
+		}
+		named[r.Name] = true
+		p.Resources = append(p.Resources, r)
+		stage(lifecycle.Apply, lifecycle.Object{Resource: r, Manifest: m.Text, Replicas: in.Replicas[m.Path]})
+	}
+	for _, r := range in.Standing {
+		if !named[r.Name] {
+			stage(lifecycle.Delete, lifecycle.Object{Resource: r})
+		}
+	}
+	if len(in.VNFCs) > 0 {
+		p.Stages = append(p.Stages, lifecycle.Stage{Grant: grant("replace"), Waves: []lifecycle.Wave{{Deed: lifecycle.Replace, VNFCs: in.VNFCs}}})
+	}
+	return p, nil
+}
+
+func (y *yard) Run(ctx context.Context, c lifecycle.Connection, _ string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+	if !y.lends.allows(c.Config.Lease, string(w.Deed)) {
+		return &broker.Error{Kind: broker.ErrForbidden, Detail: "the lease does not allow to " + string(w.Deed)}
+	}
+	y.mu.Lock()
+	n, before := y.waves, y.before
+	y.waves++
+	y.mu.Unlock()
+	if before != nil {
+		if err := before(ctx, n); err != nil {
+			return err
+		}
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, o := range w.Objects {
+		if w.Deed == lifecycle.Delete {
+			delete(y.objects, o.Name)
+			progress(lifecycle.Observation{Resource: o.Resource})
+			continue
+		}
+		y.objects[o.Name] = o.Replicas
+		seen := lifecycle.Observation{Resource: o.Resource, Standing: true, Ready: true}
+		seen.Applied = "mark"
+		for i := range o.Replicas {
+			seen.VNFCs = append(seen.VNFCs, lifecycle.VNFC{VDU: o.VDU, Kind: "Pod", Namespace: o.Namespace, Name: fmt.Sprintf("%s-%d", o.Name, i)})
+		}
+		progress(seen)
+	}
+	return nil
+}
+
+func (y *yard) Observe(context.Context, lifecycle.Connection, string, []lifecycle.Resource) ([]lifecycle.Observation, error) {
+	return nil, nil
+}
+
+func (y *yard) standing() map[string]int32 {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	out := map[string]int32{}
+	for name, n := range y.objects {
+		out[name] = n
+	}
+	return out
+}
+
+func (p *plant) entries() []audit.Entry {
+	p.t.Helper()
+	all, err := p.store.Entries(p.t.Context(), audit.Query{Limit: 1000})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,108 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// OperationState is where an operation stands (SOL003, LcmOperationStateType).
+type OperationState string
+
+// The states of an operation.
+const (
+	// Starting: it is being planned and decided on; nothing was made.
+	Starting   OperationState = "STARTING"
+	Processing OperationState = "PROCESSING"
+	Completed  OperationState = "COMPLETED"
+	// FailedTemp: it has failed, and waits for somebody to retry it, roll it back or give it up.
+	FailedTemp  OperationState = "FAILED_TEMP"
+	Failed      OperationState = "FAILED"
+	RollingBack OperationState = "ROLLING_BACK"
+	RolledBack  OperationState = "ROLLED_BACK"
+)
+
+// operationMoves is the state machine of an operation (SOL003, clause 5.6.2).
+var operationMoves = map[OperationState][]OperationState{
+	Starting:    {Processing, RolledBack},
+	Processing:  {Completed, FailedTemp},
+	FailedTemp:  {Processing, RollingBack, Failed},
+	RollingBack: {RolledBack, FailedTemp},
+}
+
+// CanMove reports whether an operation may go from one state to another. Staying is no move.
+func (s OperationState) CanMove(to OperationState) bool {
+	return slices.Contains(operationMoves[s], to)
+}
+
+// Live reports whether the operation keeps others from beginning on its instance.
+func (s OperationState) Live() bool { return len(operationMoves[s]) > 0 }
+
+// working reports whether the engine has work to do.
+func (s OperationState) working() bool { return s.Live() && s != FailedTemp }
+
+// CancelMode says how an operation is stopped.
+type CancelMode string
+
+// The modes (SOL003, CancelModeType).
+const (
+	// Graceful lets the wave end that is being worked.
+	Graceful CancelMode = "GRACEFUL"
+	// Forceful ends it at once.
+	Forceful CancelMode = "FORCEFUL"
+)
+
+// Operation is a life-cycle operation occurrence. It contains no secret.
+type Operation struct {
+	// ID is a UUID that the engine assigns.
+	ID       string         `json:"id"`
+	Instance string         `json:"instance"`
+	Project  string         `json:"project"`
+	Type     OperationType  `json:"type"`
+	State    OperationState `json:"state"`
+	// Asker is who asked for it, and on whose behalf the engine acts.
+	Asker          policy.Delegation `json:"asker"`
+	StartedAt      time.Time         `json:"startedAt"`
+	StateEnteredAt time.Time         `json:"stateEnteredAt"`
+	// Deadline is when waiting for the VIM ends: counted from each start, retry and rollback.
+	Deadline time.Time `json:"deadline"`
+	// Params is the request's body, as it was sent.
+	Params json.RawMessage `json:"params,omitempty"`
+	// Before is the instance as the operation found it, Target as it makes it.
+	Before Shape `json:"before"`
+	Target Shape `json:"target"`
+	// VNFCs are those that HEAL replaces.
+	VNFCs []VNFC `json:"vnfcs,omitempty"`
+	// Cancel is set once somebody has asked to stop it.
+	Cancel CancelMode `json:"cancel,omitempty"`
+	// Failure says what went wrong last.
+	Failure *Failure `json:"failure,omitempty"`
+	// Plan is a digest of the plan, and Stage and Wave say how far it has been done.
+	Plan  string `json:"plan,omitempty"`
+	Stage int    `json:"stage"`
+	Wave  int    `json:"wave"`
+	// Steps are what was seen of resources, one for each: the newest.
+	Steps []Observation `json:"steps,omitempty"`
+	// Revision counts the writes.
+	Revision int64 `json:"-"`
+}
+
+// Failure is why an operation failed: a problem detail (RFC 9457) in our own words.
+type Failure struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+// rollbackable reports whether the engine knows the way back.
+func (t OperationType) rollbackable() bool {
+	return t == Instantiate || t == ScaleVNF || t == ChangePackage
+}
+
+// move puts the operation into another state.
+func (o *Operation) move(to OperationState, at time.Time) {
+	o.State, o.StateEnteredAt = to, at
+	o.Plan, o.Stage, o.Wave = "", 0, 0
+}

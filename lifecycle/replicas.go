@@ -1,0 +1,96 @@
+package lifecycle
+
+import (
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+)
+
+// maxReplicas bounds how many VNFCs one VDU can be asked to have.
+const maxReplicas = 100_000
+
+// level sets the scale levels and the numbers of VNFCs of an instantiation level; the
+// flavour's default where the level is empty.
+func (s *Shape) level(f vnfpkg.Flavour, id string) error {
+	if id == "" {
+		id = f.DefaultLevel
+	}
+	l, known := f.Levels[id]
+	if id != "" && !known {
+		return broker.Invalid("instantiationLevelId", "flavour %s has no such level", f.ID)
+	}
+	s.Scale, s.Replicas = map[string]int{}, map[string]int32{}
+	for aspect := range f.Aspects {
+		s.Scale[aspect] = l.Scale[aspect]
+	}
+	for id, v := range f.VDUs {
+		n, said := l.Instances[id]
+		if !said {
+			n = v.Initial
+			for aspect, a := range f.Aspects {
+				n += s.Scale[aspect] * a.Deltas[id]
+				said = said || a.Deltas[id] > 0
+			}
+		}
+		if !said && n == 0 {
+			continue // the descriptor says nothing: the manifest does
+		}
+		if err := bounded(v, n, "instantiationLevelId"); err != nil {
+			return err
+		}
+		s.Replicas[v.Name] = int32(n) //nolint:gosec // bounded
+	}
+	return nil
+}
+
+// step moves an aspect by so many steps, up or down.
+func (s *Shape) step(f vnfpkg.Flavour, aspect string, steps int) error {
+	a, known := f.Aspects[aspect]
+	if !known {
+		return broker.Invalid("aspectId", "flavour %s has no such scaling aspect", f.ID)
+	}
+	to := s.Scale[aspect] + steps
+	if to < 0 || to > a.MaxLevel {
+		return broker.Invalid("numberOfSteps", "leads to scale level %d of aspect %s, which goes from 0 to %d", to, aspect, a.MaxLevel)
+	}
+	scale, replicas := map[string]int{aspect: to}, map[string]int32{}
+	for other, level := range s.Scale {
+		if other != aspect {
+			scale[other] = level
+		}
+	}
+	for name, n := range s.Replicas {
+		replicas[name] = n
+	}
+	for id, delta := range a.Deltas {
+		v := f.VDUs[id]
+		n := int(replicas[v.Name]) + steps*delta
+		if err := bounded(v, n, "numberOfSteps"); err != nil {
+			return err
+		}
+		replicas[v.Name] = int32(n) //nolint:gosec // bounded
+	}
+	s.Scale, s.Replicas = scale, replicas
+	return nil
+}
+
+func bounded(v vnfpkg.VDU, n int, field string) error {
+	if n < v.Min || v.Max > 0 && n > v.Max || n > maxReplicas {
+		most := v.Max
+		if most == 0 {
+			most = maxReplicas
+		}
+		return broker.Invalid(field, "leads to %d instances of VDU %s, which has %d to %d", n, v.ID, v.Min, most)
+	}
+	return nil
+}
+
+// changed are the numbers of VNFCs that differ between two shapes.
+func changed(from, to Shape) map[string]int32 {
+	out := map[string]int32{}
+	for name, n := range to.Replicas {
+		if from.Replicas[name] != n {
+			out[name] = n
+		}
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Bounds on what callers write, in bytes and numbers.
+const (
+	maxName        = 255
+	maxDescription = 4 << 10
+	maxVariables   = 200
+	maxVariable    = 4 << 10
+	maxFiles       = 10_000
+	maxObject      = 64 << 10
+)
+
+// NewInstance is a request to make an instance, without resources yet.
+type NewInstance struct {
+	VNFDID, Name, Description string
+	// Metadata is a JSON object, or empty.
+	Metadata json.RawMessage
+}
+
+// Instantiation is a request to make an instance's resources.
+type Instantiation struct {
+	Flavour string
+	// Level is an instantiation level; empty means the flavour's default.
+	Level string
+	// VIM is an id or a name; empty means the project's default VIM.
+	VIM string
+	// Namespace is where the objects go that name none; empty means the VIM's own.
+	Namespace string
+	// Files are the manifests to use, in that order; none means all of the package.
+	Files     []string
+	Variables map[string]string
+	// Params is the request's body, to be shown again.
+	Params json.RawMessage
+}
+
+// Scaling is a request to scale out by Steps, or in where that is negative.
+type Scaling struct {
+	Aspect string
+	Steps  int
+	Params json.RawMessage
+}
+
+// Healing is a request to repair what is missing or was changed, and to replace VNFCs.
+type Healing struct {
+	// VNFCs are the names of those to replace.
+	VNFCs  []string
+	Params json.RawMessage
+}
+
+// PackageChange is a request to go over to another package. Flavour, VIM and namespace stay.
+type PackageChange struct {
+	VNFDID string
+	// Files and Variables are as in [Instantiation]; nil keeps those of before.
+	Files     []string
+	Variables map[string]string
+	Params    json.RawMessage
+}
+
+// Modification changes what an instance says of itself. What is nil stays.
+type Modification struct {
+	Name, Description *string
+	// Metadata, Extensions and Configurable are merge patches (RFC 7396).
+	Metadata, Extensions, Configurable json.RawMessage
+	// IfRevision refuses an instance of another revision; 0 does not ask.
+	IfRevision int64
+	Params     json.RawMessage
+}
+
+var (
+	variableForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+	namespaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`) })
+)
+
+func validText(field, text string, most int) error {
+	if len(text) > most || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsPrint(r) && r != '\n' && r != '\t'
+	}) {
+		return broker.Invalid(field, "must be at most %d bytes of printable text", most)
+	}
+	return nil
+}
+
+func validInput(files []string, variables map[string]string) error {
+	if len(files) > maxFiles {
+		return broker.Invalid("additionalParams.lcm-kubernetes-def-files", "names more than %d files", maxFiles)
+	}
+	for _, f := range files {
+		if err := validText("additionalParams.lcm-kubernetes-def-files", f, 1024); err != nil {
+			return err
+		}
+	}
+	if len(variables) > maxVariables {
+		return broker.Invalid("additionalParams.variables", "has more than %d members", maxVariables)
+	}
+	for name, value := range variables {
+		if !variableForm().MatchString(name) {
+			return broker.Invalid("additionalParams.variables", "a name is 1 to 64 letters, digits and underscores, and does not begin with a digit")
+		}
+		if err := validText("additionalParams.variables."+name, value, maxVariable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merged applies a merge patch (RFC 7396) to an object.
+func merged(field string, object, patch json.RawMessage) (json.RawMessage, error) {
+	if patch == nil {
+		return object, nil
+	}
+	var change map[string]any
+	if err := json.Unmarshal(patch, &change); err != nil {
+		return nil, broker.Invalid(field, "is not a JSON object")
+	}
+	base := map[string]any{}
+	if len(object) > 0 {
+		if err := json.Unmarshal(object, &base); err != nil {
+			return nil, err
+		}
+	}
+	out, err := json.Marshal(mergeObjects(base, change))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(out) > maxObject:
+		return nil, broker.Invalid(field, "would be longer than %d bytes", maxObject)
+	case string(out) == "{}":
+		return nil, nil
+	}
+	return out, nil
+}
+
+func mergeObjects(base, change map[string]any) map[string]any {
+	for name, value := range change {
+		inner, isObject := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(base, name)
+		case isObject:
+			under, _ := base[name].(map[string]any)
+			if under == nil {
+				under = map[string]any{}
+			}
+			base[name] = mergeObjects(under, inner)
+		default:
+			base[name] = value
+		}
+	}
+	return base
+}
+
+// named finds the VNFCs with these names, or with the names that SOL003's clients know them by.
+func named(vnfcs []VNFC, names []string) ([]VNFC, error) {
+	var found []VNFC
+	for _, name := range names {
+		at := slices.IndexFunc(vnfcs, func(c VNFC) bool { return c.Name == name || c.ID() == name })
+		if at < 0 {
+			return nil, broker.Invalid("vnfcInstanceId", "the instance has no such VNFC; its VNFCs are those that the last operation saw")
+		}
+		found = append(found, vnfcs[at])
+	}
+	return found, nil
+}
+
+// ID is what SOL003's clients know a VNFC by: the VDU and the object's name.
+func (c VNFC) ID() string { return c.VDU + "-" + c.Name }

@@ -1,0 +1,64 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// JobKind is the kind of the jobs that work operations; the subject is the operation's id.
+const JobKind = "lifecycle"
+
+// Store keeps instances and operations. Implementations stand under drivers/ and pass
+// test/conformance.Lifecycle. What [broker.Store] says of writes, entries, times and claims holds here too.
+type Store interface {
+	audit.Sink
+
+	// CreateInstance stores a new instance with Revision 1.
+	CreateInstance(ctx context.Context, i Instance, e audit.Entry) error
+	// Instance returns one by its id; ErrNotFound.
+	Instance(ctx context.Context, id string) (Instance, error)
+	// Instances returns those that match, the newest first, and the next page's token.
+	Instances(ctx context.Context, f InstanceFilter) ([]Instance, string, error)
+	// DeleteInstance removes an instance with all its operations: ErrConflict unless it is
+	// NotInstantiated and no operation is Live. One that is gone is success, and writes nothing.
+	DeleteInstance(ctx context.Context, id string, e audit.Entry) error
+
+	// BeginOperation stores a new operation with Revision 1, and a job of [JobKind] for it if its
+	// state is Starting, if the instance's revision is still the one given and no other operation is Live:
+	// ErrConflict otherwise. One that is not Live changes the instance at once: change alters it.
+	BeginOperation(ctx context.Context, o Operation, revision int64, change func(*Instance), e audit.Entry) error
+	// Operation returns one by its id; ErrNotFound.
+	Operation(ctx context.Context, id string) (Operation, error)
+	// Operations returns those that match, the newest first, and the next page's token.
+	Operations(ctx context.Context, f OperationFilter) ([]Operation, string, error)
+	// UpdateOperation reads an operation and its instance, lets change alter both, and stores both with
+	// Revision one up, atomically. With again, a job of [JobKind] is stored for it too. If change fails nothing
+	// is written and its error is returned as it is. A move that operationMoves does not list is ErrConflict.
+	// What change does to ids, projects and Revision is ignored.
+	UpdateOperation(ctx context.Context, id string, again bool, change func(*Operation, *Instance) error, e audit.Entry) (Operation, error)
+	// SaveProgress stores Plan, Stage, Wave and Steps of an operation, and nothing else of it, without an audit
+	// entry: progress is nobody's act. Its Revision goes up.
+	SaveProgress(ctx context.Context, o Operation) error
+}
+
+// InstanceFilter selects instances in the store.
+type InstanceFilter struct {
+	// Project selects those of one project; empty selects all.
+	Project string
+	Name    string
+	broker.Page
+}
+
+// OperationFilter selects operations in the store.
+type OperationFilter struct {
+	// Project selects those of one project; empty selects all.
+	Project  string
+	Instance string
+	broker.Page
+}
+
+// Job is the one that works an operation.
+func (o Operation) Job() job.Job { return job.Job{Kind: JobKind, Subject: o.ID} }

@@ -1,0 +1,319 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// LifecycleStore is a store of instances and operations with its job queue.
+type LifecycleStore interface {
+	lifecycle.Store
+	JobStore
+}
+
+// Lifecycle is the suite of [lifecycle.Store]. open gives an empty store.
+func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
+	check := func(name string, f func(*testing.T, lifecycleTest)) {
+		t.Run(name, func(t *testing.T) { f(t, lifecycleTest{open(t), t}) })
+	}
+	check("Instance", instanceRows)
+	check("Operation", operationRows)
+	check("OneAtATime", oneAtATime)
+	check("Moves", operationMoves)
+	check("Progress", operationProgress)
+	check("Delete", instanceDeletion)
+	check("List", lifecycleLists)
+	check("Fence", operationFence)
+}
+
+type lifecycleTest struct {
+	LifecycleStore
+	t *testing.T
+}
+
+func sampleInstance(project string) lifecycle.Instance {
+	return lifecycle.Instance{
+		ID: uuid.NewString(), Project: project, Name: "web \u2603", Description: "d", State: lifecycle.NotInstantiated, CreatedBy: "alice", CreatedAt: epoch,
+		Metadata: []byte(`{"a":1}`), Extensions: []byte(`{"b":2}`), Configurable: []byte(`{"c":3}`), Revision: 1,
+		Shape: sampleShape(),
+	}
+}
+
+func sampleShape() lifecycle.Shape {
+	return lifecycle.Shape{
+		Package: "p", Product: lifecycle.Product{VNFDID: "d", Provider: "pr", Name: "n", SoftwareVersion: "1", VNFDVersion: "2"},
+		VIM: "v", VIMName: "edge", VIMType: "kubernetes", Flavour: "f", Namespace: "ns", Files: []string{"a.yaml"},
+		Variables: map[string]string{"A": "nul \x00"}, Scale: map[string]int{"a": 1}, Replicas: map[string]int32{"front": 2},
+		Resources: []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "ns", Name: "front", VDU: "front", Outlives: true, Wave: 1, Applied: "m"}},
+		VNFCs:     []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Namespace: "ns", Name: "front-1", UID: "u", Ready: true}},
+	}
+}
+
+func sampleOperation(i lifecycle.Instance) lifecycle.Operation {
+	return lifecycle.Operation{
+		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: lifecycle.Instantiate, State: lifecycle.Starting,
+		Asker:     policy.Delegation{Name: "alice", Project: i.Project, Roles: []string{"member"}, At: epoch},
+		StartedAt: epoch, StateEnteredAt: epoch, Deadline: epoch.Add(time.Hour), Params: []byte(`{"flavourId":"f"}`),
+		Before: sampleShape(), Target: sampleShape(), VNFCs: sampleShape().VNFCs, Cancel: lifecycle.Graceful,
+		Failure: &lifecycle.Failure{Status: 409, Title: "t", Detail: "d"}, Plan: "p", Stage: 1, Wave: 2,
+		Steps: []lifecycle.Observation{{Resource: sampleShape().Resources[0], Standing: true, Ready: true, Message: "m", ChangedBy: []string{"kubectl"}, VNFCs: sampleShape().VNFCs}}, Revision: 1,
+	}
+}
+
+func (s lifecycleTest) create(i lifecycle.Instance) lifecycle.Instance {
+	s.t.Helper()
+	if err := s.CreateInstance(s.t.Context(), i, entry("create")); err != nil {
+		s.t.Fatalf("CreateInstance = %v", err)
+	}
+	return i
+}
+
+func (s lifecycleTest) begin(i lifecycle.Instance) lifecycle.Operation {
+	s.t.Helper()
+	o := sampleOperation(i)
+	if err := s.BeginOperation(s.t.Context(), o, i.Revision, nil, entry("begin")); err != nil {
+		s.t.Fatalf("BeginOperation = %v", err)
+	}
+	return o
+}
+
+func (s lifecycleTest) update(o lifecycle.Operation, to lifecycle.OperationState) error {
+	_, err := s.UpdateOperation(s.t.Context(), o.ID, false, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+		o.State = to
+		return nil
+	}, entry("update"))
+	return err
+}
+
+// wantError fails unless err is of a kind.
+func (s lifecycleTest) wantError(what string, err, kind error) {
+	s.t.Helper()
+	if !errors.Is(err, kind) {
+		s.t.Errorf("%s = %v, want %v", what, err, kind)
+	}
+}
+
+// entries counts the entries of a request.
+func (s lifecycleTest) entries(what string) int {
+	s.t.Helper()
+	all, err := s.Entries(s.t.Context(), audit.Query{Resource: what, Limit: 100})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return len(all)
+}
+
+func instanceRows(t *testing.T, s lifecycleTest) {
+	i := s.create(sampleInstance("north"))
+	got, err := s.Instance(t.Context(), i.ID)
+	if diff := cmp.Diff(i, got); err != nil || diff != "" {
+		t.Errorf("Instance = %v, differs by (-want +got):\n%s", err, diff)
+	}
+	if s.entries("create") != 1 {
+		t.Error("the write is not recorded")
+	}
+	s.wantError("a second of the id", s.CreateInstance(t.Context(), i, entry("again")), broker.ErrExists)
+	if s.entries("again") != 0 {
+		t.Error("a write that failed is recorded")
+	}
+	_, err = s.Instance(t.Context(), uuid.NewString())
+	s.wantError("one that is not there", err, broker.ErrNotFound)
+}
+
+func operationRows(t *testing.T, s lifecycleTest) {
+	i := s.create(sampleInstance("north"))
+	o := s.begin(i)
+	got, err := s.Operation(t.Context(), o.ID)
+	if diff := cmp.Diff(o, got); err != nil || diff != "" {
+		t.Errorf("Operation = %v, differs by (-want +got):\n%s", err, diff)
+	}
+	claims, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute))
+	if err != nil || len(claims) != 1 || claims[0].Job != o.Job() {
+		t.Errorf("OfferJobs = %v, %v; want the operation's", claims, err)
+	}
+	_, err = s.Operation(t.Context(), uuid.NewString())
+	s.wantError("one that is not there", err, broker.ErrNotFound)
+
+	no := errors.New("no")
+	_, err = s.UpdateOperation(t.Context(), o.ID, false, func(*lifecycle.Operation, *lifecycle.Instance) error { return no }, entry("refused"))
+	if err != no || s.entries("refused") != 0 { //nolint:errorlint // as it is
+		t.Errorf("a change that fails: %v", err)
+	}
+	stored, err := s.UpdateOperation(t.Context(), o.ID, false, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+		o.State, o.ID, o.Project, o.Revision = lifecycle.Processing, "x", "x", 99
+		i.State, i.ID, i.Project, i.Revision = lifecycle.Instantiated, "x", "x", 99
+		return nil
+	}, entry("update"))
+	if err != nil || stored.State != lifecycle.Processing || stored.ID != o.ID || stored.Revision != 2 {
+		t.Errorf("UpdateOperation = %+v, %v", stored, err)
+	}
+	after, err := s.Instance(t.Context(), i.ID)
+	if err != nil || after.State != lifecycle.Instantiated || after.Project != "north" || after.Revision != 3 {
+		t.Errorf("the instance is %+v, %v", after, err)
+	}
+}
+
+// oneAtATime: the store lets one operation of an instance live, whoever comes at the same time.
+func oneAtATime(t *testing.T, s lifecycleTest) {
+	i := s.create(sampleInstance("north"))
+	var wg sync.WaitGroup
+	results := make([]error, 8)
+	for n := range results {
+		wg.Go(func() {
+			results[n] = s.BeginOperation(t.Context(), sampleOperation(i), i.Revision, nil, entry(fmt.Sprint("begin", n)))
+		})
+	}
+	wg.Wait()
+	begun := 0
+	for _, err := range results {
+		if err == nil {
+			begun++
+			continue
+		}
+		s.wantError("BeginOperation", err, broker.ErrConflict)
+	}
+	if begun != 1 {
+		t.Errorf("%d operations have begun, want 1", begun)
+	}
+	stale := sampleOperation(i)
+	stale.State = lifecycle.Completed
+	s.wantError("an operation while one is live", s.BeginOperation(t.Context(), stale, 2, nil, entry("live")), broker.ErrConflict)
+}
+
+func operationMoves(t *testing.T, s lifecycleTest) {
+	i := s.create(sampleInstance("north"))
+	o := s.begin(i)
+	s.wantError("STARTING to COMPLETED", s.update(o, lifecycle.Completed), broker.ErrConflict)
+	for _, to := range []lifecycle.OperationState{lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack, lifecycle.RolledBack} {
+		if err := s.update(o, to); err != nil {
+			t.Errorf("to %s = %v", to, err)
+		}
+	}
+	s.wantError("ROLLED_BACK to PROCESSING", s.update(o, lifecycle.Processing), broker.ErrConflict)
+	now, err := s.Instance(t.Context(), i.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.wantError("a revision of before", s.BeginOperation(t.Context(), sampleOperation(i), i.Revision, nil, entry("stale")), broker.ErrConflict)
+	modify := sampleOperation(i)
+	modify.Type, modify.State = lifecycle.ModifyInfo, lifecycle.Completed
+	if err := s.BeginOperation(t.Context(), modify, now.Revision, func(i *lifecycle.Instance) { i.Name = "other" }, entry("modify")); err != nil {
+		t.Errorf("one that is over at once = %v", err)
+	}
+	if now, err = s.Instance(t.Context(), i.ID); err != nil || now.Name != "other" {
+		t.Errorf("the instance is %q, %v", now.Name, err)
+	}
+}
+
+func operationProgress(t *testing.T, s lifecycleTest) {
+	o := s.begin(s.create(sampleInstance("north")))
+	change := o
+	change.Stage, change.Wave, change.Plan, change.Steps = 3, 4, "q", nil
+	change.State, change.Cancel = lifecycle.Completed, ""
+	if err := s.SaveProgress(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	want := o
+	want.Stage, want.Wave, want.Plan, want.Steps, want.Revision = 3, 4, "q", nil, 2
+	got, err := s.Operation(t.Context(), o.ID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Operation = %v, differs by (-want +got):\n%s", err, diff)
+	}
+}
+
+func instanceDeletion(t *testing.T, s lifecycleTest) {
+	i := s.create(sampleInstance("north"))
+	o := s.begin(i)
+	s.wantError("while an operation lives", s.DeleteInstance(t.Context(), i.ID, entry("delete")), broker.ErrConflict)
+	if err := s.update(o, lifecycle.RolledBack); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteInstance(t.Context(), i.ID, entry("delete")); err != nil {
+		t.Errorf("DeleteInstance = %v", err)
+	}
+	_, err := s.Operation(t.Context(), o.ID)
+	s.wantError("its operation", err, broker.ErrNotFound)
+	if err := s.DeleteInstance(t.Context(), i.ID, entry("delete")); err != nil || s.entries("delete") != 1 {
+		t.Errorf("a second time = %v, %d entries", err, s.entries("delete"))
+	}
+	full := sampleInstance("north")
+	full.State = lifecycle.Instantiated
+	s.create(full)
+	s.wantError("one that has resources", s.DeleteInstance(t.Context(), full.ID, entry("delete")), broker.ErrConflict)
+}
+
+func lifecycleLists(t *testing.T, s lifecycleTest) {
+	var want []string
+	for n := range 5 {
+		i := sampleInstance("north")
+		i.CreatedAt = epoch.Add(time.Duration(n/2) * time.Second) // some at the same time
+		s.create(i)
+		o := sampleOperation(i)
+		o.StartedAt = i.CreatedAt
+		if err := s.BeginOperation(t.Context(), o, 1, nil, entry("begin")); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, i.ID)
+	}
+	s.create(sampleInstance("south"))
+	seen := map[string]bool{}
+	last := time.Time{}
+	f := lifecycle.InstanceFilter{Project: "north", Page: broker.Page{Size: 2}}
+	for range 3 {
+		page, next, err := s.Instances(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page {
+			if seen[i.ID] || !last.IsZero() && i.CreatedAt.After(last) {
+				t.Errorf("%s at %v comes twice or too late", i.ID, i.CreatedAt)
+			}
+			seen[i.ID], last = true, i.CreatedAt
+		}
+		f.Token = next
+	}
+	if len(seen) != len(want) || f.Token != "" {
+		t.Errorf("%d instances in three pages, then %q", len(seen), f.Token)
+	}
+	if all, _, err := s.Instances(t.Context(), lifecycle.InstanceFilter{}); len(all) != 6 || err != nil {
+		t.Errorf("%d instances of all projects, %v", len(all), err)
+	}
+	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Project: "north"}); len(all) != 5 || err != nil {
+		t.Errorf("%d operations, %v", len(all), err)
+	}
+	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Project: "north", Instance: want[0]}); len(all) != 1 || err != nil {
+		t.Errorf("%d operations of an instance, %v", len(all), err)
+	}
+	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Project: "south"}); len(all) != 0 || err != nil {
+		t.Errorf("%d operations of another project, %v", len(all), err)
+	}
+	_, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Page: broker.Page{Token: "x"}})
+	s.wantError("a token that no list gave out", err, broker.ErrInvalid)
+}
+
+// operationFence: a worker whose attempt is over writes nothing more.
+func operationFence(t *testing.T, s lifecycleTest) {
+	o := s.begin(s.create(sampleInstance("north")))
+	ctx := job.WithClaim(t.Context(), job.Claim{Job: o.Job(), Fence: 99})
+	s.wantError("SaveProgress", s.SaveProgress(ctx, o), job.ErrFenced)
+	_, err := s.UpdateOperation(ctx, o.ID, false, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+		o.State = lifecycle.Processing
+		return nil
+	}, entry("fenced"))
+	s.wantError("UpdateOperation", err, job.ErrFenced)
+	if got, err := s.Operation(t.Context(), o.ID); err != nil || got.Revision != 1 {
+		t.Errorf("the operation has revision %d, %v", got.Revision, err)
+	}
+}

@@ -1,0 +1,52 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// TestGoldenStates keeps the pictures in docs/states.md those of the tables.
+func TestGoldenStates(t *testing.T) {
+	const file = "../docs/states.md"
+	var b strings.Builder
+	b.WriteString("# State machines\n\nMade from the tables in the code by `make generate`.\n")
+	picture(&b, "A lease", broker.LeaseActive, broker.LeaseIrrevocable, broker.LeasePending, broker.LeaseRevoked, broker.LeaseRevoking)
+	picture(&b, "A VIM", broker.VIMDraining, broker.VIMRegistered, broker.VIMRegistering)
+	picture(&b, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
+		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != b.String() {
+		t.Errorf("%s is not what the tables say: run make generate", file)
+	}
+}
+
+// picture draws the moves between states. A state without any has no line.
+func picture[S interface {
+	~string
+	CanMove(S) bool
+}](b *strings.Builder, title string, states ...S) {
+	fmt.Fprintf(b, "\n## %s\n\n```mermaid\nstateDiagram-v2\n", title)
+	slices.Sort(states)
+	for _, from := range states {
+		for _, to := range states {
+			if from.CanMove(to) {
+				fmt.Fprintf(b, "    %s --> %s\n", from, to)
+			}
+		}
+	}
+	b.WriteString("```\n")
+}
