@@ -104,3 +104,29 @@ func TestTablesGolden(t *testing.T) {
 		})
 	}
 }
+
+// Services of a cloud may take a token from their caches after Keystone has refused it:
+// the lease says so until that time is over.
+func TestConfirmedDeadSaysWhereItWasTried(t *testing.T) {
+	p := &program{&console.Console{Now: func() time.Time { return noon }}}
+	const elsewhere = ", where it was issued; services may take it from their caches until "
+	for name, c := range map[string]struct {
+		lag       string
+		revoked   time.Time
+		confirmed time.Time
+		want      string
+	}{
+		"within the lag":     {"5m0s", noon.Add(-2 * time.Second), noon, p.Moment(noon) + elsewhere + p.Moment(noon.Add(298*time.Second))},
+		"at the lag's end":   {"10s", noon.Add(-10 * time.Second), noon, p.Moment(noon)},
+		"after the lag":      {"10s", noon.Add(-time.Minute), noon, p.Moment(noon)},
+		"not confirmed":      {"5m0s", noon, time.Time{}, ""},
+		"a lag that is none": {"soon", noon.Add(-time.Second), noon, p.Moment(noon)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := v1.Lease{MaxRevocationLag: c.lag, RevokedAt: c.revoked, ConfirmedDeadAt: c.confirmed}
+			if got := p.confirmedDead(l); got != c.want {
+				t.Errorf("confirmedDead() = %q, want %q", got, c.want)
+			}
+		})
+	}
+}
