@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -161,11 +162,7 @@ func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access)
 	if err != nil {
 		return nil, err
 	}
-	found, err := learn(d.facts, a, "escalating", "", func() (map[string]string, error) { return c.escalatingNamespaces(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	return func(n string) string {
+	settled := func(n string) string {
 		switch {
 		case n == metav1.NamespaceSystem:
 			return "the cluster's own controllers live"
@@ -175,11 +172,14 @@ func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access)
 			return "the account lives that the VIM is registered with"
 		case slices.Contains(d.escalatingToo, n):
 			return "identities can escalate, as the broker's configuration says"
-		case found[everywhere] != "":
-			return found[everywhere]
 		}
-		return found[n]
-	}, nil
+		return ""
+	}
+	found, err := learn(d.facts, a, "escalating", "", func() (map[string]string, error) { return c.escalatingNamespaces(ctx, settled) })
+	if err != nil {
+		return nil, err
+	}
+	return func(n string) string { return cmp.Or(settled(n), found[everywhere], found[n]) }, nil
 }
 
 const (
@@ -188,37 +188,6 @@ const (
 	// everywhere stands for all namespaces.
 	everywhere = "*"
 )
-
-// escalatingNamespaces finds those whose service accounts are bound to a role that can do
-// anything on the whole cluster, and says why. A credential that may not list bindings or
-// roles finds none.
-func (c *connection) escalatingNamespaces(ctx context.Context) (map[string]string, error) {
-	roles := map[string]broker.Grade{}
-	err := list(ctx, c.rbac.client, "", "clusterroles", "", func(page *rbacv1.ClusterRoleList) {
-		for _, r := range page.Items {
-			roles[r.Name], _ = assess(brokerRules(r.Rules), scope{clusterWide: true})
-		}
-	})
-	found := map[string]string{}
-	if err == nil {
-		var bindings []*binding
-		bindings, err = c.bindings(ctx, "", "")
-		for _, b := range bindings {
-			if roles[b.role.Name] != broker.GradeUnbounded {
-				continue
-			}
-			for _, s := range b.subjects {
-				if n := namespaceOf(s); n != "" {
-					found[n] = "clusterrolebinding " + printable(b.meta.Name) + " lets a service account escalate"
-				}
-			}
-		}
-	}
-	if err = fault(err, "list", "clusterrolebindings"); isForbidden(err) {
-		return found, nil
-	}
-	return found, err
-}
 
 // namespaceOf is where the accounts are that a subject means; empty for other subjects.
 func namespaceOf(s rbacv1.Subject) string {

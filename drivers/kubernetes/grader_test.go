@@ -137,6 +137,51 @@ func TestGradeFindsNamespacesWhoseIdentitiesEscalate(t *testing.T) {
 			l.bindTo("b", "cluster-admin", account)
 			l.Deny(fakekube.Denial{Verb: "list", Resource: "clusterroles"})
 		}, ""},
+		"one step away": {func(l *lab) { l.bindIn("kube-system", "b", "edit", account) }, "rolebinding kube-system/b lets a service account escalate"},
+		"by a role of the namespace": {func(l *lab) {
+			l.makeRole("kube-system", "executor", policyRule("pods/exec", "create"))
+			l.bindRole("kube-system", "b", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "executor"}, account)
+		}, "rolebinding kube-system/b leads to namespace kube-system"},
+		"two steps away": {func(l *lab) { // the farther step is listed last
+			l.makeNamespaces("a")
+			l.bindIn("a", "first", "edit", account)
+			l.makeRole("kube-system", "executor", policyRule("pods/exec", "create"))
+			l.bindRole("kube-system", "b", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "executor"}, groupOf("system:serviceaccounts:a"))
+		}, "rolebinding a/first leads to namespace a"},
+		"in a circle": {func(l *lab) {
+			l.makeNamespaces("shop")
+			l.bindIn("shop", "first", "edit", account)
+			l.bindIn(team, "second", "edit", groupOf("system:serviceaccounts:shop"))
+		}, ""},
+		"to one where accounts escalate": {func(l *lab) {
+			l.makeNamespaces("shop")
+			l.bindIn("shop", "first", "edit", account)
+			l.bindTo("b", "cluster-admin", groupOf("system:serviceaccounts:shop"))
+		}, "rolebinding shop/first leads to namespace shop"},
+		"to one of the configuration": {func(l *lab) {
+			l.makeNamespaces("shop")
+			l.drive(kubernetes.Options{Escalating: []string{"shop"}})
+			l.bindIn("shop", "first", "edit", account)
+		}, "rolebinding shop/first leads to namespace shop"},
+		"by a role that escalates from one namespace": {func(l *lab) {
+			l.makeNamespaces("shop")
+			l.makeRole("shop", "binder", rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles"}, Verbs: []string{"bind"}})
+			l.bindRole("shop", "b", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "binder"}, account)
+		}, "rolebinding shop/b lets a service account escalate"},
+		"one step away, to read":    {func(l *lab) { l.bindIn("kube-system", "b", "view", account) }, ""},
+		"one step away, for others": {func(l *lab) { l.bindIn("kube-system", "b", "edit", groupOf("people")) }, ""},
+		"one step away, to a plain one": {func(l *lab) {
+			l.makeNamespaces("shop")
+			l.bindIn("shop", "b", "edit", account)
+		}, ""},
+		"a step that cannot be listed": {func(l *lab) {
+			l.bindIn("kube-system", "b", "edit", account)
+			l.Deny(fakekube.Denial{Verb: "list", Resource: "rolebindings"})
+		}, ""},
+		"a role of a namespace that cannot be listed": {func(l *lab) {
+			l.bindIn("kube-system", "b", "edit", account)
+			l.Deny(fakekube.Denial{Verb: "list", Resource: "roles"})
+		}, "rolebinding kube-system/b lets a service account escalate"},
 		"the registered account's": {func(l *lab) { l.registerAs(team, "registrar") }, "the account lives that the VIM is registered with"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,6 +37,28 @@ func (l *lab) bindTo(name, role string, to ...rbacv1.Subject) {
 	}
 }
 
+// bindIn binds a ClusterRole in a namespace.
+func (l *lab) bindIn(namespace, name, role string, to ...rbacv1.Subject) {
+	l.t.Helper()
+	l.bindRole(namespace, name, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}, to...)
+}
+
+func (l *lab) bindRole(namespace, name string, role rbacv1.RoleRef, to ...rbacv1.Subject) {
+	l.t.Helper()
+	b := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: to, RoleRef: role}
+	if _, err := l.client().RbacV1().RoleBindings(namespace).Create(l.t.Context(), b, metav1.CreateOptions{}); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lab) makeRole(namespace, name string, rules ...rbacv1.PolicyRule) {
+	l.t.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	if _, err := l.client().RbacV1().Roles(namespace).Create(l.t.Context(), role, metav1.CreateOptions{}); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 func groupOf(name string) rbacv1.Subject {
 	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: name}
 }

@@ -1,0 +1,107 @@
+package kubernetes
+
+import (
+	"context"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// roleKey names a Role, or, without a namespace, a ClusterRole.
+type roleKey struct{ namespace, name string }
+
+// step: whoever can become an identity of namespace from can become one of namespace to.
+type step struct {
+	from, to string
+	// by is the binding that allows it.
+	by string
+}
+
+// escalatingNamespaces finds the namespaces whose service accounts can escalate, and says
+// why: those with an account that is bound to a role which can do anything on the whole
+// cluster, and those from which bindings lead, from one namespace to the next, to such a
+// namespace or to one that settled has a reason for. Where the credential may not list
+// roles or bindings, those count as none.
+func (c *connection) escalatingNamespaces(ctx context.Context, settled func(string) string) (map[string]string, error) {
+	roles, err := c.roles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	everywhereBound, err := c.bindings(ctx, "", "")
+	if err := listed(err, "clusterrolebindings"); err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, b := range everywhereBound {
+		if grade, _ := assess(roles[roleKey{name: b.role.Name}], scope{clusterWide: true}); grade == broker.GradeUnbounded {
+			b.allow(found, "lets a service account escalate")
+		}
+	}
+	bound, err := c.roleBindings(ctx, "", "")
+	if err := listed(err, "rolebindings"); err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, b := range bound {
+		k := roleKey{name: b.role.Name}
+		if b.role.Kind == "Role" {
+			k.namespace = b.meta.Namespace
+		}
+		switch grade, _ := assess(roles[k], scope{namespaces: []string{b.meta.Namespace}}); grade {
+		case broker.GradeUnbounded:
+			b.allow(found, "lets a service account escalate")
+		case broker.GradeNamespaces:
+			for _, s := range b.subjects {
+				if n := namespaceOf(s); n != "" {
+					steps = append(steps, step{n, b.meta.Namespace, b.kind() + " " + printable(b.path())})
+				}
+			}
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, s := range steps {
+			if found[s.from] == "" && (settled(s.to) != "" || found[s.to] != "" || found[everywhere] != "") {
+				found[s.from], more = s.by+" leads to namespace "+s.to+", whose identities can escalate", true
+			}
+		}
+	}
+	return found, nil
+}
+
+// allow notes for each namespace whose accounts the binding names what it lets them do.
+func (b binding) allow(found map[string]string, what string) {
+	for _, s := range b.subjects {
+		if n := namespaceOf(s); n != "" {
+			found[n] = b.kind() + " " + printable(b.path()) + " " + what
+		}
+	}
+}
+
+// roles are the rules of all roles that the credential may list.
+func (c *connection) roles(ctx context.Context) (map[roleKey][]broker.Rule, error) {
+	found := map[roleKey][]broker.Rule{}
+	err := list(ctx, c.rbac.client, "", "clusterroles", "", func(page *rbacv1.ClusterRoleList) {
+		for _, r := range page.Items {
+			found[roleKey{name: r.Name}] = brokerRules(r.Rules)
+		}
+	})
+	if err := listed(err, "clusterroles"); err != nil {
+		return nil, err
+	}
+	err = list(ctx, c.rbac.client, "", "roles", "", func(page *rbacv1.RoleList) {
+		for _, r := range page.Items {
+			found[roleKey{r.Namespace, r.Name}] = brokerRules(r.Rules)
+		}
+	})
+	return found, listed(err, "roles")
+}
+
+// listed is the error of a list, unless the credential may not make it.
+func listed(err error, what string) error {
+	if err = fault(err, "list", what); isForbidden(err) {
+		return nil
+	}
+	return err
+}
