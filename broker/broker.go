@@ -37,6 +37,8 @@ type Options struct {
 	// Directories know callers without their tokens, by authenticator. Of others the roles
 	// that they last showed count.
 	Directories map[string]policy.Directory
+	// Holders lists callers' static tokens; nil: there are none.
+	Holders TokenHolders
 	// Reads says which reads are recorded; nil: all but polls.
 	Reads *audit.Reads
 	// Now defaults to time.Now.
@@ -110,6 +112,8 @@ type Broker struct {
 	// reserved are prefixes of label keys.
 	reserved    []string
 	directories map[string]policy.Directory
+	holders     TokenHolders
+	tokenUses   tokenUses
 	log         *slog.Logger
 	now         func() time.Time
 
@@ -144,6 +148,8 @@ func New(o Options) (*Broker, error) {
 		terms:         o.Terms,
 		reserved:      o.ReservedLabels,
 		directories:   o.Directories,
+		holders:       o.Holders,
+		tokenUses:     tokenUses{noted: map[string]time.Time{}},
 		log:           o.Log,
 		now:           now,
 		discrepancies: map[string]Discrepancy{},

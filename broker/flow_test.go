@@ -93,6 +93,13 @@ func (s *faultyStore) Rekey(ctx context.Context, id string, change func(*broker.
 	return s.Store.Rekey(ctx, id, change, e)
 }
 
+func (s *faultyStore) RecordTokenUses(ctx context.Context, uses map[string]time.Time) error {
+	if s.due("RecordTokenUses") {
+		return errQueued
+	}
+	return s.Store.RecordTokenUses(ctx, uses)
+}
+
 func (s *faultyStore) Append(ctx context.Context, e audit.Entry) error {
 	if s.due("Append") {
 		return errQueued
@@ -116,6 +123,7 @@ type bench struct {
 type benchOptions struct {
 	terms    func(*broker.Terms)
 	policies map[string][]byte
+	holders  broker.TokenHolders
 	lag      time.Duration
 }
 
@@ -148,6 +156,7 @@ func newBench(t testing.TB, o benchOptions) *bench {
 		Store: b.store, Keys: []secret.KeyStore{b.keys}, Policy: policies, Terms: terms, Log: log, Now: b.clock.Now,
 		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
 		Egress:  func(string) *egress.Rules { return rules },
+		Holders: o.holders,
 	}
 	b.Broker = mustNew(t, b.options)
 	return b

@@ -56,14 +56,16 @@ func (b *Broker) RecordStart(ctx context.Context, detail ...string) error {
 }
 
 // RecordServer records what happened to the broker itself: its start, or a reload. Keys
-// and values alternate in detail.
+// and values alternate in detail; empty values are left out.
 func (b *Broker) RecordServer(ctx context.Context, action policy.Action, outcome audit.Outcome, detail ...string) error {
 	e := audit.Entry{
 		Time: b.now(), Principal: "system:server", Action: action, Kind: audit.KindServer, Outcome: outcome,
 		Detail: map[string]string{},
 	}
 	for i := 1; i < len(detail); i += 2 {
-		e.Detail[detail[i-1]] = audit.Cut(detail[i])
+		if detail[i] != "" {
+			e.Detail[detail[i-1]] = audit.Cut(detail[i])
+		}
 	}
 	if err := b.store.Append(ctx, e); err != nil {
 		return fmt.Errorf("recording %s: %w", action, err)

@@ -23,6 +23,7 @@ type Store interface {
 	LeaseStore
 	GrantStore
 	KeyLedger
+	TokenUseStore
 	audit.Log
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error

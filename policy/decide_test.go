@@ -70,6 +70,7 @@ func TestDefaultPolicies(t *testing.T) {
 		allow(admin, policy.LeaseRevoke, foreignLease),
 		allow(admin, policy.AuditRead, foreignProject),
 		allow(admin, policy.PolicyExplain, foreignProject),
+		allow(admin, policy.TokenList, foreignProject),
 		deny(admin, policy.LeasePassThrough, foreignVIM),
 
 		allow(member, policy.VIMRegister, ownProject),
@@ -77,6 +78,7 @@ func TestDefaultPolicies(t *testing.T) {
 		allow(member, policy.LeaseShow, ownProject),
 		allow(member, policy.AuditRead, ownProject),
 		deny(member, policy.PolicyExplain, ownProject),
+		deny(member, policy.TokenList, ownProject),
 		deny(member, policy.VIMRegister, foreignProject),
 		deny(member, policy.AuditRead, foreignProject),
 
@@ -144,7 +146,7 @@ func TestDefaultPolicies(t *testing.T) {
 		deny(reaper, policy.VIMForceDelete, foreignVIM),
 		deny(reaper, policy.AuditRead, foreignProject),
 	} {
-		d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject})
+		d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject, Wish: policy.Wish{Grade: "bounded"}})
 		if d.Allowed != r.want || len(d.Errors) > 0 {
 			t.Errorf("Decide(%s, %s, %s %s) = %+v, want allowed %v", r.who.Name, r.action, r.subject.Kind, r.subject.ID, d, r.want)
 		}
@@ -158,7 +160,7 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 		for _, action := range []policy.Action{
 			policy.VIMRegister, policy.VIMShow, policy.VIMUpdate, policy.VIMRotate, policy.VIMCheck, policy.VIMDelete,
 			policy.VIMForceDelete, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
-			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.PolicyExplain,
+			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.TokenList, policy.PolicyExplain,
 			policy.VNFCreate, policy.VNFShow, policy.VNFModify, policy.VNFDelete, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal,
 			policy.VNFUpdate, policy.VNFTerminate, policy.VNFRetry, policy.VNFRollback, policy.VNFFail, policy.VNFCancel,
 		} {
@@ -168,7 +170,7 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 			} {
 				for _, ttl := range []time.Duration{0, time.Hour} {
 					requests = append(requests, policy.Request{
-						Principal: p, Action: action, Resource: subject, Wish: policy.Wish{TTL: ttl, Role: "edit"},
+						Principal: p, Action: action, Resource: subject, Wish: policy.Wish{TTL: ttl, Role: "edit", Grade: "bounded"},
 					})
 				}
 			}
@@ -202,7 +204,7 @@ func TestBrokenForbidDenies(t *testing.T) {
 			t.Errorf("a broken forbid allows %s to %s %s", r.Principal.Name, r.Action, r.Resource.ID)
 		}
 	}
-	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour}}
+	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour, Grade: "bounded"}}
 	if d := broken.Decide(r); d.Allowed || len(d.Errors) != 1 || len(d.Policies) == 0 {
 		t.Errorf("Decide() = %+v, want a denial with the permit that matched and the error of site.no-long-leases", d)
 	}
@@ -267,6 +269,7 @@ func TestSitePoliciesWeighTheWish(t *testing.T) {
 		"pass-through as allowed": {policy.LeasePassThrough, policy.Wish{Purpose: "migration of 12"}, true, "limits.old-clusters-pass-through"},
 		"pass-through otherwise":  {policy.LeasePassThrough, policy.Wish{}, false, ""},
 	} {
+		test.wish.Grade = "bounded"
 		d := policies.Decide(policy.Request{Principal: member, Action: test.action, Resource: ownVIM, Wish: test.wish})
 		var want []string
 		if test.by != "" {
@@ -280,7 +283,7 @@ func TestSitePoliciesWeighTheWish(t *testing.T) {
 
 func BenchmarkDecide(b *testing.B) {
 	policies := load(b, nil)
-	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"cnf"}}}
+	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"cnf"}, Grade: "namespaces"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if d := policies.Decide(r); !d.Allowed {
@@ -296,7 +299,7 @@ func TestTheLongestTTLPassesNoLimit(t *testing.T) {
 	for ttl, want := range map[time.Duration]bool{
 		15 * time.Minute: true, 15*time.Minute + 1: false, math.MaxInt64: false, math.MaxInt64 - 999_999_999: false,
 	} {
-		d := policies.Decide(policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: ttl}})
+		d := policies.Decide(policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: ttl, Grade: "bounded"}})
 		if d.Allowed != want {
 			t.Errorf("a lease of %v under a limit of 900 s: allowed %t, want %t", ttl, d.Allowed, want)
 		}
@@ -324,13 +327,14 @@ func TestAdministratorsOfAProject(t *testing.T) {
 		allow(chief, policy.VIMForceDelete, ownVIM),
 		allow(chief, policy.VIMLabelReserved, ownVIM),
 		allow(chief, policy.AuditRead, ownProject),
+		allow(chief, policy.TokenList, ownProject),
 		allow(chief, policy.LeaseIssue, sharedVIM),
 		allow(chief, policy.LeaseRevoke, lentLease),
 		deny(chief, policy.LeasePassThrough, ownVIM),
 		deny(chief, policy.VIMUpdate, sharedVIM),
 		deny(chief, policy.LeaseRenew, lentLease),
 	} {
-		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject}); d.Allowed != r.want {
+		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject, Wish: policy.Wish{Grade: "bounded"}}); d.Allowed != r.want {
 			t.Errorf("%s on %s %s: %+v, want allowed %t", r.action, r.subject.Kind, r.subject.ID, d, r.want)
 		}
 	}
@@ -365,6 +369,55 @@ func TestWidePlansNeedAnAdministrator(t *testing.T) {
 			r.Action = policy.VNFTerminate
 			if !policies.Decide(r).Allowed {
 				t.Errorf("%s: %s may not terminate", name, c.who.Name)
+			}
+		}
+	}
+}
+
+// Members' leases are bounded in what their holders can become, in where they write, and
+// by no name of a role.
+func TestLeasesAreBoundedByDefault(t *testing.T) {
+	policies := load(t, nil)
+	chief := policy.Principal{Name: "chief", Project: "core", Roles: []string{policy.RoleProjectAdmin}}
+	rules := func(verbs ...string) policy.Rules {
+		return policy.Rules{Resources: []string{"configmaps"}, Verbs: verbs}
+	}
+	const bounded, namespaces, unbounded = "bounded", "namespaces", "unbounded"
+	kubeSystem := []string{"web", "kube-system"}
+	for _, c := range []struct {
+		what           string
+		wish           policy.Wish
+		member, chief  bool
+		foreignToChief bool // allowed to the chief on a VIM of another project
+	}{
+		{"edit in a namespace", policy.Wish{Role: "edit", Namespaces: []string{"web"}, Grade: namespaces}, true, true, true},
+		{"no grade", policy.Wish{Role: "view"}, false, false, false},
+		{"a grade that nobody knows", policy.Wish{Role: "view", Grade: "wide"}, false, false, false},
+		{"unbounded", policy.Wish{Role: "edit", Grade: unbounded}, false, false, false},
+		{"a harmless name that is unbounded", policy.Wish{Role: "reader", Namespaces: []string{"web"}, Grade: unbounded}, false, false, false},
+		{"view everywhere", policy.Wish{Role: "view", ClusterWide: true, Grade: bounded}, true, true, true},
+		{"rules that read everywhere", policy.Wish{Rules: rules("get", "list", "watch"), ClusterWide: true, Grade: bounded}, true, true, true},
+		{"rules that write everywhere", policy.Wish{Rules: rules("get", "update"), ClusterWide: true, Grade: bounded}, false, true, false},
+		{"a role of the cluster's own everywhere", policy.Wish{Role: "config-keeper", ClusterWide: true, Grade: bounded}, false, true, false},
+		{"rules that write in a namespace", policy.Wish{Rules: rules("update"), Namespaces: []string{"web"}, Grade: bounded}, true, true, true},
+		{"view in kube-system", policy.Wish{Role: "view", Namespaces: kubeSystem, Grade: bounded}, true, true, true},
+		{"rules that read in kube-system", policy.Wish{Rules: rules("get"), Namespaces: kubeSystem, Grade: bounded}, true, true, true},
+		{"rules that write in kube-system", policy.Wish{Rules: rules("patch"), Namespaces: kubeSystem, Grade: bounded}, false, true, false},
+		{"a role in kube-public", policy.Wish{Role: "edit", Namespaces: []string{"kube-public"}, Grade: namespaces}, false, true, false},
+		{"a role in kube-node-lease", policy.Wish{Role: "edit", Namespaces: []string{"kube-node-lease"}, Grade: namespaces}, false, true, false},
+		{"roles of a cloud", policy.Wish{Role: "member,reader", Grade: bounded}, true, true, true},
+	} {
+		for _, ask := range []struct {
+			who  policy.Principal
+			on   policy.Resource
+			want bool
+		}{
+			{member, ownVIM, c.member}, {member, sharedVIM, c.member}, {chief, ownVIM, c.chief}, {chief, sharedVIM, c.foreignToChief},
+			{admin, ownVIM, true}, {admin, foreignVIM, true},
+		} {
+			d := policies.Decide(policy.Request{Principal: ask.who, Action: policy.LeaseIssue, Resource: ask.on, Wish: c.wish})
+			if d.Allowed != ask.want || len(d.Errors) > 0 {
+				t.Errorf("%s, for %s on %s: %+v, want allowed %t", c.what, ask.who.Name, ask.on.ID, d, ask.want)
 			}
 		}
 	}

@@ -105,6 +105,7 @@ const (
 	VNFCancel   Action = "vnf:cancel"
 
 	AuditRead     Action = "audit:read"
+	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
 	PolicyExplain Action = "policy:explain" // about another principal than oneself
 )
 

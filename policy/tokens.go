@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -62,6 +63,20 @@ type StaticTokens struct {
 type holder struct {
 	Principal
 	expires time.Time
+	// previous: the holder has a newer one.
+	previous bool
+}
+
+// HeldToken is what may be known of a static token.
+type HeldToken struct {
+	// ID is as [TokenID] has it.
+	ID            string
+	Name, Project string
+	Roles         []string
+	// Previous: it is the one before, which is taken while the holder changes over.
+	Previous bool
+	// ExpiresAt is when it is not taken any more; zero means never.
+	ExpiresAt time.Time
 }
 
 // lapsed reports whether the token is not taken any more.
@@ -101,7 +116,7 @@ func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
 		if t.PreviousSHA256 != "" {
 			digests = append(digests, t.PreviousSHA256)
 		}
-		for _, text := range digests {
+		for i, text := range digests {
 			digest, err := parseDigest(text)
 			if err != nil {
 				fault("%w", err)
@@ -110,7 +125,7 @@ func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
 			if _, taken := s.holders[digest]; taken {
 				fault("the digest is another token's")
 			}
-			s.holders[digest] = holder{Principal{Name: t.Name, Project: t.Project, Roles: slices.Clone(t.Roles)}, t.ExpiresAt}
+			s.holders[digest] = holder{Principal{Name: t.Name, Project: t.Project, Roles: slices.Clone(t.Roles)}, t.ExpiresAt, i > 0}
 		}
 	}
 	if len(faults) > 0 {
@@ -173,6 +188,34 @@ func (s *StaticTokens) Has(name string) bool {
 	}
 	return false
 }
+
+// Held lists the tokens, those that have expired among them: by project and name, and of
+// a holder's two the previous one last.
+func (s *StaticTokens) Held() []HeldToken {
+	all := make([]HeldToken, 0, len(s.holders))
+	for digest, h := range s.holders {
+		all = append(all, HeldToken{
+			ID: tokenID(digest), Name: h.Name, Project: h.Project, Roles: slices.Clone(h.Roles),
+			Previous: h.previous, ExpiresAt: h.expires,
+		})
+	}
+	slices.SortFunc(all, func(a, b HeldToken) int {
+		if order := cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Name, b.Name)); order != 0 {
+			return order
+		}
+		if a.Previous {
+			return 1
+		}
+		return -1
+	})
+	return all
+}
+
+// TokenID tells a token from others without being of use to anyone: the beginning of its
+// digest, as the tokens file has it.
+func TokenID(plain string) string { return tokenID(sha256.Sum256([]byte(plain))) }
+
+func tokenID(digest [sha256.Size]byte) string { return hex.EncodeToString(digest[:6]) }
 
 // NewToken makes a token of 256 random bits and the digest to store for it. The
 // plain token is for its holder alone: show it once, keep it nowhere.

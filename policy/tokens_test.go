@@ -137,3 +137,36 @@ func TestTokensExpireAndOverlap(t *testing.T) {
 		t.Error("a token that is its own predecessor is taken")
 	}
 }
+
+// What is held names each token by how its digest begins, and holds nothing of the token.
+func TestHeldTokens(t *testing.T) {
+	now, nowDigest := policy.NewToken()
+	before, beforeDigest := policy.NewToken()
+	other, otherDigest := policy.NewToken()
+	until := time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)
+	tokens, err := policy.NewStaticTokens([]policy.Token{
+		{Name: "bob", Project: "core", Roles: []string{"reader"}, SHA256: otherDigest},
+		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: nowDigest, PreviousSHA256: beforeDigest, ExpiresAt: until},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []policy.HeldToken{
+		{ID: policy.TokenID(now), Name: "alice", Project: "core", Roles: []string{"member"}, ExpiresAt: until},
+		{ID: policy.TokenID(before), Name: "alice", Project: "core", Roles: []string{"member"}, Previous: true, ExpiresAt: until},
+		{ID: policy.TokenID(other), Name: "bob", Project: "core", Roles: []string{"reader"}},
+	}
+	got := tokens.Held()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Held() (-want +got):\n%s", diff)
+	}
+	for i, digest := range []string{nowDigest, beforeDigest, otherDigest} {
+		if !strings.HasPrefix(digest, got[i].ID) || len(got[i].ID) != 12 {
+			t.Errorf("the id %q is not how the digest begins", got[i].ID)
+		}
+	}
+	got[0].Roles[0] = policy.RoleAdmin
+	if p, _ := tokens.Authenticate(t.Context(), now); p.Roles[0] != "member" {
+		t.Error("who lists tokens can change what they are worth")
+	}
+}

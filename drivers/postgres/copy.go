@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,6 +22,7 @@ type Source interface {
 	Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error)
 	Grants(ctx context.Context) ([]rows.Grant, error)
 	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
+	TokenUses(ctx context.Context) (map[string]time.Time, error)
 	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
 }
 
@@ -101,7 +103,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the audit log", c.entries}} {
+	}{{"VIMs", c.vims}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -234,6 +236,15 @@ func (c *copying) retired() error {
 		c.RetiredKeys += tag.RowsAffected()
 	}
 	return nil
+}
+
+func (c *copying) tokenUses() error {
+	uses, err := c.from.TokenUses(c.ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.tx.Exec(c.ctx, recordTokenUses, tokenUseArgs(uses)...)
+	return translate(err)
 }
 
 // entries copies the audit log as it is, hashes included, from its end to its

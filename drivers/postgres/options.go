@@ -24,6 +24,11 @@ type Options struct {
 	// require, verify-ca, verify-full or disable): the default of libpq, prefer,
 	// falls back to plain text.
 	DSN secret.Text
+	// Reread returns the connection string as it is now; nil: it never changes. It is
+	// asked before each connection, so a new password, user or certificate needs no new
+	// Store. While what it returns cannot be used, or leads to another database, the
+	// one before is.
+	Reread func() (secret.Text, error)
 	// MaxConns bounds the connections of this process, 8 or more; 0 means 20.
 	MaxConns int
 	// Migrate lets Open bring the schema up to date; otherwise it refuses a

@@ -24,6 +24,7 @@ const oldest = 140000
 type Store struct {
 	pool   *pgxpool.Pool
 	where  string
+	login  *login
 	clock  clock
 	now    func() time.Time
 	log    *slog.Logger
@@ -65,7 +66,8 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	s := &Store{where: where(c.ConnConfig), now: o.Now, log: o.Log, wake: make(chan struct{}, 1)}
+	s := &Store{where: where(c.ConnConfig), login: newLogin(o, c.ConnConfig), now: o.Now, log: o.Log, wake: make(chan struct{}, 1)}
+	c.BeforeConnect = s.login.give
 	if s.now == nil {
 		s.now = s.clock.now
 	}

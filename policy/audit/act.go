@@ -37,7 +37,11 @@ const (
 	DetailRepeats = "repeats"
 	// DetailPolicies is the hash of the policies in force.
 	DetailPolicies = "policies"
-	DetailVersion  = "version"
+	// DetailTaken and DetailRestart are the keys of the configuration that a reload found
+	// changed: those that hold now, and those that need a restart.
+	DetailTaken   = "taken"
+	DetailRestart = "needRestart"
+	DetailVersion = "version"
 	// DetailUnguarded names the guards of the log that were found missing.
 	DetailUnguarded = "unguarded"
 	DetailLease     = "lease"

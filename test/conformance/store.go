@@ -39,6 +39,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Page", pages)
 	check("Grant", grants)
 	check("GrantRace", grantRaces)
+	check("TokenUses", tokenUses)
 	check("Audit", auditLog)
 	check("AuditTree", auditTree)
 	check("Text", texts)

@@ -19,6 +19,7 @@ import (
 type production struct {
 	*story.Site
 	cluster  *real.Cluster
+	database *real.PostgresServer
 	vault    *real.VaultServer
 	sections map[string][]story.Step
 }
@@ -27,8 +28,8 @@ type production struct {
 // cluster registered as edge1 and a lease on it in the file "lease".
 func install(t *testing.T) *production {
 	t.Helper()
-	p := &production{cluster: real.Kubernetes(t), vault: real.Vault(t), sections: map[string][]story.Step{}}
-	dsn := real.Postgres(t).DSN(t)
+	p := &production{cluster: real.Kubernetes(t), database: real.OwnPostgres(t), vault: real.Vault(t), sections: map[string][]story.Step{}}
+	dsn := p.database.DSN(t)
 	sections, err := story.Runbook("../../docs/runbook.md")
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +95,28 @@ func (p *production) audited(t *testing.T) (hashes []string) {
 	return hashes
 }
 
+// newPassword gives the database's role another password, as the runbook does, and ends
+// the connections that were made with the one before.
+func (p *production) newPassword(t *testing.T) {
+	t.Helper()
+	p.Follow(t, p.sections["New password for the database"])
+	text, err := os.ReadFile(p.File("etc/vimbroker/dsn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal("the connection string is no URL any more")
+	}
+	password, _ := u.User.Password()
+	if password == real.PostgresRolePassword {
+		t.Error("the connection string has the password of before")
+	}
+	p.Write(t, "root/pgpass", fmt.Sprintf("%s:%s:%s:%s:%s\n", u.Hostname(), u.Port(), strings.Trim(u.Path, "/"), u.User.Username(), password))
+	p.database.Exec(t, "", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'vimbroker'")
+	p.Must(t, "vimbroker vim show edge1")
+}
+
 const move = "From one machine to PostgreSQL and Vault"
 
 // TestRunbookOnRealSystems follows, from the try-out's SQLite and key directory
@@ -122,6 +145,7 @@ func TestRunbookOnRealSystems(t *testing.T) {
 	p.Must(t, "vimbroker lease issue --vim edge1 > later")
 	p.Follow(t, p.sections["Upgrade replicas"])
 	p.works(t, "later")
+	p.newPassword(t)
 	p.Follow(t, p.sections["Revoke a server's access to Vault"])
 	p.works(t, "lease")
 	p.Follow(t, p.sections["Restore PostgreSQL"])

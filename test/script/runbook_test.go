@@ -15,7 +15,7 @@ const runbook = "../../docs/runbook.md"
 // elsewhere are the sections that need PostgreSQL or Vault: test/real follows them.
 var elsewhere = []string{
 	"Back up PostgreSQL and Vault", "Restore PostgreSQL", "Revoke a server's access to Vault",
-	"Upgrade replicas", "From one machine to PostgreSQL and Vault",
+	"New password for the database", "Upgrade replicas", "From one machine to PostgreSQL and Vault",
 }
 
 // situations are how things stand before a section is followed, and what must be

@@ -43,6 +43,11 @@ func (c *Client) AllAudit(ctx context.Context, q AuditQuery) iter.Seq2[v1.AuditE
 	})
 }
 
+// AllTokens walks every page. It stops at the first error.
+func (c *Client) AllTokens(ctx context.Context, pageSize int) iter.Seq2[v1.Token, error] {
+	return walk("", func(token string) (v1.List[v1.Token], error) { return c.Tokens(ctx, pageSize, token) })
+}
+
 // walk yields the items of each page, and asks for the next when they are used up.
 func walk[T any](token string, page func(token string) (v1.List[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -75,6 +75,16 @@ func (c *Client) WhoAmI(ctx context.Context) (v1.Principal, error) {
 	return p, err
 }
 
+// Tokens returns one page of callers' static tokens, by project and name. A size of zero
+// leaves it to the server.
+func (c *Client) Tokens(ctx context.Context, pageSize int, pageToken string) (v1.List[v1.Token], error) {
+	q := url.Values{}
+	page(q, pageSize, pageToken)
+	var l v1.List[v1.Token]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "tokens"}, query: q}, &l)
+	return l, err
+}
+
 // Ready returns nil once the server can serve; a [*Problem] with status 503 says why not.
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"readyz"}}, nil)

@@ -53,6 +53,7 @@ type Overseer interface {
 	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error)
 	ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error)
 	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
+	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.
 	Ready(ctx context.Context) error

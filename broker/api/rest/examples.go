@@ -36,7 +36,11 @@ var examples = map[string]example{
 	"renewLease":   {in: `{"ttl": "30m"}`, out: anIssuedLease},
 	"revokeLease":  {out: aLease},
 	"revokeLeases": {in: `{"vim": "edge-1", "principal": "alice"}`, out: aList(aLease)},
-	"whoAmI":       {out: `{"name": "alice", "project": "acme", "roles": ["member"]}`},
+	"listTokens": {out: aList(`{
+		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
+		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
+	}`)},
+	"whoAmI": {out: `{"name": "alice", "project": "acme", "roles": ["member"]}`},
 	"listAudit": {out: aList(`{
 		"seq": 4711, "time": "2026-11-02T09:00:00.123456Z", "request": "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11",
 		"principal": "alice", "project": "acme", "action": "lease:issue", "kind": "Lease", "resource": "` + leaseID + `",

@@ -151,6 +151,25 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Errors: d.Errors}}, err
 }
 
+func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {
+	page, err := c.page()
+	if err != nil {
+		return answer[v1.List[v1.Token]]{}, err
+	}
+	found, next, err := s.broker.Tokens(c.ctx, c.principal, page)
+	if err != nil {
+		return answer[v1.List[v1.Token]]{}, err
+	}
+	l := v1.List[v1.Token]{NextPageToken: next}
+	for _, t := range found {
+		l.Items = append(l.Items, v1.Token{
+			ID: t.ID, Name: t.Name, Project: t.Project, Roles: t.Roles, Previous: t.Previous,
+			ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt.UTC(),
+		})
+	}
+	return answer[v1.List[v1.Token]]{body: l}, nil
+}
+
 func (s *server) whoAmI(c *call) (answer[v1.Principal], error) {
 	p := c.principal
 	return answer[v1.Principal]{body: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}}, nil

@@ -108,6 +108,11 @@ var routes = []route{
 		timeout: quick, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/tokens", id: "listTokens", tag: "callers", endpoint: plain((*server).listTokens),
+		summary: "List callers' static tokens, and when each was last used",
+		timeout: quick, action: policy.TokenList, query: paging, status: []int{http.StatusOK},
+	},
+	{
 		method: "GET", path: "/v1/audit", id: "listAudit", tag: "audit", endpoint: plain((*server).listAudit),
 		summary: "Read the audit log, newest first",
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
@@ -150,7 +155,7 @@ var tags = []*huma.Tag{
 	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
 	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
 	{Name: "keys", Description: "How credentials are sealed"},
-	{Name: "callers", Description: "Who the caller is, and what policy decides"},
+	{Name: "callers", Description: "Who calls, and what policy decides"},
 	{Name: "audit", Description: "Who did what, and the proof that the log only grew"},
 	{Name: "probes", Description: "Whether the server lives and can serve; no token needed"},
 }

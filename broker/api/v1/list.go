@@ -48,6 +48,17 @@ type AuditProof struct {
 	Proof [][]byte `json:"proof" doc:"Inclusion proof (RFC 6962, 2.1.1), in base64"`
 }
 
+// Token is a caller's static token, without the token itself.
+type Token struct {
+	ID         string    `json:"id" doc:"Beginning of its digest, as the tokens file has it" example:"9f86d081884c"`
+	Name       string    `json:"name" doc:"Name of the principal that holds it" example:"alice"`
+	Project    string    `json:"project" doc:"Project that the principal acts in" example:"acme"`
+	Roles      []string  `json:"roles" doc:"Roles of the principal there" example:"[\"member\"]"`
+	Previous   bool      `json:"previous,omitzero" doc:"The holder has a newer one; this one is taken while the holder changes over" example:"false"`
+	ExpiresAt  time.Time `json:"expiresAt,omitzero" doc:"When it is not taken any more; absent means never" example:"2027-01-31T12:00:00Z"`
+	LastUsedAt time.Time `json:"lastUsedAt,omitzero" doc:"When it was last used, to the minute; absent means never" example:"2026-11-02T09:00:00Z"`
+}
+
 // Question asks what policy would decide; nothing happens.
 type Question struct {
 	Principal *Principal `json:"principal,omitempty" doc:"About whom; absent means the caller"`
@@ -83,7 +94,7 @@ type Wish struct {
 	Role        string   `json:"role,omitempty" doc:"Role on the VIM"`
 	Namespaces  []string `json:"namespaces,omitempty" doc:"Namespaces"`
 	Purpose     string   `json:"purpose,omitempty" doc:"Purpose"`
-	Grade       string   `json:"grade,omitempty" doc:"What the holder could become; a lease has the grade that its VIM's driver computes" enum:"bounded,namespaces,unbounded"`
+	Grade       string   `json:"grade,omitempty" doc:"What the holder could become; absent means bounded. A lease has the grade that its VIM's driver computes" enum:"bounded,namespaces,unbounded"`
 	ClusterWide bool     `json:"clusterWide,omitzero" doc:"In every namespace, and for what has none"`
 	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role"`
 }

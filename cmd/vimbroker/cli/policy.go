@@ -21,7 +21,7 @@ var actions = []string{
 	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew), string(policy.LeaseRevoke),
 	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate), string(policy.VNFScale), string(policy.VNFHeal),
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),
-	string(policy.AuditRead), string(policy.PolicyExplain),
+	string(policy.AuditRead), string(policy.TokenList), string(policy.PolicyExplain),
 }
 
 func (p *program) policyCommand() *cobra.Command {
@@ -85,7 +85,7 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 	flags.StringVar(&about.Name, "principal", "", "about this principal (default: the caller)")
 	flags.StringVar(&about.Project, "in-project", "", "with --principal: the project it acts in")
 	flags.StringArrayVar(&about.Roles, "with-role", nil, "with --principal: a role that it has in the project; can be repeated")
-	flags.StringVar(&grade, "grade", "", "as if the lease had this grade: bounded, namespaces or unbounded")
+	flags.StringVar(&grade, "grade", "", "as if the lease had this grade: bounded (the default), namespaces or unbounded")
 	f.Add(c)
 	console.MustComplete(c, "grade", cobra.FixedCompletions([]string{"bounded", "namespaces", "unbounded"}, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "vim", p.VimNames)

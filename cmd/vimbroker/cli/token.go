@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -8,18 +9,71 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
 func (p *program) tokenCommand() *cobra.Command {
-	return console.Group("token", "Make callers' tokens",
+	return console.Group("token", "Make callers' tokens, and see which are used",
 		`The server knows its callers by tokens, of which its tokens file keeps digests
 only.`,
-		"  vimbroker token new --name alice --project acme --role member",
+		"  vimbroker token new --name alice --project acme --role member\n  vimbroker token list",
 		p.tokenNewCommand(),
+		p.tokenListCommand(),
 	)
+}
+
+func (p *program) tokenListCommand() *cobra.Command {
+	var watch bool
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the server's tokens, and when each was last used",
+		Long: `List the tokens of the server's tokens file: who holds each, until when it is
+taken, and when it was last used (to the minute). The tokens themselves are
+nowhere to be had. ID is how the digest in the file begins. A holder who
+changes over to a new token has two: "previous" is the one that can go from the
+file once it is not used any more.
+
+Administrators see every project's, administrators of a project those of their
+project.`,
+		Example: "  vimbroker token list\n  vimbroker token list -o jsonpath='{.items[*].name}'",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Token]{
+				Watch: watch, Table: p.tokenTable, ID: func(t v1.Token) string { return t.ID },
+				List: func() ([]v1.Token, error) {
+					tokens := []v1.Token{}
+					for t, err := range broker.AllTokens(c.Context(), listPage) {
+						if err != nil {
+							return nil, err
+						}
+						tokens = append(tokens, t)
+					}
+					return tokens, nil
+				},
+			})
+		}),
+	}
+	console.WatchFlag(c, &watch)
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) tokenTable(w io.Writer, tokens []v1.Token) {
+	p.Header(w, []string{"NAME", "PROJECT", "ID", "EXPIRES", "LAST USED"}, "ROLES")
+	for _, t := range tokens {
+		id := t.ID
+		if t.Previous {
+			id += " (previous)"
+		}
+		p.Columns(w, []string{
+			p.Cut(t.Name), p.Cut(t.Project), id, cmp.Or(p.When(t.ExpiresAt), "never"), cmp.Or(p.When(t.LastUsedAt), "never"),
+		}, console.List(t.Roles))
+	}
 }
 
 // newToken is what "token new" prints for programs.

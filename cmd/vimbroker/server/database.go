@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,31 @@ func (c *databaseConfig) load(d *strictyaml.Document) {
 
 func (c *databaseConfig) options(log *slog.Logger) postgres.Options {
 	p := c.Postgres
-	return postgres.Options{DSN: p.dsn, MaxConns: p.MaxConns, Migrate: p.Migrate, Log: log}
+	return postgres.Options{DSN: p.dsn, Reread: p.reread, MaxConns: p.MaxConns, Migrate: p.Migrate, Log: log}
+}
+
+// reread returns the connection string that is in the file now.
+func (c *postgresConfig) reread() (secret.Text, error) {
+	text, err := files.ReadNamed(c.DSNFile)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	defer clear(text)
+	return secret.NewText(string(bytes.TrimSpace(text))), nil
+}
+
+// elsewhere reports whether the connection strings lead to different databases. What
+// else they say holds from the next connection on.
+func (c *databaseConfig) elsewhere(other databaseConfig) bool {
+	return c.Postgres != nil && other.Postgres != nil && !postgres.SameDatabase(c.options(nil), other.options(nil))
+}
+
+// dsn is empty without PostgreSQL.
+func (c *databaseConfig) dsn() secret.Text {
+	if c.Postgres == nil {
+		return secret.Text{}
+	}
+	return c.Postgres.dsn
 }
 
 // named is what the file says of the database, without what the files it names hold.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -22,6 +23,8 @@ var (
 	_ policy.Directory  = (*live)(nil)
 	_ policy.Decider    = (*live)(nil)
 	_ api.Authenticator = (*live)(nil)
+
+	_ broker.TokenHolders = (*live)(nil)
 )
 
 // live is the part of the configuration that a running server exchanges: callers'
@@ -31,6 +34,10 @@ type live struct {
 	started config // what everything else runs by
 	// keystone authenticates callers by their Keystone tokens; nil: there are none.
 	keystone api.Authenticator
+	// used is told of each token that was taken, by its id; nil: nobody is.
+	used func(id string)
+	// tryLogin tries the connection string of the database as it is now; nil: there is none.
+	tryLogin func(context.Context) error
 	// reloaded is called after each reload; nil does nothing.
 	reloaded func(context.Context)
 	now      atomic.Pointer[config]
@@ -67,10 +74,27 @@ func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principa
 		}
 		return p, err
 	}
-	if tokens != nil {
-		return tokens.Authenticate(ctx, bearer)
+	if tokens == nil {
+		return policy.Principal{}, policy.ErrUnauthenticated
 	}
-	return policy.Principal{}, policy.ErrUnauthenticated
+	p, err := tokens.Authenticate(ctx, bearer)
+	if err == nil && l.used != nil {
+		l.used(policy.TokenID(bearer))
+	}
+	return p, err
+}
+
+// Held implements [broker.TokenHolders].
+func (l *live) Held() []policy.HeldToken {
+	return l.now.Load().held()
+}
+
+// held lists the static tokens, if there are any.
+func (c config) held() []policy.HeldToken {
+	if c.tokens == nil {
+		return nil
+	}
+	return c.tokens.Held()
 }
 
 // Lookup implements [policy.Directory] for the holders of static tokens.
@@ -121,26 +145,57 @@ var restartKeys = map[string]func(config) any{
 	"tls": func(c config) any { return c.certificate != nil },
 }
 
-// reloadKeys are the keys that are exchanged whole.
-var reloadKeys = []string{"tokensFile", "policyDir", "egress", "tls"}
+// reloadKeys are the keys that are exchanged whole. They say what a reload compares.
+var reloadKeys = map[string]func(config) any{
+	"tokensFile": func(c config) any { return c.held() },
+	"policyDir":  func(c config) any { return c.policies.Hash() },
+	"egress":     func(c config) any { return [...]any{c.Egress, c.Projects} },
+	"tls":        func(c config) any { return c.TLS },
+	loginKey:     func(c config) any { text := c.Database.dsn(); return text.Reveal() },
+}
 
-// replace exchanges what can be exchanged for that of next, and returns the keys
-// that need a restart to take effect.
-func (l *live) replace(next config) (restart []string) {
-	for _, key := range slices.Sorted(maps.Keys(restartKeys)) {
-		value := restartKeys[key]
-		if !reflect.DeepEqual(value(next), value(l.started)) {
-			restart = append(restart, key)
+// loginKey names a file that is read again before each connection.
+const loginKey = "database.postgres.dsnFile"
+
+// differing are the keys whose values differ, sorted.
+func differing(keys map[string]func(config) any, a, b config) (differ []string) {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if value := keys[key]; !reflect.DeepEqual(value(a), value(b)) {
+			differ = append(differ, key)
 		}
 	}
+	return differ
+}
+
+// replace exchanges what can be exchanged for that of next. It returns the keys that
+// changed and have taken effect, and those that need a restart for that.
+func (l *live) replace(next config) (taken, restart []string) {
 	now := l.now.Load()
+	taken, restart = differing(reloadKeys, *now, next), differing(restartKeys, l.started, next)
+	if l.started.Database.elsewhere(next.Database) {
+		taken = slices.DeleteFunc(taken, func(key string) bool { return key == loginKey })
+		restart = append(restart, loginKey)
+	}
 	next.egress.keep(now.egress)
 	if next.certificate == nil {
 		next.certificate = now.certificate
 	}
 	l.now.Store(&next)
 	l.loaded.Store(time.Now().UnixMilli())
-	return restart
+	return taken, restart
+}
+
+// logIn tries a login that changed. One that does not work leaves the connections of
+// before, and is not taken.
+func (l *live) logIn(ctx context.Context, taken []string, log *slog.Logger) []string {
+	if l.tryLogin == nil || !slices.Contains(taken, loginKey) {
+		return taken
+	}
+	if err := l.tryLogin(ctx); err != nil {
+		log.Error("the database does not take the new connection string; only connections of before work", "error", err)
+		return slices.DeleteFunc(taken, func(key string) bool { return key == loginKey })
+	}
+	return taken
 }
 
 // recordFunc records what happened to the server.
@@ -162,12 +217,14 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 			log.Error("the configuration is not reloaded, the one before stays in use", "policies", hash, "error", err)
 			continue
 		}
-		restart := l.replace(next)
-		record(ctx, audit.ServerReload, audit.Done, audit.DetailPolicies, next.policies.Hash())
+		taken, restart := l.replace(next)
+		taken = l.logIn(ctx, taken, log)
+		record(ctx, audit.ServerReload, audit.Done, audit.DetailPolicies, next.policies.Hash(),
+			audit.DetailTaken, strings.Join(taken, ","), audit.DetailRestart, strings.Join(restart, ","))
 		if len(restart) > 0 {
 			log.Warn("some keys of the configuration changed and need a restart", "keys", restart)
 		}
-		log.Info("the configuration is reloaded", "policies", next.policies.Hash())
+		log.Info("the configuration is reloaded", "changed", taken, "policies", next.policies.Hash())
 		if l.reloaded != nil {
 			l.reloaded(ctx)
 		}

@@ -38,7 +38,7 @@ func TestReloadKeepsUnchangedRules(t *testing.T) {
 
 // Every key is either exchanged or named as one that needs a restart.
 func TestReloadKnowsEveryKey(t *testing.T) {
-	known := append(slices.Sorted(maps.Keys(restartKeys)), reloadKeys...)
+	known := append(slices.Sorted(maps.Keys(restartKeys)), slices.Sorted(maps.Keys(reloadKeys))...)
 	c := defaults(nil)
 	for _, key := range slices.Sorted(maps.Keys(c.fields(&strictyaml.Document{}))) {
 		if !slices.Contains(known, key) {
@@ -101,5 +101,30 @@ func TestBareNamesAreTheStaticTokens(t *testing.T) {
 		if p, err := l.Authenticate(t.Context(), "gAAAA"); err != nil || p.Name != "keystone:alice" || p.Formerly != want {
 			t.Errorf("beside a static %s: %+v, %v; want the former name %q", name, p, err, want)
 		}
+	}
+}
+
+// A token that is taken is noted by its id; one that is refused is not.
+func TestUsesOfTokensAreNoted(t *testing.T) {
+	plain, digest := policy.NewToken()
+	unknown, _ := policy.NewToken()
+	tokens, err := policy.NewStaticTokens([]policy.Token{{Name: "alice", Project: "demo", Roles: []string{"member"}, SHA256: digest}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLive(config{tokens: tokens})
+	var used []string
+	l.used = func(id string) { used = append(used, id) }
+	for bearer, want := range map[string]int{unknown: 0, "gAAAA": 0, plain: 1} {
+		used = nil
+		if _, err := l.Authenticate(t.Context(), bearer); (err == nil) != (want == 1) || len(used) != want {
+			t.Errorf("a token that is %v: noted %v, want %d", err, used, want)
+		}
+	}
+	if !slices.Equal(used, []string{policy.TokenID(plain)}) && len(used) > 0 {
+		t.Errorf("noted %v, want the id of the token", used)
+	}
+	if held := l.Held(); len(held) != 1 || held[0].ID != policy.TokenID(plain) {
+		t.Errorf("held are %+v", held)
 	}
 }

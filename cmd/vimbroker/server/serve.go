@@ -69,8 +69,11 @@ is left out means:
 deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP
 the file is read again: tokens, policies, egress rules and the certificate are
 replaced without a restart. A file with a fault changes nothing, and the log
-says what is wrong; so it does of keys that changed and need a restart.
---check checks a file without starting anything: run it before a reload.
+says what is wrong. The log names each key that changed and holds now, and each
+that needs a restart. A new database password needs only a new dsnFile, which
+is read again before each connection, as the files of key stores and Keystone
+are at each login. --check checks a file without starting anything: run it
+before a reload.
 
 It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 		Example: `  vimbroker serve --dev

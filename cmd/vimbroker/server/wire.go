@@ -94,6 +94,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Policy:  s.live,
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
+		Holders: s.live,
 		Reads:   audit.NewReads(c.ReadsOneIn),
 		Log:     log,
 		Now:     store.Now,
@@ -106,7 +107,10 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		return nil, errors.Join(err, s.Close())
 	}
 	s.broker = &starting{Broker: b}
-	s.live.reloaded = s.reloaded
+	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
+	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
+		s.live.tryLogin = database.TryLogin
+	}
 	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Log: log, Version: version})}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
@@ -180,6 +184,10 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		if err := s.store.Run(ctx, s.broker.Passes(), s.log); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
+		return nil
+	})
+	group.Go(func() error {
+		s.broker.KeepTokenUses(ctx)
 		return nil
 	})
 	for _, k := range s.keys {
