@@ -305,7 +305,8 @@ func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Reque
 	return b.policy.Decide(r), nil
 }
 
-// effective is what a question's wish would come to: defaults filled in, and capped.
+// effective is what a question's wish would come to: defaults filled in, and capped. A
+// lease that would have a grade is taken for the narrowest where the question names none.
 func (b *Broker) effective(r policy.Request) policy.Wish {
 	w := r.Wish
 	switch r.Action {
@@ -317,10 +318,13 @@ func (b *Broker) effective(r policy.Request) policy.Wish {
 		w.TTL = b.terms.DefaultTTL
 	}
 	w.TTL = min(w.TTL, b.terms.MaxTTL)
-	if d, err := b.driver(VIMType(r.Resource.VIMType)); err == nil && len(w.Rules.Verbs) == 0 {
+	if d, err := b.driver(VIMType(r.Resource.VIMType)); err == nil {
 		g, err := d.Prepare(Grant{TTL: w.TTL, Role: w.Role, Namespaces: slices.Clone(w.Namespaces), Purpose: w.Purpose})
-		if err == nil {
+		if err == nil && len(w.Rules.Verbs) == 0 {
 			w.TTL, w.Role, w.Namespaces = g.TTL, g.Role, g.Namespaces
+		}
+		if w.Grade == "" {
+			w = narrowest(d, w)
 		}
 	}
 	return w

@@ -47,7 +47,8 @@ type Graded struct {
 }
 
 // Grader is a driver that computes what the holder of a lease can become. A driver
-// that is none issues leases without a grade.
+// that is none issues leases without a grade, which the default
+// policies keep for administrators.
 type Grader interface {
 	// Grade looks at what the grant means on that VIM now. It makes nothing. A role or
 	// namespace that the VIM does not have is ErrInvalid with the field. It is

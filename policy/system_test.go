@@ -85,7 +85,7 @@ func TestSitePoliciesSeeTheActor(t *testing.T) {
 		@id("no-operations-at-edge")
 		forbid (principal, action == Action::"lease:issue", resource)
 		when { principal.actor == "system:lifecycle" };`)})
-	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour}}
+	r := policy.Request{Principal: member, Action: policy.LeaseIssue, Resource: ownVIM, Wish: policy.Wish{TTL: time.Hour, Grade: "bounded"}}
 	if d := policies.Decide(r); !d.Allowed {
 		t.Errorf("the caller herself is denied: %+v", d)
 	}

@@ -35,7 +35,9 @@ func TestTheLoginIsReadAgain(t *testing.T) {
 	if err := s.CreateVIM(t.Context(), registered("v", "core"), entry); err != nil {
 		t.Fatal(err)
 	}
-	anew := func() { db.Exec(t, "", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'vimbroker'") }
+	anew := func() {
+		db.Exec(t, "", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'vimbroker'")
+	}
 	wantWell(t, "at first", s)
 
 	db.Exec(t, "", "ALTER ROLE vimbroker PASSWORD 'canary-of-the-new-login'")

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -123,7 +124,7 @@ func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) 
 		t.Fatal(err)
 	}
 	plain, digest := policy.NewToken()
-	tokens, err := policy.NewStaticTokens([]policy.Token{{Name: "alice", Project: "demo", Roles: []string{policy.RoleMember}, SHA256: digest}})
+	tokens, err := policy.NewStaticTokens([]policy.Token{{Name: "alice", Project: "demo", Roles: []string{policy.RoleAdmin}, SHA256: digest}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +162,10 @@ func TestAThirdVIMTypeNeedsOnlyItsOwnFolder(t *testing.T) {
 	_, err = as.IssueLease(t.Context(), v1.LeaseRequest{VIM: "north", Format: "kubeconfig"}, "")
 	if client.Status(err) != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "depot.ini, json") {
 		t.Errorf("a format that the type does not have: %v, want a 422 that lists those it has", err)
+	}
+	member := policy.Principal{Name: "bob", Project: "demo", Roles: []string{policy.RoleMember}}
+	if _, _, err := b.IssueLease(t.Context(), member, broker.LeaseRequest{VIM: "north"}); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("a member asks for a lease without a grade: %v, want that it is for administrators", err)
 	}
 	s.Plant(t, "lease-of-nobody")
 	if found, err := as.Inventory(t.Context(), "north", false); err != nil || found.Upstream != 1 || found.Rows != 1 || len(found.Orphans)+len(found.Ghosts) > 0 {

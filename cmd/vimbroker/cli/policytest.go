@@ -200,6 +200,9 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 	if q.Wish.TTL == 0 {
 		q.Wish.TTL = time.Hour // what a request is granted that asks for none
 	}
+	if q.Wish.Grade == "" {
+		q.Wish.Grade = policy.Grades[0] // the narrowest, as "policy explain" has it
+	}
 	if c.want != "allowed" && c.want != "denied" {
 		d.Fault(n, at+".want", "must be allowed or denied")
 	}
