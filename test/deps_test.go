@@ -50,6 +50,7 @@ var house = map[string][]string{
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
 	"drivers/outlet":          {"broker/remote", "broker/secret", "policy/egress"},
+	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "policy/audit", "policy/audit/tree"},
 	"drivers/queue":           {"broker", "broker/job"},
@@ -68,7 +69,8 @@ var house = map[string][]string{
 
 // homes says where the SDK of each outside system lives: nowhere else may import it.
 var homes = map[string][]string{
-	"k8s.io/":                        {"drivers/kubernetes"},
+	"k8s.io/":                        {"drivers/kubernetes", "drivers/manifests"},
+	"github.com/fluxcd/":             {"drivers/manifests"},
 	"sigs.k8s.io/":                   {"drivers/kubernetes"},
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},

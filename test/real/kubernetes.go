@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,8 +24,8 @@ const (
 	MaxTokenTTL = 24 * time.Hour
 )
 
-// Cluster is a running Kubernetes without nodes: etcd, API server, controller
-// manager. Its methods are safe for concurrent use, but Restart, Pause and Stop
+// Cluster is a running Kubernetes without nodes, unless they are asked for: etcd, API
+// server, controller manager. Its methods are safe for concurrent use, but Restart, Pause and Stop
 // disturb everyone who uses it.
 type Cluster struct {
 	// Endpoint is the API server's URL, CAPEM the bundle that it is known by.
@@ -48,6 +49,8 @@ type Cluster struct {
 	api      *process.Process
 	manager  *process.Process
 	args     []string // of the API server, for Restart
+	simulate sync.Mutex
+	nodes    *Nodes // guarded by simulate
 }
 
 // StartKubernetes starts a cluster of one's own that keeps everything in dir,
@@ -194,6 +197,11 @@ func (c *Cluster) Resume(t testing.TB) {
 // Stop ends the cluster, at once: nothing in it is worth a graceful end. It may be
 // called twice.
 func (c *Cluster) Stop() {
+	c.simulate.Lock()
+	if c.nodes != nil {
+		c.nodes.Stop()
+	}
+	c.simulate.Unlock()
 	for _, p := range []*process.Process{c.manager, c.api, c.etcd} {
 		if p != nil {
 			p.Kill()

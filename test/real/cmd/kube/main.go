@@ -41,13 +41,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer remove()
-	fmt.Fprintln(stderr, "starting etcd, kube-apiserver and kube-controller-manager on loopback ...")
+	fmt.Fprintln(stderr, "starting etcd, kube-apiserver, kube-controller-manager and a simulated node on loopback ...")
 	began := time.Now()
 	c, err := real.StartKubernetes(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
+	nodes, err := real.StartNodes(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer nodes.Stop()
 	kubeconfig := c.Kubeconfig
 	if *out != "" {
 		text, err := os.ReadFile(c.Kubeconfig)

@@ -1,0 +1,124 @@
+package manifests
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// waiting is an object that a wave waits for.
+type waiting struct {
+	lifecycle.Object
+
+	// done reports whether nothing is to be waited for any more; o is nil for an object
+	// that is not there. An error ends the waiting.
+	done func(o *found) (bool, error)
+	// is what was seen of it last.
+	is      lifecycle.Observation
+	over    bool
+	failure error
+}
+
+// see takes in what was read of an object, and tells of it when it has changed.
+func (r *run) see(w *waiting, o *found) {
+	was := w.is
+	w.is = observation(o, r.instance, w.Resource)
+	w.over, w.failure = w.done(o)
+	if w.over || w.is.Standing != was.Standing || w.is.Ready != was.Ready {
+		r.tell(w.is)
+	}
+}
+
+// longestPause bounds the time between two looks.
+const longestPause = time.Second
+
+// await looks at what is waited for until all of it is over, one fails, or the context ends.
+func (r *run) await(ctx context.Context, all []*waiting) error {
+	for pause := r.pause; ; pause = min(pause*3/2, longestPause) {
+		var open []*waiting
+		for _, w := range all {
+			if w.failure != nil {
+				return r.unready(ctx, []*waiting{w}, w.failure)
+			}
+			if !w.over {
+				open = append(open, w)
+			}
+		}
+		if len(open) == 0 {
+			return r.components(ctx, all)
+		}
+		if err := r.sleep(ctx, pause); err != nil {
+			return r.unready(ctx, open, err)
+		}
+		err := each(ctx, open, func(ctx context.Context, w *waiting) error {
+			o, err := r.get(ctx, w.Resource)
+			if err == nil {
+				r.see(w, o)
+			}
+			return err
+		})
+		if ctx.Err() != nil {
+			return r.unready(ctx, open, ctx.Err())
+		}
+		if err != nil {
+			return err
+		}
+		all = open
+	}
+}
+
+// sleep waits for a while, or until the context ends.
+func (*run) sleep(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// maxNamed bounds how many objects an error names.
+const maxNamed = 5
+
+// unready is the error of what is still waited for.
+func (r *run) unready(ctx context.Context, open []*waiting, cause error) error {
+	r.explain(ctx, open)
+	var says []string
+	for _, w := range open[:min(len(open), maxNamed)] {
+		says = append(says, title(w.Resource)+" "+w.is.Message)
+	}
+	if len(open) > maxNamed {
+		says = append(says, "and others")
+	}
+	return unreadyError(strings.Join(says, "; "), cause)
+}
+
+func notReady(r lifecycle.Resource, message string, cause error) error {
+	return unreadyError(title(r)+" "+message, cause)
+}
+
+func unreadyError(detail string, cause error) error {
+	switch {
+	case errors.Is(cause, context.DeadlineExceeded):
+		detail = "not ready in time: " + detail
+	case errors.Is(cause, context.Canceled):
+		detail = "the operation was stopped while it waited: " + detail
+	case errors.Is(cause, errFailed):
+		detail = errFailed.Error() + ": " + detail
+	}
+	return &broker.Error{Kind: lifecycle.ErrNotReady, Detail: detail, Cause: cause}
+}
+
+// cut is an error as it is, or the one of an object that a call was about when the context ended.
+func (*run) cut(ctx context.Context, r lifecycle.Resource, err error) error {
+	if ctx.Err() == nil || errors.Is(ctx.Err(), context.Canceled) && !errors.Is(err, broker.ErrUnreachable) {
+		return err
+	}
+	return notReady(r, "is not answered for: the API server, or an admission webhook, is still at it", ctx.Err())
+}

@@ -1,0 +1,105 @@
+package manifests
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+var _ lifecycle.Driver = (*Driver)(nil)
+
+// Names of what stands on objects and in packages. Brokers that come after this one
+// rely upon them: never change them.
+const (
+	// fieldManager owns the fields that manifests set.
+	fieldManager = "vimbroker"
+	// prefix begins the labels and annotations that packages cannot set, but for those
+	// that are listed here.
+	prefix = "vimbroker.io/"
+	// instanceLabel holds the instance's id, on objects and on the pods of workloads.
+	instanceLabel = "vimbroker.io/instance"
+	// vduLabel holds the name of the VDU that a pod runs.
+	vduLabel = "vimbroker.io/vdu"
+	// waveAnnotation puts an object into a wave: a whole number, 0 where it is missing.
+	// Each wave is ready before the next begins.
+	waveAnnotation = "vimbroker.io/wave"
+	// outlivesAnnotation says whether an object stays when its instance is terminated:
+	// "true", or "false", which is meant where it is missing but for definitions.
+	outlivesAnnotation = "vimbroker.io/outlives"
+	// variablesAnnotation switches the substitution of variables off: "off".
+	variablesAnnotation = "vimbroker.io/variables"
+)
+
+// sideBySide bounds the calls at a time of one wave.
+const sideBySide = 16
+
+// Driver implements [lifecycle.Driver] for Kubernetes.
+type Driver struct {
+	pause time.Duration // between two looks at what is waited for, at first
+}
+
+// New returns a driver.
+func New() *Driver { return &Driver{pause: 40 * time.Millisecond} }
+
+// VIMType implements [lifecycle.Driver].
+func (*Driver) VIMType() broker.VIMType { return "kubernetes" }
+
+// Survey implements [lifecycle.Driver]: any identity of the cluster may ask which kinds it
+// serves. Whose a definition is has to be read.
+func (*Driver) Survey() lifecycle.Grant {
+	return lifecycle.Grant{ClusterWide: true, Rules: []broker.Rule{{
+		APIGroups: []string{definitionGroup}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"},
+	}}}
+}
+
+// Observe implements [lifecycle.Driver].
+func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource) ([]lifecycle.Observation, error) {
+	s, err := connect(c)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	out := make([]lifecycle.Observation, len(resources))
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(sideBySide)
+	for i, r := range resources {
+		group.Go(func() (err error) {
+			out[i], err = s.observe(within, instance, r)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return out, s.addVNFCs(ctx, instance, out)
+}
+
+// observe looks at one resource; its VNFCs are not among what it finds.
+func (s *server) observe(ctx context.Context, instance string, r lifecycle.Resource) (lifecycle.Observation, error) {
+	o, err := s.get(ctx, r)
+	if err != nil {
+		return lifecycle.Observation{}, err
+	}
+	return observation(o, instance, r), nil
+}
+
+// observation is how a resource stands; o is nil for one that is not there.
+func observation(o *found, instance string, r lifecycle.Resource) lifecycle.Observation {
+	switch {
+	case o == nil:
+		return lifecycle.Observation{Resource: r, Message: "is missing"}
+	case o.owner() != instance:
+		return lifecycle.Observation{Resource: r, Message: "is missing: an object of the same name is not the instance's"}
+	}
+	seen := lifecycle.Observation{Resource: r, Standing: true}
+	s := o.state()
+	seen.Ready, seen.Message = s.ready, s.message
+	if r.Applied != "" {
+		seen.ChangedBy = o.changedBy(r.Applied)
+	}
+	return seen
+}

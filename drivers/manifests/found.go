@@ -1,0 +1,246 @@
+package manifests
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// found is an object as the API server has it.
+type found struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name       string            `json:"name"`
+		UID        string            `json:"uid"`
+		Labels     map[string]string `json:"labels"`
+		Finalizers []string          `json:"finalizers"`
+		// Deleted is when it was asked to go; empty while it is to stay.
+		Deleted string       `json:"deletionTimestamp"`
+		Managed []managedSet `json:"managedFields"`
+	} `json:"metadata"`
+	// whole is the object without the values of a Secret or a ConfigMap.
+	whole map[string]any
+}
+
+// managedSet are the fields that one manager owns.
+type managedSet struct {
+	Manager     string          `json:"manager"`
+	Operation   string          `json:"operation"`
+	Subresource string          `json:"subresource"`
+	Time        string          `json:"time"`
+	Fields      json.RawMessage `json:"fieldsV1"`
+}
+
+// UnmarshalJSON keeps what is used of an object.
+func (o *found) UnmarshalJSON(text []byte) error {
+	type plain found
+	if err := json.Unmarshal(text, (*plain)(o)); err != nil {
+		return err
+	}
+	if err := utiljson.Unmarshal(text, &o.whole); err != nil {
+		return err
+	}
+	delete(mapAt(o.whole, "metadata"), "managedFields")
+	if o.Kind == "Secret" || o.Kind == "ConfigMap" {
+		delete(o.whole, "data")
+		delete(o.whole, "binaryData")
+	}
+	return nil
+}
+
+// get reads an object; nil without an error is one that is not there.
+func (s *server) get(ctx context.Context, r lifecycle.Resource) (*found, error) {
+	var o found
+	err := s.call(ctx, request{method: http.MethodGet, path: pathOf(r)}, &o)
+	switch {
+	case err == nil && (o.Metadata.Name != r.Name || o.Metadata.UID == ""):
+		return nil, notKubernetes("read "+title(r), 0)
+	case err == nil:
+		return &o, nil
+	case isGone(err, r):
+		return nil, nil
+	}
+	return nil, fault(err, "read "+title(r))
+}
+
+// owner is the instance that an object belongs to; empty if it is none's.
+func (o *found) owner() string { return o.Metadata.Labels[instanceLabel] }
+
+// state is how ready an object is.
+type state struct {
+	ready, failed bool
+	// message completes a sentence that begins with the object's name.
+	message string
+}
+
+// state reads an object's status as kstatus does, but for claims, which may be waiting for their
+// first consumer, and for jobs, which are ready when they are complete.
+func (o *found) state() state {
+	if o.Metadata.Deleted != "" {
+		return state{message: o.remains()}
+	}
+	u := &unstructured.Unstructured{Object: o.whole}
+	phase := text(mapAt(o.whole, "status"), "phase")
+	switch kind := u.GroupVersionKind(); {
+	case kind.Group == "" && kind.Kind == "PersistentVolumeClaim" && phase == "Pending":
+		return state{ready: true, message: "waits for its first consumer, or for a volume"}
+	case kind.Group == batch && kind.Kind == "Job":
+		return o.job()
+	}
+	r, err := status.Compute(u)
+	if err != nil {
+		return state{message: "has a status that cannot be read"}
+	}
+	switch r.Status {
+	case status.CurrentStatus:
+		return state{ready: true}
+	case status.FailedStatus:
+		// A pod that cannot be scheduled now may find a node later.
+		return state{failed: o.Kind != "Pod", message: "has failed" + o.because(r)}
+	default:
+		return state{message: "is not ready" + o.because(r)}
+	}
+}
+
+// job is the state of a Job: a wave that follows relies upon what it does.
+func (o *found) job() state {
+	for _, c := range o.conditions() {
+		switch {
+		case c.Status != "True":
+		case c.Type == "Complete", c.Type == "Suspended":
+			return state{ready: true}
+		case c.Type == "Failed":
+			return state{failed: true, message: "has failed" + c.words()}
+		}
+	}
+	return state{message: "is not complete"}
+}
+
+// condition is one of an object's status, without the text that its controller wrote: that may
+// hold anything.
+type condition struct {
+	Type   string `json:"type"`
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+func (c condition) words() string {
+	if c.Reason == "" {
+		return ""
+	}
+	return " (" + c.Reason + ")"
+}
+
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9/._:-]{1,80}$`) })
+
+// word is a name that the remote side chose; empty if it is more than a name.
+func word(s string) string {
+	if plainWord().MatchString(s) {
+		return s
+	}
+	return ""
+}
+
+func (o *found) conditions() []condition {
+	var all []condition
+	for _, c := range mappings(mapAt(o.whole, "status")["conditions"]) {
+		if t := word(text(c, "type")); t != "" {
+			all = append(all, condition{t, text(c, "status"), word(text(c, "reason"))})
+		}
+	}
+	return all
+}
+
+// kstatusSays are the reasons whose messages kstatus writes itself, from numbers.
+var kstatusSays = []string{
+	"LessReady", "LessAvailable", "LessUpdated", "LessReplicas", "ExtraPods", "LatestGenerationNotObserved",
+	"LessCurrent", "NoIPAssigned", "NotBound", "PartitionRollout", "NoScheduled", "PDBSyncing",
+}
+
+// because says what is waited for, in words of kstatus or in the reasons of conditions.
+func (o *found) because(r *status.Result) string {
+	for _, c := range r.Conditions {
+		if slices.Contains(kstatusSays, c.Reason) {
+			return ": " + r.Message
+		}
+	}
+	var says []string
+	for _, c := range o.conditions() {
+		if bad := c.Status != "True"; bad != (c.Type == "Stalled" || c.Type == "Reconciling" || strings.HasSuffix(c.Type, "Failure")) {
+			says = append(says, fmt.Sprintf("%s is %s%s", c.Type, word(c.Status), c.words()))
+		}
+	}
+	if len(says) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(says[:min(len(says), maxNamed)], ", ")
+}
+
+// remains says why an object that was deleted is still there.
+func (o *found) remains() string {
+	var names []string
+	for _, f := range o.Metadata.Finalizers {
+		names = append(names, word(f))
+	}
+	for _, c := range o.conditions() {
+		if c.Status == "True" && strings.HasPrefix(c.Type, "Namespace") {
+			names = append(names, c.Type)
+		}
+	}
+	if len(names) == 0 {
+		return "is being deleted"
+	}
+	return "is being deleted and waits for " + strings.Join(names[:min(len(names), maxNamed)], ", ")
+}
+
+// mark is a digest of which fields our manager owns: another mark later means that somebody
+// changed one of them, and so took it.
+func (o *found) mark() string {
+	for _, m := range o.Metadata.Managed {
+		if m.Manager == fieldManager && m.Operation == "Apply" && m.Subresource == "" {
+			sum := sha256.Sum256(m.Fields)
+			return hex.EncodeToString(sum[:8])
+		}
+	}
+	return "none"
+}
+
+// changedBy names those who own fields since the object was applied last, if any of ours
+// has changed.
+func (o *found) changedBy(applied string) []string {
+	if o.mark() == applied {
+		return nil
+	}
+	var since string
+	for _, m := range o.Metadata.Managed {
+		if m.Manager == fieldManager && m.Operation == "Apply" {
+			since = m.Time
+		}
+	}
+	var names []string
+	for _, m := range o.Metadata.Managed {
+		if m.Manager == fieldManager || m.Subresource == "status" || m.Time < since { // times in RFC 3339, UTC
+			continue
+		}
+		if name := word(m.Manager); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"unknown"}
+	}
+	return names
+}

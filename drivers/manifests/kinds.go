@@ -1,0 +1,152 @@
+package manifests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// kind is what the cluster says of one.
+type kind struct {
+	plural     string
+	namespaced bool
+	// scales: it has the subresource scale.
+	scales bool
+}
+
+type groupKind struct{ group, version, kind string }
+
+// kinds are those that a plan speaks of, as the cluster serves them now.
+type kinds map[groupKind]kind
+
+var pluralName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,252})$`) })
+
+// kindsOf asks the cluster for every group and version that the resources name, and for
+// no other. What it does not serve is not in the answer.
+func (s *server) kindsOf(ctx context.Context, resources []lifecycle.Resource) (kinds, error) {
+	var versions []string
+	for _, r := range resources {
+		versions = append(versions, r.Group+"/"+r.Version)
+	}
+	slices.Sort(versions)
+	versions = slices.Compact(versions)
+	var (
+		mu    sync.Mutex
+		known = kinds{}
+	)
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(sideBySide)
+	for _, v := range versions {
+		group.Go(func() error {
+			name, version, _ := strings.Cut(v, "/")
+			list, err := s.served(within, name, version)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			known.add(name, version, list)
+			return nil
+		})
+	}
+	return known, group.Wait()
+}
+
+func (k kinds) add(group, version string, list []metav1.APIResource) {
+	for _, r := range list {
+		if !pluralName().MatchString(r.Name) || !slices.Contains(r.Verbs, "patch") || !slices.Contains(r.Verbs, "delete") {
+			continue // a subresource, or what cannot be applied
+		}
+		k[groupKind{group, version, r.Kind}] = kind{
+			plural: r.Name, namespaced: r.Namespaced,
+			scales: slices.ContainsFunc(list, func(sub metav1.APIResource) bool { return sub.Name == r.Name+"/scale" }),
+		}
+	}
+}
+
+// served lists the resources of a version of a group; none for one that is not served.
+func (s *server) served(ctx context.Context, group, version string) ([]metav1.APIResource, error) {
+	path, deed := "/api/"+version, "ask which kinds the cluster serves"
+	if group != "" {
+		path = "/apis/" + group + "/" + version
+	}
+	var list metav1.APIResourceList
+	err := s.call(ctx, request{method: http.MethodGet, path: path}, &list)
+	if err == nil {
+		if list.Kind != "APIResourceList" {
+			return nil, notKubernetes(deed, 0)
+		}
+		return list.APIResources, nil
+	}
+	if said, ok := errors.AsType[*refusal](err); !ok || said.code != http.StatusNotFound {
+		return nil, fault(err, deed)
+	}
+	// That 404 may be anybody's: only the list of all groups says that there is none.
+	var groups metav1.APIGroupList
+	if err := s.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
+		return nil, fault(err, deed)
+	}
+	if groups.Kind != "APIGroupList" || slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool {
+		return g.Name == group && slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.Version == version })
+	}) {
+		return nil, notKubernetes(deed, http.StatusNotFound)
+	}
+	return nil, nil
+}
+
+// define adds the kinds that a definition of a package brings, unless the cluster has
+// them already.
+func (k kinds) define(o *object) error {
+	spec := mapAt(o.content, "spec")
+	group, names := text(spec, "group"), mapAt(spec, "names")
+	plural, scope := text(names, "plural"), text(spec, "scope")
+	if !pluralName().MatchString(plural) || !pluralName().MatchString(group) || !kindName().MatchString(text(names, "kind")) ||
+		scope != "Namespaced" && scope != "Cluster" {
+		return o.fault(nil, "%s needs spec.group, spec.scope (Namespaced or Cluster), spec.names.kind and spec.names.plural", o.titleIn())
+	}
+	for _, v := range mappings(spec["versions"]) {
+		name := groupKind{group, text(v, "name"), text(names, "kind")}
+		if _, there := k[name]; !there && v["served"] == true {
+			k[name] = kind{plural: plural, namespaced: scope == "Namespaced", scales: mapAt(v, "subresources")["scale"] != nil}
+		}
+	}
+	return nil
+}
+
+// resolve looks up an object's kind, and puts it where it belongs.
+func (k kinds) resolve(o *object, namespace string) (kind, error) {
+	found, ok := k[groupKind{o.Group, o.Version, o.Kind}]
+	if !ok {
+		version := strings.TrimPrefix(o.Group+"/"+o.Version, "/")
+		return kind{}, &broker.Error{
+			Kind:   broker.ErrUnsupported,
+			Detail: fmt.Sprintf("%s:%d: the cluster serves no kind %s of %s", o.file, o.line, o.Kind, version),
+			Remedy: "install its definition on the cluster, or bring it in the package",
+		}
+	}
+	o.Plural = found.plural
+	meta := o.content["metadata"].(map[string]any)
+	switch {
+	case !found.namespaced && o.Namespace != "":
+		o.Namespace = ""
+		delete(meta, "namespace")
+	case found.namespaced && o.Namespace == "":
+		o.Namespace = namespace
+		meta["namespace"] = namespace
+	case found.namespaced && o.Namespace != namespace:
+		return kind{}, o.fault(child(o.root, "metadata"), "%s is in namespace %s, and the instance is in %s; leave the namespace out",
+			o.titleIn(), o.Namespace, namespace)
+	}
+	return found, nil
+}

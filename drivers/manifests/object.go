@@ -1,0 +1,260 @@
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// maxObject bounds one object, in bytes of JSON: etcd takes requests of 1.5 MiB.
+const maxObject = 1_500_000
+
+// object is an object of a manifest, and where it stands.
+type object struct {
+	document
+
+	lifecycle.Resource
+	content map[string]any
+	wave    int
+	// order counts the objects of a package from its beginning.
+	order int
+}
+
+// objects reads the objects of a package. Their kinds are not looked up yet.
+func objects(in lifecycle.PlanInput) ([]*object, error) {
+	vars := variablesOf(in)
+	var all []*object
+	err := documents(in.Manifests, func(d document) error {
+		return d.objects(vars, func(o *object) error {
+			if len(all) == maxObjects {
+				return &broker.Error{Kind: broker.ErrInvalid, Detail: fmt.Sprintf("the manifests hold more than %d objects", maxObjects)}
+			}
+			o.order = len(all)
+			all = append(all, o)
+			return o.read()
+		})
+	})
+	if err == nil && len(all) == 0 {
+		err = &broker.Error{Kind: broker.ErrInvalid, Detail: "the manifests hold no object"}
+	}
+	return all, err
+}
+
+// objects calls each for the objects of a document: itself, or the items of a List.
+func (d document) objects(vars variables, each func(*object) error) error {
+	if scalarOf(d.root, "kind") == "List" && scalarOf(d.root, "apiVersion") == "v1" {
+		items := child(d.root, "items")
+		if items == nil || items.Kind != yaml.SequenceNode {
+			return d.fault(d.root, "is a List without items")
+		}
+		for _, item := range items.Content {
+			if item.Kind != yaml.MappingNode {
+				return d.fault(item, "must be an object")
+			}
+			one := document{file: d.file, line: d.line, root: item}
+			if err := one.object(vars, each); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return d.object(vars, each)
+}
+
+func (d document) object(vars variables, each func(*object) error) error {
+	if scalarOf(child(child(d.root, "metadata"), "annotations"), variablesAnnotation) == "off" {
+		vars = nil
+	}
+	content, err := d.value(d.root, vars, false)
+	if err != nil {
+		return err
+	}
+	return each(&object{document: d, content: content.(map[string]any)})
+}
+
+// child is the value of a key; nil where there is none.
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func scalarOf(n *yaml.Node, key string) string {
+	if c := child(n, key); c != nil && c.Kind == yaml.ScalarNode {
+		return c.Value
+	}
+	return ""
+}
+
+var (
+	kindName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`) })
+	versionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{1,63}$`) })
+)
+
+// read takes what an object is from its content, and takes out of it what only the API
+// server sets.
+func (o *object) read() error {
+	o.Group, o.Version = groupVersion(text(o.content, "apiVersion"))
+	o.Kind = text(o.content, "kind")
+	meta, ok := o.content["metadata"].(map[string]any)
+	switch {
+	case !versionName().MatchString(o.Version) || o.Group != "" && len(validation.IsDNS1123Subdomain(o.Group)) > 0:
+		return o.fault(o.root, "apiVersion is missing, or is none")
+	case !kindName().MatchString(o.Kind):
+		return o.fault(o.root, "kind is missing, or is none")
+	case !ok:
+		return o.fault(o.root, "%s has no metadata", o.Kind)
+	case meta["generateName"] != nil:
+		return o.fault(child(o.root, "metadata"), "%s has a generateName; give it a name", o.Kind)
+	}
+	o.Name, o.Namespace = text(meta, "name"), text(meta, "namespace")
+	if o.Name == "" || len(o.Name) > 253 || len(content.IsPathSegmentName(o.Name)) > 0 || strings.ContainsFunc(o.Name, unprintable) {
+		return o.fault(child(o.root, "metadata"), "%s has no name, or one that cannot be", o.Kind)
+	}
+	if o.Namespace != "" && len(validation.IsDNS1123Label(o.Namespace)) > 0 {
+		return o.fault(child(o.root, "metadata"), "%s has a namespace that cannot be", o.titleIn())
+	}
+	delete(o.content, "status")
+	for _, key := range []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+		delete(meta, key)
+	}
+	for _, key := range []string{"labels", "annotations"} {
+		if m, is := meta[key].(map[string]any); meta[key] != nil && !is || is && slices.ContainsFunc(mapped(m), notText) {
+			return o.fault(child(child(o.root, "metadata"), key), "%s has %s that are no texts; put them in quotes", o.titleIn(), key)
+		}
+	}
+	if err := o.readAnnotations(meta); err != nil {
+		return err
+	}
+	size, err := json.Marshal(o.content)
+	if err != nil {
+		return o.fault(o.root, "%s holds what JSON cannot say", o.titleIn())
+	}
+	if len(size) > maxObject {
+		return o.fault(o.root, "%s has %d bytes as JSON, and %d are the most", o.titleIn(), len(size), maxObject)
+	}
+	return nil
+}
+
+// readAnnotations takes our own annotations. Others of our prefix, and labels, are refused:
+// they say whose an object is.
+func (o *object) readAnnotations(meta map[string]any) error {
+	o.Outlives = o.Kind == definitionKind && o.Group == definitionGroup
+	annotations, _ := meta["annotations"].(map[string]any)
+	for key, value := range annotations {
+		value, _ := value.(string)
+		at := child(child(o.root, "metadata"), "annotations")
+		switch key {
+		case waveAnnotation:
+			n, err := strconv.ParseInt(value, 10, 16)
+			if err != nil {
+				return o.fault(at, "%s: annotation %s must be a whole number from -32768 to 32767", o.titleIn(), waveAnnotation)
+			}
+			o.wave = int(n)
+		case outlivesAnnotation:
+			if value != "true" && value != "false" {
+				return o.fault(at, `%s: annotation %s must be "true" or "false"`, o.titleIn(), outlivesAnnotation)
+			}
+			o.Outlives = value == "true"
+		case variablesAnnotation:
+			if value != "off" {
+				return o.fault(at, `%s: annotation %s must be "off"`, o.titleIn(), variablesAnnotation)
+			}
+		default:
+			if strings.HasPrefix(key, prefix) {
+				return o.fault(at, "%s: an annotation that begins with %s is not one of a package's", o.titleIn(), prefix)
+			}
+		}
+	}
+	if labelled(o.content) {
+		return o.fault(nil, "%s: a label that begins with %s is not one of a package's", o.titleIn(), prefix)
+	}
+	return nil
+}
+
+// labelled reports whether labels of our prefix are anywhere in an object, templates included.
+func labelled(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		labels, _ := v["labels"].(map[string]any)
+		for key := range labels {
+			if strings.HasPrefix(key, prefix) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(mapped(v), labelled)
+	case []any:
+		return slices.ContainsFunc(v, labelled)
+	}
+	return false
+}
+
+// titleIn names the object without its namespace, which may not be known yet.
+func (o *object) titleIn() string { return o.Kind + " " + o.Name }
+
+// own adds what makes the object the instance's.
+func (o *object) own(instance string) {
+	setText(o.content["metadata"].(map[string]any), "labels", instanceLabel, instance)
+	for _, t := range templates(o.Resource, o.content) {
+		meta, ok := t["metadata"].(map[string]any)
+		if !ok {
+			meta = map[string]any{}
+			t["metadata"] = meta
+		}
+		setText(meta, "labels", instanceLabel, instance)
+		if o.VDU != "" {
+			setText(meta, "labels", vduLabel, o.VDU)
+		}
+	}
+}
+
+// setText sets one text in a mapping of a mapping.
+func setText(m map[string]any, key, name, value string) {
+	inner, ok := m[key].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		m[key] = inner
+	}
+	inner[name] = value
+}
+
+func groupVersion(s string) (group, version string) {
+	if group, version, ok := strings.Cut(s, "/"); ok {
+		return group, version
+	}
+	return "", s
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func mapped(m map[string]any) []any {
+	all := make([]any, 0, len(m))
+	for _, v := range m {
+		all = append(all, v)
+	}
+	return all
+}
+
+func notText(v any) bool { _, is := v.(string); return !is }
+
+func unprintable(r rune) bool { return r <= ' ' || r > '~' }

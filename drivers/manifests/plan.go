@@ -1,0 +1,452 @@
+package manifests
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Plan implements [lifecycle.Driver].
+func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	var p draft
+	if in.Observing {
+		p.observe(in.Standing)
+		return p.done(), nil
+	}
+	s, err := connect(c)
+	if err != nil {
+		return lifecycle.Plan{}, err
+	}
+	defer s.close()
+	switch in.Operation {
+	case lifecycle.Instantiate, lifecycle.ChangePackage:
+		if err = p.applyAll(ctx, s, in); err == nil {
+			err = p.remove(ctx, s, p.left(in.Standing))
+		}
+	case lifecycle.Heal:
+		if err = p.applyAll(ctx, s, in); err == nil {
+			err = p.replace(in)
+		}
+	case lifecycle.ScaleVNF:
+		err = p.scale(in)
+	case lifecycle.Terminate:
+		err = p.remove(ctx, s, in.Standing)
+		p.resources = nil
+	default:
+		err = &broker.Error{Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("operation %s is not one of CNFs on Kubernetes", in.Operation)}
+	}
+	if err != nil {
+		return lifecycle.Plan{}, err
+	}
+	return p.done(), nil
+}
+
+// draft is a plan in the making.
+type draft struct {
+	stages    []lifecycle.Stage
+	resources []lifecycle.Resource
+	facts     facts
+	// rules are those of the last stage; they are written into it when it ends.
+	rules *rules
+	// objects are those that are applied; replace applies a pod again.
+	objects []*object
+}
+
+func (p *draft) done() lifecycle.Plan {
+	p.end()
+	return lifecycle.Plan{Stages: p.stages, Resources: p.resources, Facts: p.facts.done()}
+}
+
+// stage returns the stage for a wave in a namespace, or without one in the cluster. The last
+// one goes on if it has that scope, and room for so many rules more.
+func (p *draft) stage(namespace string, more int) *lifecycle.Stage {
+	if p.rules != nil {
+		last := &p.stages[len(p.stages)-1]
+		if last.Grant.ClusterWide == (namespace == "") && (namespace == "" || last.Grant.Namespaces[0] == namespace) && p.rules.size()+more <= maxRules {
+			return last
+		}
+	}
+	p.end()
+	g := lifecycle.Grant{ClusterWide: namespace == ""}
+	if namespace != "" {
+		g.Namespaces = []string{namespace}
+	}
+	p.stages, p.rules = append(p.stages, lifecycle.Stage{Grant: g}), &rules{}
+	return &p.stages[len(p.stages)-1]
+}
+
+func (p *draft) end() {
+	if p.rules != nil {
+		p.stages[len(p.stages)-1].Grant.Rules, p.rules = p.rules.done(), nil
+	}
+}
+
+// step adds an object to the last wave, or to a new one: where begins says so, where the deed or the
+// namespace changes, and where a lease has no room for another rule.
+func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow func(*rules) error) error {
+	stages := len(p.stages)
+	trial := &rules{}
+	if err := allow(trial); err != nil {
+		return err
+	}
+	if trial.size() > maxRules {
+		return &broker.Error{
+			Kind:   broker.ErrUnsupported,
+			Detail: fmt.Sprintf("%s needs %d rules of its lease, and %d are the most", title(o.Resource), trial.size(), maxRules),
+			Remedy: "divide the role into several",
+		}
+	}
+	stage := p.stage(o.Namespace, trial.size())
+	if begins || len(p.stages) != stages || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
+		stage.Waves = append(stage.Waves, lifecycle.Wave{Deed: deed})
+	}
+	wave := &stage.Waves[len(stage.Waves)-1]
+	wave.Objects = append(wave.Objects, o)
+	return allow(p.rules)
+}
+
+// waves counts those of the plan.
+func (p *draft) waves() (n int) {
+	for _, s := range p.stages {
+		n += len(s.Waves)
+	}
+	return n
+}
+
+// applyAll plans to apply everything that the manifests hold.
+func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput) error {
+	all, err := objects(in)
+	if err != nil {
+		return err
+	}
+	resources := make([]lifecycle.Resource, len(all))
+	for i, o := range all {
+		resources[i] = o.Resource
+	}
+	known, err := s.kindsOf(ctx, resources)
+	if err != nil {
+		return err
+	}
+	if all, err = s.definitions(ctx, in.Instance, all, known); err != nil {
+		return err
+	}
+	if err := settle(in, all, known); err != nil {
+		return err
+	}
+	arrange(all)
+	p.objects = all
+	for i, o := range all {
+		if err := p.apply(in, i, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply plans one object.
+func (p *draft) apply(in lifecycle.PlanInput, i int, o *object) error {
+	o.own(in.Instance)
+	manifest, err := json.Marshal(o.content, json.Deterministic(true))
+	if err != nil {
+		return o.fault(nil, "%s holds what JSON cannot say", o.titleIn())
+	}
+	if was := find(in.Standing, o.Resource); was != nil {
+		o.Applied = was.Applied
+	}
+	object := lifecycle.Object{Resource: o.Resource, Manifest: secret.NewText(string(manifest))}
+	err = p.step(lifecycle.Apply, i == 0 || !sameWave(p.objects[i-1], o), object, func(r *rules) error {
+		r.apply(o.Resource)
+		if o.VDU != "" {
+			r.pods()
+		}
+		return r.roleRules(o, p.brought)
+	})
+	if err != nil {
+		return err
+	}
+	o.Wave = p.waves() - 1
+	stage := p.stages[len(p.stages)-1]
+	wave := stage.Waves[len(stage.Waves)-1]
+	wave.Objects[len(wave.Objects)-1].Wave = o.Wave
+	p.resources = append(p.resources, o.Resource)
+	p.facts.add(o.Resource, o.content)
+	return nil
+}
+
+// brought is the role of the package with that name; nil if it brings none.
+func (p *draft) brought(kind, namespace, name string) *object {
+	for _, o := range p.objects {
+		if o.Group == rbacGroup && o.Kind == kind && o.Namespace == namespace && o.Name == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// definitions learns the kinds that definitions of the package bring. A definition that stands on
+// the cluster and is another's is used as it is, and is not the instance's.
+func (s *server) definitions(ctx context.Context, instance string, all []*object, known kinds) ([]*object, error) {
+	own := all[:0:0]
+	for _, o := range all {
+		if bandOf(o.Resource) == definitions && known[groupKind{o.Group, o.Version, o.Kind}].plural != "" {
+			o.Plural = known[groupKind{o.Group, o.Version, o.Kind}].plural
+			there, err := s.get(ctx, o.Resource)
+			if err != nil {
+				return nil, err
+			}
+			if there != nil && there.owner() != instance {
+				continue
+			}
+			if err := known.define(o); err != nil {
+				return nil, err
+			}
+		}
+		own = append(own, o)
+	}
+	return own, nil
+}
+
+// settle gives each object its kind, namespace and VDU, and refuses what cannot be together.
+func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
+	seen := map[groupKind]map[string]*object{}
+	vdus := map[string]*object{}
+	scaled := autoscaled(all)
+	for _, o := range all {
+		k, err := known.resolve(o, in.Namespace)
+		if err != nil {
+			return err
+		}
+		same := groupKind{o.Group, "", o.Kind}
+		if seen[same] == nil {
+			seen[same] = map[string]*object{}
+		}
+		if other := seen[same][o.Name]; other != nil {
+			return o.fault(nil, "%s is in %s:%d too; keep one", title(o.Resource), other.file, other.line)
+		}
+		seen[same][o.Name] = o
+		replicas, isVDU := in.Replicas[o.Name]
+		if !isVDU || !isWorkload(o.Resource) && !k.scales {
+			continue
+		}
+		if other := vdus[o.Name]; other != nil {
+			return o.fault(nil, "%s and %s are both named as VDU %s; only one can run it", o.titleIn(), other.titleIn(), o.Name)
+		}
+		if len(validation.IsValidLabelValue(o.Name)) > 0 {
+			return o.fault(nil, "%s runs a VDU, and its name is longer than a label can be (63)", o.titleIn())
+		}
+		vdus[o.Name], o.VDU = o, o.Name
+		spec := mapAt(o.content, "spec")
+		if k.scales && spec != nil && !scaled[o.Kind+"/"+o.Name] && (isWorkload(o.Resource) || spec["replicas"] != nil) {
+			spec["replicas"] = int64(replicas)
+		}
+	}
+	return outliving(all)
+}
+
+// autoscaled are the workloads, as KIND/NAME, whose number of replicas an autoscaler of the package sets.
+func autoscaled(all []*object) map[string]bool {
+	found := map[string]bool{}
+	for _, o := range all {
+		if o.Group == "autoscaling" && o.Kind == "HorizontalPodAutoscaler" {
+			ref := mapAt(o.content, "spec", "scaleTargetRef")
+			found[text(ref, "kind")+"/"+text(ref, "name")] = true
+		}
+	}
+	return found
+}
+
+// outliving refuses what is to stay in something that goes.
+func outliving(all []*object) error {
+	goes := map[string]bool{}
+	for _, o := range all {
+		if bandOf(o.Resource) == namespaces && !o.Outlives {
+			goes[o.Name] = true
+		}
+	}
+	for _, o := range all {
+		if o.Outlives && goes[o.Namespace] {
+			return o.fault(nil, "%s outlives the instance, and its namespace, which the package brings, does not", o.titleIn())
+		}
+	}
+	return nil
+}
+
+func same(a, b lifecycle.Resource) bool {
+	return a.Group == b.Group && a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
+}
+
+// find is the one among resources that is the same object.
+func find(resources []lifecycle.Resource, r lifecycle.Resource) *lifecycle.Resource {
+	i := slices.IndexFunc(resources, func(other lifecycle.Resource) bool { return same(other, r) })
+	if i < 0 {
+		return nil
+	}
+	return &resources[i]
+}
+
+// left are those that stand and that the plan does not apply. What outlives stays
+// the instance's.
+func (p *draft) left(standing []lifecycle.Resource) []lifecycle.Resource {
+	var left []lifecycle.Resource
+	for _, r := range standing {
+		if find(p.resources, r) == nil {
+			left = append(left, r)
+			if r.Outlives {
+				p.resources = append(p.resources, r)
+			}
+		}
+	}
+	return left
+}
+
+// remove plans to delete resources but those that outlive the instance, the last made first.
+func (p *draft) remove(ctx context.Context, s *server, all []lifecycle.Resource) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(r lifecycle.Resource) bool { return r.Outlives })
+	known, err := s.kindsOf(ctx, all)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b lifecycle.Resource) int {
+		return cmp.Or(cmp.Compare(b.Wave, a.Wave), cmp.Compare(rank(b), rank(a)))
+	})
+	wave := -1
+	for _, r := range all {
+		if _, served := known[groupKind{r.Group, r.Version, r.Kind}]; !served {
+			continue // its definition is gone, and the object with it
+		}
+		p.facts.add(r, nil)
+		err := p.step(lifecycle.Delete, r.Wave != wave, lifecycle.Object{Resource: r}, func(rules *rules) error {
+			rules.allow(r.Group, r.Plural, r.Name, "get", "delete")
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		wave = r.Wave
+	}
+	return nil
+}
+
+// scale plans to give each VDU its number of replicas.
+func (p *draft) scale(in lifecycle.PlanInput) error {
+	p.resources = in.Standing
+	done := map[string]bool{}
+	for _, r := range in.Standing {
+		p.facts.add(r, nil)
+		replicas, ok := in.Replicas[r.VDU]
+		if r.VDU == "" || !ok {
+			continue
+		}
+		err := p.step(lifecycle.Scale, len(done) == 0, lifecycle.Object{Resource: r, Replicas: replicas}, func(rules *rules) error {
+			rules.allow(r.Group, r.Plural, r.Name, "get")
+			rules.allow(r.Group, r.Plural+"/scale", r.Name, "patch")
+			rules.pods()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		done[r.VDU] = true
+	}
+	for vdu := range in.Replicas {
+		if !done[vdu] {
+			return &broker.Error{
+				Kind: broker.ErrInvalid, Detail: fmt.Sprintf("VDU %s cannot be scaled: no workload of the instance has its name", vdu),
+			}
+		}
+	}
+	return nil
+}
+
+// replace plans to remove pods, and to wait for those that follow them.
+func (p *draft) replace(in lifecycle.PlanInput) error {
+	if len(in.VNFCs) == 0 {
+		return nil
+	}
+	var wave *lifecycle.Wave
+	for _, r := range p.resources {
+		var mine []lifecycle.VNFC
+		for _, v := range in.VNFCs {
+			if v.VDU == r.VDU && r.VDU != "" {
+				mine = append(mine, v)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		o := lifecycle.Object{Resource: r}
+		if r.Kind == "Pod" && r.Group == "" {
+			o.Manifest = p.manifest(r) // nobody else makes it again
+		}
+		err := p.step(lifecycle.Replace, wave == nil, o, func(rules *rules) error {
+			rules.allow(r.Group, r.Plural, r.Name, "get")
+			if !o.Manifest.Empty() {
+				rules.apply(r)
+			}
+			rules.pods()
+			for _, v := range mine {
+				rules.allow("", "pods", v.Name, "get", "delete")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		stage := p.stages[len(p.stages)-1]
+		wave = &stage.Waves[len(stage.Waves)-1]
+		wave.VNFCs = append(wave.VNFCs, mine...)
+	}
+	for _, v := range in.VNFCs {
+		if !slices.ContainsFunc(p.resources, func(r lifecycle.Resource) bool { return r.VDU == v.VDU && v.VDU != "" && r.Namespace == v.Namespace }) {
+			return &broker.Error{Kind: broker.ErrInvalid, Detail: fmt.Sprintf("%s %s/%s runs no VDU of the instance", v.Kind, v.Namespace, v.Name)}
+		}
+	}
+	return nil
+}
+
+// manifest is the whole object that the plan applies.
+func (p *draft) manifest(r lifecycle.Resource) secret.Text {
+	for _, s := range p.stages {
+		for _, w := range s.Waves {
+			for _, o := range w.Objects {
+				if w.Deed == lifecycle.Apply && same(o.Resource, r) {
+					return o.Manifest
+				}
+			}
+		}
+	}
+	return secret.Text{}
+}
+
+// observe plans to look.
+func (p *draft) observe(standing []lifecycle.Resource) {
+	p.resources = standing
+	var look rules
+	g := lifecycle.Grant{}
+	for _, r := range standing {
+		p.facts.add(r, nil)
+		look.allow(r.Group, r.Plural, r.Name, "get")
+		if r.VDU != "" {
+			look.pods()
+		}
+		if r.Namespace == "" {
+			g.ClusterWide = true
+		} else if !slices.Contains(g.Namespaces, r.Namespace) {
+			g.Namespaces = append(g.Namespaces, r.Namespace)
+		}
+	}
+	if g.ClusterWide {
+		g.Namespaces = nil
+	}
+	g.Rules = look.done()
+	p.stages = []lifecycle.Stage{{Grant: g}}
+}

@@ -1,0 +1,252 @@
+package manifests
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// run is one wave being done.
+type run struct {
+	*server
+
+	pause    time.Duration
+	instance string
+	wave     lifecycle.Wave
+
+	mu       sync.Mutex // guards progress, whose calls come one at a time
+	progress func(lifecycle.Observation)
+}
+
+// Run implements [lifecycle.Driver].
+func (d *Driver) Run(ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+	s, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	r := &run{server: s, pause: d.pause, instance: instance, wave: w, progress: progress}
+	switch w.Deed {
+	case lifecycle.Apply:
+		return r.applyAll(ctx)
+	case lifecycle.Scale:
+		return r.scaleAll(ctx)
+	case lifecycle.Replace:
+		return r.replaceAll(ctx)
+	case lifecycle.Delete:
+		return r.deleteAll(ctx)
+	}
+	return fmt.Errorf("deed %q: %w", w.Deed, broker.ErrUnsupported)
+}
+
+func (r *run) tell(o lifecycle.Observation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress(o)
+}
+
+// each does something for objects side by side. The first error ends it.
+func each[T any](ctx context.Context, all []T, do func(context.Context, T) error) error {
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(sideBySide)
+	for _, one := range all {
+		group.Go(func() error { return do(within, one) })
+	}
+	return group.Wait()
+}
+
+// applyAll makes the objects in the order of their kinds, and then waits for all.
+func (r *run) applyAll(ctx context.Context) error {
+	var all []*waiting
+	for rest := r.wave.Objects; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rank(rest[n].Resource) == rank(rest[0].Resource) {
+			n++
+		}
+		made := make([]*waiting, n)
+		for i := range made {
+			made[i] = &waiting{Object: rest[i], done: r.isReady}
+		}
+		err := each(ctx, made, func(ctx context.Context, w *waiting) error {
+			o, err := r.apply(ctx, w.Object)
+			if err != nil {
+				return err
+			}
+			w.Applied = o.mark()
+			r.see(w, o)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		all, rest = append(all, made...), rest[n:]
+	}
+	return r.await(ctx, all)
+}
+
+// noVersion is a resourceVersion that no object has: etcd counts from 1, and the first
+// object that it keeps is one more.
+const noVersion = "1"
+
+// apply makes one object, or changes it to what the manifest says.
+func (r *run) apply(ctx context.Context, o lifecycle.Object) (*found, error) {
+	content, err := parse(o)
+	if err != nil {
+		return nil, err
+	}
+	for stands := o.Applied != ""; ; stands = true {
+		var there *found
+		if stands {
+			if there, err = r.get(ctx, o.Resource); err != nil {
+				return nil, r.cut(ctx, o.Resource, err)
+			}
+		}
+		switch {
+		case there != nil && there.owner() != r.instance:
+			return nil, foreign(o.Resource)
+		case there != nil && there.Metadata.Deleted != "":
+			// It was told to go before. It is made again when it is gone.
+			err = errors.New(there.remains())
+		default:
+			var made *found
+			if made, err = r.patch(ctx, o.Resource, content, there); err == nil {
+				return made, nil
+			}
+			if !isConflict(err) {
+				return nil, r.cut(ctx, o.Resource, fault(err, "apply "+title(o.Resource)))
+			}
+			// Something stands there, or is not what it was: see whose it is.
+			err = errors.New("is changed by others again and again")
+		}
+		if r.sleep(ctx, r.pause) != nil {
+			return nil, notReady(o.Resource, err.Error(), ctx.Err())
+		}
+	}
+}
+
+func parse(o lifecycle.Object) (content map[string]any, err error) {
+	decoder := json.NewDecoder(strings.NewReader(o.Manifest.Reveal()))
+	decoder.UseNumber()
+	if err = decoder.Decode(&content); err == nil && mapAt(content, "metadata") != nil {
+		return content, nil
+	}
+	return nil, &broker.Error{Kind: broker.ErrInvalid, Detail: "the manifest of " + title(o.Resource) + " is none"}
+}
+
+// patch applies content to the very object that is there, or makes one where none is.
+func (r *run) patch(ctx context.Context, to lifecycle.Resource, content map[string]any, there *found) (*found, error) {
+	meta := mapAt(content, "metadata")
+	delete(meta, "uid")
+	delete(meta, "resourceVersion")
+	if there != nil {
+		meta["uid"] = there.Metadata.UID
+	} else {
+		meta["resourceVersion"] = noVersion
+	}
+	body, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(body)
+	var made found
+	err = r.call(ctx, request{
+		method: http.MethodPatch, path: pathOf(to), content: "application/apply-patch+yaml", body: body,
+		// force: fields of our own object that somebody else took are taken back.
+		query: url.Values{"fieldManager": {fieldManager}, "force": {"true"}, "fieldValidation": {"Strict"}},
+	}, &made)
+	if err == nil && (made.Metadata.Name != to.Name || made.owner() != r.instance) {
+		err = errNotKubernetes
+	}
+	return &made, err
+}
+
+// deleteAll removes objects, custom resources before those that may be needed to end
+// them, and waits until all are gone.
+func (r *run) deleteAll(ctx context.Context) error {
+	var custom, others []*waiting
+	for _, o := range r.wave.Objects {
+		w := &waiting{Object: o, done: r.isGone}
+		if isCustom(o.Resource) {
+			custom = append(custom, w)
+		} else {
+			others = append(others, w)
+		}
+	}
+	for _, all := range [][]*waiting{custom, others} {
+		for _, w := range all { // one after the other: the order is that of the plan
+			if err := r.remove(ctx, w); err != nil {
+				return r.cut(ctx, w.Resource, err)
+			}
+		}
+		if err := r.await(ctx, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes the very object that is there, if it is the instance's, and what it owns before it.
+func (r *run) remove(ctx context.Context, w *waiting) error {
+	o, err := r.get(ctx, w.Resource)
+	if err != nil {
+		return err
+	}
+	if o != nil && o.owner() == r.instance && o.Metadata.Deleted == "" {
+		err = r.deleteByUID(ctx, w.Resource, o.Metadata.UID, "Foreground")
+		if err == nil {
+			o.Metadata.Deleted = "now"
+		} else if isGone(err, w.Resource) || isConflict(err) {
+			o = nil // it went, and perhaps another came
+		} else {
+			return fault(err, "delete "+title(w.Resource))
+		}
+	}
+	r.see(w, o)
+	return nil
+}
+
+func (s *server) deleteByUID(ctx context.Context, r lifecycle.Resource, uid, propagation string) error {
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation, "preconditions": map[string]string{"uid": uid},
+	})
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Kind string `json:"kind"`
+	}
+	err = s.call(ctx, request{method: http.MethodDelete, path: pathOf(r), content: "application/json", body: body}, &answer)
+	if err == nil && answer.Kind == "" {
+		err = errNotKubernetes // a page of some gateway has deleted nothing
+	}
+	return err
+}
+
+// isGone reports whether nothing of the instance's is there any more.
+func (r *run) isGone(o *found) (bool, error) { return o == nil || o.owner() != r.instance, nil }
+
+// isReady reports whether an object is as its manifest wants it.
+func (r *run) isReady(o *found) (bool, error) {
+	if o == nil || o.owner() != r.instance {
+		return false, nil
+	}
+	s := o.state()
+	if s.failed {
+		return false, errFailed
+	}
+	return s.ready, nil
+}
+
+// errFailed says that waiting does not help.
+var errFailed = errors.New("will not become ready by itself")

@@ -1,0 +1,136 @@
+package manifests
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// apiServer is what errors call the remote side.
+const apiServer = "the API server"
+
+// answerLimit is the limit of one answer: an object of the largest size, with what
+// the server notes about its fields.
+var answerLimit = remote.Limit{Bytes: 6 << 20, Values: 400_000, Items: 100_000}
+
+// server is an API server, with the credential of one lease, for one call of the driver.
+type server struct {
+	base  *url.URL
+	way   *remote.Transport
+	http  *http.Client
+	token secret.Text
+}
+
+// connect prepares calls; it connects to nothing yet. The caller closes it.
+func connect(c lifecycle.Connection) (*server, error) {
+	base, err := url.Parse(c.Config.Endpoint)
+	if err != nil || base.Host == "" {
+		return nil, broker.Invalid("endpoint", "cannot be used as an API server's address")
+	}
+	if c.Config.Token.Empty() {
+		return nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the lease holds no token, and life-cycle operations on Kubernetes use no other credential",
+		}
+	}
+	way, err := remote.New(c.Egress, remote.Options{
+		Server: apiServer, CA: remote.Authorities{PEM: c.Config.CACert},
+		ServerName: c.Config.ServerName, InsecureSkipVerify: c.Config.InsecureSkipVerify,
+	})
+	if err != nil {
+		return nil, broker.Invalid("caCert", "holds no certificate")
+	}
+	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token}, nil
+}
+
+func (s *server) close() { s.way.CloseIdleConnections() }
+
+// request is one call. The segments of the path are of checked names.
+type request struct {
+	method string
+	path   string
+	query  url.Values
+	// content is the body's media type.
+	content string
+	body    []byte
+}
+
+// refusal is an answer that is no success.
+type refusal struct {
+	code int
+	// status is the API server's own word; nil where something else answered.
+	status *metav1.Status
+}
+
+func (*refusal) Error() string { return "the API server refused a request" }
+
+// is reports whether the API server itself answered with a code.
+func (r *refusal) is(code int) bool { return r.code == code && r.status != nil }
+
+// call makes a request and decodes the answer. Its errors are [*refusal]s, and those of
+// the network.
+func (s *server) call(ctx context.Context, r request, into any) error {
+	to := s.base.JoinPath(r.path)
+	to.RawQuery = r.query.Encode()
+	request, err := http.NewRequestWithContext(remote.Expect(ctx, answerLimit), r.method, to.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	if r.content != "" {
+		request.Header.Set("Content-Type", r.content)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.token.Reveal())
+	response, err := s.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	defer clear(body)
+	if response.StatusCode/100 != 2 {
+		said := &refusal{code: response.StatusCode}
+		var status metav1.Status
+		if json.Unmarshal(body, &status) == nil && status.Kind == "Status" && int(status.Code) == response.StatusCode {
+			said.status = &status
+		}
+		return said
+	}
+	if err := utiljson.Unmarshal(body, into); err != nil {
+		return errNotKubernetes
+	}
+	return nil
+}
+
+// errNotKubernetes says that something answered as no API server does.
+var errNotKubernetes = errors.New("the endpoint does not answer as a Kubernetes API server does")
+
+// pathOf is where a kind's objects are, or one of them.
+func pathOf(r lifecycle.Resource) string {
+	path := "/api/" + r.Version
+	if r.Group != "" {
+		path = "/apis/" + r.Group + "/" + r.Version
+	}
+	if r.Namespace != "" {
+		path += "/namespaces/" + r.Namespace
+	}
+	path += "/" + r.Plural
+	if r.Name != "" {
+		path += "/" + r.Name
+	}
+	return path
+}

@@ -1,0 +1,298 @@
+package manifests
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+const (
+	// podsPage is how many pods are asked for at a time, maxPages how often.
+	podsPage = "100"
+	maxPages = 200
+)
+
+// pod is what is used of one.
+type pod struct {
+	Metadata struct {
+		Name    string            `json:"name"`
+		UID     string            `json:"uid"`
+		Labels  map[string]string `json:"labels"`
+		Deleted string            `json:"deletionTimestamp"`
+	} `json:"metadata"`
+	Status struct {
+		Phase      string      `json:"phase"`
+		Conditions []condition `json:"conditions"`
+		Containers []container `json:"containerStatuses"`
+		Inits      []container `json:"initContainerStatuses"`
+	} `json:"status"`
+}
+
+type container struct {
+	State struct {
+		Waiting struct {
+			Reason string `json:"reason"`
+		} `json:"waiting"`
+	} `json:"state"`
+}
+
+func (p pod) ready() bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c condition) bool { return c.Type == "Ready" && c.Status == "True" })
+}
+
+// why is what keeps a pod from being ready, as the cluster names it: "ImagePullBackOff".
+func (p pod) why() string {
+	for _, c := range slices.Concat(p.Status.Inits, p.Status.Containers) {
+		if reason := word(c.State.Waiting.Reason); reason != "" && reason != "PodInitializing" {
+			return reason
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Status == "False" && c.Type != "Ready" && c.Type != "ContainersReady" {
+			return word(c.Reason)
+		}
+	}
+	return ""
+}
+
+// pods lists those of the instance that are to stay, by VDU.
+func (s *server) pods(ctx context.Context, namespace, instance string) (map[string][]pod, error) {
+	found := map[string][]pod{}
+	query := url.Values{"labelSelector": {instanceLabel + "=" + instance}, "limit": {podsPage}}
+	for range maxPages {
+		var page struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Continue string `json:"continue"`
+			} `json:"metadata"`
+			Items []pod `json:"items"`
+		}
+		path := pathOf(lifecycle.Resource{Version: "v1", Plural: "pods", Namespace: namespace})
+		err := s.call(ctx, request{method: http.MethodGet, path: path, query: query}, &page)
+		if err == nil && page.Kind != "PodList" {
+			err = errNotKubernetes
+		}
+		if err != nil {
+			return nil, fault(err, "list pods in namespace "+namespace)
+		}
+		for _, p := range page.Items {
+			// A hostile server may answer anything.
+			if p.Metadata.Deleted == "" && p.Metadata.Labels[instanceLabel] == instance && word(p.Metadata.Name) != "" {
+				found[p.Metadata.Labels[vduLabel]] = append(found[p.Metadata.Labels[vduLabel]], p)
+			}
+		}
+		if page.Metadata.Continue == "" {
+			return found, nil
+		}
+		query.Set("continue", page.Metadata.Continue)
+	}
+	return nil, notKubernetes("list pods in namespace "+namespace, 0)
+}
+
+func vnfcs(vdu, namespace string, pods []pod) []lifecycle.VNFC {
+	var all []lifecycle.VNFC
+	for _, p := range pods {
+		all = append(all, lifecycle.VNFC{VDU: vdu, Kind: "Pod", Namespace: namespace, Name: p.Metadata.Name, UID: p.Metadata.UID, Ready: p.ready()})
+	}
+	slices.SortFunc(all, func(a, b lifecycle.VNFC) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// addVNFCs adds to observations of workloads which pods they run.
+func (s *server) addVNFCs(ctx context.Context, instance string, all []lifecycle.Observation) error {
+	byNamespace := map[string]map[string][]pod{}
+	for i := range all {
+		o := &all[i]
+		if o.VDU == "" || !o.Standing {
+			continue
+		}
+		if byNamespace[o.Namespace] == nil {
+			pods, err := s.pods(ctx, o.Namespace, instance)
+			if err != nil {
+				return err
+			}
+			byNamespace[o.Namespace] = pods
+		}
+		o.VNFCs = vnfcs(o.VDU, o.Namespace, byNamespace[o.Namespace][o.VDU])
+	}
+	return nil
+}
+
+// components tells, when a wave is done, which pods its workloads run.
+func (r *run) components(ctx context.Context, all []*waiting) error {
+	var workloads []lifecycle.Observation
+	for _, w := range all {
+		if w.VDU != "" && w.is.Standing {
+			workloads = append(workloads, w.is)
+		}
+	}
+	if err := r.addVNFCs(ctx, r.instance, workloads); err != nil {
+		return err
+	}
+	for _, o := range workloads {
+		r.tell(o)
+	}
+	return nil
+}
+
+// lastWord bounds how long an operation that has run out of time takes to say why.
+const lastWord = 3 * time.Second
+
+// explain adds to what is said of workloads what keeps their pods from being ready.
+func (r *run) explain(ctx context.Context, open []*waiting) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	defer cancel()
+	for _, w := range open[:min(len(open), maxNamed)] {
+		if w.VDU == "" || r.wave.Deed == lifecycle.Delete {
+			continue
+		}
+		pods, err := r.pods(ctx, w.Namespace, r.instance)
+		if err != nil {
+			return
+		}
+		for _, p := range pods[w.VDU] {
+			if why := p.why(); why != "" {
+				w.is.Message += ": pod " + p.Metadata.Name + ": " + why
+				break
+			}
+		}
+	}
+}
+
+// scaleAll sets numbers of replicas through the subresource scale, and waits.
+func (r *run) scaleAll(ctx context.Context) error {
+	var all []*waiting
+	for _, o := range r.wave.Objects {
+		there, err := r.get(ctx, o.Resource)
+		if err != nil {
+			return err
+		}
+		if there == nil || there.owner() != r.instance {
+			return &broker.Error{
+				Kind: broker.ErrConflict, Detail: title(o.Resource) + " " + observation(there, r.instance, o.Resource).Message,
+				Remedy: "heal the instance first",
+			}
+		}
+		if there, err = r.scale(ctx, o, there); err != nil {
+			return err
+		}
+		w := &waiting{Object: o, done: r.hasReplicas(ctx, o)}
+		w.Applied = there.mark()
+		r.see(w, there)
+		all = append(all, w)
+	}
+	return r.await(ctx, all)
+}
+
+// scale sets the number of one very workload, and reads it again.
+func (r *run) scale(ctx context.Context, o lifecycle.Object, there *found) (*found, error) {
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": there.Metadata.UID}, "spec": map[string]any{"replicas": o.Replicas},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Kind string `json:"kind"`
+	}
+	err = r.call(ctx, request{
+		method: http.MethodPatch, path: pathOf(o.Resource) + "/scale", content: "application/merge-patch+json", body: body,
+		query: url.Values{"fieldManager": {fieldManager}},
+	}, &answer)
+	if err == nil && answer.Kind != "Scale" {
+		err = errNotKubernetes
+	}
+	if err != nil {
+		return nil, r.cut(ctx, o.Resource, fault(err, "scale "+title(o.Resource)))
+	}
+	there, err = r.get(ctx, o.Resource)
+	if err == nil && there == nil {
+		err = notReady(o.Resource, "was removed meanwhile", errFailed)
+	}
+	return there, err
+}
+
+// hasReplicas reports whether a workload is ready, and has as many pods as it is to have:
+// its own status may be older than its number.
+func (r *run) hasReplicas(ctx context.Context, o lifecycle.Object) func(*found) (bool, error) {
+	return func(there *found) (bool, error) {
+		ready, err := r.isReady(there)
+		if !ready || !isWorkload(o.Resource) {
+			return ready, err
+		}
+		pods, err := r.pods(ctx, o.Namespace, r.instance)
+		return len(pods[o.VDU]) == int(o.Replicas), err
+	}
+}
+
+// replaceAll removes the pods of VNFCs, and waits until their workloads have others.
+func (r *run) replaceAll(ctx context.Context) error {
+	gone := map[string]bool{}
+	for _, v := range r.wave.VNFCs {
+		p := lifecycle.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: v.Namespace, Name: v.Name}
+		there, err := r.get(ctx, p)
+		if err != nil {
+			return err
+		}
+		gone[v.UID] = true
+		if there == nil || there.Metadata.UID != v.UID || there.owner() != r.instance || there.Metadata.Deleted != "" {
+			continue // it went already
+		}
+		if err := r.deleteByUID(ctx, p, v.UID, "Background"); err != nil && !isGone(err, p) && !isConflict(err) {
+			return r.cut(ctx, p, fault(err, "delete "+title(p)))
+		}
+	}
+	var all []*waiting
+	for _, o := range r.wave.Objects {
+		if !o.Manifest.Empty() {
+			if _, err := r.apply(ctx, o); err != nil {
+				return err
+			}
+		}
+		all = append(all, &waiting{Object: o, done: r.hasOthers(ctx, o, gone)})
+	}
+	for _, w := range all {
+		there, err := r.get(ctx, w.Resource)
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			w.Applied = there.mark() // the plan is older than what it applied
+		}
+		r.see(w, there)
+	}
+	return r.await(ctx, all)
+}
+
+// hasOthers reports whether a workload is ready and runs none of the pods that are to go, and as
+// many as it should.
+func (r *run) hasOthers(ctx context.Context, o lifecycle.Object, gone map[string]bool) func(*found) (bool, error) {
+	return func(there *found) (bool, error) {
+		ready, err := r.isReady(there)
+		if !ready {
+			return false, err
+		}
+		pods, err := r.pods(ctx, o.Namespace, r.instance)
+		if err != nil {
+			return false, err
+		}
+		alive := int64(0)
+		for _, p := range pods[o.VDU] {
+			if gone[p.Metadata.UID] {
+				return false, nil
+			}
+			if p.ready() {
+				alive++
+			}
+		}
+		wanted, counted := mapAt(there.whole, "spec")["replicas"].(int64)
+		return !counted || alive >= wanted, nil
+	}
+}
