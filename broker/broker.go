@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -58,6 +59,8 @@ type Terms struct {
 	Quota              Quota
 	// CheckEvery is how often each VIM is checked.
 	CheckEvery time.Duration
+	// CheckpointEvery is how often the audit log is signed, if it has grown.
+	CheckpointEvery time.Duration
 	// ReapEvery, SettleEvery and InventoryEvery are how often those passes run.
 	ReapEvery, SettleEvery, InventoryEvery time.Duration
 	// CallTimeout bounds one call of a driver, which may be a few requests to the VIM.
@@ -83,17 +86,18 @@ type Terms struct {
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
 	return Terms{
-		DefaultTTL:     time.Hour,
-		MaxTTL:         12 * time.Hour,
-		Quota:          Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},
-		CheckEvery:     5 * time.Minute,
-		ReapEvery:      5 * time.Second,
-		SettleEvery:    time.Minute,
-		InventoryEvery: 10 * time.Minute,
-		CallTimeout:    15 * time.Second,
-		AbandonedAfter: 5 * time.Minute,
-		GiveUpAfter:    30,
-		TidyAfter:      10 * time.Minute,
+		DefaultTTL:      time.Hour,
+		MaxTTL:          12 * time.Hour,
+		Quota:           Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},
+		CheckEvery:      5 * time.Minute,
+		CheckpointEvery: time.Minute,
+		ReapEvery:       5 * time.Second,
+		SettleEvery:     time.Minute,
+		InventoryEvery:  10 * time.Minute,
+		CallTimeout:     15 * time.Second,
+		AbandonedAfter:  5 * time.Minute,
+		GiveUpAfter:     30,
+		TidyAfter:       10 * time.Minute,
 	}
 }
 
@@ -106,6 +110,7 @@ type Broker struct {
 	types   []Type // by name
 	guard   *audit.Guard
 	logins  *audit.Logins
+	notary  *notary.Notary
 	policy  policy.Decider
 	egress  func(string) *egress.Rules
 	terms   Terms
@@ -143,6 +148,7 @@ func New(o Options) (*Broker, error) {
 		drivers:       map[VIMType]Driver{},
 		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
 		logins:        audit.NewLogins(o.Store, now, o.Log),
+		notary:        notary.New(o.Store, o.Keys, now),
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,
@@ -203,6 +209,7 @@ func (t Terms) check() error {
 		{"DefaultTTL", t.DefaultTTL <= 0},
 		{"MaxTTL", t.MaxTTL <= 0},
 		{"CheckEvery", t.CheckEvery <= 0},
+		{"CheckpointEvery", t.CheckpointEvery <= 0},
 		{"ReapEvery", t.ReapEvery <= 0},
 		{"SettleEvery", t.SettleEvery <= 0},
 		{"InventoryEvery", t.InventoryEvery <= 0},

@@ -20,7 +20,7 @@ func (b *Broker) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx)
 func (b *Broker) AuditBehind(ctx context.Context) (time.Duration, error) { return b.store.Behind(ctx) }
 
 // WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
-// further behind than [audit.SequencedWithin], or is not guarded any more.
+// further behind than [audit.SequencedWithin], is not signed for long, or is not guarded any more.
 func (b *Broker) WatchAudit(ctx context.Context) error {
 	behind, err := b.store.Behind(ctx)
 	if err != nil {
@@ -29,9 +29,19 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 	if behind > audit.SequencedWithin {
 		b.log.ErrorContext(ctx, "audit entries wait for their place in the log: until they have it, no proof covers them", "behind", behind)
 	}
+	unsigned, err := b.AuditUnsigned(ctx)
+	if err != nil {
+		return err
+	}
+	if unsigned > signedLate*b.terms.CheckpointEvery {
+		b.log.ErrorContext(ctx, "the audit log is not signed: no checkpoint covers its newest entries", "since", unsigned)
+	}
 	_, err = b.unguarded(ctx)
 	return err
 }
+
+// signedLate is after how many intervals without a checkpoint an alarm is raised.
+const signedLate = 10
 
 // unguarded names, and logs, what kept the audit log from being changed and is gone.
 func (b *Broker) unguarded(ctx context.Context) ([]string, error) {

@@ -180,6 +180,15 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 	return found, err
 }
 
+// EntriesAfter returns at most limit entries of the whole audit log that follow one of them, oldest
+// first: those that have their place in the log. It is for who may read every project's.
+func (b *Broker) EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error) {
+	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+		return nil, err
+	}
+	return b.store.EntriesAfter(ctx, seq, limit)
+}
+
 // detailResourceProject is where older versions said whose a foreign resource was, also to
 // those who were told that there is none.
 const detailResourceProject = "resourceProject"

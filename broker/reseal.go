@@ -69,6 +69,13 @@ func (b *Broker) unexplainedKeys(ctx context.Context) error {
 	for _, k := range used {
 		known[k.Owner.ID] = true
 	}
+	signing, err := b.store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range signing { // one that is being made names no key yet
+		known[k.ID] = true
+	}
 	unexplained := map[string]string{} // VIM's id, key store
 	for _, keys := range b.keys {
 		held, err := keys.List(ctx, "")

@@ -11,13 +11,14 @@ import (
 
 // Settle is the pass that finishes what a dead process began before the given
 // time: registrations and updates that never ended, leases that were never handed
-// out, keys that are still to be destroyed. It also has drivers tidy away what they
+// out, keys that are still to be destroyed, keys for the audit log that never signed. It also has drivers tidy away what they
 // keep for grants that have long been without a lease.
 //
 // Where nobody else can have been writing (an exclusive store, at start) that time
 // is now; otherwise it is Terms.AbandonedAfter ago.
 func (b *Broker) Settle(ctx context.Context, before time.Time) error {
-	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.tidyGrants(ctx), b.destroyRetired(ctx))
+	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.notary.Settle(ctx, before, b.notarise),
+		b.tidyGrants(ctx), b.destroyRetired(ctx))
 }
 
 func (b *Broker) settleVIMs(ctx context.Context, before time.Time) error {
@@ -92,6 +93,7 @@ func (b *Broker) Passes() []Pass {
 		}},
 		{Name: "seal-anew", Every: b.terms.SettleEvery, Run: b.SealAnew},
 		{Name: "watch-audit", Every: b.terms.SettleEvery, Run: b.WatchAudit},
+		{Name: "sign-audit", Every: b.terms.CheckpointEvery, Run: b.SignAudit},
 		{Name: "check", Every: min(b.terms.CheckEvery, 30*time.Second), Run: b.CheckDue},
 		{Name: "inventory", Every: b.terms.InventoryEvery, Run: b.InventoryAll},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 // Store keeps VIMs and leases. Implementations stand under drivers/ and pass
@@ -25,6 +26,7 @@ type Store interface {
 	KeyLedger
 	TokenUseStore
 	audit.Log
+	notary.Store
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error
 	// OlderVersions reports whether a version may be running on the store that opens
@@ -176,7 +178,8 @@ type KeyLedger interface {
 	// ForgetKey takes a key off the ledger once it is destroyed. Idempotent.
 	ForgetKey(ctx context.Context, k RetiredKey) error
 	// KeysInUse returns every reference that a generation of a VIM, current or
-	// past, or the ledger names; of one VIM, or of all for an empty id.
+	// past, a key that signs the audit log, or the ledger names; of one owner, or of
+	// all for an empty id.
 	KeysInUse(ctx context.Context, vim string) ([]RetiredKey, error)
 }
 

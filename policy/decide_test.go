@@ -160,7 +160,7 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 		for _, action := range []policy.Action{
 			policy.VIMRegister, policy.VIMShow, policy.VIMUpdate, policy.VIMRotate, policy.VIMCheck, policy.VIMDelete,
 			policy.VIMForceDelete, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
-			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.TokenList, policy.PolicyExplain,
+			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.AuditKey, policy.TokenList, policy.PolicyExplain,
 			policy.VNFCreate, policy.VNFShow, policy.VNFModify, policy.VNFDelete, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal,
 			policy.VNFUpdate, policy.VNFTerminate, policy.VNFRetry, policy.VNFRollback, policy.VNFFail, policy.VNFCancel,
 		} {

@@ -106,6 +106,7 @@ const (
 
 	AuditRead     Action = "audit:read"
 	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
+	AuditKey      Action = "audit:key"      // make, replace or revoke a key that signs checkpoints of the log
 	PolicyExplain Action = "policy:explain" // about another principal than oneself
 )
 

@@ -32,6 +32,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 		"inventory": {endsLeases},
 		"drain":     {endsLeases, {policy.VIMDelete, policy.KindVIM}},
 		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}},
+		"notary":    {{policy.AuditKey, policy.KindProject}},
 		"lifecycle": {endsLeases}, // without a caller
 		"stranger":  {},
 	} {

@@ -127,9 +127,10 @@ func (callers) Authenticate(_ context.Context, token string) (policy.Principal, 
 // none counts nothing.
 type none struct{}
 
-func (none) Census(context.Context) (broker.Census, error)      { return broker.Census{}, nil }
-func (none) Discrepancies() broker.Discrepancy                  { return broker.Discrepancy{} }
-func (none) AuditBehind(context.Context) (time.Duration, error) { return 0, nil }
+func (none) Census(context.Context) (broker.Census, error)        { return broker.Census{}, nil }
+func (none) Discrepancies() broker.Discrepancy                    { return broker.Discrepancy{} }
+func (none) AuditBehind(context.Context) (time.Duration, error)   { return 0, nil }
+func (none) AuditUnsigned(context.Context) (time.Duration, error) { return 0, nil }
 
 // zeros never end.
 type zeros struct{}

@@ -54,6 +54,7 @@ type Census interface {
 	Discrepancies() broker.Discrepancy
 	Alarms() map[broker.Alarm]int
 	AuditBehind(ctx context.Context) (time.Duration, error)
+	AuditUnsigned(ctx context.Context) (time.Duration, error)
 }
 
 // scrapeTime bounds what one scrape asks of the store.
@@ -64,7 +65,7 @@ type census struct {
 	broker Census
 	log    *slog.Logger
 
-	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign, unexplained, behind *prometheus.Desc
+	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign, unexplained, behind, unsigned *prometheus.Desc
 }
 
 func newCensus(b Census, log *slog.Logger) *census {
@@ -84,13 +85,14 @@ func newCensus(b Census, log *slog.Logger) *census {
 		ghosts:      desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
 		foreign:     desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
 		behind:      desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
+		unsigned:    desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
 		unexplained: desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *census) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign, c.unexplained, c.behind} {
+	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign, c.unexplained, c.behind, c.unsigned} {
 		ch <- d
 	}
 }
@@ -119,10 +121,14 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	gauge(c.up, 1)
-	if behind, err := c.broker.AuditBehind(ctx); err != nil {
-		c.log.WarnContext(ctx, "looking how far the audit log is behind for a scrape", "error", err)
-	} else {
-		ch <- prometheus.MustNewConstMetric(c.behind, prometheus.GaugeValue, behind.Seconds())
+	for d, age := range map[*prometheus.Desc]func(context.Context) (time.Duration, error){
+		c.behind: c.broker.AuditBehind, c.unsigned: c.broker.AuditUnsigned,
+	} {
+		if found, err := age(ctx); err != nil {
+			c.log.WarnContext(ctx, "looking how far the audit log is behind for a scrape", "error", err)
+		} else {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, found.Seconds())
+		}
 	}
 	for _, s := range vimStates {
 		gauge(c.vims, found.VIMs[s], string(s))

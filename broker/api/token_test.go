@@ -87,4 +87,5 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 
 func (noCensus) Alarms() map[broker.Alarm]int { return nil }
 
-func (noCensus) AuditBehind(context.Context) (time.Duration, error) { return 0, nil }
+func (noCensus) AuditBehind(context.Context) (time.Duration, error)   { return 0, nil }
+func (noCensus) AuditUnsigned(context.Context) (time.Duration, error) { return 0, nil }

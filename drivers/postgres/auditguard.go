@@ -10,11 +10,13 @@ import (
 // auditGuards are the triggers and constraints that keep the audit log from being changed
 // by a slip, and make it take more than one statement to change it by intent.
 var auditGuards = map[string][]string{
-	"audit_entries": {"audit_entries_pkey", "audit_entry_is_sealed", "audit_never_changes", "audit_never_emptied", "audit_never_shrinks", "audit_outcome_known"},
-	"audit_head":    {"audit_head_id_check", "audit_head_only_grows", "audit_head_pkey", "audit_head_stays"},
-	"audit_inbox":   {"audit_inbox_never_changes", "audit_inbox_never_emptied", "audit_inbox_outcome_known", "audit_inbox_pkey"},
-	"audit_tiles":   {"audit_tile_once", "audit_tiles_never_emptied", "audit_tiles_only_grow", "audit_tiles_stay"},
-	"audit_tree":    {"audit_tree_id_check", "audit_tree_only_grows", "audit_tree_pkey", "audit_tree_stays"},
+	"audit_checkpoints": {"audit_checkpoint_once", "audit_checkpoints_never_change", "audit_checkpoints_never_emptied", "audit_checkpoints_stay"},
+	"audit_entries":     {"audit_entries_pkey", "audit_entry_is_sealed", "audit_never_changes", "audit_never_emptied", "audit_never_shrinks", "audit_outcome_known"},
+	"audit_head":        {"audit_head_id_check", "audit_head_only_grows", "audit_head_pkey", "audit_head_stays"},
+	"audit_inbox":       {"audit_inbox_never_changes", "audit_inbox_never_emptied", "audit_inbox_outcome_known", "audit_inbox_pkey"},
+	"audit_keys":        {"audit_key_never_returns", "audit_key_once", "audit_key_state_known", "audit_key_stays_what_it_is", "audit_keys_never_emptied", "audit_keys_stay"},
+	"audit_tiles":       {"audit_tile_once", "audit_tiles_never_emptied", "audit_tiles_only_grow", "audit_tiles_stay"},
+	"audit_tree":        {"audit_tree_id_check", "audit_tree_only_grows", "audit_tree_pkey", "audit_tree_stays"},
 }
 
 const (

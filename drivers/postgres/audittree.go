@@ -32,10 +32,10 @@ const (
 )
 
 var (
-	inboxColumns = rows.WaitingColumns.Names()
-	insertInbox  = numbered(rows.WaitingColumns.Insert(`audit_inbox`))
-	readInbox    = `SELECT id, ` + inboxColumns + ` FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT $2`
-	readUngrown  = `SELECT ` + entryColumns + ` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`
+	inboxColumns  = rows.WaitingColumns.Names()
+	insertInbox   = numbered(rows.WaitingColumns.Insert(`audit_inbox`))
+	readInbox     = `SELECT id, ` + inboxColumns + ` FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT $2`
+	readFollowing = `SELECT ` + entryColumns + ` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`
 )
 
 var _ audit.Log = (*Store)(nil)
@@ -70,6 +70,15 @@ func (s *Store) Grow(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// EntriesAfter implements [audit.Log].
+func (s *Store) EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit.Entry, error) {
+	entries, err := lookUp(ctx, s, scanEntry, readFollowing, seq, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	return entries, nil
 }
 
 // sequence moves entries from the inbox to the end of the chain: those of all writers
@@ -131,7 +140,7 @@ func (s *Store) growTree(ctx context.Context, lock string) (grown int, err error
 		if err != nil {
 			return err
 		}
-		entries, err := query(t, scanEntry, readUngrown, from.Size, sequenceAtOnce)
+		entries, err := query(t, scanEntry, readFollowing, from.Size, sequenceAtOnce)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 // Source is a store to copy. Nobody may write to it during the copy.
@@ -24,10 +25,12 @@ type Source interface {
 	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
 	TokenUses(ctx context.Context) (map[string]time.Time, error)
 	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
+	SigningKeys(ctx context.Context) ([]notary.Key, error)
+	CheckpointsAfter(ctx context.Context, size int64, limit int) ([]notary.Checkpoint, error)
 }
 
 // Copied counts rows.
-type Copied struct{ VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries int64 }
+type Copied struct{ VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries, SigningKeys, Checkpoints int64 }
 
 // copyPage is how many rows are read and written at a time.
 const copyPage = broker.MaxPage
@@ -103,7 +106,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}} {
+	}{{"VIMs", c.vims}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -275,12 +278,41 @@ func (c *copying) entries() error {
 	}
 }
 
+// notary copies what was signed, and by whom.
+func (c *copying) notary() error {
+	keys, err := c.from.SigningKeys(c.ctx)
+	if err != nil {
+		return err
+	}
+	var stored [][]any
+	for _, k := range keys {
+		stored = append(stored, values(rows.SigningKeyColumns.Fields(&k)))
+	}
+	if err := c.into("audit_keys", rows.SigningKeyColumns.Names(), stored, &c.SigningKeys); err != nil {
+		return err
+	}
+	for after := int64(0); ; {
+		page, err := c.from.CheckpointsAfter(c.ctx, after, copyPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		stored = nil
+		for _, p := range page {
+			stored = append(stored, []any{p.Size, p.Root[:], stamp(p.Time), p.Key, p.Note})
+		}
+		if err := c.into("audit_checkpoints", "size, root, time, key, note", stored, &c.Checkpoints); err != nil {
+			return err
+		}
+		after = page[len(page)-1].Size
+	}
+}
+
 func (c *copying) verifyCounts() error {
 	var there Copied
 	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
 		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM vim_shares), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
-		(SELECT count(*) FROM audit_entries)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries)
+		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -81,6 +83,16 @@ func trial(t *testing.T) *sqlite.Store {
 		must(s.CreateVIM(ctx, registered(id, id), entry))
 		must(s.DeleteVIM(ctx, id, false, entry))
 	}
+	key := notary.Key{
+		ID: "signs", State: notary.Signing, Origin: "log", Verifier: "public", Since: 1, Endorsement: "by", CreatedAt: time.Unix(9, 1000).UTC(),
+		Sealed: "token", KeyStore: "keydir", Ref: "ref",
+	}
+	must(s.ChangeSigningKeys(ctx, func([]notary.Key) ([]notary.Key, error) { return []notary.Key{key}, nil }, nil, entry))
+	for size := range int64(2) {
+		must(s.AddCheckpoint(ctx, notary.Checkpoint{
+			State: tree.State{Size: size + 1, Root: tree.Leaf([]byte{byte(size)})}, Time: time.Unix(10+size, 0).UTC(), Key: key.ID, Note: "note",
+		}))
+	}
 	return s
 }
 
@@ -91,6 +103,8 @@ type content struct {
 	Keys    []broker.RetiredKey
 	Entries []audit.Entry
 	Census  broker.Census
+	Signing []notary.Key
+	Signed  notary.Checkpoint
 }
 
 func contentOf(t *testing.T, s broker.Store) content {
@@ -121,6 +135,12 @@ func contentOf(t *testing.T, s broker.Store) content {
 	if c.Census, err = s.Census(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if c.Signing, err = s.SigningKeys(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if c.Signed, err = s.LastCheckpoint(t.Context()); err != nil && !errors.Is(err, notary.ErrNone) {
+		t.Fatal(err)
+	}
 	return c
 }
 
@@ -132,7 +152,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries))}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())

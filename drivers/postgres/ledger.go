@@ -22,9 +22,11 @@ const (
 	retiredKeys = `SELECT key_store, key_ref, vim, generation FROM retired_keys ORDER BY id LIMIT $1`
 
 	keysInUseOfVIM = `SELECT key_store, key_ref, vim, number FROM vim_generations WHERE vim = $1
-		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = $1`
+		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = $1
+		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = $1 AND key_ref <> ''`
 	keysInUse = `SELECT key_store, key_ref, vim, number FROM vim_generations
-		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys`
+		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
+		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''`
 )
 
 // RetiredKeys lists keys to destroy, oldest first.

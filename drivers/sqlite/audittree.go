@@ -25,7 +25,8 @@ const (
 var (
 	readTree    = prepared(treeNow)
 	readTile    = prepared(treeTile)
-	readUngrown = prepared(`SELECT ` + entryColumns + ` FROM audit_entries WHERE seq > ? ORDER BY seq LIMIT ?`)
+	following   = `SELECT ` + entryColumns + ` FROM audit_entries WHERE seq > ? ORDER BY seq LIMIT ?+0`
+	readUngrown = prepared(following)
 	storeTree   = prepared(`UPDATE audit_tree SET size = ?, root = ? WHERE id = 1`)
 	storeTile   = prepared(`INSERT INTO audit_tiles (level, number, hashes) VALUES (?, ?, ?)
 		ON CONFLICT (level, number) DO UPDATE SET hashes = excluded.hashes`)
@@ -42,6 +43,16 @@ func (s *Store) Grow(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// EntriesAfter implements [audit.Log].
+func (s *Store) EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit.Entry, error) {
+	found, err := s.query(ctx, following, seq, limit)
+	entries, err := collect(found, err, scanEntry)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	return entries, nil
 }
 
 func (s *Store) growTree(ctx context.Context) (grown int, err error) {

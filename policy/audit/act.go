@@ -60,6 +60,8 @@ const (
 	DetailGrade       = "grade"
 	// DetailCredentialID is how the VIM's own audit log names the credential.
 	DetailCredentialID = "credential-id"
+	// DetailAuditKey is the id of a key that signs checkpoints of the log.
+	DetailAuditKey = "auditKey"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )

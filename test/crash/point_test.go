@@ -63,6 +63,13 @@ var deaths = map[string][]scenario{
 	"tidy.removed":   {tidying},
 	"tidy.forgotten": {tidying},
 
+	"audit.signed":            {signing},
+	"audit.checkpoint-stored": {signing},
+	"audit.key-intent":        {rotatingAuditKey},
+	"audit.key-stored":        {rotatingAuditKey},
+	"audit.key-switched":      {rotatingAuditKey},
+	"audit.key-dropped":       {settlingAnAuditKey},
+
 	"delete.draining":  {draining},
 	"delete.revoked":   {draining, goingOnDraining},
 	"delete.forgotten": {draining, goingOnDraining},

@@ -21,6 +21,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 var (
@@ -38,6 +40,7 @@ func (s *scene) prove() {
 	s.proveUpstream()
 	s.proveUsable()
 	s.proveAudit()
+	s.proveSigned()
 	s.stop()
 	s.proveAtRest()
 
@@ -149,6 +152,51 @@ func (s *scene) proveAudit() {
 	if !seen {
 		s.t.Errorf("audit entry %d, which was there before the crash, is gone or another", s.head.Seq)
 	}
+}
+
+// proveSigned compares the last checkpoint of the log with the keys that sign it, and the
+// log as it is with the checkpoint.
+func (s *scene) proveSigned() {
+	s.t.Helper()
+	c := s.awaitSigned()
+	shown, err := s.AuditKeys(s.ctx())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var keys []notary.Key
+	signing := 0
+	for _, k := range shown.Items {
+		keys = append(keys, notary.Key{ID: k.ID, State: notary.KeyState(k.State), Origin: k.Origin, Verifier: k.Verifier, Since: k.Since, Until: k.Until})
+		if k.State == string(notary.Signing) {
+			signing++
+		}
+	}
+	state, err := notary.Open(keys, c.Note)
+	if err != nil || state.Size != c.Size || signing != 1 {
+		s.t.Errorf("the checkpoint of %d entries opens as %d, %v; %d keys sign", c.Size, state.Size, err, signing)
+		return
+	}
+	now, err := s.AuditGrowth(s.ctx(), c.Size)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var proof []tree.Hash
+	for _, h := range now.Proof {
+		proof = append(proof, tree.Hash(h))
+	}
+	if err := tree.CheckConsistency(tree.State{Size: now.Size, Root: tree.Hash(now.Root)}, state, proof); err != nil {
+		s.t.Errorf("the log of %d entries does not begin with the %d that were signed: %v", now.Size, c.Size, err)
+	}
+}
+
+// awaitSigned waits for a checkpoint of the audit log: a server signs when it starts.
+func (s *scene) awaitSigned() (c v1.AuditCheckpoint) {
+	s.t.Helper()
+	eventually(s.t, "the audit log is signed", func() (err error) {
+		c, err = s.AuditCheckpoint(s.ctx())
+		return err
+	})
+	return c
 }
 
 func entryOf(e v1.AuditEntry) audit.Entry {

@@ -341,6 +341,36 @@ var (
 		},
 	}
 
+	// signing signs the audit log at the start of a server: the start itself is in it.
+	signing = scenario{
+		name:    "sign the audit log",
+		starts:  true,
+		prepare: func(s *scene) { s.signedBefore = s.awaitSigned().Size; s.stop() },
+		act:     awaitLonger,
+		after:   func(s *scene) { _ = awaitLonger(s) },
+	}
+
+	rotatingAuditKey = scenario{
+		name:    "rotate the key that signs the audit log",
+		prepare: func(*scene) {},
+		act: func(s *scene) error {
+			_, err := s.RotateAuditKey(s.ctx())
+			return err
+		},
+		after: func(s *scene) {
+			if _, err := s.RotateAuditKey(s.ctx()); err != nil {
+				s.t.Errorf("RotateAuditKey again = %v", err)
+			}
+		},
+	}
+
+	settlingAnAuditKey = scenario{
+		name:    "settle a key for the audit log at start",
+		starts:  true,
+		prepare: func(s *scene) { s.dieAt("audit.key-stored", rotatingAuditKey.act) },
+		after:   rotatingAuditKey.after,
+	}
+
 	goingOnDraining = scenario{
 		name:   "go on draining after a start",
 		starts: true,
@@ -397,6 +427,19 @@ func issuingOne(name string, change func(*v1.LeaseRequest)) scenario {
 			}
 		},
 	}
+}
+
+// awaitLonger waits for a checkpoint of more than was signed before.
+func awaitLonger(s *scene) (err error) {
+	s.t.Helper()
+	eventually(s.t, "more of the audit log is signed", func() error {
+		var c v1.AuditCheckpoint
+		if c, err = s.AuditCheckpoint(s.ctx()); err == nil && c.Size <= s.signedBefore {
+			return fmt.Errorf("%d entries are signed", c.Size)
+		}
+		return nil
+	})
+	return err
 }
 
 // ofRules asks for exact rules in two namespaces, in place of a role.

@@ -44,6 +44,8 @@ type scene struct {
 	tokens map[string][]string
 	// head is the newest audit entry that was seen before a crash.
 	head v1.AuditEntry
+	// signedBefore is how many entries were signed before a server was started.
+	signedBefore int64
 }
 
 // newScene begins a story: it starts a server on an empty data directory.
@@ -52,6 +54,7 @@ func newScene(t testing.TB, up upstream) *scene {
 	kube, _ := up.(*cluster)
 	s := &scene{t: t, up: up, kube: kube, dir: filepath.Join(t.TempDir(), "data"), tokens: map[string][]string{}}
 	s.restart()
+	s.awaitSigned()
 	return s
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -59,6 +60,48 @@ func (c *Client) AuditProof(ctx context.Context, seq int64) (v1.AuditProof, erro
 	var p v1.AuditProof
 	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "proofs", strconv.FormatInt(seq, 10)}}, &p)
 	return p, err
+}
+
+// AuditLines returns lines of the audit log that follow an entry: each the leaf of the
+// Merkle tree, without its line break. None are left where it returns none.
+func (c *Client) AuditLines(ctx context.Context, after int64) ([][]byte, error) {
+	var text []byte
+	_, err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"v1", "audit", "lines"}, query: url.Values{"after": {strconv.FormatInt(after, 10)}},
+		media: "application/x-ndjson",
+	}, &text)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	return bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")), nil
+}
+
+// AuditCheckpoint returns the last signed checkpoint of the audit log.
+func (c *Client) AuditCheckpoint(ctx context.Context) (v1.AuditCheckpoint, error) {
+	var a v1.AuditCheckpoint
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "checkpoint"}}, &a)
+	return a, err
+}
+
+// AuditKeys returns the keys that sign checkpoints of the audit log, or did, oldest first.
+func (c *Client) AuditKeys(ctx context.Context) (v1.List[v1.AuditKey], error) {
+	var l v1.List[v1.AuditKey]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "keys"}}, &l)
+	return l, err
+}
+
+// RotateAuditKey replaces the key that signs checkpoints, and returns the new one.
+func (c *Client) RotateAuditKey(ctx context.Context) (v1.AuditKey, error) {
+	var k v1.AuditKey
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "audit", "keys:rotate"}}, &k)
+	return k, err
+}
+
+// RevokeAuditKey revokes a key that signs checkpoints, or did, and returns the one that signs then.
+func (c *Client) RevokeAuditKey(ctx context.Context, id string, r v1.AuditKeyRevocation) (v1.AuditKey, error) {
+	var k v1.AuditKey
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "audit", "keys", id, "revoke"}, body: r}, &k)
+	return k, err
 }
 
 // Explain asks what policy would decide, and why. Nothing happens.

@@ -3,6 +3,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -133,6 +134,8 @@ type request struct {
 	query  url.Values
 	body   any
 	header http.Header
+	// media is the media type of the answer; empty means JSON. Any other is read into a *[]byte.
+	media string
 }
 
 // do makes one call and decodes the answer into out, unless that is nil. It
@@ -158,8 +161,8 @@ func (c *Client) do(ctx context.Context, q request, out any) (int, error) {
 	if out == nil || answer.StatusCode == http.StatusNoContent {
 		return answer.StatusCode, nil
 	}
-	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != v1.MediaType {
-		return answer.StatusCode, fmt.Errorf("%s does not answer as a broker does: not JSON", c.base.Host)
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != cmp.Or(q.media, v1.MediaType) {
+		return answer.StatusCode, fmt.Errorf("%s does not answer as a broker does: not %s", c.base.Host, cmp.Or(q.media, "JSON"))
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
@@ -167,6 +170,10 @@ func (c *Client) do(ctx context.Context, q request, out any) (int, error) {
 	}
 	if len(body) > maxAnswer {
 		return answer.StatusCode, fmt.Errorf("the answer of %s is larger than %d MiB", c.base.Host, maxAnswer>>20)
+	}
+	if text, raw := out.(*[]byte); raw {
+		*text = body
+		return answer.StatusCode, nil
 	}
 	if err := v1.DecodeAnswer(body, out); err != nil {
 		return answer.StatusCode, fmt.Errorf("decoding the answer of %s: %w", c.base.Host, err)
@@ -207,7 +214,7 @@ func (c *Client) build(ctx context.Context, q request) (*http.Request, error) {
 		r.Header[name] = values
 	}
 	r.Header.Set("User-Agent", c.agent)
-	r.Header.Set("Accept", v1.MediaType)
+	r.Header.Set("Accept", cmp.Or(q.media, v1.MediaType))
 	if q.body != nil {
 		r.Header.Set("Content-Type", v1.MediaType)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
@@ -54,6 +55,11 @@ type Overseer interface {
 	ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error)
 	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
 	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
+	EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error)
+	Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error)
+	AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error)
+	RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error)
+	RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.
 	Ready(ctx context.Context) error

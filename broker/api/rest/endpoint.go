@@ -31,6 +31,9 @@ type route struct {
 	query, header []parameter
 	// status is what success answers with, the usual one first.
 	status []int
+	// media is another media type that the answer has, or can have: text, in no type of
+	// package v1.
+	media string
 	endpoint
 }
 
@@ -97,6 +100,9 @@ type answer[O any] struct {
 	revision int64
 	// location is the path of what was made.
 	location string
+	// text is the body in place of another, where the route has a media type for it; nil
+	// means that body is sent.
+	text []byte
 }
 
 // reply is an answer of any type.
@@ -108,7 +114,7 @@ func plain[O any](h func(*server, *call) (answer[O], error)) endpoint {
 		out: reflect.TypeFor[O](),
 		call: func(s *server, c *call) (reply, error) {
 			a, err := h(s, c)
-			return reply{any(a.body), a.status, a.revision, a.location}, err
+			return reply{any(a.body), a.status, a.revision, a.location, a.text}, err
 		},
 	}
 }
@@ -150,6 +156,9 @@ func (s *server) operation(rt route) api.Operation {
 		Query: parameters(rt.query), Header: parameters(rt.header),
 		Handle: func(c *api.Call) (api.Answer, error) {
 			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query})
+			if a.text != nil && err == nil {
+				return api.Answer{Serve: written(rt.media, a.text)}, nil
+			}
 			return a.encoded(), err
 		},
 	}
@@ -163,6 +172,14 @@ func (s *server) operation(rt route) api.Operation {
 		}
 	}
 	return op
+}
+
+// written answers with a text.
+func written(media string, text []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", media)
+		_, _ = w.Write(text) // the caller may be gone
+	})
 }
 
 func parameters(all []parameter) []api.Parameter {

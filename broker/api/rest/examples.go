@@ -1,7 +1,8 @@
 package rest
 
 // example is what an operation's bodies may look like, in JSON; none where there is no body.
-type example struct{ in, out string }
+// text is an answer in another media type.
+type example struct{ in, out, text string }
 
 // examples are those of the OpenAPI document, by operation.
 var examples = map[string]example{
@@ -50,7 +51,18 @@ var examples = map[string]example{
 	}`)},
 	"proveAuditGrowth": {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "proof": []}`},
 	"proveAuditEntry":  {out: `{"size": 1, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "index": 0, "line": "{\"seq\":1}", "proof": []}`},
-	"showAuditTree":    {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "frontier": []}`},
+	"showAuditCheckpoint": {
+		out: `{
+			"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "time": "2026-11-02T09:00:00Z", "key": "` + auditKeyID + `",
+			"note": "vimbroker.audit/` + auditKeyID + `\n4711\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— vimbroker.audit/` + auditKeyID + ` …\n"
+		}`,
+		text: "vimbroker.audit/" + auditKeyID + "\n4711\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— vimbroker.audit/" + auditKeyID + " …\n",
+	},
+	"readAuditLines": {text: `{"seq":1,"time":"2026-11-02T08:00:00.000000Z","principal":"system:server","action":"server:start",…}` + "\n"},
+	"listAuditKeys":  {out: aList(anAuditKey)},
+	"rotateAuditKey": {out: anAuditKey},
+	"revokeAuditKey": {in: `{"until": 4000}`, out: anAuditKey},
+	"showAuditTree":  {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "frontier": []}`},
 	"explainPolicy": {
 		in: `{
 			"action": "lease:issue", "resource": {"kind": "VIM", "id": "` + vimID + `", "project": "acme", "vimType": "kubernetes", "vimName": "edge-1"},
@@ -63,7 +75,13 @@ var examples = map[string]example{
 }
 
 const (
-	vimID   = "6f2b0f0c-8a43-4f0e-9a0e-2d5c6b8f1a77"
+	vimID      = "6f2b0f0c-8a43-4f0e-9a0e-2d5c6b8f1a77"
+	auditKeyID = "3a0f7d52-1c64-4d0b-9a57-5d0be3f0c9d1"
+	anAuditKey = `{
+		"id": "` + auditKeyID + `", "state": "signing", "origin": "vimbroker.audit/` + auditKeyID + `",
+		"verifier": "vimbroker.audit/` + auditKeyID + `+c3f1a2b4+AZ…", "since": 0, "keyStore": "vault", "createdAt": "2026-11-02T08:00:00Z"
+	}`
+
 	leaseID = "c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6"
 
 	aVIM = `{

@@ -85,8 +85,11 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	}
 	for _, m := range pathParameter().FindAllStringSubmatch(r.path, -1) {
 		doc := "Id of the lease"
-		if strings.HasPrefix(r.path, "/v1/vims/") {
+		switch {
+		case strings.HasPrefix(r.path, "/v1/vims/"):
 			doc = "Id or name of the VIM"
+		case strings.HasPrefix(r.path, "/v1/audit/keys/"):
+			doc = "Id of the key"
 		}
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: m[1], In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString},
@@ -105,6 +108,13 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 		a := &huma.Response{Description: http.StatusText(status)}
 		if status != http.StatusNoContent {
 			a.Content = content(v1.MediaType, r.out, schemas, examples[r.id].out)
+			if r.media != "" {
+				text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: examples[r.id].text}
+				if r.out == reflect.TypeFor[string]() {
+					a.Content = map[string]*huma.MediaType{}
+				}
+				a.Content[r.media] = text
+			}
 		}
 		if r.out == reflect.TypeFor[v1.VIM]() && status != http.StatusNoContent {
 			a.Headers = map[string]*huma.Param{

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
@@ -108,6 +110,84 @@ func (s *server) auditProof(c *call) (answer[v1.AuditProof], error) {
 	return answer[v1.AuditProof]{body: v1.AuditProof{
 		Size: state.Size, Root: state.Root[:], Index: e.Seq - 1, Line: string(line), Proof: hashes(proof),
 	}}, err
+}
+
+// maxLines and maxLinesSize bound one answer with lines of the audit log: in lines, and in bytes
+// before the last line.
+const (
+	maxLines     = 10000
+	maxLinesSize = 8 << 20
+)
+
+func (s *server) auditLines(c *call) (answer[string], error) {
+	after, limit := int64(0), int64(maxLines)
+	for name, to := range map[string]*int64{"after": &after, "limit": &limit} {
+		if text := c.query.Get(name); text != "" {
+			var err error
+			if *to, err = strconv.ParseInt(text, 10, 64); err != nil || *to < 0 {
+				return answer[string]{}, invalid("query", name, "must be a number")
+			}
+		}
+	}
+	if limit < 1 || limit > maxLines {
+		return answer[string]{}, invalid("query", "limit", "must be a whole number from 1 to "+strconv.Itoa(maxLines))
+	}
+	found, err := s.broker.EntriesAfter(c.ctx, c.principal, after, int(limit))
+	if err != nil {
+		return answer[string]{}, err
+	}
+	text := []byte{}
+	for _, e := range found {
+		line, err := audit.Line(e)
+		if err != nil {
+			return answer[string]{}, err
+		}
+		if text = append(append(text, line...), '\n'); len(text) > maxLinesSize {
+			break
+		}
+	}
+	return answer[string]{text: text}, nil
+}
+
+func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
+	found, err := s.broker.Checkpoint(c.ctx, c.principal)
+	a := answer[v1.AuditCheckpoint]{body: v1.AuditCheckpoint{
+		Size: found.Size, Root: found.Root[:], Time: found.Time, Key: found.Key, Note: found.Note,
+	}}
+	if strings.HasPrefix(c.Header.Get("Accept"), "text/plain") {
+		a.text = []byte(found.Note)
+	}
+	return a, err
+}
+
+func (s *server) auditKeys(c *call) (answer[v1.List[v1.AuditKey]], error) {
+	keys, err := s.broker.AuditKeys(c.ctx, c.principal)
+	var l v1.List[v1.AuditKey]
+	for _, k := range keys {
+		l.Items = append(l.Items, auditKey(k))
+	}
+	return answer[v1.List[v1.AuditKey]]{body: l}, err
+}
+
+func (s *server) rotateAuditKey(c *call) (answer[v1.AuditKey], error) {
+	k, err := s.broker.RotateAuditKey(c.ctx, c.principal)
+	return answer[v1.AuditKey]{body: auditKey(k)}, err
+}
+
+func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.AuditKey], error) {
+	k, err := s.broker.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until)
+	return answer[v1.AuditKey]{body: auditKey(k)}, err
+}
+
+func auditKey(k notary.Key) v1.AuditKey {
+	w := v1.AuditKey{
+		ID: k.ID, State: string(k.State), Origin: k.Origin, Verifier: k.Verifier, Since: k.Since,
+		Endorsement: k.Endorsement, KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, EndedAt: k.EndedAt,
+	}
+	if k.State != notary.Signing {
+		w.Until = k.Until
+	}
+	return w
 }
 
 // hashes are the wire's form of hashes of the tree.

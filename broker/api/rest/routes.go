@@ -118,6 +118,31 @@ var routes = []route{
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/audit/checkpoint", id: "showAuditCheckpoint", tag: "audit", endpoint: plain((*server).auditCheckpoint),
+		summary: "Show the last signed checkpoint of the audit log; as text/plain only the signed note",
+		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK}, media: "text/plain",
+	},
+	{
+		method: "GET", path: "/v1/audit/keys", id: "listAuditKeys", tag: "audit", endpoint: plain((*server).auditKeys),
+		summary: "List the keys that sign checkpoints of the audit log, or did",
+		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/audit/keys:rotate", id: "rotateAuditKey", tag: "audit", endpoint: plain((*server).rotateAuditKey),
+		summary: "Replace the key that signs checkpoints; the old one endorses the new one",
+		timeout: remote, action: policy.AuditKey, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/audit/keys/{id}/revoke", id: "revokeAuditKey", tag: "audit", endpoint: takes((*server).revokeAuditKey),
+		summary: "Revoke a key that signs checkpoints, or did; a new one takes its place", optional: true,
+		timeout: remote, action: policy.AuditKey, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/audit/lines", id: "readAuditLines", tag: "audit", endpoint: plain((*server).auditLines),
+		summary: "Read the whole audit log in its order, one line a leaf of its Merkle tree",
+		timeout: remote, action: policy.AuditRead, query: linesQuery, status: []int{http.StatusOK}, media: "application/x-ndjson",
+	},
+	{
 		method: "GET", path: "/v1/audit/growth", id: "proveAuditGrowth", tag: "audit", endpoint: plain((*server).auditGrowth),
 		summary: "Prove that the audit log begins with what it held at an earlier size",
 		timeout: remote, action: policy.AuditRead, query: growthQuery, status: []int{http.StatusOK},
@@ -198,6 +223,10 @@ var (
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
 		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
 	}, paging...)
+	linesQuery = []parameter{
+		{name: "after", doc: "Entries that follow the one of this number; 0 if absent.", kind: "integer"},
+		{name: "limit", doc: "At most this many, 1 to " + strconv.Itoa(maxLines) + "; as many if absent. There may be fewer: a page ends at some megabytes.", kind: "integer"},
+	}
 	growthQuery = []parameter{
 		{name: "size", doc: "Earlier size of the log; 0 if absent."},
 	}

@@ -59,6 +59,34 @@ type Token struct {
 	LastUsedAt time.Time `json:"lastUsedAt,omitzero" doc:"When it was last used, to the minute; absent means never" example:"2026-11-02T09:00:00Z"`
 }
 
+// AuditCheckpoint states what the audit log held, under a signature.
+type AuditCheckpoint struct {
+	Size int64     `json:"size" doc:"How many entries the log held" example:"4711"`
+	Root []byte    `json:"root" doc:"Root hash of its Merkle tree, in base64" example:"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="`
+	Time time.Time `json:"time" doc:"When it was signed"`
+	Key  string    `json:"key" doc:"Id of the key that signed it"`
+	Note string    `json:"note" doc:"The checkpoint as a signed note (c2sp.org/tlog-checkpoint): the only field that is signed"`
+}
+
+// AuditKey is a key that signs checkpoints of the audit log, or did: its public half.
+type AuditKey struct {
+	ID          string    `json:"id" doc:"Id of the key"`
+	State       string    `json:"state" doc:"Whether it signs" enum:"signing,retired,revoked"`
+	Origin      string    `json:"origin" doc:"Name of the log in every checkpoint"`
+	Verifier    string    `json:"verifier" doc:"Public half, as golang.org/x/mod/sumdb/note writes it (c2sp.org/signed-note)"`
+	Since       int64     `json:"since" doc:"Its checkpoints count from this size of the log on"`
+	Until       int64     `json:"until,omitzero" doc:"Of a key that does not sign any more: its checkpoints count up to this size"`
+	Endorsement string    `json:"endorsement,omitempty" doc:"Signed note in which the key before names this one"`
+	KeyStore    string    `json:"keyStore,omitempty" doc:"Key store of what seals its private half; empty where that is destroyed"`
+	CreatedAt   time.Time `json:"createdAt" doc:"When it was made"`
+	EndedAt     time.Time `json:"endedAt,omitzero" doc:"When it was retired or revoked"`
+}
+
+// AuditKeyRevocation says which checkpoints of a key still count.
+type AuditKeyRevocation struct {
+	Until int64 `json:"until,omitzero" doc:"Size of the log up to which its checkpoints count; absent means that none does"`
+}
+
 // Question asks what policy would decide; nothing happens.
 type Question struct {
 	Principal *Principal `json:"principal,omitempty" doc:"About whom; absent means the caller"`

@@ -29,6 +29,8 @@ every outcome, chained by hashes.`,
 		p.auditListCommand(),
 		p.auditVerifyCommand(),
 		p.auditProveCommand(),
+		p.auditCheckpointCommand(),
+		p.auditKeyCommand(),
 	)
 }
 

@@ -21,7 +21,7 @@ var actions = []string{
 	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew), string(policy.LeaseRevoke),
 	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate), string(policy.VNFScale), string(policy.VNFHeal),
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),
-	string(policy.AuditRead), string(policy.TokenList), string(policy.PolicyExplain),
+	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.PolicyExplain),
 }
 
 func (p *program) policyCommand() *cobra.Command {

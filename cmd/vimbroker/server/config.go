@@ -197,7 +197,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
 		}),
 		"audit": d.Section(strictyaml.Fields{
-			"readsOneIn": d.Count(&c.ReadsOneIn),
+			"checkpointInterval": d.Duration(&c.Terms.CheckpointEvery),
+			"readsOneIn":         d.Count(&c.ReadsOneIn),
 		}),
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
 		"log": d.Section(strictyaml.Fields{
@@ -293,6 +294,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
+	need(c.Terms.CheckpointEvery >= time.Second, "audit.checkpointInterval", "must be at least 1s")
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
 	c.proxies = c.trustedProxies(d)
 }

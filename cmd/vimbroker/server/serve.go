@@ -62,7 +62,8 @@ is left out means:
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perVIM: 10000, perProject: 10000}
   checkInterval: 5m
-  audit: {readsOneIn: 1}      # of reads the log has one in so many; 0: none
+  audit:
+    {readsOneIn: 1, checkpointInterval: 1m}   # one in so many reads; 0: none
   log: {level: info, format: json}
   shutdownGrace: 30s
 

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+const (
+	dropSigningKey   = `DELETE FROM audit_keys WHERE id = $1`
+	retireSigningKey = `INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
+		VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+	lastCheckpoint = `SELECT size, root, time, key, note FROM audit_checkpoints ORDER BY size DESC LIMIT 1`
+	addCheckpoint  = `INSERT INTO audit_checkpoints (size, root, time, key, note)
+		SELECT $1::bigint, $2::bytea, $3::timestamptz, $4::text, $5::text WHERE EXISTS (SELECT FROM audit_keys WHERE id = $4 AND state = 'signing')
+		AND NOT EXISTS (SELECT FROM audit_checkpoints WHERE size >= $1)`
+)
+
+var (
+	signingKeys      = `SELECT ` + rows.SigningKeyColumns.Names() + ` FROM audit_keys ORDER BY created_at, since, id`
+	insertSigningKey = numbered(rows.SigningKeyColumns.Insert(`audit_keys`))
+	updateSigningKey = numbered(`UPDATE audit_keys SET ` + rows.SigningKeyColumns.Changing().Set() + ` WHERE id = ?`)
+)
+
+var _ notary.Store = (*Store)(nil)
+
+// SigningKeys implements [notary.Store].
+func (s *Store) SigningKeys(ctx context.Context) ([]notary.Key, error) {
+	keys, err := lookUp(ctx, s, scanSigningKey, signingKeys)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys that sign checkpoints: %w", err)
+	}
+	return keys, nil
+}
+
+// ChangeSigningKeys implements [notary.Store]. Who changes keys or adds a checkpoint has the
+// lock of the chain.
+func (s *Store) ChangeSigningKeys(ctx context.Context, change func([]notary.Key) ([]notary.Key, error), c *notary.Checkpoint, e audit.Entry) error {
+	var refused error
+	err := s.write(ctx, e, func(t txn) error {
+		if err := t.demand(waitLock); err != nil {
+			return err
+		}
+		before, err := query(t, scanSigningKey, signingKeys)
+		if err != nil {
+			return err
+		}
+		after, err := change(slices.Clone(before))
+		if refused = err; err != nil {
+			return err
+		}
+		if err := t.storeSigningKeys(before, after); err != nil || c == nil {
+			return err
+		}
+		return t.addCheckpoint(*c)
+	})
+	if err == nil || refused != nil || errors.Is(err, notary.ErrOvertaken) {
+		return err
+	}
+	return fmt.Errorf("changing the keys that sign checkpoints: %w", err)
+}
+
+func (t txn) storeSigningKeys(before, after []notary.Key) error {
+	change, err := rows.ChangeOfSigningKeys(before, after)
+	if err != nil {
+		return err
+	}
+	for _, k := range change.Changed {
+		t.queue(updateSigningKey, append(values(rows.SigningKeyColumns.Changing().Fields(&k)), k.ID)...)
+	}
+	for _, k := range change.New {
+		t.queue(insertSigningKey, values(rows.SigningKeyColumns.Fields(&k))...)
+	}
+	for _, id := range change.Gone {
+		t.queue(dropSigningKey, id)
+	}
+	for _, k := range change.Retired {
+		t.queue(retireSigningKey, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation, stamp(t.s.now()))
+	}
+	return nil
+}
+
+// LastCheckpoint implements [notary.Store].
+func (s *Store) LastCheckpoint(ctx context.Context) (notary.Checkpoint, error) {
+	found, err := lookUp(ctx, s, scanCheckpoint, lastCheckpoint)
+	if err != nil {
+		return notary.Checkpoint{}, fmt.Errorf("reading the last checkpoint of the audit log: %w", err)
+	}
+	if len(found) == 0 {
+		return notary.Checkpoint{}, notary.ErrNone
+	}
+	return found[0], nil
+}
+
+// AddCheckpoint implements [notary.Store].
+func (s *Store) AddCheckpoint(ctx context.Context, c notary.Checkpoint) error {
+	err := s.change(ctx, func(t txn) error {
+		if err := t.demand(waitLock); err != nil {
+			return err
+		}
+		return t.addCheckpoint(c)
+	})
+	if err == nil || errors.Is(err, notary.ErrOvertaken) {
+		return err
+	}
+	return fmt.Errorf("storing a checkpoint of the audit log: %w", err)
+}
+
+func (t txn) addCheckpoint(c notary.Checkpoint) error {
+	added, err := t.any(addCheckpoint, c.Size, c.Root[:], stamp(c.Time), c.Key, c.Note)
+	if err == nil && !added {
+		return notary.ErrOvertaken
+	}
+	return err
+}
+
+func scanSigningKey(row pgx.CollectableRow) (k notary.Key, err error) {
+	return k, scan(row, rows.SigningKeyColumns.Fields(&k), nil)
+}
+
+func scanCheckpoint(row pgx.CollectableRow) (c notary.Checkpoint, err error) {
+	var root []byte
+	err = row.Scan(&c.Size, &root, &moment{&c.Time}, &c.Key, &c.Note)
+	if err == nil && copy(c.Root[:], root) != len(c.Root) {
+		err = tree.ErrTorn
+	}
+	return c, err
+}

@@ -1,0 +1,267 @@
+package notary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+const (
+	// takeovers is how often a new key tries to take over, where another signs meanwhile.
+	takeovers = 5
+	// dropWithin bounds taking back what was begun.
+	dropWithin = 30 * time.Second
+)
+
+// Rotate makes a new key in the first key store, which takes over. The key before endorses
+// it, and both sign a checkpoint. What seals the private half of the key before goes on the
+// ledger of retired keys.
+func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (Key, error) {
+	return n.introduce(ctx, act, func(keys []Key, mine *Key, p pen) (*Checkpoint, error) {
+		old, found := signing(keys)
+		if !found {
+			return nil, ErrNone
+		}
+		before, err := n.open(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		signed, err := note.Sign(&note.Note{Text: endorsement(mine.Origin, mine.Verifier)}, before.signer)
+		if err != nil {
+			return nil, fmt.Errorf("endorsing a key: %w", err)
+		}
+		mine.Endorsement = string(signed)
+		c, err := n.takeOver(ctx, mine, before, p)
+		if err != nil {
+			return nil, err
+		}
+		endIn(keys, old.ID, Retired, c.Size, n.now())
+		return c, nil
+	})
+}
+
+// Revoke ends a key that somebody else may have, or that is lost: its checkpoints of more
+// than so many entries do not count. If it signs, a new key takes over, which it does not
+// endorse: whoever has kept the old key must be given the new one in another way. It returns the
+// key that signs then.
+func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until int64) (Key, error) {
+	keys, err := n.store.SigningKeys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	at := slices.IndexFunc(keys, func(k Key) bool { return k.ID == id })
+	switch {
+	case at < 0:
+		return Key{}, ErrNone
+	case !keys[at].State.CanMove(Revoked):
+		return Key{}, ErrEnded
+	case keys[at].State == Signing:
+		return n.introduce(ctx, act, func(keys []Key, mine *Key, p pen) (*Checkpoint, error) {
+			if old, found := signing(keys); !found || old.ID != id {
+				return nil, ErrOvertaken
+			}
+			c, err := n.takeOver(ctx, mine, p)
+			if err == nil {
+				endIn(keys, id, Revoked, min(until, c.Size), n.now())
+			}
+			return c, err
+		})
+	}
+	if err := n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+		if !same(keys, now) {
+			return nil, ErrOvertaken
+		}
+		endIn(now, id, Revoked, min(until, keys[at].Until), n.now())
+		return now, nil
+	}, nil, act.Done()); err != nil {
+		return Key{}, err
+	}
+	now, _ := signing(keys)
+	return now, nil
+}
+
+// makeFirst makes the first key of a log.
+func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (Key, error) {
+	return n.introduce(ctx, act, func(keys []Key, _ *Key, _ pen) (*Checkpoint, error) {
+		if _, other := signing(keys); other {
+			return nil, ErrOvertaken
+		}
+		return nil, nil
+	})
+}
+
+// introduce makes a key that signs from now on: intent, key, one write that switches. plan gets
+// the other keys as they are then, changes them and the new one, and says which checkpoint is
+// stored with that.
+func (n *Notary) introduce(ctx context.Context, act *audit.Act, plan func(others []Key, mine *Key, p pen) (*Checkpoint, error)) (Key, error) {
+	keys, err := n.store.SigningKeys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	mine := Key{ID: uuid.NewString(), State: Making, CreatedAt: n.now()}
+	mine.Origin = "vimbroker.audit/" + mine.ID
+	if len(keys) > 0 {
+		mine.Origin = keys[0].Origin
+	}
+	act.With(audit.DetailAuditKey, mine.ID)
+	begun := mine
+	if err := n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) { return append(now, begun), nil }, nil, act.Intent()); err != nil {
+		return Key{}, err
+	}
+	failpoint.At("audit.key-intent")
+	err = func() error {
+		p, err := n.fill(ctx, &mine)
+		if err != nil {
+			return err
+		}
+		mine.State = Signing
+		for range takeovers {
+			if err = n.switchTo(ctx, mine, p, plan, act); !errors.Is(err, ErrOvertaken) {
+				break
+			}
+		}
+		return err
+	}()
+	if err != nil {
+		return Key{}, errors.Join(err, n.drop(ctx, begun, act, "the key was not made"))
+	}
+	failpoint.At("audit.key-switched")
+	if keys, err = n.store.SigningKeys(ctx); err != nil {
+		return Key{}, err
+	}
+	now, _ := signing(keys)
+	return now, nil
+}
+
+// switchTo lets a key take over in one write, if the keys are then those that plan has seen.
+func (n *Notary) switchTo(ctx context.Context, mine Key, p pen, plan func([]Key, *Key, pen) (*Checkpoint, error), act *audit.Act) error {
+	seen, err := n.store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(seen), func(k Key) bool { return k.ID == mine.ID })
+	if len(others) == len(seen) {
+		return fmt.Errorf("%w: making the key took too long", ErrOvertaken)
+	}
+	c, err := plan(others, &mine, p)
+	if err != nil {
+		return err
+	}
+	return n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+		if !same(seen, now) {
+			return nil, ErrOvertaken
+		}
+		return append(others, mine), nil
+	}, c, act.Done())
+}
+
+// takeOver is the checkpoint with which a key takes over, signed by it and by others. It
+// covers everything that was written before.
+func (n *Notary) takeOver(ctx context.Context, mine *Key, pens ...pen) (*Checkpoint, error) {
+	if err := n.store.Grow(ctx); err != nil {
+		return nil, err
+	}
+	now, err := n.store.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, err := n.last(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.grew(ctx, last.State, now); err != nil {
+		return nil, err
+	}
+	if err := n.witness(ctx, now); err != nil {
+		return nil, err
+	}
+	var signers []note.Signer
+	for _, p := range pens {
+		signers = append(signers, p.signer)
+	}
+	signed, err := tree.Sign(mine.Origin, now, signers...)
+	if err != nil {
+		return nil, err
+	}
+	mine.Since = now.Size
+	return &Checkpoint{State: now, Time: n.now(), Key: mine.ID, Note: signed}, nil
+}
+
+// Settle drops keys that were begun before a time and never signed: their process died.
+func (n *Notary) Settle(ctx context.Context, before time.Time, begin Begin) error {
+	keys, err := n.store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if k.State != Abandoned && (k.State != Making || !k.CreatedAt.Before(before)) {
+			continue
+		}
+		act, err := begin(ctx)
+		if err != nil {
+			return err
+		}
+		if err := n.drop(ctx, k, act.With(audit.DetailAuditKey, k.ID), "abandoned"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop ends a key that never signed, so that it never will; then it destroys what seals the key, and
+// removes its row. A key that signs by now stays.
+func (n *Notary) drop(ctx context.Context, k Key, act *audit.Act, why string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
+	defer cancel()
+	var signs bool
+	err := n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+		for i := range now {
+			if now[i].ID == k.ID && now[i].State == Making {
+				now[i].State = Abandoned
+			}
+			signs = signs || now[i].ID == k.ID && now[i].State != Abandoned
+		}
+		return now, nil
+	}, nil, act.Failed(why))
+	if err != nil || signs {
+		return err
+	}
+	for _, keys := range n.keys {
+		held, err := keys.List(ctx, k.ID)
+		if err != nil {
+			return fmt.Errorf("listing what seals a key that was abandoned: %w", err)
+		}
+		for _, h := range held {
+			if _, err := keys.Delete(ctx, h.Ref); err != nil {
+				return fmt.Errorf("destroying what seals a key that was abandoned: %w", err)
+			}
+		}
+	}
+	failpoint.At("audit.key-dropped")
+	return n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+		return slices.DeleteFunc(now, func(other Key) bool { return other.ID == k.ID }), nil
+	}, nil, act.Done(audit.DetailReason, "what sealed the key is destroyed"))
+}
+
+// endIn ends one of the keys, whose checkpoints count up to a size.
+func endIn(keys []Key, id string, state KeyState, until int64, at time.Time) {
+	for i := range keys {
+		if keys[i].ID == id {
+			keys[i].end(state, until, at)
+		}
+	}
+}
+
+// same reports whether the keys are in the same states.
+func same(a, b []Key) bool {
+	return slices.EqualFunc(a, b, func(a, b Key) bool { return a.ID == b.ID && a.State == b.State })
+}

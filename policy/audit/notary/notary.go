@@ -1,0 +1,271 @@
+// Package notary signs checkpoints of the audit log, so that nobody who can write in the
+// database alone can pass another log off as this one: what is needed besides lies in a
+// key store. A checkpoint is a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note)
+// that states the size of the log and the root of its Merkle tree.
+package notary
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+// Errors of a notary. Those of the store and of key stores are returned besides.
+var (
+	// ErrNone: there is no such key, or no checkpoint yet.
+	ErrNone = errors.New("there is none")
+	// ErrOvertaken: another has signed, or changed the keys, at the same time. Nothing
+	// was written.
+	ErrOvertaken = errors.New("another signed at the same time")
+	// ErrRewritten: the log is not the one whose checkpoint was signed before. Nothing is signed
+	// any more until a person has settled that.
+	ErrRewritten = errors.New("the audit log does not continue the one that was signed")
+	// ErrLost: the key that signs does not open.
+	ErrLost = errors.New("the key that signs checkpoints of the audit log does not open")
+	// ErrEnded: the key was revoked already, or never signed.
+	ErrEnded = errors.New("the key cannot be revoked")
+)
+
+// Checkpoint states what the log held at a time.
+type Checkpoint struct {
+	tree.State
+	Time time.Time
+	// Key is the ID of the key that signed it; a checkpoint made as one key took over from
+	// another has both signatures, and names the new one.
+	Key string
+	// Note is the signed note.
+	Note string
+}
+
+// Store keeps keys and checkpoints.
+type Store interface {
+	tree.Tiles
+	// Tree and Grow are those of [audit.Log].
+	Tree(ctx context.Context) (tree.State, error)
+	Grow(ctx context.Context) error
+	// SigningKeys returns all keys, oldest first.
+	SigningKeys(ctx context.Context) ([]Key, error)
+	// ChangeSigningKeys lets change alter the keys, and stores them with the checkpoint, if that is
+	// not nil, and the entry that records it, atomically. A key that change leaves out goes,
+	// if it is [Making]; one that is new comes. The Fernet key that a changed key names no more goes
+	// on the ledger of retired keys. If change fails nothing is written and its error is
+	// returned as it is. The checkpoint is as in AddCheckpoint, by the key that signs then.
+	ChangeSigningKeys(ctx context.Context, change func([]Key) ([]Key, error), c *Checkpoint, e audit.Entry) error
+	// LastCheckpoint returns the one of the largest size; [ErrNone].
+	LastCheckpoint(ctx context.Context) (Checkpoint, error)
+	// AddCheckpoint stores a checkpoint. It is [ErrOvertaken] if one of that size or a larger one is
+	// there, or its key does not sign any more.
+	AddCheckpoint(ctx context.Context, c Checkpoint) error
+}
+
+// Notary signs the log of a store. Its methods are safe for concurrent use, by any number
+// of processes on one store.
+type Notary struct {
+	store Store
+	keys  []secret.KeyStore
+	now   func() time.Time
+
+	mu   sync.Mutex
+	seen tree.State // the largest that this process has signed, or found signed
+}
+
+// New makes a notary. The first key store takes new keys.
+func New(store Store, keys []secret.KeyStore, now func() time.Time) *Notary {
+	return &Notary{store: store, keys: keys, now: now, seen: tree.Empty()}
+}
+
+// Begin decides whether the notary may make a key, and returns the act that records it.
+type Begin func(context.Context) (*audit.Act, error)
+
+// Sign signs the log with all that was written before, if it has grown since the last checkpoint, and makes a key
+// where there is none. It signs nothing that does not continue what was signed before:
+// [ErrRewritten].
+func (n *Notary) Sign(ctx context.Context, begin Begin) error {
+	keys, err := n.store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	key, found := signing(keys)
+	if !found {
+		act, err := begin(ctx)
+		if err != nil {
+			return err
+		}
+		if key, err = n.makeFirst(ctx, act); err != nil {
+			return err
+		}
+	}
+	if err := n.store.Grow(ctx); err != nil {
+		return err
+	}
+	now, err := n.store.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := n.last(ctx)
+	if err != nil || last.State == now {
+		return errors.Join(err, n.witness(ctx, now))
+	}
+	p, err := n.open(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := n.continues(ctx, p, last, now); err != nil {
+		return err
+	}
+	signed, err := tree.Sign(key.Origin, now, p.signer)
+	if err != nil {
+		return err
+	}
+	failpoint.At("audit.signed")
+	err = n.store.AddCheckpoint(ctx, Checkpoint{State: now, Time: n.now(), Key: key.ID, Note: signed})
+	if err == nil || errors.Is(err, ErrOvertaken) { // what another has signed is as good
+		failpoint.At("audit.checkpoint-stored")
+		return nil
+	}
+	return err
+}
+
+// last is the last checkpoint; the empty log's where there is none.
+func (n *Notary) last(ctx context.Context) (Checkpoint, error) {
+	last, err := n.store.LastCheckpoint(ctx)
+	if errors.Is(err, ErrNone) {
+		return Checkpoint{State: tree.Empty()}, nil
+	}
+	return last, err
+}
+
+// continues returns nil if the log goes on from its last checkpoint, which the key must have
+// signed, and from what this process has seen.
+func (n *Notary) continues(ctx context.Context, p pen, last Checkpoint, now tree.State) error {
+	if last.Size > 0 {
+		signed, err := tree.OpenCheckpoint(p.origin, last.Note, p.verifier)
+		if err != nil || signed != last.State {
+			return fmt.Errorf("%w: its last checkpoint, of %d entries, is not signed by the key that signs", ErrRewritten, last.Size)
+		}
+	}
+	if err := n.grew(ctx, last.State, now); err != nil {
+		return err
+	}
+	return n.witness(ctx, now)
+}
+
+// witness returns nil if the log goes on from what this process has seen of it, and remembers it.
+func (n *Notary) witness(ctx context.Context, now tree.State) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now == n.seen {
+		return nil
+	}
+	if err := n.grew(ctx, n.seen, now); err != nil {
+		return err
+	}
+	n.seen = now
+	return nil
+}
+
+// grew returns nil if one state of the log begins with the whole of an earlier one.
+func (n *Notary) grew(ctx context.Context, earlier, now tree.State) error {
+	if now.Size < earlier.Size {
+		return fmt.Errorf("%w: it has %d entries, and had %d", ErrRewritten, now.Size, earlier.Size)
+	}
+	var proof []tree.Hash
+	if earlier.Size > 0 {
+		var err error
+		if proof, err = tree.ProveConsistency(ctx, n.store, now, earlier.Size); err != nil {
+			return err
+		}
+	}
+	if tree.CheckConsistency(now, earlier, proof) != nil {
+		return fmt.Errorf("%w: its first %d entries are others", ErrRewritten, earlier.Size)
+	}
+	return nil
+}
+
+// pen is a key that is opened to sign.
+type pen struct {
+	origin   string
+	signer   note.Signer
+	verifier note.Verifier
+}
+
+// sealedField is the envelope's field for the private half of a key.
+const sealedField = "audit signing key"
+
+// fill makes both halves of a key, and stores what seals the private one.
+func (n *Notary) fill(ctx context.Context, k *Key) (pen, error) {
+	private, public, err := note.GenerateKey(rand.Reader, k.Origin)
+	if err != nil {
+		return pen{}, fmt.Errorf("making a key: %w", err)
+	}
+	p, err := newPen(k.Origin, private, public)
+	if err != nil {
+		return pen{}, err
+	}
+	seals, err := secret.NewKey()
+	if err != nil {
+		return pen{}, err
+	}
+	defer seals.Clear()
+	sealed, err := secret.Seal(seals, k.Owner(), sealedField, secret.NewText(private+"\n"+public))
+	if err != nil {
+		return pen{}, fmt.Errorf("sealing the key that signs checkpoints: %w", err)
+	}
+	ref, err := n.keys[0].Put(ctx, k.Owner(), seals)
+	if err != nil {
+		return pen{}, fmt.Errorf("storing what seals the key that signs checkpoints: %w", err)
+	}
+	k.Verifier, k.Sealed, k.KeyStore, k.Ref = public, sealed, n.keys[0].Name(), ref
+	failpoint.At("audit.key-stored")
+	return p, nil
+}
+
+// open opens a key. The public half comes from what is sealed, not from the row.
+func (n *Notary) open(ctx context.Context, k Key) (pen, error) {
+	for _, keys := range n.keys {
+		if keys.Name() != k.KeyStore {
+			continue
+		}
+		seals, err := keys.Get(ctx, k.Ref)
+		if errors.Is(err, secret.ErrNotFound) || errors.Is(err, secret.ErrCorrupt) {
+			return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		if err != nil {
+			return pen{}, fmt.Errorf("fetching what seals the key that signs checkpoints: %w", err)
+		}
+		defer seals.Clear()
+		text, err := secret.Open(seals, k.Owner(), sealedField, k.Sealed)
+		if err != nil {
+			return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		private, public, _ := strings.Cut(text.Reveal(), "\n")
+		if public != k.Verifier {
+			return pen{}, fmt.Errorf("%w: its row names another public half than what is sealed", ErrRewritten)
+		}
+		return newPen(k.Origin, private, public)
+	}
+	return pen{}, fmt.Errorf("%w: key store %q is not configured", ErrLost, k.KeyStore)
+}
+
+func newPen(origin, private, public string) (pen, error) {
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		return pen{}, ErrLost // never with what is in it
+	}
+	verifier, err := note.NewVerifier(public)
+	if err != nil {
+		return pen{}, ErrLost
+	}
+	return pen{origin, signer, verifier}, nil
+}
