@@ -55,7 +55,8 @@ func facts(v VIM) map[string]string {
 	all := map[string]string{
 		"name": v.Name, "type": string(v.Type), "project": v.Project,
 		"shared": yes(v.Shared), "sharedWith": strings.Join(v.SharedWith, ","), "default": yes(v.Default),
-		"endpoint": t.Endpoint, "caCert": digestOf(t.CACert), "insecureSkipVerify": yes(t.InsecureSkipVerify),
+		"suspended": v.Suspended,
+		"endpoint":  t.Endpoint, "caCert": digestOf(t.CACert), "insecureSkipVerify": yes(t.InsecureSkipVerify),
 		"serverName": t.ServerName, "namespace": t.Namespace, "scope": t.Scope.text(),
 		"credential.kind": string(v.Current.CredentialKind), "credential.username": v.Current.Username,
 		"identity": v.Current.Identity, "keyStore": v.Current.KeyStore,

@@ -16,6 +16,9 @@ type Deletion struct {
 	// Force deletes a VIM that cannot be reached: leases that could not be
 	// revoked stay listed as irrevocable, and what is left upstream stays there.
 	Force bool
+	// Gone says that the system that the VIM stands for no longer exists: nobody is asked,
+	// and its leases end as revoked, because nothing is left that would take them.
+	Gone bool
 	// IfRevision refuses with ErrPrecondition unless it is the present one; zero does not ask.
 	IfRevision int64
 }
@@ -35,7 +38,10 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 
 func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
 	action := policy.VIMDelete
-	if del.Force {
+	switch {
+	case del.Gone:
+		action = policy.VIMRetire
+	case del.Force:
 		action = policy.VIMForceDelete
 	}
 	v, err := b.findVIM(ctx, p, action, ref)
@@ -47,7 +53,7 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		return VIM{}, false, err
 	}
 	update := b.store.UpdateVIM
-	if !del.Drain && !del.Force && v.State == VIMRegistered {
+	if !del.Drain && !del.Force && !del.Gone && v.State == VIMRegistered {
 		update = b.store.UpdateIdleVIM
 	}
 	v, err = update(ctx, v.ID, func(now *VIM) error {
@@ -71,7 +77,11 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		return VIM{}, false, b.refuseUpdate(ctx, act, err)
 	}
 	failpoint.At("delete.draining")
-	gone, err := b.drain(ctx, v, del.Force, act)
+	end := b.drain
+	if del.Gone {
+		end = b.retireGone
+	}
+	gone, err := end(ctx, v, del.Force, act)
 	if err != nil {
 		b.log.WarnContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
 	}
@@ -98,6 +108,11 @@ func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (
 		return false, err
 	}
 	failpoint.At("delete.forgotten")
+	return b.remove(ctx, v, force, act)
+}
+
+// remove removes the row of a VIM that has drained, and destroys its keys.
+func (b *Broker) remove(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
 	if err := b.store.DeleteVIM(ctx, v.ID, force, act.Done()); err != nil {
 		return false, err
 	}
@@ -105,6 +120,43 @@ func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (
 	b.forgetDiscrepancy(v.ID)
 	b.retire(ctx)
 	return true, nil
+}
+
+// retireGone is drain for a VIM whose system no longer exists. It asks nobody.
+func (b *Broker) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act) (gone bool, err error) {
+	defer func() { b.stuck(v.ID, err) }()
+	p := system("drain")
+	err = b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: liveStates}, func(l Lease) error {
+		end, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		return b.endWithSystem(ctx, l, end)
+	})
+	if err != nil {
+		return false, err
+	}
+	return b.remove(ctx, v, false, act)
+}
+
+// endWithSystem ends a lease on a system that no longer exists. One that was being
+// revoked, or was given up, ends so too.
+func (b *Broker) endWithSystem(ctx context.Context, l Lease, act *audit.Act) error {
+	act.With(audit.DetailReason, string(ReasonSystemGone))
+	_, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State == LeaseRevoked {
+			return errEnded
+		}
+		now.State, now.Reason, now.NextAttemptAt = LeaseRevoking, ReasonSystemGone, b.now().Add(maxBackoff)
+		return nil
+	}, act.Intent())
+	if err == nil {
+		_, err = b.finishRevocation(ctx, l, nil, act)
+	}
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
 }
 
 // revokeAll moves every live lease of a draining VIM to its end. Leases that are

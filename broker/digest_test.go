@@ -106,7 +106,7 @@ func TestAnotherRegistrationUnderTheSameKeyIsAConflict(t *testing.T) {
 		},
 		"Type": notHere, "Scope": notHere, "CloudsYAML": notHere, "Cloud": notHere,
 		"Kubeconfig": inTarget, "Context": inTarget,
-		"IdempotencyKey": ownKey,
+		"IdempotencyKey": ownKey, "Admit": "what the caller decides later on",
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.Registration](), cases)
 	first := b.registration("edge1")

@@ -60,6 +60,9 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	if err := issuable(v); err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
+	if v.Suspended != "" {
+		return fail(b.refuse(ctx, act, &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + v.Suspended}))
+	}
 	if !v.Health.CanMint {
 		return b.passThrough(ctx, p, v, l, wish, act)
 	}
@@ -130,7 +133,7 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 		return nil, Grant{}, err
 	}
 	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation} {
-		if len(s) > 255 || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		if !shortText(s) {
 			return nil, Grant{}, Invalid(field, "must be at most 255 printable characters")
 		}
 	}
@@ -153,6 +156,11 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 		Rules: r.Rules, ClusterWide: r.ClusterWide,
 	})
 	return d, grant, err
+}
+
+// shortText reports whether a text fits into one line that people read.
+func shortText(s string) bool {
+	return len(s) <= 255 && !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
 func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {

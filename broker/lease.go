@@ -49,6 +49,7 @@ const (
 	ReasonAuditFailed  Reason = "auditFailed"  // its issue could not be recorded
 	ReasonGoneUpstream Reason = "goneUpstream" // the upstream object was found missing
 	ReasonAccessLost   Reason = "accessLost"   // its holder would not be issued it any more
+	ReasonSystemGone   Reason = "systemGone"   // the system that it was for no longer exists
 )
 
 // Lease is one derived credential, or the record of one.

@@ -109,6 +109,9 @@ func (c Change) valid() error {
 	if err := validNotes("", c.Extra); err != nil {
 		return err
 	}
+	if c.Suspended != nil && !shortText(*c.Suspended) {
+		return Invalid("suspended", "must be at most 255 printable characters")
+	}
 	if c.Cloud != "" && c.CloudsYAML.Empty() {
 		return Invalid("cloud", "selects from a clouds.yaml, and there is none")
 	}
@@ -159,6 +162,9 @@ func (c Change) apply(v *VIM) {
 	}
 	if c.Default != nil {
 		v.Default = *c.Default
+	}
+	if c.Suspended != nil {
+		v.Suspended = *c.Suspended
 	}
 }
 

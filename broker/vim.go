@@ -51,6 +51,9 @@ type VIM struct {
 	SharedWith []string
 	// Default: the project's VIM when a request names none. At most one a project.
 	Default bool
+	// Suspended says why no new lease is issued on it: at most 255 printable characters;
+	// empty while leases are issued. Those alive are renewed and revoked as ever.
+	Suspended string
 	// CreatedBy is the principal that registered it.
 	CreatedBy string
 	CreatedAt time.Time
@@ -213,6 +216,9 @@ type Registration struct {
 	Default     bool
 	// Project is whose VIM it becomes, as policy allows; empty means the principal's own.
 	Project string
+	// Admit decides on what the check of the endpoint found, before anything is sealed; its
+	// error ends the registration. Nil admits all. It is not part of what tells requests apart.
+	Admit func(Report) error
 
 	IdempotencyKey string
 }
@@ -230,6 +236,8 @@ type Change struct {
 	// SharedWith replaces the whole list.
 	SharedWith *[]string
 	Default    *bool
+	// Suspended is as in [VIM]; empty ends the suspension.
+	Suspended *string
 
 	// What follows makes a new generation. Endpoint, CACert, InsecureSkipVerify and
 	// ServerName also demand the credential again.

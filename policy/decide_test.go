@@ -122,6 +122,12 @@ func TestDefaultPolicies(t *testing.T) {
 		deny(reader, policy.LeaseIssue, ownVIM),
 		deny(reader, policy.LeaseRevoke, ownLease),
 
+		allow(member, policy.ClusterShow, ownProject),
+		allow(reader, policy.ClusterShow, ownVIM),
+		deny(member, policy.ClusterShow, foreignVIM),
+		deny(member, policy.ClusterEnable, ownVIM),
+		deny(member, policy.VIMRetire, ownVIM),
+
 		deny(nobody, policy.VIMShow, ownVIM),
 
 		allow(member, policy.VNFCreate, ownProject),
@@ -159,10 +165,11 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 	for _, p := range who {
 		for _, action := range []policy.Action{
 			policy.VIMRegister, policy.VIMShow, policy.VIMUpdate, policy.VIMRotate, policy.VIMCheck, policy.VIMDelete,
-			policy.VIMForceDelete, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
+			policy.VIMForceDelete, policy.VIMRetire, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
 			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.AuditKey, policy.TokenList, policy.PolicyExplain,
 			policy.VNFCreate, policy.VNFShow, policy.VNFModify, policy.VNFDelete, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal,
 			policy.VNFUpdate, policy.VNFTerminate, policy.VNFRetry, policy.VNFRollback, policy.VNFFail, policy.VNFCancel,
+			policy.ClusterEnable, policy.ClusterShow, policy.ClusterFollow,
 		} {
 			for _, subject := range []policy.Resource{
 				ownProject, foreignProject, ownVIM, foreignVIM, sharedVIM, ownLease, colleagueLease, lentLease, foreignLease,

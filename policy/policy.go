@@ -74,12 +74,21 @@ const (
 	VIMCheck       Action = "vim:check"
 	VIMDelete      Action = "vim:delete"
 	VIMForceDelete Action = "vim:force-delete" // delete although leases could not be revoked
-	VIMShare       Action = "vim:share"        // change with whom it is shared
+	// VIMRetire deletes a VIM whose system no longer exists, and ends its leases unasked.
+	VIMRetire Action = "vim:retire"
+	VIMShare  Action = "vim:share" // change with whom it is shared
 	// VIMLabelReserved is needed besides to set, change or remove a label whose key
 	// begins with a reserved prefix.
 	VIMLabelReserved Action = "vim:label-reserved"
 	VIMInventory     Action = "vim:inventory"
 	VIMSettle        Action = "vim:settle" // remove orphans, close ghosts
+
+	// ClusterEnable makes a VIM a management cluster, whose clusters become VIMs by
+	// themselves, changes how, or ends that. Registering in each project is needed besides.
+	ClusterEnable Action = "cluster:enable"
+	ClusterShow   Action = "cluster:show" // a management cluster, and the clusters that it has
+	// ClusterFollow changes what is stored of a cluster. The broker itself does so.
+	ClusterFollow Action = "cluster:follow"
 
 	LeaseIssue       Action = "lease:issue"
 	LeasePassThrough Action = "lease:pass-through" // hand out the stored credential itself

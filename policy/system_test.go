@@ -34,7 +34,9 @@ func TestPartsOfTheBroker(t *testing.T) {
 		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}},
 		"notary":    {{policy.AuditKey, policy.KindProject}},
 		"lifecycle": {endsLeases}, // without a caller
-		"stranger":  {},
+		// Of a VIM that is no cluster's it does nothing but look; of leases it keeps its own.
+		"onboard":  {{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject}, {policy.ClusterFollow, policy.KindVIM}},
+		"stranger": {},
 	} {
 		tried := 0
 		for _, r := range everyRequest(part(name)) {
@@ -248,5 +250,47 @@ func TestDelegationIsKept(t *testing.T) {
 	}
 	if diff := cmp.Diff(g, back); diff != "" || back.Roles[0] != "member" {
 		t.Errorf("kept and read again (-want +got):\n%s", diff)
+	}
+}
+
+// TestOnboardingIsNarrow: of VIMs it keeps those of clusters, and its leases only read.
+func TestOnboardingIsNarrow(t *testing.T) {
+	policies := load(t, nil)
+	cluster := foreignVIM
+	cluster.Labels = map[string]string{"vimbroker.io/cluster": "uid"}
+	draft := &policy.Draft{Labels: cluster.Labels}
+	own, others := foreignLease, foreignLease
+	own.Owner = "system:onboard"
+	rules := func(verbs ...string) policy.Wish {
+		return policy.Wish{Purpose: "onboarding", Grade: "namespaces", Rules: policy.Rules{Resources: []string{"secrets"}, Verbs: verbs}}
+	}
+	for _, c := range []struct {
+		action policy.Action
+		on     policy.Resource
+		wish   policy.Wish
+		want   bool
+	}{
+		{policy.VIMUpdate, cluster, policy.Wish{VIM: draft}, true},
+		{policy.VIMUpdate, foreignVIM, policy.Wish{VIM: draft}, false},
+		{policy.VIMDelete, cluster, policy.Wish{}, true},
+		{policy.VIMRetire, cluster, policy.Wish{}, true},
+		{policy.VIMRetire, foreignVIM, policy.Wish{}, false},
+		{policy.VIMForceDelete, cluster, policy.Wish{}, false},
+		{policy.VIMShare, cluster, policy.Wish{VIM: draft}, false},
+		{policy.VIMRegister, foreignProject, policy.Wish{VIM: draft}, true},
+		{policy.VIMRegister, foreignProject, policy.Wish{VIM: &policy.Draft{}}, false},
+		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: draft}, true},
+		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: &policy.Draft{Labels: cluster.Labels, LabelsBefore: map[string]string{"a": "b"}}}, false},
+		{policy.LeaseIssue, foreignVIM, rules("get", "list", "watch"), true},
+		{policy.LeaseIssue, foreignVIM, rules("get", "update"), false},
+		{policy.LeaseIssue, foreignVIM, policy.Wish{Purpose: "onboarding", Role: "view"}, false},
+		{policy.LeaseRenew, own, policy.Wish{}, true},
+		{policy.LeaseRenew, others, policy.Wish{}, false},
+		{policy.LeaseRevoke, others, policy.Wish{}, false},
+	} {
+		d := policies.Decide(policy.Request{Principal: part("onboard"), Action: c.action, Resource: c.on, Wish: c.wish})
+		if d.Allowed != c.want {
+			t.Errorf("system:onboard, %s on %s %v: allowed is %t, want %t (%v)", c.action, c.on.Kind, c.wish, d.Allowed, c.want, d.Errors)
+		}
 	}
 }

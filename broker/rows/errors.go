@@ -13,6 +13,10 @@ var (
 	VIMKey     = Unique{"Idempotency-Key", "the principal used this key for another registration"}
 	LeaseID    = Unique{"id", "a lease with this id is there already"}
 	LeaseKey   = Unique{"Idempotency-Key", "the principal used this key for another lease"}
+
+	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
+	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}
+	ClusterSystem = Unique{"system", "another cluster leads to this system"}
 )
 
 // Taken says that another row has the value; cause may be nil.

@@ -49,6 +49,7 @@ var VIMColumns = Columns[VIM]{
 	{Name: "request_digest", field: func(r *VIM) any { return &r.VIM.RequestDigest }},
 	{Name: "description", field: func(r *VIM) any { return &r.VIM.Description }},
 	{Name: "extra", field: func(r *VIM) any { return &r.VIM.Extra }},
+	{Name: "suspended", field: func(r *VIM) any { return &r.VIM.Suspended }},
 }
 
 // HealthColumns are the columns that a check of a VIM writes.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
@@ -22,6 +23,8 @@ type Source interface {
 	VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, string, error)
 	Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error)
 	Grants(ctx context.Context) ([]rows.Grant, error)
+	Managements(ctx context.Context) ([]onboard.Management, error)
+	Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboard.Cluster, string, error)
 	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
 	TokenUses(ctx context.Context) (map[string]time.Time, error)
 	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
@@ -30,7 +33,10 @@ type Source interface {
 }
 
 // Copied counts rows.
-type Copied struct{ VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries, SigningKeys, Checkpoints int64 }
+type Copied struct {
+	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries int64
+	SigningKeys, Checkpoints, Managements, Clusters                         int64
+}
 
 // copyPage is how many rows are read and written at a time.
 const copyPage = broker.MaxPage
@@ -106,7 +112,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -225,6 +231,40 @@ func (c *copying) grants() error {
 	return c.into("grants", rows.GrantColumns.Names(), stored, &c.Grants)
 }
 
+// managements copies management clusters. Each has a job that watches it.
+func (c *copying) managements() error {
+	all, err := c.from.Managements(c.ctx)
+	if err != nil {
+		return err
+	}
+	var stored [][]any
+	for _, m := range all {
+		stored = append(stored, values(rows.ManagementColumns.Fields(&m)))
+		if _, err := c.tx.Exec(c.ctx, enqueueJob, onboard.JobKind, m.VIM, stamp(m.UpdatedAt)); err != nil {
+			return translate(err)
+		}
+	}
+	return c.into("management_clusters", rows.ManagementColumns.Names(), stored, &c.Managements)
+}
+
+func (c *copying) clusters() error {
+	f := onboard.ClusterFilter{Page: broker.Page{Size: copyPage}}
+	for {
+		found, next, err := c.from.Clusters(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		var stored [][]any
+		for _, cluster := range found {
+			stored = append(stored, values(rows.ClusterColumns.Fields(&cluster)))
+		}
+		if err := c.into("clusters", rows.ClusterColumns.Names(), stored, &c.Clusters); err != nil || next == "" {
+			return err
+		}
+		f.Token = next
+	}
+}
+
 func (c *copying) retired() error {
 	keys, err := c.from.RetiredKeys(c.ctx, math.MaxInt32)
 	if err != nil {
@@ -311,8 +351,9 @@ func (c *copying) verifyCounts() error {
 	var there Copied
 	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
 		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM vim_shares), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
-		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints)
+		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
+		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

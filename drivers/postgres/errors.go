@@ -39,6 +39,9 @@ var unique = map[string]rows.Unique{
 	"leases_pkey":                              rows.LeaseID,
 	"vim_idempotency_key_once_per_principal":   rows.VIMKey,
 	"lease_idempotency_key_once_per_principal": rows.LeaseKey,
+	"management_clusters_pkey":                 rows.ManagementVIM,
+	"cluster_object_once":                      rows.ClusterObject,
+	"cluster_system_once":                      rows.ClusterSystem,
 
 	"vnf_instances_pkey":                   rows.InstanceID,
 	"vnf_operations_pkey":                  rows.OperationID,

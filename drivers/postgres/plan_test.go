@@ -24,7 +24,7 @@ var crowd = []string{
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'vim-' || i, 'project-' || i % 100, 'name-' || i, 'kubernetes', 'registered', i % 200 = 0, i <= 100, 'alice',
 			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', CASE WHEN i % 50 = 0 THEN 'unreachable' ELSE 'reachable' END,
-			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', ''
+			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', '', ''
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_generations (` + rows.GenerationColumns.Names() + `)
 		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
@@ -49,12 +49,12 @@ var crowd = []string{
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',
-			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', ''
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', '', ''
 		FROM generate_series(1, 22000) AS i`,
 	// 5 000 VIMs that are shared by name with the full project.
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'third-' || i, 'third', 'name-' || i, 'kubernetes', 'registered', false, false, 'alice',
-			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', ''
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', '', ''
 		FROM generate_series(1, 5000) AS i`,
 	`INSERT INTO vim_shares (shared_with, vim_project, vim_name)
 		SELECT CASE WHEN project = 'third' THEN 'full' ELSE 'project-' || length(name) END, project, name FROM vims

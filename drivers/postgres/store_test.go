@@ -32,6 +32,10 @@ func mustOpen(t testing.TB, dsn string) *postgres.Store {
 	return s
 }
 
+func TestOnboarding(t *testing.T) {
+	conformance.Onboard(t, func(t *testing.T) conformance.OnboardingStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}
+
 func TestJobs(t *testing.T) {
 	conformance.Jobs(t, func(t *testing.T) conformance.JobStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }

@@ -25,6 +25,9 @@ var unique = map[string]rows.Unique{
 	"vnf_instances.id":        rows.InstanceID,
 	"vnf_operations.id":       rows.OperationID,
 	"vnf_operations.instance": rows.OperationLive,
+	"clusters.management, clusters.namespace, clusters.name, clusters.uid": rows.ClusterObject,
+
+	"clusters.system": rows.ClusterSystem,
 }
 
 // translate turns what the database answers into the broker's sentinels. SQLite

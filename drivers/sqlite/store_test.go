@@ -274,6 +274,12 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	}
 }
 
+func TestOnboarding(t *testing.T) {
+	conformance.Onboard(t, func(t *testing.T) conformance.OnboardingStore {
+		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	})
+}
+
 func TestJobs(t *testing.T) {
 	conformance.Jobs(t, func(t *testing.T) conformance.JobStore {
 		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))

@@ -76,7 +76,7 @@ func fullVIM(project, name string) broker.VIM {
 	return broker.VIM{
 		ID: id, Project: project, Name: name, Type: "kubernetes", State: broker.VIMRegistered,
 		Labels: map[string]string{"site": "a", "quote": `"'\ é`}, Shared: true, SharedWith: []string{"east", "west"}, Default: true,
-		Description: "core site, \"north\"\n", Extra: `{"area":"a@b","n":1.50,"deep":{"k":[1,"é"]}}`,
+		Suspended: "its cluster is paused", Description: "core site, \"north\"\n", Extra: `{"area":"a@b","n":1.50,"deep":{"k":[1,"é"]}}`,
 		CreatedBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), Revision: 1,
 		Current: fullGeneration(id, 1),
 		Pending: &broker.Pending{Generation: 2, Since: epoch.Add(2 * time.Second)},
@@ -104,7 +104,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 // plainVIM is what most checks need: registered, and in nobody's way.
 func plainVIM(project, name string) broker.VIM {
 	v := fullVIM(project, name)
-	v.Shared, v.SharedWith, v.Default, v.Pending, v.Labels, v.IdempotencyKey = false, nil, false, nil, nil, ""
+	v.Shared, v.SharedWith, v.Default, v.Pending, v.Labels, v.IdempotencyKey, v.Suspended = false, nil, false, nil, nil, "", ""
 	return v
 }
 

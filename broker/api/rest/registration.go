@@ -123,6 +123,7 @@ func vimChange(in v1.Change) broker.Change {
 		Shared:             in.Shared,
 		SharedWith:         in.SharedWith,
 		Default:            in.Default,
+		Suspended:          in.Suspended,
 		Endpoint:           in.Endpoint,
 		CACert:             in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify,
@@ -158,6 +159,7 @@ func vim(v broker.VIM, now time.Time) v1.VIM {
 		Shared:      v.Shared,
 		SharedWith:  v.SharedWith,
 		Default:     v.Default,
+		Suspended:   v.Suspended,
 		Generation:  v.Current.Number,
 		Revision:    v.Revision,
 		Credential: v1.StoredCredential{

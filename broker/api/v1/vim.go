@@ -29,6 +29,8 @@ type VIM struct {
 
 	Default bool `json:"default" doc:"Used when a lease request of its project names no VIM"`
 
+	Suspended string `json:"suspended,omitempty" doc:"Why no new lease is issued on it; leases that are alive are renewed. Absent while leases are issued"`
+
 	Generation int64 `json:"generation" doc:"Counts changes of endpoint, trust and credential; a lease is pinned to one"`
 	Revision   int64 `json:"revision" doc:"Counts every change; the ETag is this number in quotes"`
 
@@ -183,6 +185,7 @@ type Change struct {
 	Shared      *bool              `json:"shared,omitzero" doc:"Let every project see and lease it"`
 	SharedWith  *[]string          `json:"sharedWith,omitzero" doc:"Let these projects see and lease it, and no others" maxItems:"100"`
 	Default     *bool              `json:"default,omitzero" doc:"Make it the project's default"`
+	Suspended   *string            `json:"suspended,omitzero" doc:"Why no new lease is to be issued on it, at most 255 printable characters; empty ends that"`
 
 	Endpoint           *string     `json:"endpoint,omitzero" doc:"New URL"`
 	CACert             *string     `json:"caCert,omitzero" doc:"New PEM bundle; empty means the system's roots"`

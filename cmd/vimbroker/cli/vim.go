@@ -153,6 +153,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Type", v.Type)
 		console.Fact(w, "Status", v.Status)
 		console.Fact(w, "Message", v.Message)
+		console.Fact(w, "No new leases", v.Suspended)
 		for _, what := range v.WaitsFor {
 			console.Fact(w, "Waits for", what)
 		}

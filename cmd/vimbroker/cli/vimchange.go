@@ -17,7 +17,7 @@ import (
 
 func (p *program) vimUpdateCommand() *cobra.Command {
 	var s vimSource
-	var name, description string
+	var name, description, suspended string
 	var labels []string
 	var shared, isDefault bool
 	var ifRevision int64
@@ -53,6 +53,9 @@ before it stores anything. Existing leases keep using the previous settings.`,
 			if changed("default") {
 				change.Default = &isDefault
 			}
+			if changed("suspend") {
+				change.Suspended = &suspended
+			}
 			if change.Labels, err = labelChanges(labels); err != nil {
 				return console.Usage(c, err)
 			}
@@ -79,6 +82,7 @@ before it stores anything. Existing leases keep using the previous settings.`,
 	flags.StringArrayVarP(&labels, "label", "l", nil, "label to set, key=value, or to remove, key-; can be repeated")
 	flags.BoolVar(&shared, "shared", false, "let every project see and lease it (--shared=false: no longer)")
 	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
+	flags.StringVar(&suspended, "suspend", "", "issue no new lease on it, for this `reason` (--suspend=: issue them again)")
 	flags.StringVar(&s.endpoint, "endpoint", "", "new URL")
 	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file instead of endpoint, CA and credential")

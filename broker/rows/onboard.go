@@ -1,0 +1,94 @@
+package rows
+
+import (
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+)
+
+// ManagementColumns are the columns of the table management_clusters.
+var ManagementColumns = Columns[onboard.Management]{
+	{Name: "vim", field: func(m *onboard.Management) any { return &m.VIM }, fixed: true},
+	{Name: "namespaces", field: func(m *onboard.Management) any { return &m.Namespaces }},
+	{Name: "selector", field: func(m *onboard.Management) any { return &m.Selector }},
+	{Name: "projects", field: func(m *onboard.Management) any { return &m.Projects }},
+	{Name: "secret_name", field: func(m *onboard.Management) any { return &m.SecretName }},
+	{Name: "secret_key", field: func(m *onboard.Management) any { return &m.SecretKey }},
+	{Name: "name_template", field: func(m *onboard.Management) any { return &m.NameTemplate }},
+	{Name: "copy_labels", field: func(m *onboard.Management) any { return &m.CopyLabels }},
+	{Name: "control_planes", field: func(m *onboard.Management) any { return &m.ControlPlanes }},
+	{Name: "enabled_by", field: func(m *onboard.Management) any { return &m.EnabledBy }},
+	{Name: "created_at", field: func(m *onboard.Management) any { return &m.CreatedAt }, fixed: true},
+	{Name: "updated_at", field: func(m *onboard.Management) any { return &m.UpdatedAt }},
+	{Name: "watched_at", field: func(m *onboard.Management) any { return &m.WatchedAt }},
+	{Name: "trouble", field: func(m *onboard.Management) any { return &m.Trouble }},
+	{Name: "held_at", field: func(m *onboard.Management) any { return &m.HeldAt }},
+	{Name: "released_until", field: func(m *onboard.Management) any { return &m.ReleasedUntil }},
+	{Name: "revision", field: func(m *onboard.Management) any { return &m.Revision }},
+}
+
+// ManagementNoteColumns are those that a watch writes.
+var ManagementNoteColumns = ManagementColumns.Pick("watched_at", "trouble")
+
+// ClusterColumns are the columns of the table clusters.
+var ClusterColumns = Columns[onboard.Cluster]{
+	{Name: "id", field: func(c *onboard.Cluster) any { return &c.ID }, fixed: true},
+	{Name: "management", field: func(c *onboard.Cluster) any { return &c.Management }, fixed: true},
+	{Name: "namespace", field: func(c *onboard.Cluster) any { return &c.Namespace }, fixed: true},
+	{Name: "name", field: func(c *onboard.Cluster) any { return &c.Name }, fixed: true},
+	{Name: "uid", field: func(c *onboard.Cluster) any { return &c.UID }, fixed: true},
+	{Name: "project", field: func(c *onboard.Cluster) any { return &c.Project }},
+	{Name: "state", field: func(c *onboard.Cluster) any { return &c.State }},
+	{Name: "reason", field: func(c *onboard.Cluster) any { return &c.Reason }},
+	{Name: "message", field: func(c *onboard.Cluster) any { return &c.Message }},
+	{Name: "vim", field: func(c *onboard.Cluster) any { return &c.VIM }},
+	{Name: "system", field: func(c *onboard.Cluster) any { return &c.System }},
+	{Name: "secret", field: func(c *onboard.Cluster) any { return &c.Secret }},
+	{Name: "ready_at", field: func(c *onboard.Cluster) any { return &c.ReadyAt }},
+	{Name: "registered_at", field: func(c *onboard.Cluster) any { return &c.RegisteredAt }},
+	{Name: "gone_at", field: func(c *onboard.Cluster) any { return &c.GoneAt }},
+	{Name: "created_at", field: func(c *onboard.Cluster) any { return &c.CreatedAt }, fixed: true},
+	{Name: "updated_at", field: func(c *onboard.Cluster) any { return &c.UpdatedAt }},
+	{Name: "attempts", field: func(c *onboard.Cluster) any { return &c.Attempts }},
+	{Name: "revision", field: func(c *onboard.Cluster) any { return &c.Revision }},
+}
+
+// ClusterNoteColumns are those that an observation of a cluster writes.
+var ClusterNoteColumns = ClusterColumns.Pick("reason", "message", "attempts")
+
+// ClusterPosition is the place of a cluster in its list.
+type ClusterPosition struct {
+	Management string `json:"clusterManagement"`
+	Namespace  string `json:"clusterNamespace"`
+	Name       string `json:"clusterName"`
+	UID        string `json:"clusterUid"`
+}
+
+// CutClusters cuts a list that is longer than a page, and returns the next page's token.
+func CutClusters(clusters []onboard.Cluster, size int) ([]onboard.Cluster, string) {
+	return cut(clusters, size, func(c onboard.Cluster) string {
+		return Token(ClusterPosition{c.Management, c.Namespace, c.Name, c.UID})
+	})
+}
+
+// MoveCluster refuses a move that the state machine of clusters does not have.
+func MoveCluster(from, to onboard.State) error {
+	if from != to && !from.CanMove(to) {
+		return Conflict(fmt.Sprintf("a cluster that is %s cannot become %s", from, to))
+	}
+	return nil
+}
+
+// WhereClusters are the conditions of a filter, and of the page after a position.
+func WhereClusters(f onboard.ClusterFilter, after *ClusterPosition) *Conditions {
+	where := new(Conditions)
+	where.AddIf(f.Management != "", `management = ?`, f.Management)
+	where.AddIf(f.Project != "", `project = ?`, f.Project)
+	where.AddIf(f.Namespace != "", `namespace = ?`, f.Namespace)
+	where.AddIf(f.Name != "", `name = ?`, f.Name)
+	where.AddIf(f.State != "", `state = ?`, string(f.State))
+	if after != nil {
+		where.Add(`(management, namespace, name, uid) > (?, ?, ?, ?)`, after.Management, after.Namespace, after.Name, after.UID)
+	}
+	return where
+}

@@ -1,0 +1,251 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ onboard.Store = (*Store)(nil)
+
+var (
+	changingManagement = rows.ManagementColumns.Changing()
+	changingCluster    = rows.ClusterColumns.Changing()
+
+	oneManagement    = `SELECT ` + rows.ManagementColumns.Names() + ` FROM management_clusters WHERE vim = $1`
+	allManagements   = `SELECT ` + rows.ManagementColumns.Names() + ` FROM management_clusters ORDER BY vim`
+	oneCluster       = `SELECT ` + rows.ClusterColumns.Names() + ` FROM clusters WHERE id = $1`
+	insertManagement = numbered(rows.ManagementColumns.Insert(`management_clusters`))
+	updateManagement = numbered(`UPDATE management_clusters SET ` + changingManagement.Set() + ` WHERE vim = ?`)
+	noteManagement   = numbered(`UPDATE management_clusters SET ` + rows.ManagementNoteColumns.Set() + ` WHERE vim = ?`)
+	insertCluster    = numbered(rows.ClusterColumns.Insert(`clusters`))
+	updateCluster    = numbered(`UPDATE clusters SET ` + changingCluster.Set() + ` WHERE id = ?`)
+	noteCluster      = numbered(`UPDATE clusters SET ` + rows.ClusterNoteColumns.Set() + ` WHERE id = ?`)
+)
+
+const (
+	dropManagement = `DELETE FROM management_clusters WHERE vim = $1`
+	forgetCluster  = `DELETE FROM clusters WHERE id = $1 AND state = 'retired'`
+	countClusters  = `SELECT state, reason, count(*) FROM clusters GROUP BY state, reason`
+)
+
+// EnableManagement stores a management cluster and the job that watches it.
+func (s *Store) EnableManagement(ctx context.Context, m onboard.Management, e audit.Entry) error {
+	m.Revision = 1
+	err := s.write(ctx, e, func(t txn) error {
+		if there, err := t.hold(m.VIM); err != nil || !there {
+			return orNotFound("VIM", err)
+		}
+		t.queue(insertManagement, values(rows.ManagementColumns.Fields(&m))...)
+		return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: m.VIM})
+	})
+	if err != nil {
+		return fmt.Errorf("enabling management cluster %s: %w", m.VIM, err)
+	}
+	return nil
+}
+
+func orNotFound(what string, err error) error {
+	if err != nil {
+		return err
+	}
+	return rows.NotFound(what)
+}
+
+// Management returns one by the id of its VIM.
+func (s *Store) Management(ctx context.Context, vim string) (onboard.Management, error) {
+	all, err := lookUp(ctx, s, scanManagement, oneManagement, vim)
+	m, err := rows.First("management cluster", all, err)
+	if err != nil {
+		return m, fmt.Errorf("reading management cluster %s: %w", vim, err)
+	}
+	return m, nil
+}
+
+// Managements returns all.
+func (s *Store) Managements(ctx context.Context) ([]onboard.Management, error) {
+	all, err := read(ctx, s, scanManagement, allManagements)
+	if err != nil {
+		return nil, fmt.Errorf("reading management clusters: %w", err)
+	}
+	return all, nil
+}
+
+func scanManagement(row pgx.CollectableRow) (m onboard.Management, err error) {
+	err = scan(row, rows.ManagementColumns.Fields(&m), nil)
+	if len(m.CopyLabels) == 0 {
+		m.CopyLabels = nil
+	}
+	if len(m.Selector) == 0 {
+		m.Selector = nil
+	}
+	return m, err
+}
+
+// UpdateManagement changes one by a function.
+func (s *Store) UpdateManagement(
+	ctx context.Context, vim string, change func(*onboard.Management) error, e audit.Entry,
+) (onboard.Management, error) {
+	var stored onboard.Management
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		all, err := query(t, scanManagement, oneManagement+` FOR UPDATE`, vim)
+		old, err := rows.First("management cluster", all, err)
+		if err != nil {
+			return err
+		}
+		stored = old
+		if refusal = change(&stored); refusal != nil {
+			return refusal
+		}
+		stored.VIM, stored.CreatedAt, stored.Revision = old.VIM, old.CreatedAt, old.Revision+1
+		t.queue(updateManagement, append(values(changingManagement.Fields(&stored)), vim)...)
+		return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim})
+	})
+	if refusal != nil {
+		return onboard.Management{}, refusal
+	}
+	if err != nil {
+		return onboard.Management{}, fmt.Errorf("updating management cluster %s: %w", vim, err)
+	}
+	return stored, nil
+}
+
+// NoteManagement stores what a watch observed.
+func (s *Store) NoteManagement(ctx context.Context, m onboard.Management) error {
+	return s.change(ctx, func(t txn) error {
+		return t.one("management cluster", noteManagement, append(values(rows.ManagementNoteColumns.Fields(&m)), m.VIM)...)
+	})
+}
+
+// DisableManagement removes one with its clusters.
+func (s *Store) DisableManagement(ctx context.Context, vim string, e audit.Entry) error {
+	err := s.write(ctx, e, func(t txn) error {
+		there, err := t.any(dropManagement, vim)
+		if err == nil && !there {
+			return errNothing
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("disabling management cluster %s: %w", vim, err)
+	}
+	return nil
+}
+
+// AddCluster stores a cluster.
+func (s *Store) AddCluster(ctx context.Context, c onboard.Cluster, e audit.Entry) error {
+	c.Revision = 1
+	err := s.write(ctx, e, func(t txn) error {
+		t.queue(insertCluster, values(rows.ClusterColumns.Fields(&c))...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("adding cluster %s/%s: %w", c.Namespace, c.Name, err)
+	}
+	return nil
+}
+
+// Cluster returns one by its id.
+func (s *Store) Cluster(ctx context.Context, id string) (onboard.Cluster, error) {
+	all, err := lookUp(ctx, s, scanCluster, oneCluster, id)
+	c, err := rows.First("cluster", all, err)
+	if err != nil {
+		return c, fmt.Errorf("reading cluster %s: %w", id, err)
+	}
+	return c, nil
+}
+
+func scanCluster(row pgx.CollectableRow) (c onboard.Cluster, err error) {
+	return c, scan(row, rows.ClusterColumns.Fields(&c), nil)
+}
+
+// Clusters returns those that match, and the next page's token.
+func (s *Store) Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboard.Cluster, string, error) {
+	size, after, err := rows.ReadPage[rows.ClusterPosition](f.Page)
+	if err != nil {
+		return nil, "", err
+	}
+	text, args := rows.WhereClusters(f, after).SelectFrom(`SELECT ` + rows.ClusterColumns.Names() + ` FROM clusters`)
+	text += ` ORDER BY management, namespace, name, uid LIMIT ?`
+	all, err := read(ctx, s, scanCluster, numbered(text), append(args, size+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing clusters: %w", err)
+	}
+	page, next := rows.CutClusters(all, size)
+	return page, next, nil
+}
+
+// UpdateCluster changes a cluster by a function.
+func (s *Store) UpdateCluster(
+	ctx context.Context, id string, change func(*onboard.Cluster) error, e audit.Entry,
+) (onboard.Cluster, error) {
+	var stored onboard.Cluster
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		all, err := query(t, scanCluster, oneCluster+` FOR UPDATE`, id)
+		old, err := rows.First("cluster", all, err)
+		if err != nil {
+			return err
+		}
+		stored = old
+		if refusal = change(&stored); refusal != nil {
+			return refusal
+		}
+		if err := rows.MoveCluster(old.State, stored.State); err != nil {
+			return err
+		}
+		stored.ID, stored.Management, stored.Namespace, stored.Name = old.ID, old.Management, old.Namespace, old.Name
+		stored.UID, stored.CreatedAt, stored.Revision = old.UID, old.CreatedAt, old.Revision+1
+		t.queue(updateCluster, append(values(changingCluster.Fields(&stored)), id)...)
+		return nil
+	})
+	if refusal != nil {
+		return onboard.Cluster{}, refusal
+	}
+	if err != nil {
+		return onboard.Cluster{}, fmt.Errorf("updating cluster %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// DeferCluster stores what was observed of a cluster.
+func (s *Store) DeferCluster(ctx context.Context, c onboard.Cluster) error {
+	return s.change(ctx, func(t txn) error {
+		return t.one("cluster", noteCluster, append(values(rows.ClusterNoteColumns.Fields(&c)), c.ID)...)
+	})
+}
+
+// ForgetCluster removes the row of a retired cluster.
+func (s *Store) ForgetCluster(ctx context.Context, id string) error {
+	return s.change(ctx, func(t txn) error {
+		t.queue(forgetCluster, id)
+		return nil
+	})
+}
+
+// CountClusters counts clusters.
+func (s *Store) CountClusters(ctx context.Context) (onboard.Count, error) {
+	count := onboard.Count{States: map[onboard.State]int{}, Reasons: map[onboard.Reason]int{}}
+	_, err := read(ctx, s, func(row pgx.CollectableRow) (n int, err error) {
+		var state onboard.State
+		var why onboard.Reason
+		if err = row.Scan(&state, &why, &n); err == nil {
+			count.States[state] += n
+			if why != "" {
+				count.Reasons[why] += n
+			}
+		}
+		return n, err
+	}, countClusters)
+	if err != nil {
+		return count, fmt.Errorf("counting clusters: %w", err)
+	}
+	return count, nil
+}

@@ -1,0 +1,109 @@
+package onboard
+
+import (
+	"slices"
+	"time"
+)
+
+// State is where a cluster stands. What may follow what is [moves].
+type State string
+
+const (
+	// StateWaiting: there is no VIM yet. Reason says what is missing.
+	StateWaiting State = "waiting"
+	// StateRegistering: a registration was begun, whatever became of it.
+	StateRegistering State = "registering"
+	// StateRegistered: the cluster is a VIM, which follows it.
+	StateRegistered State = "registered"
+	// StateQuarantined: what the management cluster shows is not believed. A VIM that there is
+	// stays as it was.
+	StateQuarantined State = "quarantined"
+	// StateRetiring: the cluster is gone, and its VIM is being deleted.
+	StateRetiring State = "retiring"
+	// StateRetired: the VIM is deleted. The row stays for [KeepRetired].
+	StateRetired State = "retired"
+)
+
+// States are all states, in the order in which a cluster has them.
+func States() []State {
+	return []State{StateWaiting, StateRegistering, StateRegistered, StateQuarantined, StateRetiring, StateRetired}
+}
+
+// moves is the state machine of a cluster.
+var moves = map[State][]State{
+	StateWaiting:     {StateRegistering, StateQuarantined, StateRetired},
+	StateRegistering: {StateRegistered, StateWaiting, StateQuarantined, StateRetiring, StateRetired},
+	// A VIM that somebody deletes by hand is registered again.
+	StateRegistered:  {StateWaiting, StateQuarantined, StateRetiring},
+	StateQuarantined: {StateWaiting, StateRegistering, StateRegistered, StateRetiring, StateRetired},
+	StateRetiring:    {StateRetired},
+	StateRetired:     {},
+}
+
+// CanMove reports whether a cluster may go from one state to another. Staying is no move.
+func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
+
+// KeepRetired is how long the row of a retired cluster is listed.
+const KeepRetired = 24 * time.Hour
+
+// Reason says in one word why a cluster is in its state; Message says it in a sentence.
+type Reason string
+
+// Why a cluster is not registered, or not well. An empty reason: all is well.
+const (
+	ReasonNotReady          Reason = "notReady"          // its control plane is not up
+	ReasonPaused            Reason = "paused"            // Cluster API is told to leave it alone
+	ReasonDeleting          Reason = "deleting"          // it is being deleted
+	ReasonNotSelected       Reason = "notSelected"       // it does not have the labels that are asked for
+	ReasonSecretMissing     Reason = "secretMissing"     // its credential is not there
+	ReasonSecretMislabelled Reason = "secretMislabelled" // the secret of its name has no label, or another cluster's
+	ReasonSecretForeign     Reason = "secretForeign"     // the secret belongs to nobody who may write it
+	ReasonSecretInvalid     Reason = "secretInvalid"     // the secret holds no kubeconfig that can be registered
+	ReasonCredentialRefused Reason = "credentialRefused" // its API server refuses the credential
+	ReasonUnreachable       Reason = "unreachable"       // its API server does not answer
+	ReasonOtherSystem       Reason = "otherSystem"       // its credential leads to another system than before
+	ReasonSystemTaken       Reason = "systemTaken"       // its credential leads to another cluster's system
+	ReasonNameTaken         Reason = "nameTaken"         // another VIM has the name
+	ReasonRefused           Reason = "refused"           // policy, a quota or the registry refuse it
+	ReasonUnavailable       Reason = "unavailable"       // the broker or the management cluster cannot be asked now
+	ReasonCannotMint        Reason = "cannotMint"        // no lease can be derived from its credential
+	ReasonDoubtful          Reason = "doubtful"          // it is not listed, and not known to be gone
+	ReasonHeld              Reason = "held"              // it is gone with too many others: a person must say so
+	ReasonDraining          Reason = "draining"          // leases on its VIM have not ended
+)
+
+// Cluster is a workload cluster as the broker knows it. Its identity is the management
+// cluster, the namespace, the name and the UID of the Cluster object: one that is created
+// again under its name is another.
+type Cluster struct {
+	// ID is a UUID that the broker assigns.
+	ID string
+	// Management is the id of the VIM that its management cluster is.
+	Management string
+	// Namespace, Name and UID are those of the Cluster object.
+	Namespace, Name, UID string
+	// Project is whose VIM it becomes.
+	Project string
+
+	State  State
+	Reason Reason
+	// Message says what is wrong and what to do, in our words; empty when all is well.
+	Message string
+
+	// VIM is the id of its VIM; empty before it is registered.
+	VIM string
+	// System is the identity of the system that its credential led to when it was first
+	// checked: the UID of kube-system. It never changes.
+	System string
+	// Secret names the version of the secret that was last adopted, or refused.
+	Secret string
+
+	// ReadyAt is when its control plane was first seen to be up, RegisteredAt when its VIM
+	// was registered, GoneAt when it was known to be gone.
+	ReadyAt, RegisteredAt, GoneAt time.Time
+	CreatedAt, UpdatedAt          time.Time
+	// Attempts counts failures in a row.
+	Attempts int
+	// Revision grows with every change but a deferral.
+	Revision int64
+}

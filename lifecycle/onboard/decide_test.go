@@ -1,0 +1,674 @@
+package onboard_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+func TestStatesAreClosed(t *testing.T) {
+	moves := onboard.Moves()
+	for _, from := range onboard.States() {
+		if _, ok := moves[from]; !ok {
+			t.Errorf("%s has no line", from)
+		}
+		for _, to := range onboard.States() {
+			if got := from.CanMove(to); got != slices.Contains(moves[from], to) || got && from == to {
+				t.Errorf("%s.CanMove(%s) = %v", from, to, got)
+			}
+		}
+	}
+	if len(moves) != len(onboard.States()) {
+		t.Errorf("%d states have lines, %d are known", len(moves), len(onboard.States()))
+	}
+}
+
+// TestClusterBecomesAVIM: a cluster is registered as soon as its control plane is up, its
+// secret is there and its API server answers, and not before.
+func TestClusterBecomesAVIM(t *testing.T) {
+	b := newBench(t, func(m *onboard.Management) { m.CopyLabels = []string{"site", "topology.kubernetes.io/region"} })
+	s := onboard.Seen{Namespace: "b", Name: "edge", UID: "u1", Labels: map[string]string{
+		"site": "x", "topology.kubernetes.io/region": "r1", "vimbroker.io/cluster": "forged", "other": "y",
+	}}
+	b.source.put(s)
+	b.look("b", "edge")
+	b.want("b", "edge", onboard.StateWaiting, onboard.ReasonNotReady)
+	s.Ready = true
+	b.source.put(s)
+	b.look("b", "edge")
+	b.want("b", "edge", onboard.StateWaiting, onboard.ReasonSecretMissing)
+	b.secret(s, b.kube("edge").Kubeconfig())
+	b.look("b", "edge")
+	c := b.want("b", "edge", onboard.StateRegistered, "")
+	v := b.vim(c.VIM)
+	if v.Name != "b.edge" || v.Project != "south" || v.CreatedBy != "system:onboard" || c.System != b.kube("edge").Identity() {
+		t.Errorf("the VIM is %s of %s by %s, the system %s", v.Name, v.Project, v.CreatedBy, c.System)
+	}
+	for key, want := range map[string]string{
+		"cluster/site": "x", "cluster/topology.kubernetes.io.region": "r1", "vimbroker.io/cluster": "u1",
+		"vimbroker.io/management-cluster": b.hub.ID, "vimbroker.io/cluster-name": "edge", "vimbroker.io/cluster-namespace": "b",
+	} {
+		if v.Labels[key] != want {
+			t.Errorf("label %s = %q, want %q", key, v.Labels[key], want)
+		}
+	}
+	if len(v.Labels) != 6 {
+		t.Errorf("labels = %v", v.Labels)
+	}
+	// A label that changes is followed.
+	s.Labels = map[string]string{"site": "z"}
+	b.source.put(s)
+	b.look("b", "edge")
+	if v = b.vim(c.VIM); v.Labels["cluster/site"] != "z" || len(v.Labels) != 5 {
+		t.Errorf("labels after a change = %v", v.Labels)
+	}
+	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "system:onboard", Limit: 100})
+	if err != nil || !slices.ContainsFunc(entries, func(e audit.Entry) bool {
+		return e.Action == "vim:register" && e.Outcome == audit.Done && e.Detail[audit.DetailVIM] == v.ID
+	}) || !slices.ContainsFunc(entries, func(e audit.Entry) bool {
+		return e.Action == "cluster:follow" && e.Detail["new.state"] == "registered" && e.Detail["clusterVIM"] == v.ID
+	}) {
+		t.Errorf("the audit log does not say how the cluster became a VIM: %v", err)
+	}
+}
+
+// TestOnlyTheClustersOwnSecretCounts: the secret of that name, label and owner.
+func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*onboard.Secret)
+		why    onboard.Reason
+	}{
+		"without a label":                {func(s *onboard.Secret) { s.Cluster = "" }, onboard.ReasonSecretMislabelled},
+		"with another cluster's label":   {func(s *onboard.Secret) { s.Cluster = "edge10" }, onboard.ReasonSecretMislabelled},
+		"without an owner":               {func(s *onboard.Secret) { s.Owners = nil }, onboard.ReasonSecretForeign},
+		"of another Cluster of its name": {func(s *onboard.Secret) { s.Owners[0].UID = "before" }, onboard.ReasonSecretForeign},
+		"of another kind":                {func(s *onboard.Secret) { s.Owners[0].Kind = "Pod" }, onboard.ReasonSecretForeign},
+		"of another group":               {func(s *onboard.Secret) { s.Owners[0].Group = "x" }, onboard.ReasonSecretForeign},
+		"of a control plane it lacks":    {func(s *onboard.Secret) { s.Owners[0] = plane("other", "p1") }, onboard.ReasonSecretForeign},
+		"of a control plane made up":     {func(s *onboard.Secret) { s.Owners[0] = plane("edge-plane", "forged") }, onboard.ReasonSecretForeign},
+		"of its control plane":           {func(s *onboard.Secret) { s.Owners[0] = plane("edge-plane", "p1") }, ""},
+		"that is too large":              {func(s *onboard.Secret) { s.Large, s.Value = true, secret.Text{} }, onboard.ReasonSecretInvalid},
+		"without the entry":              {func(s *onboard.Secret) { s.Value = secret.Text{} }, onboard.ReasonSecretInvalid},
+		"that is garbage":                {func(s *onboard.Secret) { s.Value = secret.NewText("\x00{{") }, onboard.ReasonSecretInvalid},
+		"that runs a command": {func(s *onboard.Secret) {
+			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "user: {", "user: {exec: {command: id}, ", 1))
+		}, onboard.ReasonSecretInvalid},
+		"over plain http": {func(s *onboard.Secret) {
+			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "https://", "http://", 1))
+		}, onboard.ReasonSecretInvalid},
+		"without a current context": {func(s *onboard.Secret) {
+			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "current-context: fakekube\n", "", 1))
+		}, onboard.ReasonSecretInvalid},
+		"with a second context beside its": {func(s *onboard.Secret) {
+			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "contexts:\n", "contexts:\n- name: first\n  context: {cluster: none, user: none}\n", 1))
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			s := onboard.Seen{Namespace: "a", Name: "edge", UID: "u1", Ready: true, ControlPlane: onboard.Reference{
+				Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "edge-plane",
+			}}
+			b.source.planes["a/kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/edge-plane"] = "p1"
+			b.source.put(s)
+			b.secretAs(s, b.kube("edge").Kubeconfig(), c.change)
+			b.look("a", "edge")
+			if c.why == "" {
+				b.want("a", "edge", onboard.StateRegistered, "")
+				return
+			}
+			b.want("a", "edge", onboard.StateQuarantined, c.why)
+			if got := b.vims(); len(got) != 0 {
+				t.Errorf("%d VIMs are registered", len(got))
+			}
+			reads := b.source.reads
+			b.look("a", "edge")
+			if b.source.reads != reads && c.why != onboard.ReasonSecretMislabelled { // which no watch shows
+				t.Error("a secret that was refused is read again before it changes")
+			}
+			b.secret(s, b.kube("edge").Kubeconfig()) // put right
+			b.look("a", "edge")
+			b.want("a", "edge", onboard.StateRegistered, "")
+		})
+	}
+}
+
+func plane(name, uid string) onboard.Owner {
+	return onboard.Owner{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: name, UID: uid}
+}
+
+// TestNamesThatLookAlike: each cluster has its own secret, namespace by namespace.
+func TestNamesThatLookAlike(t *testing.T) {
+	b := newBench(t)
+	for _, at := range [][2]string{{"a", "edge1"}, {"a", "edge10"}, {"b", "edge1"}, {"a", "x"}} {
+		b.cluster(at[0], at[1])
+	}
+	user := b.source.secrets["a/x-kubeconfig"]
+	user.Value = secret.NewText("not this one")
+	b.source.putSecret("a", "x-user-kubeconfig", user)
+	systems := map[string]bool{}
+	for _, at := range [][2]string{{"a", "edge1"}, {"a", "edge10"}, {"b", "edge1"}, {"a", "x"}, {"a", "x-user"}} {
+		b.look(at[0], at[1])
+		if at[1] == "x-user" {
+			if n := len(b.rows("a", "x-user")); n != 0 {
+				t.Errorf("a user's secret made %d clusters", n)
+			}
+			continue
+		}
+		c := b.want(at[0], at[1], onboard.StateRegistered, "")
+		if c.System != b.kube(at[0]+"/"+at[1]).Identity() {
+			t.Errorf("%s/%s leads to another cluster", at[0], at[1])
+		}
+		systems[c.System] = true
+	}
+	if len(systems) != 4 || len(b.vims()) != 4 {
+		t.Errorf("%d systems, %d VIMs, want 4", len(systems), len(b.vims()))
+	}
+	// One that goes takes no other with it.
+	b.source.drop("b", "edge1")
+	b.gone("b", "edge1")
+	b.want("b", "edge1", onboard.StateRetired, "")
+	b.want("a", "edge1", onboard.StateRegistered, "")
+	if len(b.vims()) != 3 {
+		t.Errorf("%d VIMs are left, want 3", len(b.vims()))
+	}
+}
+
+// TestRotation: a new credential is adopted where it leads to the same system.
+func TestRotation(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	kube := b.kube("a/edge")
+	before := b.vim(c.VIM)
+
+	fresh := strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0)+"", 1)
+	b.secret(s, fresh)
+	b.look("a", "edge")
+	c = b.want("a", "edge", onboard.StateRegistered, "")
+	if v := b.vim(c.VIM); v.Current.Number != before.Current.Number+1 || c.Secret == "" {
+		t.Errorf("generation %d after %d", v.Current.Number, before.Current.Number)
+	}
+
+	// Another system's credential is not adopted, and the VIM stays as it is.
+	good := b.vim(c.VIM).Current
+	b.secret(s, b.kube("elsewhere").Kubeconfig())
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateQuarantined, onboard.ReasonOtherSystem)
+	if v := b.vim(c.VIM); v.Current.Sealed != good.Sealed || v.Current.Target.Endpoint != kube.Endpoint {
+		t.Error("a credential that leads elsewhere was adopted")
+	}
+	b.lease(root, c.VIM)
+
+	b.secret(s, kube.Kubeconfig())
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+}
+
+// TestRefusedCredentialIsReadAgain: a 401 means that the secret is to be read again, once
+// for each check, and never that the cluster is gone.
+func TestRefusedCredentialIsReadAgain(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	kube := b.kube("a/edge")
+	short := strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(15*60e9), 1)
+	b.secret(s, short)
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	b.clock.Add(20 * 60e9)
+	if v, err := b.CheckVIM(t.Context(), root, c.VIM); err != nil || v.Health.Status != broker.HealthUnauthorized {
+		t.Fatalf("the VIM is %s, %v", v.Health.Status, err)
+	}
+	reads := b.source.reads
+	for range 3 {
+		b.look("a", "edge")
+	}
+	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonCredentialRefused)
+	if got := b.source.reads - reads; got != 1 {
+		t.Errorf("the secret was read %d times after one refusal, want once", got)
+	}
+	// The watch is behind; reading the secret finds the new token.
+	b.source.mu.Lock()
+	got := b.source.secrets["a/edge-kubeconfig"]
+	got.Value, got.Version = secret.NewText(kube.Kubeconfig()), "uid/new"
+	b.source.secrets["a/edge-kubeconfig"] = got
+	b.source.mu.Unlock()
+	b.clock.Add(60e9)
+	if _, err := b.CheckVIM(t.Context(), root, c.VIM); err != nil {
+		t.Fatal(err)
+	}
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+}
+
+// TestPausedClusterIssuesNoLease: renewals go on.
+func TestPausedClusterIssuesNoLease(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	l := b.lease(alice, c.VIM)
+	s.Paused = true
+	b.source.put(s)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonPaused)
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: c.VIM, Role: "view", Namespaces: []string{"default"}})
+	wantKind(t, "a lease on a paused cluster", err, broker.ErrConflict)
+	if _, _, err := b.RenewLease(t.Context(), alice, l.ID, 0); err != nil {
+		t.Errorf("renewing a lease on a paused cluster: %v", err)
+	}
+	s.Paused = false
+	b.source.put(s)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+	b.lease(alice, c.VIM)
+	// What a person has suspended stays so.
+	why := "maintenance"
+	if _, err := b.UpdateVIM(t.Context(), alice, c.VIM, broker.Change{Suspended: &why}); err != nil {
+		t.Fatal(err)
+	}
+	b.look("a", "edge")
+	if v := b.vim(c.VIM); v.Suspended != why {
+		t.Errorf("suspended = %q, want the person's reason", v.Suspended)
+	}
+}
+
+// TestDeletedClusterIsLetGo: drain, revoke, deregister, shred.
+func TestDeletedClusterIsLetGo(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	l := b.lease(alice, c.VIM)
+	s.Deleting = true
+	b.source.put(s)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonDeleting)
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: c.VIM, Role: "view", Namespaces: []string{"default"}})
+	wantKind(t, "a lease on a cluster that is being deleted", err, broker.ErrConflict)
+
+	b.source.drop("a", "edge")
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonDeleting) // not at once
+	b.clock.Add(onboard.Settled)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
+	if l = b.leaseRow(l.ID); l.State != broker.LeaseRevoked || l.Reason != broker.ReasonVIMDeleted {
+		t.Errorf("its lease is %s (%s)", l.State, l.Reason)
+	}
+	if _, err := b.VIM(t.Context(), root, c.VIM); err == nil {
+		t.Error("its VIM is there still")
+	}
+	used, err := b.store.KeysInUse(t.Context(), c.VIM)
+	if err != nil || len(used) != 0 {
+		t.Errorf("%d keys of it are in use, %v", len(used), err)
+	}
+	b.clock.Add(onboard.KeepRetired)
+	b.look("a", "edge")
+	if n := len(b.rows("a", "edge")); n != 0 {
+		t.Errorf("%d rows are kept after a day", n)
+	}
+}
+
+// TestClusterThatIsGoneWithItsSystem: leases that nothing is left to revoke at end as
+// revoked, and nobody is alarmed.
+func TestClusterThatIsGoneWithItsSystem(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	l := b.lease(alice, c.VIM)
+	b.kube("a/edge").Close()
+	b.source.drop("a", "edge")
+	b.gone("a", "edge")
+	b.want("a", "edge", onboard.StateRetiring, onboard.ReasonDraining)
+	if l = b.leaseRow(l.ID); l.State != broker.LeaseRevoking {
+		t.Errorf("its lease is %s a moment after, want revoking", l.State)
+	}
+	b.clock.Add(onboard.SilentFor)
+	b.watch() // another process goes on
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
+	if l = b.leaseRow(l.ID); l.State != broker.LeaseRevoked || l.Reason != broker.ReasonSystemGone || l.Sealed != "" {
+		t.Errorf("its lease is %s (%s), sealed %t", l.State, l.Reason, l.Sealed != "")
+	}
+	if alarms := b.Alarms(); len(alarms) != 0 {
+		t.Errorf("alarms: %v", alarms)
+	}
+}
+
+// TestUnreachableClusterThatIsThereIsKept: only what is not found is gone.
+func TestNothingIsRemovedOnDoubt(t *testing.T) {
+	for name, fail := range map[string]error{
+		"forbidden":           &broker.Error{Kind: broker.ErrForbidden},
+		"the CRD is missing":  &broker.Error{Kind: broker.ErrUnsupported},
+		"no connection":       &broker.Error{Kind: broker.ErrUnreachable},
+		"the lease has ended": &broker.Error{Kind: broker.ErrUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			s := b.cluster("a", "edge")
+			b.look("a", "edge")
+			c := b.want("a", "edge", onboard.StateRegistered, "")
+			b.source.drop("a", "edge") // the list is empty
+			b.source.fail = fail
+			b.gone("a", "edge")
+			b.want("a", "edge", onboard.StateRegistered, onboard.ReasonDoubtful)
+			b.vim(c.VIM)
+			b.source.fail = nil
+			b.source.put(s)
+			b.secret(s, b.kube("a/edge").Kubeconfig())
+			b.look("a", "edge")
+			b.want("a", "edge", onboard.StateRegistered, "")
+		})
+	}
+	t.Run("only the list lacks it", func(t *testing.T) {
+		b := newBench(t)
+		b.cluster("a", "edge")
+		b.look("a", "edge")
+		b.w.Sight("a").Clusters(nil)
+		for range 3 {
+			if _, err := b.w.Step(t.Context(), "a", "edge"); err != nil {
+				t.Fatal(err)
+			}
+			b.clock.Add(onboard.Settled)
+		}
+		b.want("a", "edge", onboard.StateRegistered, "")
+	})
+	t.Run("it is not listed yet", func(t *testing.T) {
+		b := newBench(t)
+		b.cluster("a", "edge")
+		b.look("a", "edge")
+		m, err := b.store.Management(t.Context(), b.hub.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.w, err = b.Onboarding.Watch(t.Context(), m, b.hub); err != nil {
+			t.Fatal(err)
+		}
+		b.source.drop("a", "edge")
+		for range 3 {
+			if _, err := b.w.Step(t.Context(), "a", "edge"); err != nil {
+				t.Fatal(err)
+			}
+			b.clock.Add(onboard.Settled)
+		}
+		b.want("a", "edge", onboard.StateRegistered, "")
+	})
+}
+
+// TestClusterCreatedAgainIsAnotherVIM: the leases on the first end.
+func TestClusterCreatedAgainIsAnotherVIM(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	first := b.want("a", "edge", onboard.StateRegistered, "")
+	l := b.lease(alice, first.VIM)
+	s.UID = "second"
+	b.source.put(s)
+	b.secret(s, b.kube("second").Kubeconfig())
+	b.look("a", "edge") // the name is taken
+	b.clock.Add(onboard.Settled)
+	b.look("a", "edge")
+	b.clock.Add(60e9)
+	b.look("a", "edge")
+	states := map[string]onboard.Cluster{}
+	for _, c := range b.rows("a", "edge") {
+		states[c.UID] = c
+	}
+	if states[first.UID].State != onboard.StateRetired || states["second"].State != onboard.StateRegistered || states["second"].VIM == first.VIM {
+		t.Errorf("the first is %s, the second %s (%s)", states[first.UID].State, states["second"].State, states["second"].Message)
+	}
+	if l = b.leaseRow(l.ID); l.State != broker.LeaseRevoked {
+		t.Errorf("a lease on the first is %s", l.State)
+	}
+}
+
+// TestTooManyGoneAtOnceAreHeld: the breaker stops, keeps everything, and waits for a person.
+func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
+	b := newBench(t)
+	for i := range 6 {
+		b.cluster("a", fmt.Sprint("c", i))
+	}
+	all := func() {
+		for i := range 6 {
+			b.look("a", fmt.Sprint("c", i))
+		}
+	}
+	all()
+	for i := range 4 {
+		b.source.drop("a", fmt.Sprint("c", i))
+	}
+	all()
+	b.clock.Add(onboard.Settled)
+	all()
+	if got := len(b.vims()); got != 6 {
+		t.Fatalf("%d VIMs are left, want all 6", got)
+	}
+	b.want("a", "c0", onboard.StateRegistered, onboard.ReasonHeld)
+	m, err := b.store.Management(t.Context(), b.hub.ID)
+	if err != nil || m.HeldAt.IsZero() {
+		t.Errorf("nothing says that clusters are held: %v", err)
+	}
+	b.watch()
+	b.clock.Add(3600e9) // time alone does not help
+	all()
+	b.clock.Add(onboard.Settled)
+	all()
+	if got := len(b.vims()); got != 6 {
+		t.Fatalf("%d VIMs are left after an hour, want all 6", got)
+	}
+	_, err = b.Release(t.Context(), alice, b.hub.ID)
+	wantKind(t, "a member's release", err, broker.ErrNotFound)
+	if _, err := b.Release(t.Context(), root, "hub"); err != nil {
+		t.Fatal(err)
+	}
+	b.watch()
+	all()
+	b.clock.Add(onboard.Settled)
+	all()
+	if got := len(b.vims()); got != 2 {
+		t.Errorf("%d VIMs are left after a release, want 2", got)
+	}
+}
+
+// TestASystemIsOneClusters: a tenant's secret that names another's endpoint, or the
+// management cluster, makes no VIM.
+func TestASystemIsOneClusters(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	thief := b.cluster("b", "thief")
+	b.secret(thief, b.kube("a/edge").Kubeconfig())
+	b.look("b", "thief")
+	b.want("b", "thief", onboard.StateQuarantined, onboard.ReasonSystemTaken)
+	self := b.cluster("b", "self")
+	b.secret(self, b.kube("hub").Kubeconfig())
+	b.look("b", "self")
+	b.want("b", "self", onboard.StateQuarantined, onboard.ReasonSystemTaken)
+	if got := b.vims(); len(got) != 1 {
+		t.Errorf("%d VIMs, want 1", len(got))
+	}
+}
+
+// TestARegistrationThatDiedHalfWay is gone on with, and makes one VIM, whatever became of
+// the secret meanwhile.
+func TestARegistrationThatDiedHalfWay(t *testing.T) {
+	for name, rotated := range map[string]bool{"the same secret": false, "another secret": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			s := b.cluster("a", "edge")
+			b.look("a", "edge")
+			c := b.want("a", "edge", onboard.StateRegistered, "")
+			vim := c.VIM
+			// The row as it stands where a process is killed after the VIM was registered.
+			e := audit.Entry{Time: b.clock.Now(), Principal: "test", Action: "cluster:follow", Outcome: audit.Done}
+			for _, to := range []onboard.State{onboard.StateQuarantined, onboard.StateRetired} {
+				if _, err := b.store.UpdateCluster(t.Context(), c.ID, func(c *onboard.Cluster) error { c.State = to; return nil }, e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.store.ForgetCluster(t.Context(), c.ID); err != nil {
+				t.Fatal(err)
+			}
+			c.State, c.VIM, c.System = onboard.StateRegistering, "", ""
+			if err := b.store.AddCluster(t.Context(), c, e); err != nil {
+				t.Fatal(err)
+			}
+			if rotated {
+				kube := b.kube("a/edge")
+				b.secret(s, strings.Replace(kube.Kubeconfig(), "namespace: default", "namespace: kube-system", 1))
+			}
+			b.watch()
+			b.look("a", "edge")
+			c = b.want("a", "edge", onboard.StateRegistered, "")
+			if got := b.vims(); len(got) != 1 || c.VIM != vim || c.System != b.kube("a/edge").Identity() {
+				t.Errorf("%d VIMs, the cluster's is another: %t", len(got), c.VIM != vim)
+			}
+			if v := b.vim(vim); rotated && v.Current.Number != 2 {
+				t.Error("what the secret says now was not adopted")
+			}
+			used, err := b.store.KeysInUse(t.Context(), vim)
+			if err != nil || len(used) != 1 {
+				t.Errorf("%d keys, %v, want 1", len(used), err)
+			}
+		})
+	}
+}
+
+// TestAFailedRegistrationIsTriedAgain: a cluster that did not answer at first is registered
+// when it does, and a name that was taken when it is free.
+func TestAFailedRegistrationIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.kube("a/edge").FailNext("GET", "/", 503, 1)
+	if again := b.look("a", "edge"); again <= 0 {
+		t.Error("nobody tries again")
+	}
+	b.want("a", "edge", onboard.StateWaiting, onboard.ReasonUnreachable)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+
+	squatter, err := b.RegisterVIM(t.Context(), root, broker.Registration{
+		Name: "a.late", Project: "north", Kubeconfig: secret.NewText(b.kube("squatter").Kubeconfig()),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.cluster("a", "late")
+	if again := b.look("a", "late"); again <= 0 {
+		t.Error("nobody tries again")
+	}
+	b.want("a", "late", onboard.StateWaiting, onboard.ReasonNameTaken)
+	if _, _, err := b.DeleteVIM(t.Context(), root, squatter.ID, broker.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	b.look("a", "late")
+	b.want("a", "late", onboard.StateRegistered, "")
+}
+
+// TestAVIMThatWasDeletedByHand is registered again: what Cluster API says counts.
+func TestAVIMThatWasDeletedByHand(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	if _, gone, err := b.DeleteVIM(t.Context(), alice, c.VIM, broker.Deletion{}); err != nil || !gone {
+		t.Fatal(err)
+	}
+	b.look("a", "edge")
+	b.look("a", "edge")
+	if again := b.want("a", "edge", onboard.StateRegistered, ""); again.VIM == c.VIM {
+		t.Error("it has the VIM that was deleted")
+	}
+}
+
+// TestClustersAreSeenByTheirProject: foreign is not found.
+func TestClustersAreSeenByTheirProject(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.cluster("b", "edge")
+	b.look("a", "edge")
+	b.look("b", "edge")
+	for _, c := range []struct {
+		p    policy.Principal
+		want int
+	}{{root, 2}, {alice, 1}, {bob, 1}, {policy.Principal{Name: "eve", Project: "east", Roles: []string{policy.RoleMember}}, 0}} {
+		found, _, err := b.Clusters(t.Context(), c.p, onboard.ClusterQuery{})
+		if err != nil || len(found) != c.want {
+			t.Errorf("%s sees %d clusters, %v, want %d", c.p.Name, len(found), err, c.want)
+		}
+		for _, view := range found {
+			if view.VIMName != view.Namespace+".edge" || view.Health.Status != broker.HealthReachable {
+				t.Errorf("the VIM of %s/%s is %q, %s", view.Namespace, view.Name, view.VIMName, view.Health.Status)
+			}
+		}
+	}
+	foreign := b.row("b", "edge")
+	_, err := b.Cluster(t.Context(), alice, foreign.ID)
+	wantKind(t, "another project's cluster", err, broker.ErrNotFound)
+	if _, err := b.Cluster(t.Context(), bob, foreign.ID); err != nil {
+		t.Errorf("the own project's cluster: %v", err)
+	}
+	_, err = b.Enable(t.Context(), alice, "hub", b.m)
+	wantKind(t, "enabling another's VIM", err, broker.ErrNotFound)
+	_, err = b.Enable(t.Context(), policy.Principal{Name: "dora", Project: "default", Roles: []string{policy.RoleMember}}, "hub", b.m)
+	wantKind(t, "a member's enabling", err, broker.ErrDenied)
+	_, err = b.Enable(t.Context(), policy.Principal{Name: "pa", Project: "default", Roles: []string{policy.RoleProjectAdmin}}, "hub", b.m)
+	wantKind(t, "enabling into projects of others", err, broker.ErrDenied)
+}
+
+// TestNoSecretOfAClusterShows: not in log, rows, audit log or messages.
+func TestNoSecretOfAClusterShows(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	kube := b.kube("a/edge")
+	b.look("a", "edge")
+	b.secret(s, strings.Replace(kube.Kubeconfig(), "namespace: default", "namespace: [default]", 1))
+	b.look("a", "edge")
+	b.secret(s, b.kube("elsewhere").Kubeconfig())
+	b.look("a", "edge")
+	b.source.drop("a", "edge")
+	b.gone("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
+	var text strings.Builder
+	text.WriteString(b.log.String())
+	for name, content := range files(t, b.dir) {
+		if !strings.Contains(name, "/keys/") {
+			text.Write(content)
+		}
+	}
+	for _, secret := range []string{kube.AdminToken, b.kube("elsewhere").AdminToken} {
+		if strings.Contains(text.String(), secret) {
+			t.Error("a credential of a cluster stands in the log or the database")
+		}
+	}
+	if !strings.Contains(text.String(), "a cluster is quarantined") {
+		t.Error("the log is empty: the test proves nothing")
+	}
+}
+
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		all[path], err = os.ReadFile(path)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,40 @@
+package onboard
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Watched is a watcher that a test drives step by step.
+type Watched struct{ w *watcher }
+
+// Watch makes one, which has read the rows that there are.
+func (o *Onboarding) Watch(ctx context.Context, m Management, v broker.VIM) (Watched, error) {
+	w := o.newWatcher(m, v)
+	return Watched{w}, w.load(ctx)
+}
+
+// Sight is what a namespace's watch shows.
+func (w Watched) Sight(namespace string) Sight { return w.w.sight(namespace) }
+
+// Step looks at one cluster.
+func (w Watched) Step(ctx context.Context, namespace, name string) (time.Duration, error) {
+	return w.w.step(ctx, key{namespace, name})
+}
+
+// Refresh reads the VIMs again.
+func (w Watched) Refresh(ctx context.Context) error { return w.w.refresh(ctx) }
+
+// Moves is the state machine of clusters.
+func Moves() map[State][]State { return moves }
+
+// Settled and SilentFor are waits before a cluster is let go of.
+const (
+	Settled   = settled
+	SilentFor = silentFor
+)
+
+// ErrChanged ends a watch whose settings have changed.
+var ErrChanged = errChanged

@@ -1,0 +1,404 @@
+package onboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+const (
+	// leaseTTL is that of the lease on the management cluster, renewed at a third of it.
+	leaseTTL = time.Hour
+	// resyncEvery is how often settings are read again, and VIMs looked at.
+	resyncEvery = 10 * time.Second
+	// atOnce is how many clusters are looked at at the same time.
+	atOnce = 32
+	// stepLimit bounds one look at one cluster.
+	stepLimit = 45 * time.Second
+	// purpose is that of the leases; a policy asks for it.
+	purpose = "onboarding"
+)
+
+// errChanged: the settings are other ones now.
+var errChanged = errors.New("the settings have changed")
+
+// follow watches one management cluster until ctx ends, or it is none any more.
+func (o *Onboarding) follow(ctx context.Context, vim string) error {
+	for {
+		m, err := o.store.Management(ctx, vim)
+		if errors.Is(err, broker.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err = o.watch(ctx, m); errors.Is(err, errChanged) {
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			m.Trouble = message(err)
+			if noted := o.store.NoteManagement(ctx, m); noted != nil {
+				err = errors.Join(err, noted)
+			}
+		}
+		return err
+	}
+}
+
+// watch watches by these settings.
+func (o *Onboarding) watch(ctx context.Context, m Management) error {
+	v, err := o.broker.VIM(ctx, self(""), m.VIM)
+	if err != nil {
+		return fmt.Errorf("looking up the management cluster: %w", err)
+	}
+	w := o.newWatcher(m, v)
+	// A process that had this job before and died, or is stopped, left a lease: it ends now,
+	// so that nobody reads the management cluster with it any more.
+	if _, err := o.broker.RevokeLeases(ctx, w.self, broker.LeaseSelector{VIM: m.VIM, Operation: w.operation}); err != nil {
+		return fmt.Errorf("ending earlier leases on the management cluster: %w", err)
+	}
+	lease, err := w.lease(ctx)
+	if err != nil {
+		return fmt.Errorf("taking a lease on the management cluster: %w", err)
+	}
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepLimit)
+		defer cancel()
+		if _, err := o.broker.RevokeLeases(end, w.self, broker.LeaseSelector{VIM: m.VIM, Operation: w.operation}); err != nil {
+			o.log.WarnContext(ctx, "the lease on a management cluster is left to expire", "vim", m.VIM, "error", err)
+		}
+	}()
+	if err := w.load(ctx); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, n := range m.Namespaces {
+		group.Go(func() error { return w.watchNamespace(ctx, n) })
+	}
+	group.Go(func() error { return w.keepLease(ctx, lease) })
+	group.Go(func() error { return w.resync(ctx) })
+	group.Go(func() error {
+		w.queue.run(ctx, atOnce, o.after, func(k key) time.Duration { return w.look(ctx, k) })
+		return ctx.Err()
+	})
+	return group.Wait()
+}
+
+// watcher follows the clusters of one management cluster.
+type watcher struct {
+	*Onboarding
+	self      policy.Principal
+	operation string
+	vim       broker.VIM
+	queue     *queue
+
+	mu     sync.Mutex
+	m      Management
+	access Access
+	// seen are the Cluster objects and versions the secrets, as they were last shown; listed
+	// are the namespaces of which all clusters were.
+	seen     map[key]Seen
+	versions map[key]string // by the cluster's key
+	listed   map[string]bool
+	rows     map[key]map[string]Cluster // by the cluster's key, then by id
+	vims     map[string]broker.VIM
+	missing  map[string]time.Time // since when a row's cluster is not shown, by id
+	reread   map[string]time.Time // the check for which a row's secret was read again, by id
+}
+
+func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
+	return &watcher{
+		Onboarding: o, self: self(v.Project), operation: "onboard:" + m.VIM, vim: v, m: m, queue: newQueue(o.now),
+		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, rows: map[key]map[string]Cluster{},
+		vims: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
+	}
+}
+
+// lease takes a lease that reads what is watched, and nothing else.
+func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
+	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
+		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.Rules(), Namespaces: w.m.Namespaces,
+		Format: clientconfig.JSON, Purpose: purpose, Operation: w.operation,
+	})
+	if err == nil {
+		w.use(config)
+	}
+	return l, err
+}
+
+func (w *watcher) use(c clientconfig.Config) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.access = Access{
+		VIM: w.m.VIM, Endpoint: c.Endpoint, CACert: c.CACert, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
+		Token: c.Token, Egress: w.egress(w.vim.Project),
+	}
+}
+
+func (w *watcher) present() Access {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.access
+}
+
+// keepLease renews the lease, and takes another where that is not possible.
+func (w *watcher) keepLease(ctx context.Context, l broker.Lease) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.after(leaseTTL / 3):
+		}
+		renewed, config, err := w.broker.RenewLease(ctx, w.self, l.ID, leaseTTL)
+		if err == nil {
+			w.use(config)
+			l = renewed
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.log.InfoContext(ctx, "the lease on a management cluster is not renewed; taking another", "vim", w.m.VIM, "error", err)
+		if l, err = w.lease(ctx); err != nil {
+			return fmt.Errorf("taking a lease on the management cluster: %w", err)
+		}
+	}
+}
+
+// resync notices new settings, and has every cluster looked at now and then.
+func (w *watcher) resync(ctx context.Context) error {
+	for {
+		if err := w.refresh(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.after(resyncEvery):
+		}
+	}
+}
+
+// refresh reads settings and VIMs again. It is [errChanged] if the settings are others.
+func (w *watcher) refresh(ctx context.Context) error {
+	m, err := w.store.Management(ctx, w.m.VIM)
+	if errors.Is(err, broker.ErrNotFound) || err == nil && m.Revision != w.m.Revision {
+		return errChanged
+	}
+	if err != nil {
+		return err
+	}
+	vims, err := w.Onboarding.vims(ctx, m.VIM)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	before := w.vims
+	w.vims = vims
+	all := len(w.listed) == len(w.m.Namespaces)
+	var look []key
+	for k, rows := range w.rows {
+		for _, c := range rows {
+			was, is := before[c.VIM], vims[c.VIM]
+			if c.State == StateRetiring || was.Revision != is.Revision || was.Health.Status != is.Health.Status {
+				look = append(look, k)
+			}
+		}
+	}
+	m.Trouble = ""
+	if w.m.Trouble != "" {
+		m.Trouble = w.m.Trouble
+	} else if all {
+		m.WatchedAt = w.now()
+	}
+	w.mu.Unlock()
+	for _, k := range look {
+		w.queue.add(k, 0)
+	}
+	return w.store.NoteManagement(ctx, m)
+}
+
+// watchAgain bounds the wait after a watch failed.
+const watchAgain = 30 * time.Second
+
+// watchNamespace watches one namespace until ctx ends. What keeps it from that keeps no
+// other namespace from being watched.
+func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
+	for failures := 0; ; failures++ {
+		began := w.now()
+		err := w.source.Watch(ctx, w.present(), namespace, w.sight(namespace))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if w.now().Sub(began) > watchAgain {
+			failures = 0
+		}
+		w.trouble(namespace, message(err))
+		w.log.WarnContext(ctx, "a namespace of a management cluster cannot be watched", "vim", w.m.VIM, "namespace", namespace, "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.after(backoff(failures, watchAgain)):
+		}
+	}
+}
+
+func (w *watcher) trouble(namespace, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text != "" {
+		text = "namespace " + namespace + ": " + text
+	}
+	w.m.Trouble = text
+}
+
+// backoff is a second after the first failure, and twice that after each further one.
+func backoff(failures int, most time.Duration) time.Duration {
+	d := min(time.Second<<min(failures, 10), most)
+	return d - rand.N(d/4) //nolint:gosec // a pause needs no secrecy
+}
+
+// sight notes what a namespace shows.
+func (w *watcher) sight(namespace string) Sight {
+	return Sight{
+		Clusters: func(all []Seen) {
+			w.trouble(namespace, "")
+			shown := map[key]Seen{}
+			for _, s := range all {
+				shown[key{namespace, s.Name}] = s
+			}
+			w.mu.Lock()
+			w.listed[namespace] = true
+			var look []key
+			for k, s := range shown {
+				w.seen[k] = s
+				look = append(look, k)
+			}
+			for k := range w.seen {
+				if _, still := shown[k]; !still && k.namespace == namespace {
+					delete(w.seen, k)
+				}
+			}
+			for k := range w.rows {
+				if _, still := shown[k]; !still && k.namespace == namespace {
+					look = append(look, k)
+				}
+			}
+			w.mu.Unlock()
+			for _, k := range look {
+				w.queue.add(k, 0)
+			}
+		},
+		Cluster: func(s Seen) {
+			w.mu.Lock()
+			w.seen[key{namespace, s.Name}] = s
+			w.mu.Unlock()
+			w.queue.add(key{namespace, s.Name}, 0)
+		},
+		Gone: func(name string) {
+			w.mu.Lock()
+			delete(w.seen, key{namespace, name})
+			w.mu.Unlock()
+			w.queue.add(key{namespace, name}, 0)
+		},
+		Secrets: func(all []SecretVersion) {
+			w.mu.Lock()
+			before := map[key]string{}
+			for k, version := range w.versions {
+				if k.namespace == namespace {
+					before[k] = version
+					delete(w.versions, k)
+				}
+			}
+			for _, s := range all {
+				if s.Name == w.m.secretName(s.Cluster) {
+					k := key{namespace, s.Cluster}
+					w.versions[k] = s.Version
+				}
+			}
+			var look []key
+			for k, version := range w.versions {
+				if k.namespace == namespace && before[k] != version {
+					look = append(look, k)
+				}
+				delete(before, k)
+			}
+			for k := range before {
+				look = append(look, k)
+			}
+			w.mu.Unlock()
+			for _, k := range look {
+				w.queue.add(k, 0)
+			}
+		},
+		Secret: func(s SecretVersion) {
+			if s.Name != w.m.secretName(s.Cluster) {
+				return // another secret of the cluster, or one that only looks like its
+			}
+			k := key{namespace, s.Cluster}
+			w.mu.Lock()
+			if s.Version == "" {
+				delete(w.versions, k)
+			} else {
+				w.versions[k] = s.Version
+			}
+			w.mu.Unlock()
+			w.queue.add(k, 0)
+		},
+	}
+}
+
+// load reads the rows that there are.
+func (w *watcher) load(ctx context.Context) error {
+	f := ClusterFilter{Management: w.m.VIM, Page: broker.Page{Size: broker.MaxPage}}
+	for {
+		found, next, err := w.store.Clusters(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, c := range found {
+			w.keep(c)
+		}
+		if next == "" {
+			break
+		}
+		f.Token = next
+	}
+	var err error
+	w.vims, err = w.Onboarding.vims(ctx, w.m.VIM)
+	return err
+}
+
+// keep remembers a row as it is stored, and has it looked at.
+func (w *watcher) keep(c Cluster) {
+	k := key{c.Namespace, c.Name}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rows[k] == nil {
+		w.rows[k] = map[string]Cluster{}
+	}
+	w.rows[k][c.ID] = c
+}
+
+// message is what of an error people may be shown.
+func message(err error) string {
+	var known *broker.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &known):
+		return known.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	}
+	return "an internal error; the log says more"
+}

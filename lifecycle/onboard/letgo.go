@@ -1,0 +1,174 @@
+package onboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	// settled is how long a cluster is not shown before anybody asks whether it is gone:
+	// those that vanish together are counted together.
+	settled = 5 * time.Second
+	// drainEvery is how often a VIM that drains is looked at.
+	drainEvery = 5 * time.Second
+	// silentFor is how long ago a cluster was gone whose API server does not answer: then
+	// nothing is left on it that its leases could be revoked at.
+	silentFor = time.Minute
+	// breakerWindow, breakerLeast and breakerShare bound how many VIMs of a management cluster
+	// are let go of: within that time so many, or one in so many if that is more.
+	breakerWindow = 10 * time.Minute
+	breakerLeast  = 3
+	breakerShare  = 5
+)
+
+// letGo lets go of a cluster that is not shown any more, if it is gone.
+func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
+	if c.State == StateRetiring {
+		return w.retire(ctx, c)
+	}
+	if wait := w.missingFor(c); wait < settled {
+		return settled - wait, nil
+	}
+	fresh, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
+	switch {
+	case err == nil && fresh.UID == c.UID: // the list was behind
+		w.sight(c.Namespace).Cluster(fresh)
+		return 0, nil
+	case err != nil && !errors.Is(err, broker.ErrNotFound):
+		return w.fail(ctx, c, ReasonDoubtful, "it is not listed, and not known to be gone: "+message(err))
+	}
+	if c.VIM == "" && c.State == StateRegistering { // an attempt that died may have made one
+		v, found, err := w.find(ctx, c)
+		if err != nil {
+			return w.fail(ctx, c, ReasonUnavailable, message(err))
+		}
+		if found {
+			w.remember(v)
+			c.VIM = v.ID
+		}
+	}
+	if c.VIM == "" {
+		_, err := w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.GoneAt = StateRetired, "", "", w.now() })
+		w.forgetMissing(c.ID)
+		return 0, err
+	}
+	if may, err := w.mayGo(ctx); err != nil || !may {
+		return waitEvery, errors.Join(err, w.note(ctx, c, ReasonHeld, held))
+	}
+	c, err = w.move(ctx, c, func(now *Cluster) {
+		now.State, now.VIM, now.GoneAt = StateRetiring, c.VIM, w.now()
+		now.Reason, now.Message, now.Attempts = ReasonDraining, draining, 0
+	})
+	if err != nil {
+		return 0, err
+	}
+	w.forgetMissing(c.ID)
+	return w.retire(ctx, c)
+}
+
+const (
+	draining = "its VIM is being deleted; leases on it have not ended"
+	held     = "it is gone with too many others at once; its VIM stays until a person releases them"
+)
+
+// missingFor is how long a cluster has not been shown.
+func (w *watcher) missingFor(c Cluster) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.missing[c.ID].IsZero() {
+		w.missing[c.ID] = w.now()
+	}
+	return w.now().Sub(w.missing[c.ID])
+}
+
+func (w *watcher) forgetMissing(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.missing, id)
+}
+
+// mayGo reports whether one more VIM may be let go of. Where too many would, it holds all
+// of them, raises an alarm, and leaves it to a person.
+func (w *watcher) mayGo(ctx context.Context) (bool, error) {
+	m, err := w.store.Management(ctx, w.m.VIM)
+	if err != nil {
+		return false, err
+	}
+	now := w.now()
+	if now.Before(m.ReleasedUntil) {
+		return true, nil
+	}
+	if !m.HeldAt.IsZero() {
+		return false, nil
+	}
+	all, going := 0, 0
+	w.mu.Lock()
+	for k, rows := range w.rows {
+		for _, c := range rows {
+			seen, shown := w.seen[k]
+			switch {
+			case c.VIM == "":
+				continue
+			case c.State == StateRetired && now.Sub(c.UpdatedAt) > breakerWindow:
+				continue
+			case c.State == StateRetired, c.State == StateRetiring, !shown || seen.UID != c.UID:
+				going++
+			}
+			all++
+		}
+	}
+	w.mu.Unlock()
+	most := max(breakerLeast, all/breakerShare)
+	if going <= most {
+		return true, nil
+	}
+	w.log.ErrorContext(ctx, "too many clusters of a management cluster are gone at once: none is let go of until a person releases them",
+		"vim", m.VIM, "gone", going, "of", all)
+	act, err := w.act(ctx, Cluster{})
+	if err != nil {
+		return false, err
+	}
+	_, err = w.store.UpdateManagement(ctx, m.VIM, func(m *Management) error {
+		if m.HeldAt.IsZero() {
+			m.HeldAt = now
+		}
+		return nil
+	}, act.Failed(fmt.Sprintf("%d of %d clusters are gone at once", going, all)))
+	return false, err
+}
+
+// retire drains a cluster's VIM and deletes it, as often as it takes. Leases are revoked
+// where they were issued; where the API server has not answered since the cluster was
+// gone, the system that they were for no longer exists.
+func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) {
+	v, err := w.broker.CheckVIM(ctx, w.self, c.VIM)
+	if err == nil {
+		gone := v.Health.Status == broker.HealthUnreachable && w.now().Sub(c.GoneAt) >= silentFor
+		var deleted bool
+		if v, deleted, err = w.broker.DeleteVIM(ctx, w.self, c.VIM, broker.Deletion{Drain: !gone, Gone: gone}); err == nil && !deleted {
+			return drainEvery, w.note(ctx, c, ReasonDraining, draining)
+		}
+	}
+	if err != nil && !errors.Is(err, broker.ErrNotFound) {
+		return w.fail(ctx, c, ReasonDraining, "its VIM is not deleted yet: "+message(err))
+	}
+	_, err = w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.Attempts = StateRetired, "", "", 0 })
+	return 0, err
+}
+
+// detailNamespaces says in an entry which namespaces are watched, for whom.
+func detailNamespaces(m Management) []string {
+	var text string
+	for i, n := range m.Namespaces {
+		if i > 0 {
+			text += ","
+		}
+		text += n + "=" + m.project(n)
+	}
+	return []string{audit.DetailNamespaces, text}
+}

@@ -1,0 +1,236 @@
+package onboard
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Management says how the clusters of one management cluster become VIMs.
+type Management struct {
+	// VIM is the id of the VIM that the management cluster is.
+	VIM string
+	// Namespaces are those whose clusters are taken, 1 to 64.
+	Namespaces []string
+	// Selector are labels that a cluster must have; empty takes all of the namespaces.
+	Selector map[string]string
+	// Projects says by namespace whose VIMs its clusters become. The entry without a
+	// namespace is for all others.
+	Projects map[string]string
+	// SecretName is the name of a cluster's secret, with {cluster} for the cluster's name;
+	// SecretKey names the entry of it that holds the kubeconfig.
+	SecretName, SecretKey string
+	// NameTemplate makes the VIM's name of {namespace} and {cluster}.
+	NameTemplate string
+	// CopyLabels are keys of labels of the Cluster that its VIM has too, as
+	// cluster/KEY; a "/" in the key becomes a dot.
+	CopyLabels []string
+	// ControlPlanes are the resources (PLURAL.GROUP) of control planes, which are read to
+	// know whose the secret is.
+	ControlPlanes []string
+
+	EnabledBy            string
+	CreatedAt, UpdatedAt time.Time
+
+	// WatchedAt is when all of its namespaces were last listed; Trouble says what keeps it
+	// from being watched, empty where nothing does.
+	WatchedAt time.Time
+	Trouble   string
+	// HeldAt is when too many of its clusters were gone at once: none is let go of until a
+	// person releases them. Until ReleasedUntil what is gone is let go of.
+	HeldAt, ReleasedUntil time.Time
+
+	Revision int64
+}
+
+// The defaults are those of Cluster API's contract and of its kubeadm provider.
+const (
+	DefaultSecretName   = "{cluster}-kubeconfig"
+	DefaultSecretKey    = "value"
+	DefaultNameTemplate = "{namespace}.{cluster}"
+	DefaultControlPlane = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
+)
+
+const (
+	maxNamespaces = 64
+	maxSettings   = 64
+)
+
+var (
+	dnsLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
+	dnsName  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+	})
+	labelKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	})
+	secretKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`) })
+)
+
+// complete fills in defaults, and refuses what cannot be followed.
+func (m *Management) complete() error {
+	for field, text := range map[*string]string{
+		&m.SecretName: DefaultSecretName, &m.SecretKey: DefaultSecretKey, &m.NameTemplate: DefaultNameTemplate,
+	} {
+		if *field == "" {
+			*field = text
+		}
+	}
+	if len(m.ControlPlanes) == 0 {
+		m.ControlPlanes = []string{DefaultControlPlane}
+	}
+	slices.Sort(m.Namespaces)
+	m.Namespaces = slices.Compact(m.Namespaces)
+	if n := len(m.Namespaces); n == 0 || n > maxNamespaces {
+		return broker.Invalid("namespaces", "must name 1 to %d namespaces", maxNamespaces)
+	}
+	for _, n := range m.Namespaces {
+		if !dnsLabel().MatchString(n) {
+			return broker.Invalid("namespaces", "hold one that is not a DNS label of at most 63 characters")
+		}
+		if m.project(n) == "" {
+			return broker.Invalid("projects", "name no project for namespace %s", n)
+		}
+	}
+	if len(m.Selector) > maxSettings || len(m.CopyLabels) > maxSettings || len(m.ControlPlanes) > maxSettings {
+		return broker.Invalid("", "more than %d entries in one setting", maxSettings)
+	}
+	for n := range m.Projects {
+		if n != "" && !slices.Contains(m.Namespaces, n) {
+			return broker.Invalid("projects", "name a project for a namespace that is not among the namespaces")
+		}
+	}
+	return m.completeNames()
+}
+
+func (m *Management) completeNames() error {
+	for key := range m.Selector {
+		if !labelKey().MatchString(key) {
+			return broker.Invalid("selector", "holds a key that is not a Kubernetes label key")
+		}
+	}
+	for _, key := range m.CopyLabels {
+		if !labelKey().MatchString(key) {
+			return broker.Invalid("copyLabels", "hold a key that is not a Kubernetes label key")
+		}
+	}
+	for _, c := range m.ControlPlanes {
+		plural, group, ok := strings.Cut(c, ".")
+		if !ok || !dnsLabel().MatchString(plural) || !dnsName().MatchString(group) || len(c) > 253 {
+			return broker.Invalid("controlPlanes", "hold one that is not PLURAL.GROUP, like %s", DefaultControlPlane)
+		}
+	}
+	if strings.Count(m.SecretName, "{cluster}") != 1 || !dnsName().MatchString(strings.Replace(m.SecretName, "{cluster}", "x", 1)) {
+		return broker.Invalid("secretName", "must be a name with {cluster} in it once, like %s", DefaultSecretName)
+	}
+	if !secretKey().MatchString(m.SecretKey) {
+		return broker.Invalid("secretKey", "is not the key of an entry of a Secret")
+	}
+	rest := strings.NewReplacer("{namespace}", "", "{cluster}", "").Replace(m.NameTemplate)
+	if !strings.Contains(m.NameTemplate, "{cluster}") || strings.ContainsAny(rest, "{}/") || len(m.NameTemplate) > 64 {
+		return broker.Invalid("nameTemplate", "must be at most 64 characters with {cluster} in them, and may hold {namespace}")
+	}
+	return nil
+}
+
+// project is whose VIMs the clusters of a namespace become.
+func (m *Management) project(namespace string) string {
+	if p, ok := m.Projects[namespace]; ok {
+		return p
+	}
+	return m.Projects[""]
+}
+
+// targets are all projects, each once.
+func (m *Management) targets() []string {
+	var all []string
+	for _, n := range m.Namespaces {
+		all = append(all, m.project(n))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (m *Management) secretName(cluster string) string {
+	return strings.Replace(m.SecretName, "{cluster}", cluster, 1)
+}
+
+func (m *Management) vimName(namespace, cluster string) string {
+	return strings.NewReplacer("{namespace}", namespace, "{cluster}", cluster).Replace(m.NameTemplate)
+}
+
+func (m *Management) selects(labels map[string]string) bool {
+	for key, value := range m.Selector {
+		if got, ok := labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Labels that a VIM of a cluster has. Their prefix is reserved: no tenant sets them.
+const (
+	LabelCluster    = "vimbroker.io/cluster" // the UID of the Cluster object
+	LabelManagement = "vimbroker.io/management-cluster"
+	LabelNamespace  = "vimbroker.io/cluster-namespace"
+	LabelName       = "vimbroker.io/cluster-name" // absent if it is longer than 63 characters
+	// copiedPrefix begins the keys of labels that were copied from a Cluster.
+	copiedPrefix = "cluster/"
+)
+
+// maxLabelText is the longest value of a label, and the longest name in its key.
+const maxLabelText = 63
+
+// labels are those of a cluster's VIM. What a tenant chose stands behind a prefix of its own.
+func (m *Management) labels(s Seen) map[string]string {
+	l := m.copied(s)
+	l[LabelCluster], l[LabelManagement], l[LabelNamespace] = s.UID, m.VIM, s.Namespace
+	if len(s.Name) <= maxLabelText {
+		l[LabelName] = s.Name
+	}
+	return l
+}
+
+func (m *Management) copied(s Seen) map[string]string {
+	l := map[string]string{}
+	for _, key := range m.CopyLabels {
+		name := strings.ReplaceAll(key, "/", ".")
+		if value, ok := s.Labels[key]; ok && len(name) <= maxLabelText {
+			l[copiedPrefix+name] = value
+		}
+	}
+	return l
+}
+
+// Rules are what the broker's own lease on the management cluster may do, in its
+// namespaces: what there is to grant, too.
+func (m *Management) Rules() []broker.Rule {
+	see := []string{"get", "list", "watch"}
+	rules := []broker.Rule{
+		{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"clusters"}, Verbs: see},
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: see},
+	}
+	for _, c := range m.ControlPlanes {
+		plural, group, _ := strings.Cut(c, ".")
+		rules = append(rules, broker.Rule{APIGroups: []string{group}, Resources: []string{plural}, Verbs: []string{"get"}})
+	}
+	return rules
+}
+
+// controlPlane returns the resource of a group's control planes that may be read.
+func (m *Management) controlPlane(r Reference) (plural string, ok bool) {
+	for _, c := range m.ControlPlanes {
+		plural, group, _ := strings.Cut(c, ".")
+		if group == r.Group && plural == strings.ToLower(r.Kind)+"s" {
+			return plural, true
+		}
+	}
+	return "", false
+}
+
+func (r Reference) String() string { return fmt.Sprintf("%s.%s %s", r.Kind, r.Group, r.Name) }

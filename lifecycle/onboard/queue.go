@@ -1,0 +1,102 @@
+package onboard
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// key names a cluster of a management cluster.
+type key struct{ namespace, name string }
+
+// queue is what is to be looked at, and when. Of each key at most one is handed out at a
+// time; a key that is added meanwhile comes once more.
+type queue struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	due     map[key]time.Time
+	working map[key]bool
+	changed chan struct{}
+}
+
+func newQueue(now func() time.Time) *queue {
+	return &queue{now: now, due: map[key]time.Time{}, working: map[key]bool{}, changed: make(chan struct{}, 1)}
+}
+
+// add has a key looked at after a while; an earlier time that it has already counts.
+func (q *queue) add(k key, after time.Duration) {
+	at := q.now().Add(after)
+	q.mu.Lock()
+	if old, there := q.due[k]; !there || at.Before(old) {
+		q.due[k] = at
+	}
+	q.mu.Unlock()
+	q.wake()
+}
+
+func (q *queue) wake() {
+	select {
+	case q.changed <- struct{}{}:
+	default: // it will be received
+	}
+}
+
+// take returns a key that is due and not handed out, or how long to wait for one.
+func (q *queue) take() (k key, wait time.Duration, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now, wait := q.now(), time.Minute
+	for k, at := range q.due {
+		if q.working[k] {
+			continue
+		}
+		if left := at.Sub(now); left > 0 {
+			wait = min(wait, left)
+			continue
+		}
+		delete(q.due, k)
+		q.working[k] = true
+		return k, 0, true
+	}
+	return key{}, wait, false
+}
+
+func (q *queue) done(k key) {
+	q.mu.Lock()
+	delete(q.working, k)
+	q.mu.Unlock()
+	q.wake()
+}
+
+// run hands keys to do until ctx ends, so many at a time, and returns when the last has
+// returned. What do answers is after how long the key is due again; zero is never.
+func (q *queue) run(ctx context.Context, atOnce int, after func(time.Duration) <-chan time.Time, do func(key) time.Duration) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	slots := make(chan struct{}, atOnce)
+	for ctx.Err() == nil {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		k, wait, ok := q.take()
+		if !ok {
+			<-slots
+			select {
+			case <-q.changed:
+			case <-after(wait):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		group.Go(func() {
+			defer func() { <-slots }()
+			if again := do(k); again > 0 {
+				q.add(k, again)
+			}
+			q.done(k)
+		})
+	}
+}

@@ -1,0 +1,201 @@
+package onboard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// register makes a VIM of a cluster as soon as it can be one.
+func (w *watcher) register(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
+	version := w.version(c)
+	switch {
+	case c.State == StateQuarantined && c.Secret == version && ofSecret[c.Reason]:
+		return 0, nil // until the secret changes
+	case s.Deleting:
+		return 0, w.note(ctx, c, ReasonDeleting, "the cluster is being deleted")
+	case s.Paused && c.State == StateWaiting:
+		return 0, w.note(ctx, c, ReasonPaused, "the cluster is paused; it is registered once it is not")
+	case !s.Ready && c.State == StateWaiting:
+		return 0, w.note(ctx, c, ReasonNotReady, notReady)
+	}
+	got, err := w.secret(ctx, s)
+	if err != nil {
+		return w.withoutSecret(ctx, c, err)
+	}
+	c, err = w.move(ctx, c, func(c *Cluster) {
+		c.State, c.Secret = StateRegistering, got.Version
+		if c.ReadyAt.IsZero() {
+			c.ReadyAt = w.now()
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	v, err := w.registerVIM(ctx, &c, s, got)
+	if err != nil {
+		return w.notRegistered(ctx, c, err)
+	}
+	w.remember(v)
+	first, adopted := c.RegisteredAt.IsZero(), c.Secret
+	c, err = w.move(ctx, c, func(c *Cluster) {
+		c.State, c.VIM, c.Secret, c.RegisteredAt, c.Attempts = StateRegistered, v.ID, adopted, w.now(), 0
+		c.Reason, c.Message = wellness(v, s)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if first {
+		w.times.observe(c.RegisteredAt.Sub(c.ReadyAt))
+	}
+	return w.upkeep(ctx, c, s)
+}
+
+// withoutSecret says why there is no credential to register with.
+func (w *watcher) withoutSecret(ctx context.Context, c Cluster, err error) (time.Duration, error) {
+	var f *fault
+	switch {
+	case errors.As(err, &f):
+		if c.State == StateQuarantined && c.Reason == f.reason && c.Secret == f.version {
+			return doubtEvery, nil
+		}
+		return doubtEvery, w.quarantine(ctx, c, f.reason, f.message, f.version)
+	case errors.Is(err, broker.ErrNotFound):
+		return waitEvery, w.note(ctx, c, ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" with its credential")
+	}
+	return w.fail(ctx, c, ReasonUnavailable, "its secret cannot be read: "+message(err))
+}
+
+// quarantine stores that what is shown of a cluster is not believed.
+func (w *watcher) quarantine(ctx context.Context, c Cluster, why Reason, text, version string) error {
+	w.log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name, "reason", why, "message", text)
+	_, err := w.move(ctx, c, func(c *Cluster) {
+		c.State, c.Reason, c.Message, c.Attempts = StateQuarantined, why, text, 0
+		if version != "" {
+			c.Secret = version
+		}
+	})
+	return err
+}
+
+// ofSecret are the reasons that only another version of the secret ends.
+var ofSecret = map[Reason]bool{ReasonSecretMislabelled: true, ReasonSecretForeign: true, ReasonSecretInvalid: true}
+
+// Refusals of the system that a credential leads to.
+var (
+	errManagement = &broker.Error{Kind: broker.ErrConflict, Detail: "the credential leads to the management cluster itself, which is a VIM already"}
+	errOther      = &broker.Error{
+		Kind: broker.ErrConflict, Detail: "the credential leads to another system than the cluster's first one",
+		Remedy: "see who wrote the secret; a cluster that was built anew needs a new Cluster object",
+	}
+	errTaken = &broker.Error{
+		Kind: broker.ErrConflict, Detail: "the credential leads to a system that another cluster's VIM is",
+		Remedy: "see which of the two clusters the system belongs to",
+	}
+)
+
+// registerVIM registers a cluster's VIM, or finds the one that an earlier attempt made.
+func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Secret) (broker.VIM, error) {
+	v, err := w.broker.RegisterVIM(ctx, w.self, broker.Registration{
+		Name: w.m.vimName(s.Namespace, s.Name), Type: vimType, Kubeconfig: got.Value, Labels: w.m.labels(s), Project: c.Project,
+		IdempotencyKey: c.Management + "/" + c.UID,
+		Admit:          func(r broker.Report) error { return w.admit(ctx, c, r.Identity) },
+	})
+	if errors.Is(err, broker.ErrConflict) {
+		// Perhaps an attempt that died had registered it, with another secret or labels.
+		if there, found, failed := w.find(ctx, *c); failed != nil || found {
+			c.Secret = "" // adopted next
+			v, err = there, failed
+		}
+	}
+	if err == nil {
+		err = w.admit(ctx, c, v.Current.Identity)
+	}
+	return v, err
+}
+
+// find returns the VIM that was registered for this very Cluster object.
+func (w *watcher) find(ctx context.Context, c Cluster) (broker.VIM, bool, error) {
+	found, _, err := w.broker.VIMs(ctx, w.self, broker.VIMQuery{
+		State: broker.VIMRegistered, Labels: map[string]string{LabelCluster: c.UID, LabelManagement: c.Management},
+	})
+	for _, v := range found {
+		if v.CreatedBy == w.self.Name && v.Project == c.Project {
+			return v, true, nil
+		}
+	}
+	return broker.VIM{}, false, err
+}
+
+// admit takes a system for a cluster: one system is one cluster's, and a cluster's is
+// always the same.
+func (w *watcher) admit(ctx context.Context, c *Cluster, system string) error {
+	switch {
+	case c.System == system && system != "":
+		return nil
+	case system == w.vim.Current.Identity:
+		return errManagement
+	case c.System != "":
+		return errOther
+	}
+	stored, err := w.move(ctx, *c, func(c *Cluster) { c.System = system })
+	var e *broker.Error
+	if errors.As(err, &e) && errors.Is(e, broker.ErrExists) {
+		return errTaken
+	}
+	if err == nil {
+		secret := c.Secret
+		*c = stored
+		c.Secret = secret
+	}
+	return err
+}
+
+// notRegistered stores why a registration failed.
+func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time.Duration, error) {
+	state, why, text := StateWaiting, ReasonUnavailable, message(err)
+	switch {
+	case errors.Is(err, errTaken), errors.Is(err, errManagement):
+		return doubtEvery, w.quarantine(ctx, c, ReasonSystemTaken, text, "")
+	case errors.Is(err, errOther):
+		return doubtEvery, w.quarantine(ctx, c, ReasonOtherSystem, text, "")
+	case errors.Is(err, broker.ErrInvalid):
+		return 0, w.quarantine(ctx, c, ReasonSecretInvalid, text, "")
+	case errors.Is(err, broker.ErrUnauthorized), errors.Is(err, broker.ErrForbidden):
+		why = ReasonCredentialRefused
+	case errors.Is(err, broker.ErrUnreachable):
+		why = ReasonUnreachable
+	case errors.Is(err, broker.ErrExists):
+		why = ReasonNameTaken
+	case errors.Is(err, broker.ErrDenied), errors.Is(err, broker.ErrQuota):
+		why = ReasonRefused
+	case errors.Is(err, broker.ErrConflict):
+		state = StateRegistering // an attempt that died is being cleared away
+	}
+	stored, err := w.move(ctx, c, func(c *Cluster) {
+		c.State, c.Reason, c.Message = state, why, text
+		c.Attempts++
+	})
+	return backoff(stored.Attempts-1, maxRetry), err
+}
+
+// wellness says what is to be said of a cluster that is registered.
+func wellness(v broker.VIM, s Seen) (Reason, string) {
+	switch {
+	case s.Deleting:
+		return ReasonDeleting, suspendedDeleting
+	case s.Paused:
+		return ReasonPaused, suspendedPaused
+	case v.Health.Status == broker.HealthUnauthorized:
+		return ReasonCredentialRefused, v.Health.Message
+	case v.Health.Status == broker.HealthIdentityChanged:
+		return ReasonOtherSystem, v.Health.Message
+	case v.Health.Status == broker.HealthUnreachable:
+		return ReasonUnreachable, v.Health.Message
+	case !v.Health.CanMint:
+		return ReasonCannotMint, v.Health.MintMessage
+	}
+	return "", ""
+}

@@ -1,0 +1,119 @@
+package onboard
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// Access is a management cluster and the credential of a lease on it.
+type Access struct {
+	// VIM is the id of the VIM that it is.
+	VIM        string
+	Endpoint   string
+	CACert     string
+	ServerName string
+	// InsecureSkipVerify is as in [broker.Target].
+	InsecureSkipVerify bool
+	Token              secret.Text
+	Egress             *egress.Rules
+}
+
+// Source shows what Cluster API keeps on a management cluster. Its errors are
+// [*broker.Error], and hold nothing of what the management cluster's tenants wrote. Safe
+// for concurrent use.
+type Source interface {
+	// Watch shows the clusters of one namespace, or the secrets that carry a cluster's
+	// label, until ctx ends or something fails: first all of them, then what changes. It
+	// never returns nil.
+	//
+	// A connection that ends is no failure while what changed meanwhile can still be had,
+	// and neither is a history that is gone: then all are listed again.
+	Watch(ctx context.Context, a Access, namespace string, sight Sight) error
+	// Cluster returns one, as it is now. It is broker.ErrNotFound only if the management
+	// cluster itself says that this object is not there; where Cluster API is not served
+	// it is broker.ErrUnsupported.
+	Cluster(ctx context.Context, a Access, namespace, name string) (Seen, error)
+	// Secret returns one with the entry of its data that is named, as it is now;
+	// broker.ErrNotFound.
+	Secret(ctx context.Context, a Access, namespace, name, key string) (Secret, error)
+	// ControlPlane returns the UID of an object of a group and resource; broker.ErrNotFound.
+	ControlPlane(ctx context.Context, a Access, namespace, group, plural, name string) (uid string, err error)
+}
+
+// Sight is told what is seen in one namespace. Its methods do not block.
+type Sight struct {
+	// Clusters are all there are, Cluster is one that is new or has changed, and Gone the
+	// name of one that was deleted.
+	Clusters func(all []Seen)
+	Cluster  func(Seen)
+	Gone     func(name string)
+	// Secret says that a secret with the label of this cluster is new, changed or gone; its
+	// version is empty where it is gone. Secrets are all there are.
+	Secrets func(all []SecretVersion)
+	Secret  func(SecretVersion)
+}
+
+// Seen is a Cluster object, as far as it counts.
+type Seen struct {
+	Namespace, Name, UID string
+	Labels               map[string]string
+	// Paused: Cluster API is told to leave it alone, by its spec or its annotation.
+	Paused bool
+	// Deleting: it has a deletion timestamp.
+	Deleting bool
+	// Ready: its control plane was initialised.
+	Ready bool
+	// ControlPlane is the object that its spec names; zero if it names none.
+	ControlPlane Reference
+}
+
+// Reference names an object of the cluster's namespace.
+type Reference struct{ Group, Kind, Name string }
+
+// SecretVersion is what a watch shows of a secret: never what it holds.
+type SecretVersion struct {
+	Name string
+	// Cluster is what its label says.
+	Cluster string
+	// Version tells it from every other version of it and from others of its name.
+	Version string
+}
+
+// Secret is a secret with one entry of its data.
+type Secret struct {
+	SecretVersion
+	Owners []Owner
+	// Value is the entry; empty if there is none. Large says that it is longer than a
+	// kubeconfig can be, and then Value is empty.
+	Value secret.Text
+	Large bool
+}
+
+// Owner is one of an object's owner references.
+type Owner struct {
+	Group, Kind, Name, UID string
+}
+
+// Registrar is the registry of VIMs, as [broker.Broker] is one. Each method decides and
+// records for the principal.
+type Registrar interface {
+	VIM(ctx context.Context, p policy.Principal, ref string) (broker.VIM, error)
+	VIMs(ctx context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error)
+	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
+	UpdateVIM(ctx context.Context, p policy.Principal, ref string, c broker.Change) (broker.VIM, error)
+	CheckVIM(ctx context.Context, p policy.Principal, ref string) (broker.VIM, error)
+	DeleteVIM(ctx context.Context, p policy.Principal, ref string, d broker.Deletion) (broker.VIM, bool, error)
+}
+
+// Leaser issues leases, as [broker.Broker] does.
+type Leaser interface {
+	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
+	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+}

@@ -1,0 +1,223 @@
+package onboard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	// maxClusters bounds the clusters of one management cluster.
+	maxClusters = 10_000
+	// maxRetry is the longest wait after a failure, doubtEvery that for a change that
+	// only a person or a tenant can make.
+	maxRetry   = 5 * time.Minute
+	doubtEvery = 5 * time.Minute
+	// waitEvery is how often a cluster is looked at that waits for something else than an answer.
+	waitEvery = time.Minute
+)
+
+// look looks at one cluster, and returns when to look again.
+func (w *watcher) look(ctx context.Context, k key) time.Duration {
+	bounded, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	again, err := w.step(bounded, k)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrFenced) {
+		w.log.WarnContext(ctx, "a cluster cannot be followed now", "vim", w.m.VIM, "namespace", k.namespace, "cluster", k.name, "error", err)
+		return backoff(3, maxRetry)
+	}
+	return again
+}
+
+// step compares what the management cluster shows under one name with the rows, and does
+// what there is to do now. Zero: nothing more until something changes. Its errors are the
+// store's.
+func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err error) {
+	w.mu.Lock()
+	seen, shown := w.seen[k]
+	listed := w.listed[k.namespace]
+	rows := make([]Cluster, 0, len(w.rows[k]))
+	total := 0
+	for _, c := range w.rows[k] {
+		rows = append(rows, c)
+	}
+	for _, others := range w.rows {
+		total += len(others)
+	}
+	w.mu.Unlock()
+
+	sooner := func(d time.Duration, failed error) {
+		err = errors.Join(err, failed)
+		if d > 0 && (again == 0 || d < again) {
+			again = d
+		}
+	}
+	var mine *Cluster
+	for _, c := range rows {
+		switch {
+		case c.State == StateRetired:
+			sooner(w.forget(ctx, c))
+		case shown && c.UID == seen.UID && c.State != StateRetiring:
+			mine = &c
+		case listed || c.State == StateRetiring:
+			sooner(w.letGo(ctx, c))
+		}
+	}
+	switch {
+	case !shown || err != nil:
+		return again, err
+	case mine != nil:
+		w.forgetMissing(mine.ID)
+	case !w.m.selects(seen.Labels) || seen.Deleting:
+		return again, err
+	case total >= maxClusters:
+		w.trouble(k.namespace, "it has more clusters than are followed")
+		return again, err
+	default:
+		c, failed := w.add(ctx, seen)
+		if failed != nil {
+			return again, failed
+		}
+		mine = &c
+	}
+	sooner(w.follow1(ctx, *mine, seen))
+	return again, err
+}
+
+// follow1 does what there is to do for a cluster that is there.
+func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
+	if !w.m.selects(s.Labels) {
+		return 0, w.note(ctx, c, ReasonNotSelected, "the cluster does not have the labels that are asked for any more; its VIM stays, and is not followed")
+	}
+	if c.VIM == "" {
+		return w.register(ctx, c, s)
+	}
+	return w.upkeep(ctx, c, s)
+}
+
+// add stores a cluster that is seen for the first time.
+func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
+	now := w.now()
+	c := Cluster{
+		ID: uuid.NewString(), Management: w.m.VIM, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Project: w.m.project(s.Namespace),
+		State: StateWaiting, Reason: ReasonNotReady, Message: notReady, CreatedAt: now, UpdatedAt: now, Revision: 1,
+	}
+	act, err := w.act(ctx, c)
+	if err != nil {
+		return c, err
+	}
+	if err := w.store.AddCluster(ctx, c, act.Done(audit.DetailNew+"state", string(c.State))); err != nil {
+		return c, err
+	}
+	w.keep(c)
+	return c, nil
+}
+
+const notReady = "its control plane is not up yet"
+
+// act decides that the broker may change what is stored of a cluster.
+func (w *watcher) act(ctx context.Context, c Cluster) (*audit.Act, error) {
+	act, err := w.enter(ctx, w.self, policy.ClusterFollow, resource(w.vim), policy.Wish{})
+	if err != nil {
+		return nil, err
+	}
+	return act.With(detailCluster, c.Namespace+"/"+c.Name), nil
+}
+
+// Details of audit entries about clusters.
+const (
+	detailCluster    = "cluster"
+	detailClusterVIM = "clusterVIM"
+)
+
+// move changes what is stored of a cluster, with an entry.
+func (w *watcher) move(ctx context.Context, c Cluster, change func(*Cluster)) (Cluster, error) {
+	act, err := w.act(ctx, c)
+	if err != nil {
+		return c, err
+	}
+	after := c
+	change(&after)
+	if after.VIM != "" {
+		act.With(detailClusterVIM, after.VIM)
+	}
+	detail := []string{audit.DetailReason, string(after.Reason)}
+	if after.State != c.State {
+		detail = append(detail, audit.DetailOld+"state", string(c.State), audit.DetailNew+"state", string(after.State))
+	}
+	stored, err := w.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
+		change(now)
+		now.UpdatedAt = w.now()
+		return nil
+	}, act.Done(detail...))
+	if err != nil {
+		return c, err
+	}
+	w.keep(stored)
+	return stored, nil
+}
+
+// note stores why a cluster is not well, without an entry: that is an observation.
+func (w *watcher) note(ctx context.Context, c Cluster, why Reason, text string) error {
+	if c.Reason == why && c.Message == text && c.Attempts == 0 {
+		return nil
+	}
+	c.Reason, c.Message, c.Attempts = why, text, 0
+	return w.putOff(ctx, c)
+}
+
+// fail is note for what failed, and returns when to try again.
+func (w *watcher) fail(ctx context.Context, c Cluster, why Reason, text string) (time.Duration, error) {
+	c.Reason, c.Message, c.Attempts = why, text, c.Attempts+1
+	return backoff(c.Attempts-1, maxRetry), w.putOff(ctx, c)
+}
+
+func (w *watcher) putOff(ctx context.Context, c Cluster) error {
+	if err := w.store.DeferCluster(ctx, c); err != nil {
+		return err
+	}
+	w.keep(c)
+	return nil
+}
+
+// forget removes the row of a cluster that has been retired for long enough.
+func (w *watcher) forget(ctx context.Context, c Cluster) (time.Duration, error) {
+	if left := c.UpdatedAt.Add(KeepRetired).Sub(w.now()); left > 0 {
+		return left, nil
+	}
+	if err := w.store.ForgetCluster(ctx, c.ID); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	delete(w.rows[key{c.Namespace, c.Name}], c.ID)
+	w.mu.Unlock()
+	return 0, nil
+}
+
+// version is that of the cluster's secret as it was last shown; empty where there is none.
+func (w *watcher) version(c Cluster) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.versions[key{c.Namespace, c.Name}]
+}
+
+// cached is the VIM of a cluster as it was last read.
+func (w *watcher) cached(id string) (broker.VIM, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v, ok := w.vims[id]
+	return v, ok
+}
+
+func (w *watcher) remember(v broker.VIM) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.vims[v.ID] = v
+}

@@ -1,0 +1,74 @@
+package onboard
+
+import (
+	"context"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// JobKind is the kind of the job that watches one management cluster. Its subject is the
+// id of the VIM.
+const JobKind = "onboard"
+
+// Store keeps management clusters and clusters. Implementations pass
+// test/conformance.OnboardStore. As in [broker.Store], a write with an entry is durable
+// with it or not at all, times are kept in microseconds, and where the context carries the
+// claim of a job that another worker has taken over, nothing is written (job.ErrFenced).
+type Store interface {
+	// EnableManagement stores a management cluster with Revision 1 and the job that watches
+	// it. [broker.ErrExists] if it is enabled already, [broker.ErrNotFound] without the VIM.
+	EnableManagement(ctx context.Context, m Management, e audit.Entry) error
+	// Management returns one by the id of its VIM; [broker.ErrNotFound].
+	Management(ctx context.Context, vim string) (Management, error)
+	// Managements returns all, ordered by the id of the VIM.
+	Managements(ctx context.Context) ([]Management, error)
+	// UpdateManagement reads it, lets change alter it, and stores it with Revision one up and
+	// a job that watches it, atomically. What change does to VIM, CreatedAt and Revision is
+	// ignored. If change fails nothing is written, and its error is returned as it is.
+	UpdateManagement(ctx context.Context, vim string, change func(*Management) error, e audit.Entry) (Management, error)
+	// NoteManagement stores WatchedAt and Trouble, without an entry or a new Revision;
+	// [broker.ErrNotFound].
+	NoteManagement(ctx context.Context, m Management) error
+	// DisableManagement removes it with all its clusters. Their VIMs stay. So does deleting
+	// the VIM that it is. One that is gone is success, and writes nothing.
+	DisableManagement(ctx context.Context, vim string, e audit.Entry) error
+
+	// AddCluster stores one with Revision 1. [broker.ErrExists] if the management cluster
+	// has one of that namespace, name and UID.
+	AddCluster(ctx context.Context, c Cluster, e audit.Entry) error
+	// Cluster returns one by its id; [broker.ErrNotFound].
+	Cluster(ctx context.Context, id string) (Cluster, error)
+	// Clusters returns those that match, ordered by management cluster, namespace, name and
+	// UID, and the next page's token.
+	Clusters(ctx context.Context, f ClusterFilter) ([]Cluster, string, error)
+	// UpdateCluster is as UpdateManagement; a move that moves does not list is
+	// [broker.ErrConflict]. A System that another cluster has which is not Retired, in any
+	// management cluster, is [broker.ErrExists] with Field "system". What change does to ID,
+	// Management, Namespace, Name, UID, CreatedAt and Revision is ignored.
+	UpdateCluster(ctx context.Context, id string, change func(*Cluster) error, e audit.Entry) (Cluster, error)
+	// DeferCluster stores Reason, Message and Attempts, without an entry or a new Revision;
+	// [broker.ErrNotFound].
+	DeferCluster(ctx context.Context, c Cluster) error
+	// ForgetCluster removes the row of a Retired cluster, and no other. Idempotent.
+	ForgetCluster(ctx context.Context, id string) error
+	// CountClusters counts them by state, and those with a reason by that.
+	CountClusters(ctx context.Context) (Count, error)
+}
+
+// ClusterFilter selects clusters.
+type ClusterFilter struct {
+	Management string
+	// Project selects those that become this project's VIMs; empty selects all.
+	Project   string
+	Namespace string
+	Name      string
+	State     State
+	broker.Page
+}
+
+// Count is how many clusters there are.
+type Count struct {
+	States  map[State]int
+	Reasons map[Reason]int
+}

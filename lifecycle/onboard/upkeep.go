@@ -1,0 +1,133 @@
+package onboard
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Why no new lease is issued on a VIM while its cluster is so. What somebody else has
+// written there stays.
+const (
+	suspendedPaused   = "its cluster is paused in Cluster API"
+	suspendedDeleting = "its cluster is being deleted"
+)
+
+// upkeep has a cluster's VIM follow it.
+func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
+	v, there := w.cached(c.VIM)
+	if !there {
+		var err error
+		if v, err = w.broker.VIM(ctx, w.self, c.VIM); errors.Is(err, broker.ErrNotFound) {
+			_, err := w.move(ctx, c, func(c *Cluster) { c.State, c.VIM, c.Secret, c.Attempts = StateWaiting, "", "", 0 })
+			return time.Second, err
+		} else if err != nil {
+			return w.fail(ctx, c, ReasonUnavailable, message(err))
+		}
+		w.remember(v)
+	}
+	if v.State != broker.VIMRegistered {
+		return waitEvery, w.note(ctx, c, ReasonDraining, "somebody is deleting its VIM; it is registered again after that")
+	}
+	c, again, err := w.rotate(ctx, c, s, &v)
+	if err != nil || again > 0 || c.State != StateRegistered {
+		return again, err
+	}
+	if change, any := w.drift(v, s); any {
+		changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, change)
+		if err != nil {
+			return w.fail(ctx, c, ReasonUnavailable, "its VIM cannot be changed: "+message(err))
+		}
+		v = changed
+		w.remember(v)
+	}
+	why, text := wellness(v, s)
+	if w.version(c) == "" && why == "" {
+		why, text = ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" any more; the VIM keeps the credential that it has"
+	}
+	return 0, w.note(ctx, c, why, text)
+}
+
+// drift is what differs between a VIM and what its cluster asks for.
+func (w *watcher) drift(v broker.VIM, s Seen) (c broker.Change, any bool) {
+	want := ""
+	switch {
+	case s.Deleting:
+		want = suspendedDeleting
+	case s.Paused:
+		want = suspendedPaused
+	}
+	ours := v.Suspended == "" || v.Suspended == suspendedPaused || v.Suspended == suspendedDeleting
+	if ours && v.Suspended != want {
+		c.Suspended, any = &want, true
+	}
+	labels := w.m.copied(s)
+	c.Labels = map[string]*string{}
+	for key, value := range labels {
+		if v.Labels[key] != value {
+			c.Labels[key], any = &value, true
+		}
+	}
+	for key := range v.Labels {
+		if _, still := labels[key]; !still && strings.HasPrefix(key, copiedPrefix) {
+			c.Labels[key], any = nil, true
+		}
+	}
+	return c, any
+}
+
+// rotate adopts a new version of the secret. Where the VIM refuses its credential, the
+// secret is read again, once for each check that found so: providers with short-lived
+// tokens replace them every few minutes.
+func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) (Cluster, time.Duration, error) {
+	version := w.version(c)
+	refused := v.Health.Status == broker.HealthUnauthorized
+	w.mu.Lock()
+	first := refused && w.reread[c.ID] != v.Health.CheckedAt
+	if first {
+		w.reread[c.ID] = v.Health.CheckedAt
+	}
+	w.mu.Unlock()
+	if !first && (version == "" || version == c.Secret) {
+		return c, 0, nil
+	}
+	got, err := w.secret(ctx, s)
+	switch {
+	case err == nil && got.Version == c.Secret:
+		return c, 0, nil
+	case errors.Is(err, broker.ErrNotFound):
+		return c, 0, nil
+	case err != nil:
+		again, err := w.withoutSecret(ctx, c, err)
+		return c, again, err
+	}
+	changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Kubeconfig: got.Value})
+	var e *broker.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &e) && errors.Is(e, broker.ErrConflict) && e.Field == "endpoint":
+		return c, doubtEvery, w.quarantine(ctx, c, ReasonOtherSystem, message(errOther), got.Version)
+	case errors.Is(err, broker.ErrInvalid):
+		return c, doubtEvery, w.quarantine(ctx, c, ReasonSecretInvalid, message(err), got.Version)
+	default:
+		why := ReasonUnavailable
+		switch {
+		case errors.Is(err, broker.ErrUnauthorized), errors.Is(err, broker.ErrForbidden):
+			why = ReasonCredentialRefused
+		case errors.Is(err, broker.ErrUnreachable):
+			why = ReasonUnreachable
+		}
+		again, failed := w.fail(ctx, c, why, "a new credential is not adopted: "+message(err))
+		return c, again, failed
+	}
+	w.remember(changed)
+	*v = changed
+	c, err = w.move(ctx, c, func(c *Cluster) {
+		c.State, c.Secret, c.Attempts = StateRegistered, got.Version, 0
+		c.Reason, c.Message = wellness(changed, s)
+	})
+	return c, 0, err
+}
