@@ -43,19 +43,20 @@ func (p *Policies) Decide(r Request) Decision {
 
 // decide answers for one principal, as who describes it.
 func (p *Policies) decide(r Request, who cedar.Entity) Decision {
-	policies := p.callers
 	system := slices.Contains(r.Principal.Roles, RoleSystem)
 	switch {
 	case system != strings.HasPrefix(r.Principal.Name, systemPrefix):
 		return refuse("principal %q: the role %q and the prefix %q go together", r.Principal.Name, RoleSystem, systemPrefix)
-	case system:
-		policies = p.passes
-	case r.Principal.Name == "" || r.Principal.Project == "":
+	case !system && (r.Principal.Name == "" || r.Principal.Project == ""):
 		return refuse("principal %q of project %q: a caller has a name and a project", r.Principal.Name, r.Principal.Project)
 	}
 	shape, known := p.actions[r.Action]
 	if !known || !slices.Contains(shape.kinds, r.Resource.Kind) {
 		return refuse("action %q is not done to a %s", r.Action, r.Resource.Kind)
+	}
+	policies := shape.callers[r.Resource.Kind]
+	if system {
+		policies = shape.passes[r.Resource.Kind]
 	}
 
 	what := resourceEntity(r.Resource)

@@ -52,7 +52,6 @@ var (
 // never changes and is safe for concurrent use.
 type Policies struct {
 	callers policySet
-	passes  policySet
 	hash    string
 	// actions holds, from the schema, what each action may be done to.
 	actions map[Action]actionShape
@@ -91,6 +90,8 @@ type actionShape struct {
 	entity  cedar.EntityUID
 	kinds   []Kind
 	context contextKind
+	// The policies that can match where the action is done to a kind; a decision asks no others.
+	callers, passes map[Kind]policySet
 }
 
 // contextKind says what policies for an action see besides principal and resource.
@@ -120,6 +121,27 @@ func (s policySet) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 			}
 		}
 	}
+}
+
+// on returns the policies whose head leaves them able to match the action on a kind. Those
+// it leaves out could not fail either: Cedar evaluates no condition of a policy whose head
+// does not match.
+func (s policySet) on(action cedar.EntityUID, kind Kind) policySet {
+	return slices.DeleteFunc(slices.Clone(s), func(p identified) bool {
+		head := (*cedarast.Policy)(p.policy.AST())
+		switch a := head.Action.(type) {
+		case cedarast.ScopeTypeEq:
+			if a.Entity != action {
+				return true
+			}
+		case cedarast.ScopeTypeInSet: // the schema has no groups of actions
+			if !slices.Contains(a.Entities, action) {
+				return true
+			}
+		}
+		is, typed := head.Resource.(cedarast.ScopeTypeIs)
+		return typed && Kind(is.Type) != kind
+	})
 }
 
 // Load compiles the built-in policies with the site's, which are given by file
@@ -158,12 +180,19 @@ func Load(site map[string][]byte) (*Policies, error) {
 		faults = append(faults, err)
 		p.callers = append(p.callers, set...)
 	}
-	p.passes, err = compile(validator, systemFile, systemText)
+	passes, err := compile(validator, systemFile, systemText)
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, fmt.Errorf("loading policies: %w", err)
 	}
 	p.hash = hashOf(files)
 	slices.SortFunc(p.callers, func(a, b identified) int { return strings.Compare(string(a.id), string(b.id)) })
+	for name, shape := range p.actions {
+		shape.callers, shape.passes = map[Kind]policySet{}, map[Kind]policySet{}
+		for _, kind := range shape.kinds {
+			shape.callers[kind], shape.passes[kind] = p.callers.on(shape.entity, kind), passes.on(shape.entity, kind)
+		}
+		p.actions[name] = shape
+	}
 	return p, nil
 }
 

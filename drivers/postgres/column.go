@@ -58,27 +58,32 @@ func values(fields []any) []any {
 	return stored
 }
 
-// scan reads a row into the fields. A document that cannot be read is noted in bad, if
-// that is not nil.
+// scan reads a row into the fields, as targets says.
 func scan(row pgx.CollectableRow, fields []any, bad *bool) error {
-	targets := make([]any, len(fields))
+	return row.Scan(targets(fields, bad)...)
+}
+
+// targets are what a row is scanned into, so that the fields hold what the database
+// keeps. A document that cannot be read is noted in bad, if that is not nil.
+func targets(fields []any, bad *bool) []any {
+	into := make([]any, len(fields))
 	for i, field := range fields {
 		switch f := field.(type) {
 		case *time.Time:
-			targets[i] = &moment{f}
+			into[i] = &moment{f}
 		case *time.Duration:
-			targets[i] = rows.Span{To: f}
+			into[i] = rows.Span{To: f}
 		case *broker.Scope:
-			targets[i] = rows.Document[broker.Scope]{To: f, Bad: bad}
+			into[i] = rows.Document[broker.Scope]{To: f, Bad: bad}
 		case *[]broker.Rule:
-			targets[i] = rows.Document[[]broker.Rule]{To: f, Bad: bad}
+			into[i] = rows.Document[[]broker.Rule]{To: f, Bad: bad}
 		case *broker.Discovered:
-			targets[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
+			into[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
 		default:
-			targets[i] = f
+			into[i] = f
 		}
 	}
-	return row.Scan(targets...)
+	return into
 }
 
 // joined lists the columns of a table that a LEFT JOIN may have no row of.

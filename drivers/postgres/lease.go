@@ -116,7 +116,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		var keys []secret.Ref // of the lease's generation
 		t.queue(shareVIMOfLease, id)
 		queueRows(t, scalar[secret.Ref], &keys, presentKey, id)
-		l, err := oneLease(query(t, scanLease, leaseForUpdate, id))
+		l, err := oneLease(query(t, scanLeases(), leaseForUpdate, id))
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		}
 		l.Revision = old.Revision + 1
 		changed := rows.LeaseColumns.Changed(&old, &l)
-		queueRows(t, scanLease, &stored, updateLease(changed), append(values(changed.Fields(&l)), id)...)
+		queueRows(t, scanLeases(), &stored, updateLease(changed), append(values(changed.Fields(&l)), id)...)
 		if !rows.NeedsGeneration(old) || rows.NeedsGeneration(l) {
 			return nil
 		}

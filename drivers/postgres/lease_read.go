@@ -21,7 +21,7 @@ var (
 
 // Lease returns one by its id.
 func (s *Store) Lease(ctx context.Context, id string) (broker.Lease, error) {
-	l, err := oneLease(lookUp(ctx, s, scanLease, leaseByID, id))
+	l, err := oneLease(lookUp(ctx, s, scanLeases(), leaseByID, id))
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading lease %s: %w", id, err)
 	}
@@ -30,7 +30,7 @@ func (s *Store) Lease(ctx context.Context, id string) (broker.Lease, error) {
 
 // LeaseByKey returns the lease that a principal was issued under an idempotency key.
 func (s *Store) LeaseByKey(ctx context.Context, principal, key string) (broker.Lease, error) {
-	l, err := oneLease(lookUp(ctx, s, scanLease, leaseByKey, principal, key))
+	l, err := oneLease(lookUp(ctx, s, scanLeases(), leaseByKey, principal, key))
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading the lease of an idempotency key: %w", err)
 	}
@@ -41,17 +41,22 @@ func oneLease(found []broker.Lease, err error) (broker.Lease, error) {
 	return rows.First("lease", found, err)
 }
 
-func scanLease(row pgx.CollectableRow) (broker.Lease, error) {
+// scanLeases returns what scans rows one after the other, always into the same memory.
+func scanLeases() func(pgx.CollectableRow) (broker.Lease, error) {
 	var l broker.Lease
 	var bad bool
-	err := scan(row, rows.LeaseColumns.Fields(&l), &bad)
-	if len(l.Namespaces) == 0 {
-		l.Namespaces = nil
+	into := targets(rows.LeaseColumns.Fields(&l), &bad)
+	return func(row pgx.CollectableRow) (broker.Lease, error) {
+		l, bad = broker.Lease{}, false
+		err := row.Scan(into...)
+		if len(l.Namespaces) == 0 {
+			l.Namespaces = nil
+		}
+		if len(l.GradeReasons) == 0 {
+			l.GradeReasons = nil
+		}
+		return rows.Sparing(l, bad), err
 	}
-	if len(l.GradeReasons) == 0 {
-		l.GradeReasons = nil
-	}
-	return rows.Sparing(l, bad), err
 }
 
 // Leases lists the newest first.
@@ -60,7 +65,7 @@ func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Leas
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
-	leases, err := read(ctx, s, scanLease, text, args...)
+	leases, err := read(ctx, s, scanLeases(), text, args...)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}

@@ -29,7 +29,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 		if err != nil {
 			return err
 		}
-		leases, err := query(t, scanLease, sealedLeases, id)
+		leases, err := query(t, scanLeases(), sealedLeases, id)
 		if err != nil {
 			return err
 		}

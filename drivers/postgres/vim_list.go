@@ -19,7 +19,7 @@ func (s *Store) VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, str
 	if f.ID != "" || f.Name != "" {
 		query = lookUp[rows.VIM]
 	}
-	found, err := query(ctx, s, scanVIM, text, args...)
+	found, err := query(ctx, s, scanVIMs(), text, args...)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VIMs: %w", err)
 	}

@@ -26,7 +26,7 @@ var (
 
 // VIM returns one by its id.
 func (s *Store) VIM(ctx context.Context, id string) (broker.VIM, error) {
-	v, err := oneVIM(lookUp(ctx, s, scanVIM, vimByID, id))
+	v, err := oneVIM(lookUp(ctx, s, scanVIMs(), vimByID, id))
 	if err != nil {
 		return broker.VIM{}, fmt.Errorf("reading VIM %s: %w", id, err)
 	}
@@ -35,21 +35,26 @@ func (s *Store) VIM(ctx context.Context, id string) (broker.VIM, error) {
 
 // VIMByKey returns the VIM that a principal registered under an idempotency key.
 func (s *Store) VIMByKey(ctx context.Context, principal, key string) (broker.VIM, error) {
-	v, err := oneVIM(lookUp(ctx, s, scanVIM, vimByKey, principal, key))
+	v, err := oneVIM(lookUp(ctx, s, scanVIMs(), vimByKey, principal, key))
 	if err != nil {
 		return broker.VIM{}, fmt.Errorf("reading the VIM of an idempotency key: %w", err)
 	}
 	return v, nil
 }
 
-func (t txn) vim(id string) (broker.VIM, error) { return oneVIM(query(t, scanVIM, vimByID, id)) }
+func (t txn) vim(id string) (broker.VIM, error) { return oneVIM(query(t, scanVIMs(), vimByID, id)) }
 
 func oneVIM(found []rows.VIM, err error) (broker.VIM, error) {
 	return rows.Sound(rows.First("VIM", rows.Gather(found), err))
 }
 
-func scanVIM(row pgx.CollectableRow) (rows.VIM, error) {
+// scanVIMs returns what scans rows one after the other, always into the same memory.
+func scanVIMs() func(pgx.CollectableRow) (rows.VIM, error) {
 	var r rows.VIM
-	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
-	return r, err
+	into := targets(slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
+	return func(row pgx.CollectableRow) (rows.VIM, error) {
+		r = rows.VIM{}
+		err := row.Scan(into...)
+		return r, err
+	}
 }

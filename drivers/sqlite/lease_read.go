@@ -45,15 +45,20 @@ func (t txn) lease(id string) (broker.Lease, error) {
 }
 
 func oneLease(found *sql.Rows, err error) (broker.Lease, error) {
-	leases, err := collect(found, err, scanLease)
+	leases, err := collect(found, err, scanLeases())
 	return rows.First("lease", leases, err)
 }
 
-func scanLease(row *sql.Rows) (broker.Lease, error) {
+// scanLeases returns what scans rows one after the other, always into the same memory.
+func scanLeases() func(*sql.Rows) (broker.Lease, error) {
 	var l broker.Lease
 	var bad bool
-	err := scan(row, rows.LeaseColumns.Fields(&l), &bad)
-	return rows.Sparing(l, bad), err
+	into := targets(rows.LeaseColumns.Fields(&l), &bad)
+	return func(row *sql.Rows) (broker.Lease, error) {
+		l, bad = broker.Lease{}, false
+		err := row.Scan(into...)
+		return rows.Sparing(l, bad), err
+	}
 }
 
 // Leases lists the newest first.
@@ -63,7 +68,7 @@ func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Leas
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
 	found, err := s.query(ctx, text, args...)
-	leases, err := collect(found, err, scanLease)
+	leases, err := collect(found, err, scanLeases())
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}

@@ -27,7 +27,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			return err
 		}
 		found, err := t.query(sealedLeases, id)
-		leases, err := collect(found, err, scanLease)
+		leases, err := collect(found, err, scanLeases())
 		if err != nil {
 			return err
 		}

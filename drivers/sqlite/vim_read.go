@@ -43,13 +43,13 @@ func (s *Store) VIMByKey(ctx context.Context, principal, key string) (broker.VIM
 
 func (s *Store) vims(ctx context.Context, text string, args ...any) ([]broker.VIM, error) {
 	found, err := s.query(ctx, text, args...)
-	all, err := collect(found, err, scanVIM)
+	all, err := collect(found, err, scanVIMs())
 	return rows.Gather(all), err
 }
 
 func (t txn) vim(id string) (broker.VIM, error) {
 	found, err := t.query(vimForUpdate, id)
-	all, err := collect(found, err, scanVIM)
+	all, err := collect(found, err, scanVIMs())
 	return oneVIM(rows.Gather(all), err)
 }
 
@@ -57,8 +57,13 @@ func oneVIM(vims []broker.VIM, err error) (broker.VIM, error) {
 	return rows.Sound(rows.First("VIM", vims, err))
 }
 
-func scanVIM(row *sql.Rows) (rows.VIM, error) {
+// scanVIMs returns what scans rows one after the other, always into the same memory.
+func scanVIMs() func(*sql.Rows) (rows.VIM, error) {
 	var r rows.VIM
-	err := scan(row, slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
-	return r, err
+	into := targets(slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
+	return func(row *sql.Rows) (rows.VIM, error) {
+		r = rows.VIM{}
+		err := row.Scan(into...)
+		return r, err
+	}
 }

@@ -1,9 +1,11 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
@@ -44,4 +46,22 @@ func Dir(pattern string) (dir string, remove func(), err error) {
 		_ = keeper.Wait()
 		_ = os.RemoveAll(dir)
 	}, nil
+}
+
+// Repository is the directory of go.mod, at or above the working directory.
+func Repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("finding the repository: no go.mod here or above")
+		}
+		dir = up
+	}
 }

@@ -31,7 +31,7 @@ var kubePrograms = []string{"etcd", "kube-apiserver", "kube-controller-manager",
 func kubeDir() (string, error) {
 	dir := os.Getenv(assets)
 	if dir == "" {
-		root, err := repository()
+		root, err := process.Repository()
 		if err != nil {
 			return "", err
 		}
@@ -52,24 +52,6 @@ func kubeDir() (string, error) {
 			errNoPrograms, strings.Join(missing, ", "), dir, assets)
 	}
 	return dir, nil
-}
-
-// repository is the directory of go.mod, at or above the working directory.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the repository: %w", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", fmt.Errorf("finding the repository: no go.mod here or above: %w", errNoPrograms)
-		}
-		dir = up
-	}
 }
 
 // demand skips or fails the test unless find finds the programs of a system, and

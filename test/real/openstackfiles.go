@@ -29,7 +29,7 @@ const python = "/usr/bin/python3"
 // openStackDir finds what openstack/install.sh installed, and where it unpacked
 // the rest: bin/openstack of this repository.
 func openStackDir() (string, error) {
-	root, err := repository()
+	root, err := process.Repository()
 	if err != nil {
 		return "", err
 	}

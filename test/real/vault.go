@@ -41,7 +41,7 @@ type VaultServer struct {
 
 // vaultProgram finds Vault: bin/vault of this repository, or in the path.
 func vaultProgram() (string, error) {
-	root, err := repository()
+	root, err := process.Repository()
 	if err != nil {
 		return "", err
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -25,7 +26,7 @@ const VaultTokenTTL = time.Hour
 
 // configure does what an operator does once, with the project's own policy.
 func (v *VaultServer) configure(ctx context.Context) error {
-	root, err := repository()
+	root, err := process.Repository()
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,11 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 var all = map[string]error{
@@ -24,8 +24,11 @@ var all = map[string]error{
 // All returns the sentinels by name. It fails the test if broker/errors.go has others.
 func All(t testing.TB) map[string]error {
 	t.Helper()
-	_, self, _, _ := runtime.Caller(0)
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(filepath.Dir(self), "../../broker/errors.go"), nil, 0)
+	root, err := process.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "broker/errors.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
