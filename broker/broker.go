@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
@@ -42,6 +43,8 @@ type Options struct {
 	Holders TokenHolders
 	// Reads says which reads are recorded; nil: all but polls.
 	Reads *audit.Reads
+	// Courier brings the audit log to its sinks; nil: there are none.
+	Courier *delivery.Courier
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -111,6 +114,7 @@ type Broker struct {
 	guard   *audit.Guard
 	logins  *audit.Logins
 	notary  *notary.Notary
+	courier *delivery.Courier
 	policy  policy.Decider
 	egress  func(string) *egress.Rules
 	terms   Terms
@@ -142,13 +146,17 @@ func New(o Options) (*Broker, error) {
 	if o.Reads == nil {
 		o.Reads = audit.NewReads(1)
 	}
+	if o.Courier == nil {
+		o.Courier = delivery.New(o.Store, nil, now, o.Log)
+	}
 	b := &Broker{
 		store:         o.Store,
 		keys:          o.Keys,
 		drivers:       map[VIMType]Driver{},
-		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
+		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Held: o.Courier.Late, Log: o.Log},
 		logins:        audit.NewLogins(o.Store, now, o.Log),
 		notary:        notary.New(o.Store, o.Keys, now),
+		courier:       o.Courier,
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,
@@ -263,7 +271,13 @@ func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Ac
 	if err == nil {
 		return act, nil
 	}
+	late, held := errors.AsType[*delivery.LateError](err)
 	switch {
+	case held:
+		return nil, &Error{
+			Kind: ErrUnavailable, Detail: late.Error() + ": until it has caught up, leases are revoked and shown, and nothing else is done",
+			Remedy: "have the broker's operator get the sink going, or make it one of best effort", Cause: err,
+		}
 	case !errors.Is(err, policy.ErrDenied):
 		return nil, unrecorded(err)
 	case errors.Is(err, audit.ErrHidden):

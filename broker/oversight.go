@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -20,7 +21,8 @@ func (b *Broker) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx)
 func (b *Broker) AuditBehind(ctx context.Context) (time.Duration, error) { return b.store.Behind(ctx) }
 
 // WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
-// further behind than [audit.SequencedWithin], is not signed for long, or is not guarded any more.
+// further behind than [audit.SequencedWithin], is not signed for long, or is not guarded any more,
+// and where a sink is late.
 func (b *Broker) WatchAudit(ctx context.Context) error {
 	behind, err := b.store.Behind(ctx)
 	if err != nil {
@@ -36,12 +38,34 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 	if unsigned > signedLate*b.terms.CheckpointEvery {
 		b.log.ErrorContext(ctx, "the audit log is not signed: no checkpoint covers its newest entries", "since", unsigned)
 	}
+	sinks, err := b.courier.Statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range sinks {
+		if s.Late() {
+			b.log.ErrorContext(ctx, "an audit sink is late", "sink", s.Name, "mode", string(s.Mode), "behind", s.Behind, "waiting", s.Waiting, "fault", s.Fault)
+		}
+	}
 	_, err = b.unguarded(ctx)
 	return err
 }
 
 // signedLate is after how many intervals without a checkpoint an alarm is raised.
 const signedLate = 10
+
+// AuditSinks says how far each sink of the audit log has come, to who may read all of it.
+func (b *Broker) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error) {
+	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+		return nil, err
+	}
+	return b.courier.Statuses(ctx)
+}
+
+// SinkStatuses is [Broker.AuditSinks] for the broker's own metrics.
+func (b *Broker) SinkStatuses(ctx context.Context) ([]delivery.Status, error) {
+	return b.courier.Statuses(ctx)
+}
 
 // unguarded names, and logs, what kept the audit log from being changed and is gone.
 func (b *Broker) unguarded(ctx context.Context) ([]string, error) {

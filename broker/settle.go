@@ -100,5 +100,13 @@ func (b *Broker) Passes() []Pass {
 	if b.terms.EndWithAccess {
 		passes = append(passes, Pass{Name: "access", Every: b.terms.SettleEvery, Run: b.EndWithoutAccess})
 	}
+	for _, s := range b.courier.Sinks() {
+		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
+			return b.courier.Deliver(ctx, s)
+		}})
+	}
 	return passes
 }
+
+// deliverEvery is how often the audit log is delivered to each of its sinks.
+const deliverEvery = 2 * time.Second

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
@@ -27,6 +28,7 @@ type Store interface {
 	TokenUseStore
 	audit.Log
 	notary.Store
+	delivery.Store
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error
 	// OlderVersions reports whether a version may be running on the store that opens

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/sentinel"
 )
@@ -131,6 +132,8 @@ func (none) Census(context.Context) (broker.Census, error)        { return broke
 func (none) Discrepancies() broker.Discrepancy                    { return broker.Discrepancy{} }
 func (none) AuditBehind(context.Context) (time.Duration, error)   { return 0, nil }
 func (none) AuditUnsigned(context.Context) (time.Duration, error) { return 0, nil }
+
+func (none) SinkStatuses(context.Context) ([]delivery.Status, error) { return nil, nil }
 
 // zeros never end.
 type zeros struct{}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 )
 
 // newRequests is the metric that counts and times requests. Labels are of fixed sets: no
@@ -55,6 +56,7 @@ type Census interface {
 	Alarms() map[broker.Alarm]int
 	AuditBehind(ctx context.Context) (time.Duration, error)
 	AuditUnsigned(ctx context.Context) (time.Duration, error)
+	SinkStatuses(ctx context.Context) ([]delivery.Status, error)
 }
 
 // scrapeTime bounds what one scrape asks of the store.
@@ -65,7 +67,7 @@ type census struct {
 	broker Census
 	log    *slog.Logger
 
-	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign, unexplained, behind, unsigned *prometheus.Desc
+	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign, unexplained, behind, unsigned, sinkBehind, sinkWaiting, sinkSkipped, sinkLate *prometheus.Desc
 }
 
 func newCensus(b Census, log *slog.Logger) *census {
@@ -86,13 +88,17 @@ func newCensus(b Census, log *slog.Logger) *census {
 		foreign:     desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
 		behind:      desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
 		unsigned:    desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
+		sinkBehind:  desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
+		sinkWaiting: desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
+		sinkSkipped: desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
+		sinkLate:    desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
 		unexplained: desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *census) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign, c.unexplained, c.behind, c.unsigned} {
+	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign, c.unexplained, c.behind, c.unsigned, c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate} {
 		ch <- d
 	}
 }
@@ -130,6 +136,7 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, found.Seconds())
 		}
 	}
+	c.collectSinks(ctx, ch)
 	for _, s := range vimStates {
 		gauge(c.vims, found.VIMs[s], string(s))
 	}
@@ -141,6 +148,25 @@ func (c *census) Collect(ch chan<- prometheus.Metric) {
 	}
 	for g, name := range leaseGrades {
 		gauge(c.grades, found.Grades[g], name)
+	}
+}
+
+// collectSinks shows how the sinks of the audit log stand. Their names are the operator's.
+func (c *census) collectSinks(ctx context.Context, ch chan<- prometheus.Metric) {
+	sinks, err := c.broker.SinkStatuses(ctx)
+	if err != nil {
+		c.log.WarnContext(ctx, "looking how far the sinks of the audit log are behind for a scrape", "error", err)
+		return
+	}
+	for _, s := range sinks {
+		late := 0.0
+		if s.Late() {
+			late = 1
+		}
+		ch <- prometheus.MustNewConstMetric(c.sinkBehind, prometheus.GaugeValue, s.Behind.Seconds(), s.Name)
+		ch <- prometheus.MustNewConstMetric(c.sinkWaiting, prometheus.GaugeValue, float64(s.Waiting), s.Name)
+		ch <- prometheus.MustNewConstMetric(c.sinkSkipped, prometheus.CounterValue, float64(s.Cursor.Skipped), s.Name)
+		ch <- prometheus.MustNewConstMetric(c.sinkLate, prometheus.GaugeValue, late, s.Name)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -89,3 +90,5 @@ func (noCensus) Alarms() map[broker.Alarm]int { return nil }
 
 func (noCensus) AuditBehind(context.Context) (time.Duration, error)   { return 0, nil }
 func (noCensus) AuditUnsigned(context.Context) (time.Duration, error) { return 0, nil }
+
+func (noCensus) SinkStatuses(context.Context) ([]delivery.Status, error) { return nil, nil }

@@ -11,6 +11,7 @@ import (
 // by a slip, and make it take more than one statement to change it by intent.
 var auditGuards = map[string][]string{
 	"audit_checkpoints": {"audit_checkpoint_once", "audit_checkpoints_never_change", "audit_checkpoints_never_emptied", "audit_checkpoints_stay"},
+	"audit_cursors":     {"audit_cursor_from_zero", "audit_cursor_once", "audit_cursor_only_grows"},
 	"audit_entries":     {"audit_entries_pkey", "audit_entry_is_sealed", "audit_never_changes", "audit_never_emptied", "audit_never_shrinks", "audit_outcome_known"},
 	"audit_head":        {"audit_head_id_check", "audit_head_only_grows", "audit_head_pkey", "audit_head_stays"},
 	"audit_inbox":       {"audit_inbox_never_changes", "audit_inbox_never_emptied", "audit_inbox_outcome_known", "audit_inbox_pkey"},

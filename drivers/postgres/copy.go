@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -30,12 +31,13 @@ type Source interface {
 	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
 	SigningKeys(ctx context.Context) ([]notary.Key, error)
 	CheckpointsAfter(ctx context.Context, size int64, limit int) ([]notary.Checkpoint, error)
+	Cursors(ctx context.Context) ([]delivery.Cursor, error)
 }
 
 // Copied counts rows.
 type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries int64
-	SigningKeys, Checkpoints, Managements, Clusters                         int64
+	SigningKeys, Checkpoints, Managements, Clusters, Cursors                int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -112,7 +114,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -352,12 +354,24 @@ func (c *copying) verifyCounts() error {
 	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
 		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM vim_shares), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
-		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters)
+		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}
 	return err
+}
+
+func (c *copying) cursors() error {
+	all, err := c.from.Cursors(c.ctx)
+	if err != nil {
+		return err
+	}
+	var stored [][]any
+	for _, at := range all {
+		stored = append(stored, []any{at.Sink, at.Seq, at.Start, at.Skipped})
+	}
+	return c.into("audit_cursors", "sink, seq, start, skipped", stored, &c.Cursors)
 }
 
 // verifyEntries checks the chain as it now stands in the database, from its

@@ -24,6 +24,9 @@ type Guard struct {
 	Now    func() time.Time
 	// Reads says which reads are recorded; nil: all.
 	Reads *Reads
+	// Held says why nothing is done now that is not a revocation or a read; nil holds
+	// nothing back.
+	Held func(ctx context.Context) error
 	// Log receives the alarm that a policy could not be evaluated, with the
 	// evaluation errors, which no caller sees. Nil logs nothing.
 	Log *slog.Logger
@@ -32,6 +35,21 @@ type Guard struct {
 // ErrHidden is the refusal of what the principal may not even see: to the caller it does
 // not exist. It is a [policy.ErrDenied].
 var ErrHidden = fmt.Errorf("%w: hidden", policy.ErrDenied)
+
+// held asks Held about what a caller is allowed to do. What ends leases, or only reads, is
+// never held back, and neither is what the broker does by itself.
+func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Action) error {
+	if g.Held == nil || slices.Contains(p.Roles, policy.RoleSystem) || slices.Contains(neverHeld, action) {
+		return nil
+	}
+	return g.Held(ctx)
+}
+
+// neverHeld is what ends leases, or shows which there are.
+var neverHeld = []policy.Action{
+	policy.LeaseRevoke, policy.LeaseShow, policy.VIMDelete, policy.VIMForceDelete, policy.VIMShow, policy.VIMCheck,
+	policy.VIMInventory, policy.VIMSettle, policy.AuditRead, policy.PolicyExplain,
+}
 
 // Enter decides whether p may do action to res, and records a refusal. What is
 // allowed is not recorded yet: that is what the entries of the [Act] are for.
@@ -52,6 +70,9 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 		act.With(DetailPolicy, strings.Join(d.Policies, ","))
 	}
 	if d.Allowed && len(d.Errors) == 0 {
+		if err := g.held(ctx, p, action); err != nil {
+			return nil, err
+		}
 		return act, nil
 	}
 

@@ -46,6 +46,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("SigningKey", keyLives)
 	check("AbandonedSigningKey", abandonedKeys)
 	check("Notaries", manyNotaries)
+	check("Cursor", cursors)
 	check("Text", texts)
 	check("Race", races)
 	check("GenerationRace", generationRaces)

@@ -101,6 +101,8 @@ var execDeaths = []string{"files.written", "files.closing"}
 // elsewhere are failpoints that a server on the embedded defaults never passes,
 // with the package whose own tests kill a process there.
 var elsewhere = map[string]string{
+	"deliver.after-send":     "broker/delivery",
+	"deliver.after-cursor":   "broker/delivery",
 	"barbican.put.made":      "drivers/barbican",
 	"barbican.put.closed":    "drivers/barbican",
 	"barbican.put.filled":    "drivers/barbican",

@@ -104,6 +104,13 @@ func (c *Client) RevokeAuditKey(ctx context.Context, id string, r v1.AuditKeyRev
 	return k, err
 }
 
+// AuditSinks says how far the audit log has been delivered to each of its sinks.
+func (c *Client) AuditSinks(ctx context.Context) (v1.List[v1.AuditSink], error) {
+	var l v1.List[v1.AuditSink]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "sinks"}}, &l)
+	return l, err
+}
+
 // Explain asks what policy would decide, and why. Nothing happens.
 func (c *Client) Explain(ctx context.Context, q v1.Question) (v1.Decision, error) {
 	var d v1.Decision

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
@@ -53,6 +54,7 @@ type Overseer interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
 	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error)
 	ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error)
+	AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error)
 	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
 	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
 	EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error)

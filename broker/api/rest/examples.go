@@ -63,6 +63,9 @@ var examples = map[string]example{
 	"rotateAuditKey": {out: anAuditKey},
 	"revokeAuditKey": {in: `{"until": 4000}`, out: anAuditKey},
 	"showAuditTree":  {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "frontier": []}`},
+	"listAuditSinks": {out: aList(`{
+		"name": "siem", "mode": "required", "within": "5m0s", "behind": "0s", "late": false, "delivered": 4711, "waiting": 0, "skipped": 0
+	}`)},
 	"explainPolicy": {
 		in: `{
 			"action": "lease:issue", "resource": {"kind": "VIM", "id": "` + vimID + `", "project": "acme", "vimType": "kubernetes", "vimName": "edge-1"},

@@ -70,6 +70,21 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	return answer[v1.List[v1.AuditEntry]]{body: l}, nil
 }
 
+func (s *server) auditSinks(c *call) (answer[v1.List[v1.AuditSink]], error) {
+	found, err := s.broker.AuditSinks(c.ctx, c.principal)
+	if err != nil {
+		return answer[v1.List[v1.AuditSink]]{}, err
+	}
+	l := v1.List[v1.AuditSink]{Items: make([]v1.AuditSink, 0, len(found))}
+	for _, s := range found {
+		l.Items = append(l.Items, v1.AuditSink{
+			Name: s.Name, Mode: string(s.Mode), Within: s.Within.String(), Behind: s.Behind.Round(time.Second).String(), Late: s.Late(),
+			Delivered: s.Cursor.Seq, Waiting: s.Waiting, Skipped: s.Cursor.Skipped, Fault: s.Fault,
+		})
+	}
+	return answer[v1.List[v1.AuditSink]]{body: l}, nil
+}
+
 func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 	var size int64
 	if text := c.query.Get("size"); text != "" {

@@ -153,6 +153,11 @@ var routes = []route{
 		timeout: remote, action: policy.AuditRead, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/audit/sinks", id: "listAuditSinks", tag: "audit", endpoint: plain((*server).auditSinks),
+		summary: "Show how far the audit log has been delivered to each of its sinks",
+		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+	},
+	{
 		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", tag: "audit", endpoint: plain((*server).auditTree),
 		summary: "Show the Merkle tree over the whole audit log",
 		timeout: remote, action: policy.AuditRead, query: treeQuery, status: []int{http.StatusOK},

@@ -25,6 +25,19 @@ type AuditEntry struct {
 	Hash      string            `json:"hash" doc:"SHA-256 over this entry and previous"`
 }
 
+// AuditSink is a place outside that gets every entry of the audit log.
+type AuditSink struct {
+	Name      string `json:"name" doc:"Name in the server's configuration" example:"site-siem"`
+	Mode      string `json:"mode" doc:"What becomes of it where it is late: while a required sink is, only revocations go on; one of best effort misses entries" enum:"required,bestEffort"`
+	Within    string `json:"within" doc:"How far behind it may be" example:"5m0s"`
+	Behind    string `json:"behind" doc:"Age of the oldest entry that is still to be delivered" example:"0s"`
+	Late      bool   `json:"late" doc:"Whether it is further behind than it may be"`
+	Delivered int64  `json:"delivered" doc:"Last entry that was delivered, or skipped"`
+	Waiting   int64  `json:"waiting" doc:"Entries that are still to be delivered"`
+	Skipped   int64  `json:"skipped" doc:"Entries that were never delivered"`
+	Fault     string `json:"fault,omitempty" doc:"Why the last attempt of the process that answers failed"`
+}
+
 // AuditTree is the Merkle tree (RFC 6962, SHA-256) over the audit log at one moment.
 type AuditTree struct {
 	Size     int64    `json:"size" doc:"How many entries the log holds" example:"4711"`

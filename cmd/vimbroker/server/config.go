@@ -65,8 +65,8 @@ type config struct {
 	Terms broker.Terms
 	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
 	StackTrustees []string
-	// ReadsOneIn is of how many reads the audit log has one; 0: of none.
-	ReadsOneIn int
+	// Audit is what becomes of the audit log.
+	Audit auditConfig
 	// Trial says which fresh leases on clusters are tried; Escalating names namespaces whose
 	// identities can escalate, besides those that are found out.
 	Trial      kubernetes.Trial
@@ -98,7 +98,7 @@ func defaults(env console.Environment) config {
 		Listen:        console.DefaultListen,
 		DataDir:       stateDir(env),
 		Terms:         broker.DefaultTerms(),
-		ReadsOneIn:    1,
+		Audit:         auditConfig{ReadsOneIn: 1},
 		LogFormat:     "json",
 		ShutdownGrace: 30 * time.Second,
 	}
@@ -196,10 +196,11 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
 		}),
-		"audit": d.Section(strictyaml.Fields{
-			"checkpointInterval": d.Duration(&c.Terms.CheckpointEvery),
-			"readsOneIn":         d.Count(&c.ReadsOneIn),
-		}),
+		"audit": func(n *yaml.Node, at string) {
+			allowed := c.Audit.fields(d)
+			allowed["checkpointInterval"] = d.Duration(&c.Terms.CheckpointEvery)
+			d.Mapping(n, at, allowed)
+		},
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
 		"log": d.Section(strictyaml.Fields{
 			"level": func(n *yaml.Node, at string) {
@@ -291,6 +292,7 @@ func (c *config) validate(d *strictyaml.Document) {
 		need(c.TokensFile != "", "tokensFile", "must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
 	}
 	c.validateKeyStores(d)
+	c.Audit.validate(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")

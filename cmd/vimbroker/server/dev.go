@@ -21,7 +21,7 @@ func devConfig(env console.Environment) config {
 	c := defaults(env)
 	c.Dev = true
 	c.LogFormat = "text"
-	c.Egress.AllowLoopback = true
+	c.Egress.AllowLoopback, c.Audit.Egress.AllowLoopback = true, true
 	c.TackerAPI.Enabled = true
 	return c
 }

@@ -137,7 +137,7 @@ var restartKeys = map[string]func(config) any{
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
-	"audit":          func(c config) any { return c.ReadsOneIn },
+	"audit":          func(c config) any { return c.Audit.named() },
 	"checkInterval":  func(c config) any { return c.Terms.CheckEvery },
 	"log":            func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
 	"shutdownGrace":  func(c config) any { return c.ShutdownGrace },

@@ -39,6 +39,7 @@ func (c *config) load(d *strictyaml.Document) {
 	}
 	c.Database.load(d)
 	c.loadKeyStores(d)
+	c.Audit.load(d)
 	c.egress = c.egressRules(d)
 }
 

@@ -63,7 +63,10 @@ is left out means:
     {perPrincipal: 1000, perVIM: 10000, perProject: 10000}
   checkInterval: 5m
   audit:
-    {readsOneIn: 1, checkpointInterval: 1m}   # one in so many reads; 0: none
+    readsOneIn: 1             # of reads the log has one in so many; 0: none
+    checkpointInterval: 1m    # how often the log is signed, if it has grown
+    egress: {}                # where sinks may be, like egress
+    sinks: []                 # {name, kind: file|syslog|webhook, mode, within}
   log: {level: info, format: json}
   shutdownGrace: 30s
 

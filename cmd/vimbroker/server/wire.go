@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
@@ -39,6 +40,7 @@ type server struct {
 	keys    []keyStore
 	drivers []broker.Driver
 	callers *openstack.Callers // nil: none come with a Keystone token
+	courier *delivery.Courier
 	broker  *starting
 	handler http.Handler
 }
@@ -83,6 +85,11 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		}
 		s.live.keystone = s.callers
 	}
+	sinks, err := c.Audit.open()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.courier = delivery.New(store, sinks, store.Now, log)
 	stores := make([]secret.KeyStore, len(keys))
 	for i, k := range keys {
 		stores[i] = k.KeyStore
@@ -95,7 +102,8 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
 		Holders: s.live,
-		Reads:   audit.NewReads(c.ReadsOneIn),
+		Reads:   audit.NewReads(c.Audit.ReadsOneIn),
+		Courier: s.courier,
 		Log:     log,
 		Now:     store.Now,
 
@@ -168,7 +176,11 @@ func (s *server) Close() error {
 	if s.callers != nil {
 		s.callers.Close()
 	}
-	return errors.Join(closeKeyStores(s.keys), s.store.Close())
+	var closed error
+	if s.courier != nil {
+		closed = s.courier.Close()
+	}
+	return errors.Join(closed, closeKeyStores(s.keys), s.store.Close())
 }
 
 // run serves until the context ends; ready is called once, when /readyz first

@@ -1,0 +1,60 @@
+//go:build unix && failpoints
+
+package delivery_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/drivers/outlet"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+)
+
+// TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks that the
+// next one goes on: no entry is missing, and what was on the way comes twice at most.
+func TestKilledOnTheWay(t *testing.T) {
+	if dir := os.Getenv("DELIVERY_TEST_CRASH"); dir != "" {
+		deliverTo(t, dir, 2)
+		t.Fatal("the process lives on")
+	}
+	for point, repeats := range map[string]int{"deliver.after-send": 3, "deliver.after-cursor": 0} {
+		t.Run(point, func(t *testing.T) {
+			dir := t.TempDir()
+			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
+			child.Env = append(os.Environ(), "DELIVERY_TEST_CRASH="+dir, "VIMBROKER_FAILPOINT="+point)
+			out, err := child.CombinedOutput()
+			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+				t.Fatalf("the child was not killed: %v\n%s", err, out)
+			}
+			deliverTo(t, dir, 1)
+			text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Count(string(text), "\n"), 2+1+1+repeats; got != want {
+				t.Errorf("%d lines, want %d:\n%s", got, want, text)
+			}
+		})
+	}
+}
+
+// deliverTo appends n entries to the log in a directory, and delivers it to a file there.
+func deliverTo(t *testing.T, dir string, n int) {
+	t.Helper()
+	b := &bench{t: t, path: filepath.Join(dir, "data", "vimbroker.db")}
+	b.clock = newBench(t).clock
+	var err error
+	if b.Store, err = sqlite.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	b.append(n)
+	f := outlet.NewFile(outlet.FileOptions{Path: filepath.Join(dir, "audit.jsonl")})
+	defer f.Close()
+	b.deliver(b.courier(sink(delivery.Required, f)))
+}

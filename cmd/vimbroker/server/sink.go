@@ -1,0 +1,119 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// auditConfig is what becomes of the audit log.
+type auditConfig struct {
+	// ReadsOneIn is of how many reads the audit log has one; 0: of none.
+	ReadsOneIn int
+	// Egress bounds where sinks may be.
+	Egress egressConfig
+	// Sinks get every entry.
+	Sinks []sinkConfig
+
+	rules *egress.Rules // of Egress
+}
+
+// sinkConfig is an outlet for the whole log.
+type sinkConfig struct {
+	outletConfig
+	Mode delivery.Mode
+	// Within bounds how far behind the sink may be.
+	Within time.Duration
+}
+
+const (
+	maxSinks = 8
+	// defaultRequiredWithin and defaultBestEffortWithin hold where nothing is said.
+	defaultRequiredWithin   = 5 * time.Minute
+	defaultBestEffortWithin = 24 * time.Hour
+	// minWithin leaves time for a replica to take over from one that died.
+	minWithin = 30 * time.Second
+)
+
+// fields is the vocabulary of the key audit.
+func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
+		"readsOneIn": d.Count(&a.ReadsOneIn),
+		"egress":     d.Section(a.Egress.fields(d)),
+		"sinks": func(n *yaml.Node, at string) {
+			d.List(n, at, func(item *yaml.Node, path string) {
+				s := sinkConfig{outletConfig: outletConfig{RotateBytes: defaultRotateBytes}}
+				allowed := s.outletConfig.fields(d)
+				allowed["mode"] = func(n *yaml.Node, at string) {
+					var mode string
+					d.Text(&mode)(n, at)
+					s.Mode = delivery.Mode(mode)
+				}
+				allowed["within"] = d.Duration(&s.Within)
+				d.Mapping(item, path, allowed)
+				a.Sinks = append(a.Sinks, s)
+			})
+		},
+	}
+}
+
+// validate notes every fault that can be told without opening a file, and fills in what is left out.
+func (a *auditConfig) validate(d *strictyaml.Document) {
+	var err error
+	if a.rules, err = a.Egress.rules(); err != nil {
+		d.Fault(nil, "audit.egress", "%v", err)
+	}
+	if len(a.Sinks) > maxSinks {
+		d.Fault(nil, "audit.sinks", "must be at most %d", maxSinks)
+	}
+	seen := map[string]bool{}
+	for i := range a.Sinks {
+		s, at := &a.Sinks[i], fmt.Sprintf("audit.sinks[%d]", i)
+		s.outletConfig.validate(d, at)
+		if seen[s.Name] {
+			d.Fault(nil, at+".name", "is the name of another sink")
+		}
+		seen[s.Name] = true
+		switch s.Mode {
+		case delivery.Required, delivery.BestEffort:
+		default:
+			d.Fault(nil, at+".mode", "must be required or bestEffort")
+		}
+		switch {
+		case s.Within == 0 && s.Mode == delivery.Required:
+			s.Within = defaultRequiredWithin
+		case s.Within == 0:
+			s.Within = defaultBestEffortWithin
+		case s.Within < minWithin:
+			d.Fault(nil, at+".within", "must be at least %v", minWithin)
+		}
+	}
+}
+
+// load looks at the files that sinks name.
+func (a *auditConfig) load(d *strictyaml.Document) {
+	for i := range a.Sinks {
+		a.Sinks[i].load(d, fmt.Sprintf("audit.sinks[%d]", i))
+	}
+}
+
+// named is what the file says, for telling whether it changed.
+func (a *auditConfig) named() any { return [...]any{a.ReadsOneIn, a.Egress, a.Sinks} }
+
+// open makes the sinks; it connects nowhere.
+func (a *auditConfig) open() ([]delivery.Sink, error) {
+	var sinks []delivery.Sink
+	for _, s := range a.Sinks {
+		to, err := s.outletConfig.open(a.rules, "audit")
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, delivery.Sink{Name: s.Name, Mode: s.Mode, Within: s.Within, Outlet: to})
+	}
+	return sinks, nil
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+func TestConfigReadsSinks(t *testing.T) {
+	cert, _ := story.ServerCertificate(t)
+	token := story.WriteFile(t, "token", "canary-of-a-token\n", 0o600)
+	key := story.WriteFile(t, "key", "whsec_Y2FuYXJ5LWtleS1vZi10aGUtd2ViaG9vay0tLS0=\n", 0o600)
+	dir := t.TempDir()
+	text := `
+tokensFile: ` + tokensFile(t) + `
+audit:
+  readsOneIn: 3
+  egress: {allowLoopback: true, ports: ["6514"]}
+  sinks:
+    - {name: local, kind: file, mode: bestEffort, path: ` + dir + `/audit.jsonl}
+    - {name: syslog, kind: syslog, mode: required, within: 1m, address: "127.0.0.1:6514", caFile: ` + cert + `}
+    - {name: siem, kind: webhook, mode: required, url: "https://siem/audit", tokenFile: ` + token + `, hmacKeyFile: ` + key + `}
+`
+	c, err := loadConfig(story.WriteFile(t, "c.yaml", text, 0o600), console.Environment{"HOME=/h"}, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sinkConfig{
+		{outletConfig{Name: "local", Kind: "file", Path: dir + "/audit.jsonl", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour},
+		{outletConfig{Name: "syslog", Kind: "syslog", Address: "127.0.0.1:6514", CAFile: cert, RotateBytes: 100 << 20}, delivery.Required, time.Minute},
+		{outletConfig{Name: "siem", Kind: "webhook", URL: "https://siem/audit", TokenFile: token, HMACKeyFile: key, RotateBytes: 100 << 20}, delivery.Required, 5 * time.Minute},
+	}
+	if diff := cmp.Diff(want, c.Audit.Sinks, cmp.AllowUnexported(sinkConfig{})); diff != "" || c.Audit.ReadsOneIn != 3 || !c.Audit.rules.AllowLoopback || c.egress.of("x").AllowLoopback {
+		t.Errorf("audit = %+v; sinks (-want +got):\n%s", c.Audit, diff)
+	}
+	sinks, err := c.Audit.open()
+	if err != nil || len(sinks) != 3 || sinks[2].Name != "siem" || sinks[2].Mode != delivery.Required || sinks[2].Within != 5*time.Minute {
+		t.Errorf("open = %+v, %v", sinks, err)
+	}
+	if err := sinks[0].Outlet.Send(t.Context(), [][]byte{[]byte("{}")}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "audit.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfigReportsEveryFaultOfSinks(t *testing.T) {
+	token := story.WriteFile(t, "token", "canary-of-a-token\n", 0o644)
+	key := story.WriteFile(t, "key", "canary-of-a-key\n", 0o600)
+	text := `
+audit:
+  egress: {networks: [x]}
+  sinks:
+    - {name: a, kind: pigeon, mode: maybe}
+    - {name: Upper, kind: file, mode: required, within: 1s, path: relative, url: "https://x"}
+    - {name: b, kind: syslog, mode: required, address: nowhere, certFile: /nowhere, rotateBytes: 5}
+    - {name: b, kind: webhook, mode: bestEffort, url: "http://siem/", tokenFile: ` + token + `, hmacKeyFile: ` + key + `, caFile: /nowhere, plain: true}
+    - {name: c, kind: file, mode: required, path: /nowhere/audit.jsonl, tail: 1}
+`
+	_, err := loadConfig(story.WriteFile(t, "c.yaml", text, 0o600), console.Environment{"HOME=/h"}, keep)
+	if err == nil {
+		t.Fatal("loadConfig accepted it")
+	}
+	for _, want := range []string{
+		"audit.egress: ", "audit.sinks[0].kind: must be file, syslog or webhook", "audit.sinks[0].mode: must be required or bestEffort",
+		"audit.sinks[1].name: must be a name like", "audit.sinks[1].within: must be at least 30s", "audit.sinks[1]: path must name a file", "audit.sinks[1].url: does not go with kind file",
+		"audit.sinks[2]: address must be host:port", "audit.sinks[2]: certFile and keyFile go together", "audit.sinks[2].rotateBytes: does not go with",
+		"audit.sinks[3].name: is the name of another sink", "audit.sinks[3]: url must begin with https", "audit.sinks[3].tokenFile: " + token + " can be read", "audit.sinks[3].hmacKeyFile: " + key + " must hold", "audit.sinks[3].caFile: ", "audit.sinks[3].plain: does not go",
+		"audit.sinks[4].path: /nowhere is no directory", "audit.sinks[4].tail", "unknown key",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("loadConfig = %v\nwant it to say %q", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("a fault repeats a secret: %v", err)
+	}
+}
