@@ -40,7 +40,7 @@ func (b *Broker) weigh(ctx context.Context, p policy.Principal, d Driver, o *ope
 		l.Role, l.Rules, l.Namespaces, l.ClusterWide = g.Role, g.Rules, g.Namespaces, g.ClusterWide
 		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
 		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), l.wish(ttl)); err != nil {
-			return nil, b.explainGrade(err, p, v, *l, ttl)
+			return nil, b.explainRefusal(err, p, v, l.wish(ttl), l.GradeReasons)
 		}
 		act.With(audit.DetailGrade, string(l.Grade))
 	}
@@ -65,23 +65,27 @@ func (b *Broker) grade(ctx context.Context, grader Grader, o *opened, g Grant) (
 	return graded, err
 }
 
-// explainGrade adds to a refusal which policies refused, and why the lease has its
+// explainRefusal adds to a refusal which policies forbid such a lease, and why it has its
 // grade. Whom the refusal tells that there is no such VIM learns nothing more.
-func (b *Broker) explainGrade(refusal error, p policy.Principal, v VIM, l Lease, ttl time.Duration) error {
+func (b *Broker) explainRefusal(refusal error, p policy.Principal, v VIM, w policy.Wish, reasons []string) error {
 	var e *Error
-	if !errors.As(refusal, &e) || !errors.Is(e.Kind, ErrDenied) || l.Grade == GradeBounded {
+	if !errors.As(refusal, &e) || !errors.Is(e.Kind, ErrDenied) {
 		return refusal
 	}
-	d := b.policy.Decide(policy.Request{Principal: p, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(ttl)})
+	d := b.policy.Decide(policy.Request{Principal: p, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: w})
+	if d.Allowed || len(d.Policies) == 0 {
+		return refusal
+	}
 	told := *e
-	told.Detail = fmt.Sprintf("policy does not allow %s to %s a lease that is %s", p.Name, policy.LeaseIssue, l.Grade)
-	if len(d.Policies) > 0 {
-		told.Detail += " (" + strings.Join(d.Policies, ", ") + ")"
+	told.Detail = fmt.Sprintf("policy does not allow %s to %s such a lease", p.Name, policy.LeaseIssue)
+	if w.Grade != "" && w.Grade != string(GradeBounded) {
+		told.Detail = fmt.Sprintf("policy does not allow %s to %s a lease that is %s", p.Name, policy.LeaseIssue, w.Grade)
 	}
-	if shown := l.GradeReasons; len(shown) > 0 {
-		told.Detail += ": " + strings.Join(shown[:min(3, len(shown))], "; ")
+	told.Detail += " (" + strings.Join(d.Policies, ", ") + ")"
+	if len(reasons) > 0 {
+		told.Detail += ": " + strings.Join(reasons[:min(3, len(reasons))], "; ")
 	}
-	told.Remedy = "ask for a narrower role, exact rules or fewer namespaces"
+	told.Remedy = "ask for less: a narrower role, exact rules, fewer namespaces or a shorter life"
 	return &told
 }
 
@@ -203,7 +207,7 @@ func checkRules(d Driver, r *LeaseRequest) error {
 			}
 			const groups = 0 // the core group is ""
 			if slices.ContainsFunc(list, func(s string) bool { return s == "" && i != groups || !ruleText(s) }) {
-				return Invalid("rules", "hold a name that is empty, longer than %d, or not made of letters, digits and -._:/*", maxRuleText)
+				return Invalid("rules", "must hold names of 1 to %d letters, digits and -._:/*", maxRuleText)
 			}
 		}
 	}

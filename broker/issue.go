@@ -50,9 +50,10 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	}
 	l := b.newLease(p, v, r, grant)
 	wish := l.wish(grant.TTL)
-	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), narrowest(d, wish))
+	least := narrowest(d, wish)
+	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), least)
 	if err != nil {
-		return fail(err)
+		return fail(b.explainRefusal(err, p, v, least, nil))
 	}
 	if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
 		return old, config, err

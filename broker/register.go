@@ -293,7 +293,7 @@ func validLabels(labels map[string]string) error {
 	}
 	for k, val := range labels {
 		if !labelKey().MatchString(k) {
-			return Invalid("labels", "a key is not a Kubernetes label key")
+			return Invalid("labels", "a key must be a Kubernetes label key, like site or example.com/site")
 		}
 		if !labelValue().MatchString(val) {
 			return Invalid("labels."+k, "is not a Kubernetes label value")

@@ -37,7 +37,13 @@ func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 		return VIM{}, err
 	}
 	if unknown != nil {
-		return VIM{}, b.refuse(ctx, act, Invalid("keyStore", "%s", message(unknown)))
+		var told *Error
+		if errors.As(unknown, &told) {
+			asked := *told
+			asked.Kind = ErrInvalid
+			unknown = &asked
+		}
+		return VIM{}, b.refuse(ctx, act, unknown)
 	}
 	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.openFor(now, u) }, act.With(audit.DetailReason, "sealed anew in "+keys.Name()))
 }

@@ -135,7 +135,7 @@ func pemBlocks(text string) ([]*pem.Block, error) {
 		text = rest
 	}
 	if len(blocks) == 0 {
-		return nil, errors.New("is not PEM")
+		return nil, errors.New("is not PEM; give certificates as PEM files hold them")
 	}
 	return blocks, nil
 }

@@ -88,7 +88,7 @@ func canonicalHost(h string, bracketed bool) (string, bool) {
 func ServerName(field, name string) (string, error) {
 	name = strings.ToLower(name)
 	if name != "" && !IsHostName(name) {
-		return "", broker.Invalid(field, "is not a DNS name")
+		return "", broker.Invalid(field, "must be a DNS name")
 	}
 	return name, nil
 }

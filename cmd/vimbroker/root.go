@@ -64,5 +64,6 @@ that it ran; see its help.`,
 	root.AddCommand(server.Commands(c)...)
 	root.AddCommand(cli.Commands(c)...)
 	root.AddCommand(lessee.Commands(c)...)
+	console.InWords(root)
 	return root
 }

@@ -42,7 +42,7 @@ func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 		g.Role = defaultRole
 	}
 	if g.Role != "" && !rbac.IsRole(g.Role) {
-		return broker.Grant{}, broker.Invalid("role", "is not the name of a ClusterRole")
+		return broker.Grant{}, broker.Invalid("role", "must be the name of a ClusterRole, like view or edit")
 	}
 	g.Namespaces = slices.Clone(g.Namespaces)
 	slices.Sort(g.Namespaces)
@@ -62,7 +62,7 @@ func checkNamespaces(namespaces []string) error {
 	}
 	for _, n := range namespaces {
 		if !rbac.IsLabel(n) {
-			return broker.Invalid("namespaces", "hold one that is not a DNS label of at most 63 characters")
+			return broker.Invalid("namespaces", "must be DNS labels of at most 63 characters")
 		}
 		if isOurs(n) {
 			return &broker.Error{
@@ -116,6 +116,10 @@ func checkRules(rules []broker.Rule) error {
 		}
 	}
 	return nil
+}
+
+func noSuchRole() error {
+	return broker.Invalid("role", "is not a ClusterRole of this cluster; ask for view, edit or one that it has")
 }
 
 func checkTTL(ttl time.Duration) error {

@@ -308,7 +308,7 @@ func sameRules(has []rbacv1.PolicyRule, want []broker.Rule) bool {
 func (c *connection) roleExists(ctx context.Context, role string) error {
 	_, err := c.rbac.ClusterRoles().Get(ctx, role, metav1.GetOptions{})
 	if notFound(err, "clusterroles", role) {
-		return broker.Invalid("role", "is not a ClusterRole of this cluster")
+		return noSuchRole()
 	}
 	return fault(err, "get", "clusterrole "+role)
 }
@@ -317,7 +317,7 @@ func (c *connection) namespaceUsable(ctx context.Context, name string) error {
 	n, err := c.namespace(ctx, name)
 	switch {
 	case notFound(err, "namespaces", name):
-		return broker.Invalid("namespaces", "hold %s, which this cluster does not have", name)
+		return broker.Invalid("namespaces", "hold %s, which this cluster does not have; make it there, or name another", name)
 	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
 		return broker.Invalid("namespaces", "hold %s, which is being deleted on this cluster", name)
 	}

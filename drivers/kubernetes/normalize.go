@@ -26,9 +26,9 @@ func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err
 	case !r.CloudsYAML.Empty(), r.Cloud != "":
 		return t, c, broker.Invalid("cloudsYaml", "is OpenStack's; give a kubeconfig")
 	case r.Scope.Region != "":
-		return t, c, broker.Invalid("region", "is OpenStack's")
+		return t, c, broker.Invalid("region", "is OpenStack's; leave it out")
 	case r.Scope != broker.Scope{}:
-		return t, c, broker.Invalid("project", "and domains are OpenStack's; what clients start in is the namespace")
+		return t, c, broker.Invalid("project", "and domains are OpenStack's; leave them out, and name what clients start in as the namespace")
 	}
 	if r.Kubeconfig.Empty() {
 		t, c, err = fromFields(r)
@@ -41,7 +41,7 @@ func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err
 	if r.Namespace != "" {
 		t.Namespace = r.Namespace
 		if !rbac.IsLabel(t.Namespace) {
-			return t, c, broker.Invalid("namespace", "is not a DNS label of at most 63 characters")
+			return t, c, broker.Invalid("namespace", "must be a DNS label of at most 63 characters")
 		}
 	}
 	if t.Namespace == "" {
@@ -102,7 +102,7 @@ func fromKubeconfig(r broker.Registration) (t broker.Target, c broker.Credential
 	}
 	t.InsecureSkipVerify = r.InsecureSkipVerify
 	if t.ServerName = strings.ToLower(k.ServerName); t.ServerName != "" && !rebuild.IsHostName(t.ServerName) {
-		return t, c, broker.Invalid(k.Cluster+".tls-server-name", "is not a DNS name")
+		return t, c, broker.Invalid(k.Cluster+".tls-server-name", "must be a DNS name")
 	}
 	if t.Namespace = k.Namespace; t.Namespace != "" && !rbac.IsLabel(t.Namespace) {
 		return t, c, broker.Invalid(k.At+".namespace", "is not a DNS label of at most 63 characters")
