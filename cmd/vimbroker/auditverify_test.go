@@ -22,34 +22,43 @@ import (
 func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 	const (
 		chain  = "audit chain is broken"
-		differ = "audit log was changed"
+		second = "audit log was changed: entry 2 is not the one"
 		anchor = "the anchor"
+		signed = "between entries 1 and"
 	)
 	// unguarded removes what keeps the log from being changed.
 	unguarded := `DROP TRIGGER audit_never_changes; DROP TRIGGER audit_never_shrinks; DROP TRIGGER audit_tiles_stay;
-		DROP TRIGGER audit_tiles_only_grow; DROP TRIGGER audit_tree_only_grows; DROP TRIGGER audit_tree_stays;`
+		DROP TRIGGER audit_keys_stay; DROP TRIGGER audit_checkpoints_stay; DROP TRIGGER audit_tiles_only_grow; DROP TRIGGER audit_tree_only_grows; DROP TRIGGER audit_tree_stays;`
 	forgetTree := `DELETE FROM audit_tiles; UPDATE audit_tree SET size = 0, root = x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';`
 	for _, c := range []struct {
 		name   string
 		tamper func(*testing.T, *sql.DB)
-		// what verify says without an anchor, with one, and of what is newer only; "" if
-		// it cannot see it
-		without, with, newer string
+		// what verify says without an anchor, with one, with a checkpoint, of what is newer than an anchor
+		// only, and than what it has kept; "" if it cannot see it
+		without, with, checkpoint, newer, kept string
 		// whether the tree is proven to have only grown since the anchor
 		proven bool
 	}{
-		{"nothing", func(*testing.T, *sql.DB) {}, "", "", "", true},
-		{"an entry edited", execute(`UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`), chain, chain, "", true},
-		{"an entry removed", execute(`DELETE FROM audit_entries WHERE seq = 2`), chain, chain, "", true},
+		{"nothing", func(*testing.T, *sql.DB) {}, "", "", "", "", "", true},
+		{"an entry edited", execute(`UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`), chain + " at entry 2", chain, chain, "", "", true},
+		{"an entry removed", execute(`DELETE FROM audit_entries WHERE seq = 2`), chain + " at entry 2", chain, chain, "", "", true},
+		{"an entry inserted", execute(`UPDATE audit_entries SET seq = -seq-1 WHERE seq > 2; UPDATE audit_entries SET seq = -seq WHERE seq < 0;
+			INSERT INTO audit_entries SELECT 3, time, request, principal, project, action, kind, resource, outcome, detail, previous, hash
+			FROM audit_entries WHERE seq = 2`), chain + " at entry 3", chain, chain, chain, chain, true},
 		{"two entries swapped", execute(`UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
-			UPDATE audit_entries SET seq = 3 WHERE seq = -2`), chain, chain, "", true},
-		{"the end cut off", execute(`DELETE FROM audit_entries WHERE seq >= 3`), differ, differ, "", true},
-		{"an entry edited and the chain resealed", reseal, differ, anchor, "", true},
-		{"all rewritten, the tree too", func(t *testing.T, db *sql.DB) { reseal(t, db); execute(forgetTree)(t, db) }, "", anchor, anchor, false},
-		{"all rewritten and shortened", execute(`DELETE FROM audit_entries;` + forgetTree), "", anchor, "the log is another", false},
+			UPDATE audit_entries SET seq = 3 WHERE seq = -2`), chain + " at entry 2", chain, chain, "", "", true},
+		{"the end cut off", execute(`DELETE FROM audit_entries WHERE seq >= 3`), "entry 3", "entry 3", "entry 3", "is not the one", "is missing", true},
+		{"an entry edited and the chain resealed", reseal, second, second, second, "is not the one", "is not the one", true},
+		{"all rewritten, the tree too", func(t *testing.T, db *sql.DB) { reseal(t, db); execute(forgetTree)(t, db) }, signed, anchor, signed, anchor, "the checkpoint in", false},
+		{"all rewritten, tree, keys and checkpoints too", func(t *testing.T, db *sql.DB) {
+			reseal(t, db)
+			execute(forgetTree+`DELETE FROM audit_keys; DELETE FROM audit_checkpoints`)(t, db)
+		}, "", anchor, "checkpoint 1 of", anchor, "none of the keys", false},
+		{"all rewritten and shortened", execute(`DELETE FROM audit_entries;` + forgetTree), "cut off", anchor, "cut off", "the log is another", "the log is another", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data, addr := filepath.Join(t.TempDir(), "data"), process.FreeAddress(t)
+			keep, checkpoint := filepath.Join(t.TempDir(), "kept"), filepath.Join(t.TempDir(), "checkpoint")
 			start := func() *installation {
 				t.Helper()
 				s := serve(t, nil, "--dev", "--listen", addr, "--data-dir", data, "--log-format", "json")
@@ -68,6 +77,16 @@ func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 			_, kept, found := strings.Cut(strings.TrimSpace(stdout), "anchor: ")
 			if code != 0 || !found {
 				t.Fatalf("audit verify = %d, %q, %q", code, stdout, stderr)
+			}
+			// The new key signs all of that.
+			for _, args := range [][]string{{"audit", "key", "rotate"}, {"audit", "verify", "--keep", keep}} {
+				if code, _, stderr := i.run(t, args...); code != 0 {
+					t.Fatalf("%v = %d, %s", args, code, stderr)
+				}
+			}
+			code, stdout, stderr = i.run(t, "audit", "checkpoint")
+			if code != 0 || os.WriteFile(checkpoint, []byte(stdout), 0o600) != nil {
+				t.Fatalf("audit checkpoint = %d, %q, %q", code, stdout, stderr)
 			}
 			i.stop()
 			db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "vimbroker.db"))
@@ -90,6 +109,8 @@ func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 			verify(c.newer, "--anchor", kept, "--newer")
 			verify(c.without)
 			verify(c.with, "--anchor", kept)
+			verify(c.checkpoint, "--anchor", checkpoint)
+			verify(c.kept, "--keep", keep)
 			code, stdout, stderr = i.run(t, "audit", "prove", "--anchor", kept)
 			if proven := code == 0; proven != c.proven || proven != strings.Contains(stdout, "the log only grew") || !proven && stderr == "" {
 				t.Errorf("audit prove --anchor = %d, %q, %q; want it proven: %t", code, stdout, stderr, c.proven)

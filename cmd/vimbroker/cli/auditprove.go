@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/broker/api/v1"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -37,13 +37,13 @@ every project's entries.`,
 		Example: "  vimbroker audit prove --anchor \"$(cat anchor)\"\n  vimbroker audit prove 42 -o json",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			kept, err := parseAnchor(anchor)
-			if err != nil {
-				return console.Usage(c, err)
-			}
 			if len(args) == 0 {
 				if anchor == "" {
 					return console.Usagef(c, "give --anchor, or the number of an entry")
+				}
+				kept, ok := parseAnchor(anchor)
+				if !ok {
+					return console.Usagef(c, "--anchor must be what \"vimbroker audit verify\" printed, like 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
 				}
 				now, err := proveGrowth(c.Context(), broker, kept)
 				if err != nil {

@@ -24,12 +24,12 @@ const (
 
 // Rotate makes a new key in the first key store, which takes over. The key before endorses
 // it, and both sign a checkpoint. What seals the private half of the key before goes on the
-// ledger of retired keys.
+// ledger of retired keys. Where no key signs yet, the new one is the first.
 func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (Key, error) {
 	return n.introduce(ctx, act, func(keys []Key, mine *Key, p pen) (*Checkpoint, error) {
 		old, found := signing(keys)
 		if !found {
-			return nil, ErrNone
+			return n.takeOver(ctx, mine, p)
 		}
 		before, err := n.open(ctx, old)
 		if err != nil {

@@ -102,7 +102,11 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 		if err != nil {
 			return err
 		}
-		if key, err = n.makeFirst(ctx, act); err != nil {
+		key, err = n.makeFirst(ctx, act)
+		if errors.Is(err, ErrOvertaken) { // another makes it, and signs
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -26,8 +26,15 @@ func Open(keys []Key, signed string) (tree.State, error) {
 	if err != nil {
 		return tree.State{}, err
 	}
-	return tree.OpenCheckpoint(origin, signed, verifiers(keys, state.Size)...)
+	if state, err = tree.OpenCheckpoint(origin, signed, verifiers(keys, state.Size)...); err != nil {
+		return tree.State{}, ErrBeyond
+	}
+	return state, nil
 }
+
+// ErrBeyond is a [tree.ErrUnsigned]: a key of the log signed the checkpoint, and its checkpoints of that size do
+// not count.
+var ErrBeyond = fmt.Errorf("%w: it is signed by a key whose checkpoints of that size do not count", tree.ErrUnsigned)
 
 // Trusted returns those keys of a log that verifier keys vouch for which somebody has
 // kept: the keys themselves, and each that the key before has endorsed, from one to the

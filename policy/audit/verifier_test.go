@@ -1,0 +1,114 @@
+package audit_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+// sealedLines is a log of n entries, as lines, with its state at each size.
+func sealedLines(t testing.TB, n int) (lines [][]byte, states []tree.State) {
+	t.Helper()
+	b, err := tree.NewBuilder(0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states = []tree.State{tree.Empty()}
+	previous := ""
+	for i := range n {
+		e := audit.Seal(previous, audit.Entry{
+			Seq: int64(i + 1), Time: time.Unix(int64(i), 0), Request: fmt.Sprint(i), Principal: "alice", Project: "north", Action: "lease:issue",
+			Kind: "Lease", Resource: "c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6", Outcome: audit.Done, Detail: map[string]string{"vim": "v", "source": "10.0.0.1", "policy": "p"},
+		})
+		previous = e.Hash
+		line, err := audit.Line(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Append(tree.Leaf(line)); err != nil {
+			t.Fatal(err)
+		}
+		state, err := b.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, states = append(lines, line), append(states, state)
+	}
+	return lines, states
+}
+
+func TestAVerifierNamesThePlace(t *testing.T) {
+	lines, states := sealedLines(t, 100)
+	for _, pages := range [][]int{{100}, {1, 1, 98}, {37, 0, 63}} {
+		v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[60], Name: "b"}, {State: states[20], Name: "a"}, {State: states[0], Name: "0"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := lines
+		for _, n := range pages {
+			if err := v.Add(rest[:n]); err != nil {
+				t.Errorf("Add of %d whole lines = %v", n, err)
+			}
+			rest = rest[n:]
+		}
+		if state, err := v.State(); err != nil || state != states[100] || v.Size() != 100 {
+			t.Errorf("in pages of %v: State = %v, %v, want %v", pages, state, err, states[100])
+		}
+	}
+	v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[20], Name: "a"}, {State: tree.State{Size: 60, Root: states[7].Root}, Name: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var differs *audit.PointError
+	if err := v.Add(lines); !errors.As(err, &differs) || differs.Sound != 20 || differs.Point.Name != "b" {
+		t.Errorf("Add of another log than the point's = %v, want a PointError between 20 and 60", err)
+	}
+	for what, c := range map[string]struct {
+		lines [][]byte
+		seq   int64
+	}{
+		"an entry left out":   {append(append([][]byte{}, lines[:40]...), lines[41:]...), 41},
+		"the first left out":  {lines[1:], 1},
+		"one entry twice":     {append(append([][]byte{}, lines[:41]...), lines[40:]...), 41},
+		"two entries swapped": {append(append(append([][]byte{}, lines[:40]...), lines[41], lines[40]), lines[42:]...), 41},
+	} {
+		for _, first := range []int{0, 40, 41} {
+			v, err := audit.NewVerifier(0, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = v.Add(c.lines[:first]); err == nil {
+				err = v.Add(c.lines[first:])
+			}
+			var broken *audit.ChainError
+			if !errors.As(err, &broken) || broken.Seq != c.seq {
+				t.Errorf("%s, in pages of %d: %v, want it at %d", what, first, err, c.seq)
+			}
+		}
+	}
+	if _, err := audit.NewVerifier(0, nil, []audit.Point{{State: tree.State{Root: states[1].Root}, Name: "empty"}}); !errors.As(err, &differs) {
+		t.Errorf("NewVerifier of a size whose point differs = %v, want a PointError", err)
+	}
+	v, _ = audit.NewVerifier(0, nil, nil)
+	if err := v.Add([][]byte{append([]byte(" "), lines[0]...)}); err == nil {
+		t.Error("a line was taken that the log writes in another way")
+	}
+}
+
+func BenchmarkVerifier(b *testing.B) {
+	lines, _ := sealedLines(b, 10000)
+	for b.Loop() {
+		v, err := audit.NewVerifier(0, nil, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := v.Add(lines); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*10000/b.Elapsed().Seconds(), "entries/s")
+}
