@@ -33,21 +33,19 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		return broker.Report{}, err
 	}
 	r := broker.Report{CredentialExpiresAt: credentialExpiry(a.Credential)}
-	if r.Identity, err = c.identity(ctx); err != nil {
-		return broker.Report{}, err
-	}
-	if r.Version, err = c.version(ctx); err != nil {
-		return broker.Report{}, err
-	}
-	s, err := c.stand(ctx, a)
+	var s standing
+	// The credential is known by now: what is left is asked side by side.
+	err = sideBySide(
+		func() (err error) { r.Identity, err = c.identity(ctx); return err },
+		func() (err error) { r.Version, err = c.version(ctx); return err },
+		func() (err error) { s, err = c.stand(ctx, a); return err },
+		func() (err error) { r.Discovered.Regions, err = c.regions(ctx); return err },
+	)
 	if err != nil {
 		return broker.Report{}, err
 	}
 	r.CanMint, r.MintMessage = s.missing == "", s.missing
 	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
-	if r.Discovered.Regions, err = c.regions(ctx); err != nil {
-		return broker.Report{}, err
-	}
 	return r, nil
 }
 

@@ -142,17 +142,31 @@ func (d *Driver) tidyShared(ctx context.Context, c *connection, a broker.Access)
 // had. Bindings are found by their label, and, where the credential may not list
 // those of all namespaces, by what the service accounts say of themselves.
 func (c *connection) forgetShared(ctx context.Context, a broker.Access) error {
-	accounts, err := c.accounts(ctx, ours, labelled(a))
-	if err != nil && !(isForbidden(err) && knowsMode(a)) {
+	var (
+		accounts         []corev1.ServiceAccount
+		found, more      []*binding
+		roles            []metav1.Object
+		wideErr, mostErr error
+	)
+	err := sideBySide(
+		func() (err error) {
+			if accounts, err = c.accounts(ctx, ours, labelled(a)); isForbidden(err) && knowsMode(a) {
+				return nil
+			}
+			return err
+		},
+		func() error { found, wideErr = c.bindings(ctx, "", labelled(a)); return nil },
+		func() error { more, mostErr = c.roleBindings(ctx, "", labelled(a)); return nil },
+		func() (err error) { roles, err = c.exactRoles(ctx, labelled(a)); return err },
+	)
+	if err != nil {
 		return err
 	}
 	clusterWide := func(sa corev1.ServiceAccount) bool { return len(namespacesOf(&sa)) == 0 }
-	found, err := c.bindings(ctx, "", labelled(a))
-	if err = fault(err, "list", "clusterrolebindings"); err != nil && (!isForbidden(err) || slices.ContainsFunc(accounts, clusterWide)) {
+	if err = fault(wideErr, "list", "clusterrolebindings"); err != nil && (!isForbidden(err) || slices.ContainsFunc(accounts, clusterWide)) {
 		return err // a credential that is limited to namespaces made none
 	}
-	more, err := c.roleBindings(ctx, "", labelled(a))
-	if err = fault(err, "list", "rolebindings in all namespaces"); errors.Is(err, broker.ErrForbidden) {
+	if err = fault(mostErr, "list", "rolebindings in all namespaces"); errors.Is(err, broker.ErrForbidden) {
 		more, err = c.bindingsOf(ctx, a, accounts)
 	}
 	if err != nil {
@@ -163,8 +177,14 @@ func (c *connection) forgetShared(ctx context.Context, a broker.Access) error {
 			return err
 		}
 	}
-	if err := c.forgetRoles(ctx, a); err != nil {
-		return err
+	for _, o := range roles {
+		resource := "roles"
+		if o.GetNamespace() == "" {
+			resource = "clusterroles"
+		}
+		if err := remove(ctx, c.rbac.client, resource, o); err != nil {
+			return err
+		}
 	}
 	return c.removeAccounts(ctx, accounts)
 }

@@ -1,8 +1,10 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -174,4 +176,16 @@ func list[L interface {
 		}
 	}
 	return notKubernetes(0)
+}
+
+// sideBySide calls all at once, waits for all, and returns the error of the first in their
+// order that failed.
+func sideBySide(calls ...func() error) error {
+	errs := make([]error, len(calls))
+	var all sync.WaitGroup
+	for i, call := range calls {
+		all.Go(func() { errs[i] = call() })
+	}
+	all.Wait()
+	return cmp.Or(errs...)
 }

@@ -127,20 +127,22 @@ func (c *connection) rightsMissing(ctx context.Context, always []right, namespac
 		bind,
 	}
 	asked := map[right]bool{}
-	for _, r := range always {
-		asked[r] = false
+	first := slices.Clone(always)
+	for _, alternatives := range ways {
+		first = append(first, alternatives[0]...)
 	}
-	for _, way := range slices.Concat(ways...) {
-		for _, r := range way {
-			asked[r] = false
-		}
-	}
-	if err := c.ask(ctx, asked); err != nil {
+	if err := c.ask(ctx, asked, first); err != nil {
 		return "", err
 	}
 	missing := lacking(asked, always)
 	for _, alternatives := range ways {
 		least := lacking(asked, alternatives[0])
+		if len(least) == 0 {
+			continue
+		}
+		if err := c.ask(ctx, asked, slices.Concat(alternatives[1:]...)); err != nil {
+			return "", err
+		}
 		for _, way := range alternatives[1:] {
 			if l := lacking(asked, way); len(l) < len(least) {
 				least = l
@@ -168,11 +170,13 @@ func lacking(asked map[right]bool, rights []right) []string {
 	return out
 }
 
-// ask fills in which of the rights the credential has.
-func (c *connection) ask(ctx context.Context, rights map[right]bool) error {
-	all := make([]right, 0, len(rights))
-	for r := range rights {
-		all = append(all, r)
+// ask notes which of the rights the credential has. Those noted before are not asked again.
+func (c *connection) ask(ctx context.Context, asked map[right]bool, rights []right) error {
+	var all []right
+	for _, r := range rights {
+		if _, known := asked[r]; !known && !slices.Contains(all, r) {
+			all = append(all, r)
+		}
 	}
 	allowed := make([]bool, len(all))
 	asks, asking := errgroup.WithContext(ctx)
@@ -187,7 +191,7 @@ func (c *connection) ask(ctx context.Context, rights map[right]bool) error {
 		return err
 	}
 	for i, r := range all {
-		rights[r] = allowed[i]
+		asked[r] = allowed[i]
 	}
 	return nil
 }

@@ -176,6 +176,30 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 // homes are those that stand on the cluster, as their namespaces and claims say. One
 // whose deed was changed is known by its labels, and so has no places.
 func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error) {
+	var (
+		namespaces []corev1.Namespace
+		rooms      []poolRoom
+	)
+	err := sideBySide(
+		func() error {
+			err := list(ctx, c.core.client, "", "namespaces", labelled(a)+","+grantLabel, func(page *corev1.NamespaceList) {
+				namespaces = append(namespaces, page.Items...)
+			})
+			if err = fault(err, "list", "namespaces"); isForbidden(err) {
+				return nil
+			}
+			return err
+		},
+		func() (err error) {
+			if rooms, err = c.pool(ctx, a.VIM); isForbidden(err) {
+				rooms, err = nil, nil // a pool that is not for this credential
+			}
+			return err
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
 	var found []home
 	add := func(id, text string) {
 		h, ok := homeFrom(text, id)
@@ -186,55 +210,45 @@ func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error)
 			found = append(found, h)
 		}
 	}
-	err := list(ctx, c.core.client, "", "namespaces", labelled(a)+","+grantLabel, func(page *corev1.NamespaceList) {
-		for _, n := range page.Items {
-			if n.Name == n.Labels[grantLabel] {
-				add(n.Name, n.Annotations[deedAnnotation])
-			}
+	for _, n := range namespaces {
+		if n.Name == n.Labels[grantLabel] {
+			add(n.Name, n.Annotations[deedAnnotation])
 		}
-	})
-	if err = fault(err, "list", "namespaces"); err != nil && !isForbidden(err) {
-		return nil, err
-	}
-	rooms, err := c.pool(ctx, a.VIM)
-	if isForbidden(err) {
-		return found, nil // a pool that is not for this credential
 	}
 	for _, room := range rooms {
 		if room.home != "" && room.home != unknownHome {
 			add(room.home, room.deed)
 		}
 	}
-	return found, err
+	return found, nil
 }
 
-// forgetRoles removes roles of exact rules whose home is gone. A credential that may not list
-// them made none, or sees to them home by home.
-func (c *connection) forgetRoles(ctx context.Context, a broker.Access) error {
-	var found []metav1.Object
-	err := list(ctx, c.rbac.client, "", "clusterroles", labelled(a), func(page *rbacv1.ClusterRoleList) {
-		for i := range page.Items {
-			found = append(found, &page.Items[i])
+// exactRoles lists the roles of exact rules that match the selector, of the cluster and of all
+// namespaces. A credential that may not list some made none of them, or sees to them home
+// by home.
+func (c *connection) exactRoles(ctx context.Context, selector string) ([]metav1.Object, error) {
+	var wide, narrow []metav1.Object
+	unlessForbidden := func(err error) error {
+		if said(err, http.StatusForbidden) {
+			return nil
 		}
-	})
-	if err == nil || said(err, http.StatusForbidden) {
-		err = list(ctx, c.rbac.client, "", "roles", labelled(a), func(page *rbacv1.RoleList) {
-			for i := range page.Items {
-				found = append(found, &page.Items[i])
-			}
-		})
-	}
-	if err != nil && !said(err, http.StatusForbidden) {
 		return fault(err, "list", "roles")
 	}
-	for _, o := range found {
-		resource := "roles"
-		if o.GetNamespace() == "" {
-			resource = "clusterroles"
-		}
-		if err := remove(ctx, c.rbac.client, resource, o); err != nil {
-			return err
-		}
-	}
-	return nil
+	err := sideBySide(
+		func() error {
+			return unlessForbidden(list(ctx, c.rbac.client, "", "clusterroles", selector, func(page *rbacv1.ClusterRoleList) {
+				for i := range page.Items {
+					wide = append(wide, &page.Items[i])
+				}
+			}))
+		},
+		func() error {
+			return unlessForbidden(list(ctx, c.rbac.client, "", "roles", selector, func(page *rbacv1.RoleList) {
+				for i := range page.Items {
+					narrow = append(narrow, &page.Items[i])
+				}
+			}))
+		},
+	)
+	return slices.Concat(wide, narrow), err
 }

@@ -74,9 +74,6 @@ func (d *Driver) excess(ctx context.Context, c *connection, a broker.Access, h h
 		return nil, err
 	}
 	asked := map[right]bool{}
-	for _, r := range forbiddenTo(rules, h.grant) {
-		asked[r] = false
-	}
 	as := a
 	as.Credential = m.Credential
 	ctxAs, end, holder, err := d.connect(ctx, as)
@@ -84,7 +81,7 @@ func (d *Driver) excess(ctx context.Context, c *connection, a broker.Access, h h
 		return nil, err
 	}
 	defer end()
-	if err := holder.ask(ctxAs, asked); err != nil {
+	if err := holder.ask(ctxAs, asked, forbiddenTo(rules, h.grant)); err != nil {
 		if said(err, http.StatusUnauthorized) {
 			return nil, unreachable("the cluster does not know the lease's own token yet (401)", "try again")
 		}
