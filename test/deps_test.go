@@ -25,6 +25,7 @@ var house = map[string][]string{
 	"policy":              {},
 	"policy/audit":        {"policy", "policy/audit/tree"},
 	"policy/audit/notary": {"broker/failpoint", "broker/secret", "policy/audit", "policy/audit/tree"},
+	"policy/audit/export": {"broker/failpoint", "policy/audit", "policy/audit/tree"},
 	"policy/audit/tree":   {},
 	"policy/egress":       {},
 	"broker/failpoint":    {},
@@ -65,7 +66,7 @@ var house = map[string][]string{
 	"cmd/vimbroker/files":     {"broker/api/v1", "broker/kubeconfig", "broker/secret", "broker/strictyaml"},
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
-	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
+	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
 	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "policy", "policy/audit", "policy/egress"},
 	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }

@@ -102,6 +102,7 @@ var execDeaths = []string{"files.written", "files.closing"}
 // with the package whose own tests kill a process there.
 var elsewhere = map[string]string{
 	"deliver.after-send":     "broker/delivery",
+	"export.flushed":         "policy/audit/export",
 	"deliver.after-cursor":   "broker/delivery",
 	"barbican.put.made":      "drivers/barbican",
 	"barbican.put.closed":    "drivers/barbican",

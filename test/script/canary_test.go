@@ -163,6 +163,7 @@ func (u *user) live(t *testing.T) string {
 		{"vimbroker exec by-kubeconfig -- sh -c 'cat $(dirname $KUBECONFIG)/token-* > f; exit 3'", 3},
 		{"vimbroker credential --vim by-password > g", 0},
 		{"vimbroker vim list -o json; vimbroker vim show by-token -o yaml; vimbroker lease list --all -o json; vimbroker audit list -o json --limit 1000", 0},
+		{"vimbroker audit export --out h >&2 && cat h && rm h", 0},
 		{"vimbroker vim inventory --all", 0},
 		{"VIMBROKER_TOKEN_FILE=wrong vimbroker vim list", 1},
 		{"vimbroker lease revoke --all --wait", 0},

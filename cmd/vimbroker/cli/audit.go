@@ -21,11 +21,12 @@ func (p *program) auditCommand() *cobra.Command {
 every outcome, chained by hashes.`,
 		"  vimbroker audit list --since 1h\n  vimbroker audit verify",
 		p.auditListCommand(),
-		p.auditVerifyCommand(),
+		p.verifiesFiles(p.auditVerifyCommand()),
 		p.auditProveCommand(),
 		p.auditCheckpointCommand(),
 		p.auditKeyCommand(),
 		p.auditSinksCommand(),
+		p.auditExportCommand(),
 	)
 }
 
