@@ -1,5 +1,11 @@
 package rest
 
+import (
+	"reflect"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
 // example is what an operation's bodies may look like, in JSON; none where there is no body.
 // text is an answer in another media type.
 type example struct{ in, out, text string }
@@ -108,3 +114,80 @@ const (
 )
 
 func aList(item string) string { return `{"items": [` + item + `], "nextPageToken": ""}` }
+
+// part is an example of a schema, for properties that no example of an operation has.
+type part struct {
+	of   reflect.Type
+	text string
+}
+
+var parts = []part{
+	{reflect.TypeFor[v1.AuditEntry](), `{"resource": "` + leaseID + `"}`},
+	{reflect.TypeFor[v1.AuditKey](), `{
+		"until": 9000, "endorsement": "vimbroker key\nvimbroker.example/audit\n…", "endedAt": "2027-11-02T08:15:00Z"
+	}`},
+	{reflect.TypeFor[v1.AuditKeyRevocation](), `{"until": 9000}`},
+	{reflect.TypeFor[v1.AuditSink](), `{"fault": "the receiver refuses connections"}`},
+	{reflect.TypeFor[v1.CatalogEntry](), `{"service": "compute", "interface": "public", "region": "RegionOne", "origin": "https://nova.example:8774"}`},
+	{reflect.TypeFor[v1.Change](), `{
+		"name": "edge-2", "description": "north site, rack 7", "extra": {"area": "north"}, "sharedWith": ["lab"], "default": true,
+		"endpoint": "https://10.0.0.11:6443", "caCert": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
+		"insecureSkipVerify": false, "serverName": "kubernetes.default.svc", "namespace": "web", "cloudsYaml": "clouds: …",
+		"cloud": "demo", "kubeconfig": "apiVersion: v1\nkind: Config\n…", "context": "edge", "suspended": "the certificate is being replaced"
+	}`},
+	{reflect.TypeFor[v1.Credential](), `{
+		"clientCertificate": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
+		"clientKey": "-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n", "username": "operator", "password": "…",
+		"applicationCredentialId": "4f1c0e6b9a2b4c5d8e7f6a5b4c3d2e1f", "applicationCredentialSecret": "…"
+	}`},
+	{reflect.TypeFor[v1.Decision](), `{"errors": ["site.short-leases: integer overflow"]}`},
+	{reflect.TypeFor[v1.Discovered](), `{
+		"user": "system:serviceaccount:vimbroker:vimbroker", "mode": "managed", "projectId": "` + projectID + `", "projectName": "cnf",
+		"projectDomainId": "default", "projectDomainName": "Default", "userId": "9a2b4f1c0e6b4c5d8e7f6a5b4c3d2e1f", "userDomainId": "default",
+		"roles": ["member", "reader"], "leases": "applicationCredential", "trustsByApplicationCredential": false,
+		"warnings": ["a lease for purpose heat is unbounded"]
+	}`},
+	{reflect.TypeFor[v1.Health](), `{"version": "v1.0.0"}`},
+	{reflect.TypeFor[v1.Inventory](), `{"foreign": ["rolebinding web/helper binds an account of a lease"], "unseen": 1}`},
+	{reflect.TypeFor[v1.KeyStatus](), `{"past": 1, "pending": false, "message": "the key store vault does not hold the key"}`},
+	{reflect.TypeFor[v1.Lease](), leaseParts},
+	{reflect.TypeFor[v1.IssuedLease](), leaseParts},
+	{reflect.TypeFor[v1.LeaseRequest](), `{"format": "kubeconfig", "purpose": "upgrade of web", "operation": "` + operationID + `", "clusterWide": false}`},
+	{reflect.TypeFor[v1.Principal](), `{"name": "alice", "project": "acme", "roles": ["member"]}`},
+	{reflect.TypeFor[v1.Problem](), `{
+		"status": 404, "detail": "no such VIM", "remedy": "GET /v1/vims lists the VIMs that there are", "requestId": "` + aRequestID + `",
+		"instance": "urn:vimbroker:request:` + aRequestID + `", "errors": [{"location": "body", "message": "must be a duration such as 90m or 1h30m"}]
+	}`},
+	{reflect.TypeFor[v1.Registration](), `{
+		"insecureSkipVerify": false, "serverName": "kubernetes.default.svc", "namespace": "web", "region": "RegionOne", "project": "cnf",
+		"projectId": "` + projectID + `", "domain": "Default", "projectDomain": "Default", "userDomain": "Default",
+		"kubeconfig": "apiVersion: v1\nkind: Config\n…", "context": "edge", "cloudsYaml": "clouds: …", "cloud": "demo",
+		"description": "north site, rack 7", "extra": {"area": "north"}, "shared": false, "default": true, "sharedWith": ["lab"]
+	}`},
+	{reflect.TypeFor[v1.Resource](), `{"vimProject": "hub", "shared": false, "sharedWith": ["lab"], "labels": {"site": "north"}, "owner": "alice"}`},
+	{reflect.TypeFor[v1.Rule](), `{"resourceNames": ["web"]}`},
+	{reflect.TypeFor[v1.Scope](), `{
+		"region": "RegionOne", "projectId": "` + projectID + `", "project": "cnf", "projectDomainId": "default", "projectDomain": "Default",
+		"userDomainId": "default", "userDomain": "Default"
+	}`},
+	{reflect.TypeFor[v1.Selector](), `{"operation": "` + operationID + `"}`},
+	{reflect.TypeFor[v1.Upstream](), `{"handle": "vimbroker-c0a8f7de", "lease": "` + leaseID + `", "createdAt": "2026-11-02T09:00:00Z"}`},
+	{reflect.TypeFor[v1.VIM](), `{
+		"message": "the API server refuses the credential (401)", "caCert": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
+		"serverName": "kubernetes.default.svc", "namespace": "web", "sharedWith": ["lab"], "sameAs": ["edge-old"],
+		"description": "north site, rack 7", "extra": {"area": "north"}, "mintMessage": "the credential may not create serviceaccounts/token",
+		"suspended": "the certificate is being replaced"
+	}`},
+	{reflect.TypeFor[v1.Wish](), `{"namespaces": ["web"], "purpose": "upgrade of web", "grade": "bounded", "clusterWide": false}`},
+}
+
+const (
+	projectID   = "2d5c6b8f1a774f0e9a0e6f2b0f0c8a43"
+	operationID = "5d1e7c22-4b0a-4d0e-8f37-0a9c7be2d411"
+	aRequestID  = "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11"
+
+	leaseParts = `{
+		"operation": "` + operationID + `", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
+		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable"
+	}`
+)

@@ -54,6 +54,7 @@ func document(version string, routes []route, types []broker.Type) []byte {
 	enumerate(schemas.Map()["Registration"].Properties["type"], typeNames(types))
 	enumerate(schemas.Map()["LeaseRequest"].Properties["format"], formatNames(types))
 	settle(schemas, routes)
+	illustrate(schemas, routes)
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		panic(err) // the table is wrong, and every test of this package fails here
@@ -199,6 +200,54 @@ func settle(schemas huma.Registry, routes []route) {
 		}
 		for _, p := range s.Properties {
 			p.Nullable = false
+		}
+	}
+}
+
+// illustrate gives each property that has no example of its own the value that it has in
+// the examples of the operations.
+func illustrate(schemas huma.Registry, routes []route) {
+	show := func(t reflect.Type, text string) {
+		var value any
+		if t == nil || text == "" {
+			return
+		}
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			panic(err) // the example is wrong, and every test of this package fails here
+		}
+		illustrateBy(schemas, schemas.Schema(t, true, ""), value)
+	}
+	for _, r := range routes {
+		show(r.in, examples[r.id].in)
+		show(r.out, examples[r.id].out)
+	}
+	for _, e := range parts {
+		show(e.of, e.text)
+	}
+}
+
+// illustrateBy is illustrate by one value of a schema.
+func illustrateBy(schemas huma.Registry, s *huma.Schema, value any) {
+	if s.Ref != "" {
+		s = schemas.SchemaFromRef(s.Ref)
+	}
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			if s.Items != nil {
+				illustrateBy(schemas, s.Items, item)
+			}
+		}
+	case map[string]any:
+		for name, inner := range value {
+			p := s.Properties[name]
+			if p == nil {
+				continue
+			}
+			if p.Ref == "" && (p.Items == nil || p.Items.Ref == "") && len(p.Examples) == 0 {
+				p.Examples = []any{inner}
+			}
+			illustrateBy(schemas, p, inner)
 		}
 	}
 }

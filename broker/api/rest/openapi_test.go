@@ -155,3 +155,39 @@ var document = sync.OnceValue(func() *openapi3.T {
 	}
 	return doc
 })
+
+// Every property has an example, or is a schema of its own whose properties have.
+func TestEveryPropertyHasAnExample(t *testing.T) {
+	var document struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct {
+					Ref      string `json:"$ref"`
+					Examples []any
+					Items    *struct {
+						Ref string `json:"$ref"`
+					}
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for name, schema := range document.Components.Schemas {
+		for field, p := range schema.Properties {
+			seen++
+			if len(p.Examples) == 0 && p.Ref == "" && (p.Items == nil || p.Items.Ref == "") {
+				t.Errorf("%s.%s has no example: put it into one of the operations' (examples.go), or into parts", name, field)
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d properties were looked at", seen)
+	}
+}
