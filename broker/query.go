@@ -193,8 +193,12 @@ func (b *Broker) EntriesAfter(ctx context.Context, p policy.Principal, seq int64
 // those who were told that there is none.
 const detailResourceProject = "resourceProject"
 
-// hideForeign leaves of an older version's entry what its principal may know.
+// hideForeign leaves of an older version's entry, and of a damaged one, what its principal
+// may know.
 func hideForeign(e *audit.Entry, project string) {
+	if e.Damaged { // it cannot be told what it is about
+		e.Resource = ""
+	}
 	if e.Outcome == audit.Denied && e.Project == project && e.Detail[detailResourceProject] != "" {
 		e.Resource, e.Detail = "", map[string]string{audit.DetailError: "not found"}
 	}
@@ -236,8 +240,8 @@ func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) 
 	if err != nil {
 		return fail(err)
 	}
-	if len(found) == 0 || found[0].Seq != seq {
-		return fail(tornLog(fmt.Errorf("%w: entry %d is missing", tree.ErrTorn, seq)))
+	if len(found) == 0 || found[0].Seq != seq || found[0].Damaged {
+		return fail(tornLog(fmt.Errorf("%w: entry %d is missing or damaged", tree.ErrTorn, seq)))
 	}
 	proof, err := tree.ProveInclusion(ctx, b.store, state, seq-1)
 	if err != nil {

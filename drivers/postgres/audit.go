@@ -76,7 +76,7 @@ func listEntries(q audit.Query) (string, []any) {
 
 func scanEntry(row pgx.CollectableRow) (audit.Entry, error) {
 	var e audit.Entry
-	err := scan(row, rows.EntryColumns.Fields(&e), nil)
+	err := scan(row, rows.EntryColumns.Fields(&e), &e.Damaged)
 	if len(e.Detail) == 0 {
 		e.Detail = nil
 	}

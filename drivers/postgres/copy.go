@@ -311,6 +311,9 @@ func (c *copying) entries() error {
 		}
 		var stored [][]any
 		for _, e := range entries {
+			if e.Damaged {
+				return fmt.Errorf("entry %d: what is stored of it cannot be read; restore it from a backup", e.Seq)
+			}
 			stored = append(stored, values(rows.EntryColumns.Fields(&e)))
 		}
 		if err := c.into("audit_entries", entryColumns, stored, &c.Entries); err != nil {

@@ -94,6 +94,6 @@ func (s *Store) fewSince(ctx context.Context, since time.Time, limit int) (bool,
 
 func scanEntry(row *sql.Rows) (audit.Entry, error) {
 	var e audit.Entry
-	err := scan(row, rows.EntryColumns.Fields(&e), nil)
+	err := scan(row, rows.EntryColumns.Fields(&e), &e.Damaged)
 	return e, err
 }

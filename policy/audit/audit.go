@@ -51,6 +51,9 @@ type Entry struct {
 	// Previous. The sink assigns both, with [Seal].
 	Previous string
 	Hash     string
+	// Damaged: what is stored of its Detail cannot be read, so it is empty, and Hash does
+	// not fit. No chain and no tree covers this field.
+	Damaged bool
 }
 
 // Query selects entries, newest first. Empty fields select all.

@@ -32,8 +32,11 @@ const lineTime = "2006-01-02T15:04:05.000000Z"
 
 // Line is the entry as one line of JSON, without a line break: what an export holds,
 // and the leaf of the log's Merkle tree. Keys of the detail are in the order of their
-// bytes, as encoding/json writes it.
+// bytes, as encoding/json writes it. One that is damaged has no line: [tree.ErrTorn].
 func Line(e Entry) ([]byte, error) {
+	if e.Damaged {
+		return nil, fmt.Errorf("%w: what is stored of entry %d cannot be read", tree.ErrTorn, e.Seq)
+	}
 	e = Kept(e)
 	text, err := json.Marshal(line{
 		Seq: e.Seq, Time: e.Time.Format(lineTime), Request: e.Request, Principal: e.Principal, Project: e.Project,

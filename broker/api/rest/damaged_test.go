@@ -67,3 +67,59 @@ func TestExtraNestsOnlySoDeep(t *testing.T) {
 		t.Error("UpdateVIM() with extra of 13 levels = nil, want it refused")
 	}
 }
+
+// An audit entry that cannot be read is listed as damaged, among the others, and nothing
+// proves it.
+func TestADamagedAuditEntryDoesNotBreakTheLog(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	for _, name := range []string{"one", "two", "three"} {
+		if _, err := b.as("alice").RegisterVIM(ctx, b.registration(name), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := b.as("root")
+	before, err := root.Audit(ctx, client.AuditQuery{})
+	if err != nil || len(before.Items) < 4 {
+		t.Fatalf("%d entries, %v", len(before.Items), err)
+	}
+	if _, err := root.AuditTree(ctx, 0); err != nil { // all of it is in the tree
+		t.Fatal(err)
+	}
+	bad := before.Items[2].Seq
+	db, err := sql.Open("sqlite", b.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`DROP TRIGGER audit_never_changes`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`UPDATE audit_entries SET detail = '{"vim": {"a": 1}}' WHERE seq = ?`, bad); err != nil {
+		t.Fatal(err)
+	}
+	for who, caller := range map[string]*client.Client{"root": root, "alice": b.as("alice")} {
+		found, err := caller.Audit(ctx, client.AuditQuery{})
+		if err != nil {
+			t.Fatalf("%s: Audit() = %v", who, err)
+		}
+		damaged := 0
+		for _, e := range found.Items {
+			if e.Damaged != (e.Seq == bad) {
+				t.Errorf("%s: entry %d is damaged: %t", who, e.Seq, e.Damaged)
+			}
+			if e.Damaged {
+				damaged++
+			}
+		}
+		if damaged != 1 || len(found.Items) < 4 {
+			t.Errorf("%s: %d of %d entries are damaged, want one among the others", who, damaged, len(found.Items))
+		}
+	}
+	if _, err := root.AuditProof(ctx, bad); err == nil {
+		t.Error("the damaged entry is proven")
+	}
+	if _, err := root.AuditProof(ctx, bad-1); err != nil {
+		t.Errorf("the entry before it: %v", err)
+	}
+}

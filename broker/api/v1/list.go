@@ -23,6 +23,7 @@ type AuditEntry struct {
 	Detail    map[string]string `json:"detail,omitempty" doc:"What else matters, such as vim, vimName, vimProject, endpointHost, lease, source, authenticator; old. and new. begin the names of fields that were changed"`
 	Previous  string            `json:"previous" doc:"Hash of the entry before"`
 	Hash      string            `json:"hash" doc:"SHA-256 over this entry and previous"`
+	Damaged   bool              `json:"damaged,omitzero" doc:"What is stored of detail cannot be read: it is left out, and hash does not fit" example:"false"`
 }
 
 // AuditSink is a place outside that gets every entry of the audit log.

@@ -124,6 +124,9 @@ func (p *program) when(flag, s string) (time.Time, error) {
 func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 	p.Header(w, []string{"SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME", "VIM", "LEASE"}, "SOURCE", "KIND", "RESOURCE", "DETAIL")
 	for _, e := range entries {
+		if e.Damaged {
+			e.Outcome += " (DAMAGED)"
+		}
 		p.Columns(w, []string{strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome, p.Cut(e.Detail[audit.DetailVIMName]), console.ShortID(e.Detail[audit.DetailLease])}, e.Detail[audit.DetailSource], e.Kind, e.Resource, console.Pairs(e.Detail))
 	}
 }
