@@ -56,7 +56,8 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 		}
 		act, err := b.enter(ctx, system("access"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {
-			return err
+			failed = append(failed, err)
+			return nil
 		}
 		ending.begin(l, ReasonAccessLost, act)
 		return nil

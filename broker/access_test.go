@@ -166,6 +166,59 @@ func TestNoLeaseEndsOnDoubt(t *testing.T) {
 	}
 }
 
+// drowsy is a directory that cannot be asked for one caller.
+type drowsy struct {
+	directory
+	asleep string
+}
+
+func (d drowsy) Lookup(ctx context.Context, name, project string) (policy.Principal, error) {
+	if name == d.asleep {
+		return policy.Principal{}, errAsleep
+	}
+	return d.directory.Lookup(ctx, name, project)
+}
+
+// hesitant denies the pass one lease, as a fault of one row would.
+type hesitant struct {
+	policy.Decider
+	lease string
+}
+
+func (h hesitant) Decide(r policy.Request) policy.Decision {
+	if r.Principal.Name == "system:access" && r.Resource.ID == h.lease {
+		return policy.Decision{Errors: []string{"overflow"}}
+	}
+	return h.Decider.Decide(r)
+}
+
+// What is at fault with one lease keeps no other from ending.
+func TestOneFaultKeepsNoOtherLeaseFromEnding(t *testing.T) {
+	for name, broken := range map[string]func(b *accessBench){
+		"its holder cannot be looked up": func(b *accessBench) {
+			b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: drowsy{directory{}, b.own.Principal}}
+		},
+		"the pass may not end it": func(b *accessBench) {
+			b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: directory{}}
+			b.policies.Decider = hesitant{b.policies.Decider, b.own.ID}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newAccessBench(t, true)
+			more, _ := b.mustIssue(bob, b.hub.ID)
+			broken(b)
+			if err := mustNew(t, b.options).EndWithoutAccess(t.Context()); err == nil {
+				t.Error("the pass says nothing of the fault")
+			}
+			for id, want := range map[string]broker.LeaseState{b.own.ID: broker.LeaseActive, b.foreign.ID: broker.LeaseRevoking, more.ID: broker.LeaseRevoking} {
+				if got := b.row(id).State; got != want {
+					t.Errorf("lease %s of %s is %s, want %s", id, b.row(id).Principal, got, want)
+				}
+			}
+		})
+	}
+}
+
 // broken denies with an error, but lets the broker's own parts act.
 type broken struct{}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
@@ -64,7 +65,8 @@ func (l Lease) waiting() string {
 	return text
 }
 
-// stuck keeps why the drain of a VIM went no further, for whoever asks this process.
+// stuck keeps why the drain of a VIM went no further, and when. Another replica may have
+// tried it later, and shows its own try: so the text names whose it is.
 func (b *Broker) stuck(vim string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,10 +76,19 @@ func (b *Broker) stuck(vim string, err error) {
 	case err == nil || errors.Is(err, context.Canceled):
 	case errors.As(err, &known) && known.Next == NextEndLeases: // the leases are told themselves
 	case errors.As(err, &known):
-		b.drains[vim] = "what the broker keeps on the VIM, which cannot be removed: " + known.Error()
+		b.drains[vim] = b.unremoved(known.Error())
 	default:
-		b.drains[vim] = "what the broker keeps on the VIM, which cannot be removed: " + class(err)
+		b.drains[vim] = b.unremoved(class(err))
 	}
+}
+
+func (b *Broker) unremoved(why string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this one"
+	}
+	return fmt.Sprintf("what the broker keeps on the VIM, which the server %s could not remove at %s: %s",
+		host, b.now().Format(time.RFC3339), why)
 }
 
 func (b *Broker) stuckAt(vim string) string {

@@ -44,7 +44,7 @@ func TestADrainingVIMSaysWhatItWaitsFor(t *testing.T) {
 	b.kube.Fail(fake.Fault{Method: "DELETE", Path: "/clusterrolebindings/|/rolebindings/|/namespaces/[^/]*$", Kind: fake.Refuse, Status: 403, Times: -1})
 	b.clock.Add(time.Hour)
 	b.mustReap()
-	waits("what the broker keeps on the VIM, which cannot be removed: the credential may not ")
+	waits("what the broker keeps on the VIM, which the server | could not remove at 2|: the credential may not ")
 
 	b.kube.Heal()
 	b.clock.Add(time.Minute)

@@ -32,7 +32,11 @@ func TestVaultIsTheKeyStore(t *testing.T) {
 	if status, body := i.get(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "the key store vault cannot be used: Vault is sealed") {
 		t.Errorf("GET /readyz with a sealed Vault = %d %s", status, body)
 	}
+	if log := i.log.String(); strings.Contains(log, `"msg":"ready"`) || !strings.Contains(log, "Vault is sealed") {
+		t.Errorf("the log of a server whose Vault is sealed says %s", log)
+	}
 	v.Unseal()
+	i.await(t, `"msg":"ready"`)
 	if status, body := i.get(t, "/readyz"); status != http.StatusOK {
 		t.Errorf("GET /readyz once Vault is unsealed = %d %s", status, body)
 	}

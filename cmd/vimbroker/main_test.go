@@ -51,7 +51,7 @@ func serve(t *testing.T, env []string, args ...string) *served {
 		}
 	})
 	t.Cleanup(s.stop)
-	s.await(t, `"msg":"ready"`)
+	s.await(t, `"msg":"ready"`, `"msg":"serving, and not ready yet"`)
 	return s
 }
 

@@ -183,8 +183,36 @@ func (s *server) Close() error {
 	return errors.Join(closed, closeKeyStores(s.keys), s.store.Close())
 }
 
+// readyAgain is how long a server that is not ready waits until it looks again.
+const readyAgain = time.Second
+
+// awaitReady calls ready once the store and the key stores can be used. Until then the
+// log says, once for each reason, why they cannot.
+func (s *server) awaitReady(ctx context.Context, ready func()) {
+	var said string
+	for {
+		err := s.broker.Ready(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			ready()
+			return
+		}
+		if why := err.Error(); why != said {
+			s.log.Warn("serving, and not ready yet", "error", err)
+			said = why
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(readyAgain):
+		}
+	}
+}
+
 // run serves until the context ends; ready is called once, when /readyz first
-// may say so.
+// says so.
 func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	began := s.store.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -217,7 +245,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 			// Others may be at what is unfinished: the settle pass waits until they surely
 			// are not.
 			s.broker.settled.Store(true)
-			ready()
+			s.awaitReady(ctx, ready)
 			return nil
 		}
 		// The store is this process's alone, so what is unfinished and older than
@@ -238,7 +266,10 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		}
 		if ctx.Err() == nil {
 			s.broker.settled.Store(true)
-			ready()
+			group.Go(func() error {
+				s.awaitReady(ctx, ready)
+				return nil
+			})
 		}
 		<-done
 		if failed != nil {
