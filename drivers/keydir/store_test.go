@@ -379,3 +379,49 @@ func TestKeyDeletedWhileItIsRead(t *testing.T) {
 		})
 	}
 }
+
+// A directory of keys that stands there already gets its mode; what stands in its place and
+// is none, or leads elsewhere, is refused and left as it is.
+func TestWhatStandsWhereKeysBelong(t *testing.T) {
+	owner := newOwner()
+	place := func(t *testing.T) (s *keydir.Store, shard string) {
+		dir := filepath.Join(t.TempDir(), "keys")
+		return mustOpen(t, dir), keyFile(dir, owner, "")
+	}
+	mode := func(t *testing.T, path string) fs.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	t.Run("a directory of another mode", func(t *testing.T) {
+		s, shard := place(t)
+		if err := mkdir(shard, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		mustPut(t, s, owner)
+		if got := mode(t, shard); got != 0o700 {
+			t.Errorf("a directory of keys that was there has mode %04o, want 0700", got)
+		}
+	})
+	t.Run("a file", func(t *testing.T) {
+		s, shard := place(t)
+		if err := os.WriteFile(shard, nil, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Put(t.Context(), owner, newKey(t)); err == nil || mode(t, shard) != 0o640 {
+			t.Errorf("Put where a file stands: %v, its mode is %04o, was 0640", err, mode(t, shard))
+		}
+	})
+	t.Run("a link", func(t *testing.T) {
+		s, shard := place(t)
+		elsewhere := t.TempDir()
+		if err := errors.Join(os.Chmod(elsewhere, 0o750), os.Symlink(elsewhere, shard)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Put(t.Context(), owner, newKey(t)); err == nil || mode(t, elsewhere) != 0o750 {
+			t.Errorf("Put where a link stands: %v, the mode of what it leads to is %04o, was 0750", err, mode(t, elsewhere))
+		}
+	})
+}

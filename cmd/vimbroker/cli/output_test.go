@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vimbroker/vimbroker/broker/api/v1"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
@@ -128,5 +128,39 @@ func TestConfirmedDeadSaysWhereItWasTried(t *testing.T) {
 				t.Errorf("confirmedDead() = %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// What does not match fails the command, unless it was settled; what is somebody else's
+// does not.
+func TestAnInventoryThatDoesNotMatchFails(t *testing.T) {
+	orphans, ghosts := []v1.Upstream{{Handle: "lease-1"}}, []v1.Lease{sampleLease()}
+	for name, c := range map[string]struct {
+		found v1.Inventory
+		want  string
+	}{
+		"nothing":           {v1.Inventory{}, ""},
+		"foreign alone":     {v1.Inventory{Foreign: []string{"a binding"}}, ""},
+		"an orphan":         {v1.Inventory{Orphans: orphans}, "holds 1 orphans and lacks 0"},
+		"a ghost":           {v1.Inventory{Ghosts: ghosts}, "holds 0 orphans and lacks 1"},
+		"both, and settled": {v1.Inventory{Orphans: orphans, Ghosts: ghosts, Settled: true}, ""},
+	} {
+		c.found.VIMName = "edge-1"
+		p := &program{&console.Console{Out: io.Discard, Err: io.Discard, Output: "table", Now: func() time.Time { return noon }}}
+		err := p.printInventories(v1.List[v1.Inventory]{Items: []v1.Inventory{{VIMName: "edge-0"}, c.found}})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "edge-1 "+c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestScopeOfALease(t *testing.T) {
+	l := sampleLease()
+	if got := scopeOf(l); got != "db, web" {
+		t.Errorf("the scope of a lease in two namespaces is %q", got)
+	}
+	l.Namespaces, l.ClusterWide = nil, true
+	if got := scopeOf(l); !strings.Contains(got, "cluster-wide") {
+		t.Errorf("the scope of a cluster-wide lease is %q", got)
 	}
 }

@@ -1,6 +1,9 @@
 package console
 
 import (
+	"bytes"
+	"io"
+	"strings"
 	"testing"
 	"time"
 )
@@ -23,5 +26,31 @@ func TestTimesAreToldAsPeopleDo(t *testing.T) {
 	zone := time.FixedZone("far", 14*3600)
 	if got, want := p.Moment(noon.Add(time.Hour).In(zone)), "in 60m (2026-11-20T13:00:00Z)"; got != want {
 		t.Errorf("moment in another zone = %q, want %q", got, want)
+	}
+}
+
+// What the server sent is what is picked from it, digit by digit.
+func TestFieldsArePickedAsTheyWereSent(t *testing.T) {
+	value := map[string]any{"items": []any{map[string]any{"id": "b", "name": "a", "seq": int64(9007199254740993)}}}
+	for output, want := range map[string]string{
+		"jsonpath={.items[0].seq}": "9007199254740993\n",
+		"jsonpath=.items[0].name":  "a\n",
+		"name":                     "a\n",
+	} {
+		var out bytes.Buffer
+		p := &Console{Out: &out, Output: output}
+		if err := p.Print(value, nil); err != nil || out.String() != want {
+			t.Errorf("-o %s prints %q, %v; want %q", output, out.String(), err, want)
+		}
+	}
+}
+
+// An answer that is no object has no fields; what it holds is not repeated.
+func TestFieldsOfWhatIsNoObject(t *testing.T) {
+	for _, output := range []string{"jsonpath={.a}", "name"} {
+		p := &Console{Out: io.Discard, Output: output}
+		if err := p.Print(4711, nil); err == nil || strings.Contains(err.Error(), "4711") {
+			t.Errorf("-o %s of a number: %v", output, err)
+		}
 	}
 }

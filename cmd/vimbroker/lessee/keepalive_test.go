@@ -10,11 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/broker/api/v1"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
@@ -237,4 +238,76 @@ func tokenIn(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// A lease is asked for again only where the server may have issued it and its answer got
+// lost: not where it answered, nobody listened, or the caller has given up.
+func TestIssueDoesNotAskAgainInVain(t *testing.T) {
+	asked := 0
+	refusing := remoteBroker(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	if _, err := Issue(t.Context(), refusing, v1.LeaseRequest{}, ""); err == nil || asked != 1 {
+		t.Errorf("a server that answers 500 was asked %d times, %v", asked, err)
+	}
+
+	ctx, giveUp := context.WithCancel(t.Context())
+	asked = 0
+	breaking := remoteBroker(t, func(http.ResponseWriter, *http.Request) {
+		asked++
+		giveUp()
+		panic(http.ErrAbortHandler)
+	})
+	if _, err := Issue(ctx, breaking, v1.LeaseRequest{}, ""); err == nil || asked != 1 {
+		t.Errorf("for a caller who has given up it was asked %d times, %v", asked, err)
+	}
+
+	asked = 0
+	nobody, err := client.New(client.Options{
+		Addr: "http://127.0.0.1:1", Token: secret.NewText("t"),
+		HTTPClient: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			asked++
+			return nil, syscall.ECONNREFUSED
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Issue(t.Context(), nobody, v1.LeaseRequest{}, ""); err == nil || asked != 1 {
+		t.Errorf("where nobody listens it was asked %d times, %v", asked, err)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Where every shared lease has ended, a call takes one of its own, and does not ask for ever.
+func TestSharedLeasesComeToAnEnd(t *testing.T) {
+	p := &program{&console.Console{Now: func() time.Time { return noon }}}
+	for name, answer := range map[string]http.HandlerFunc{
+		"ended":           func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) },
+		"about to expire": func(w http.ResponseWriter, _ *http.Request) { encode(w, issued(t, "old", noon.Add(30*time.Second))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var keys []string
+			broker := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+				if keys = append(keys, r.Header.Get("Idempotency-Key")); len(keys) > 2*mostShared {
+					panic(http.ErrAbortHandler)
+				}
+				answer(w, r)
+			})
+			_, err := p.sharedLease(t.Context(), broker, v1.LeaseRequest{VIM: "v"}, time.Hour)
+			if len(keys) != mostShared+1 || (err == nil) != (name != "ended") {
+				t.Fatalf("asked %d times, %v; want %d", len(keys), err, mostShared+1)
+			}
+			shared := strings.TrimSuffix(keys[0], "1")
+			for n, key := range keys {
+				if strings.HasPrefix(key, shared) != (n < mostShared) {
+					t.Errorf("request %d has the key %q, the first %q", n+1, key, keys[0])
+				}
+			}
+		})
+	}
 }

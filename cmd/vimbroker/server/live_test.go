@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
@@ -126,5 +128,54 @@ func TestUsesOfTokensAreNoted(t *testing.T) {
 	}
 	if held := l.Held(); len(held) != 1 || held[0].ID != policy.TokenID(plain) {
 		t.Errorf("held are %+v", held)
+	}
+}
+
+// A server is not ready before it has settled what an earlier process left, whatever else
+// of it could be asked.
+func TestNotReadyBeforeItHasSettled(t *testing.T) {
+	s := &starting{} // to ask any further would need a broker
+	if err := s.Ready(t.Context()); !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("ready before it has settled: %v, want %v", err, broker.ErrUnavailable)
+	}
+}
+
+// What is asked after a reload is answered by the configuration that was read last, and
+// not by that of the start.
+func TestQuestionsAreAnsweredByTheNewestConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\npolicyDir: "+dir+"\n", 0o600)
+	read := func() (config, error) { return loadConfig(file, console.Environment{"HOME=/h"}, keep) }
+	c, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLive(c)
+	auditor := policy.Request{
+		Principal: policy.Principal{Name: "alice", Project: "acme", Roles: []string{"auditor"}},
+		Action:    policy.AuditRead, Resource: policy.Resource{Kind: policy.KindProject, ID: "acme", Project: "acme"},
+	}
+	before := l.configured()
+	if l.Decide(auditor).Allowed || l.Check(auditor) == nil || before.Failed {
+		t.Fatalf("before any policy speaks of auditors: %+v, %v, %+v", l.Decide(auditor), l.Check(auditor), before)
+	}
+	text := `@id("auditors") permit (principal, action == Action::"audit:read", resource) when { principal.roles.contains("auditor") };`
+	if err := os.WriteFile(filepath.Join(dir, "site.cedar"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.replace(next)
+	if !l.Decide(auditor).Allowed || l.Check(auditor) != nil || l.configured().Policies == before.Policies {
+		t.Errorf("after the reload: %+v, %v, policies %s, before %s", l.Decide(auditor), l.Check(auditor), l.configured().Policies, before.Policies)
+	}
+	l.failed.Store(true)
+	if !l.configured().Failed {
+		t.Error("a configuration that could not be read is not told")
 	}
 }
