@@ -51,6 +51,10 @@ kube-tools: ## build the real etcd, API server, controller manager and kubectl i
 vault-tools: ## build the real Vault into bin/vault
 	test/real/vault/build.sh $(CURDIR)/$(BIN)/vault
 
+.PHONY: capi-tools
+capi-tools: ## build the core manager of the real Cluster API into bin/capi
+	test/real/capi/build.sh $(CURDIR)/$(BIN)/capi
+
 .PHONY: openstack-tools
 openstack-tools: ## install the real Keystone, Barbican and Heat (apt-get, as root) and unpack into bin/openstack
 	test/real/openstack/install.sh $(CURDIR)/$(BIN)/openstack
@@ -60,7 +64,7 @@ postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 	test/real/postgres/install.sh
 
 .PHONY: test-real
-test-real: $(BIN)/gotestsum build kube-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
+test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
 	VIMBROKER_REAL=1 $(TEST) -count=1 -timeout 40m $(REAL_PACKAGES)
 
 .PHONY: soak

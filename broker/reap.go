@@ -203,11 +203,7 @@ func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 	}
 	dead, err := b.tryDead(ctx, src, l)
 	if err == nil && dead {
-		dead, err := b.bury(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
-		if err == nil {
-			b.counters.died(dead)
-		}
-		return dead, err
+		return b.bury(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
 	}
 	attempts := l.Attempts + 1
 	if errors.Is(err, ErrUnavailable) {

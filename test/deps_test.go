@@ -42,13 +42,14 @@ var house = map[string][]string{
 	"broker/api/codec":        {"broker/secret"},
 	"broker/api/v1":           {"broker/api/codec", "broker/secret"},
 	"broker/api/client":       {"broker/api/v1", "broker/secret"},
-	"broker/api":              {"broker", "broker/api/codec", "broker/clientconfig", "policy", "policy/audit"},
-	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
+	"broker/api":              {"broker", "broker/api/codec", "broker/clientconfig", "broker/delivery", "policy", "policy/audit"},
+	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
 	"broker/rebuild":          {"broker", "broker/strictyaml"},
 	"broker/remote":           {"policy/egress"},
 	"broker/rows":             {"broker", "lifecycle", "lifecycle/onboard", "policy/audit", "policy/audit/notary"},
 	"drivers/barbican":        {"broker/failpoint", "broker/remote", "broker/secret"},
+	"drivers/clusterapi":      {"broker", "broker/remote", "broker/secret", "lifecycle/onboard", "policy/egress"},
 	"drivers/keydir":          {"broker/failpoint", "broker/secret"},
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
@@ -67,13 +68,13 @@ var house = map[string][]string{
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
 	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
-	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "policy", "policy/audit", "policy/egress"},
+	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle/onboard", "policy", "policy/audit", "policy/egress"},
 	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 
 // homes says where the SDK of each outside system lives: nowhere else may import it.
 var homes = map[string][]string{
-	"k8s.io/":                        {"drivers/kubernetes", "drivers/manifests"},
+	"k8s.io/":                        {"drivers/clusterapi", "drivers/kubernetes", "drivers/manifests"},
 	"github.com/fluxcd/":             {"drivers/manifests"},
 	"sigs.k8s.io/":                   {"drivers/kubernetes"},
 	"github.com/fernet/":             {"broker/secret"},

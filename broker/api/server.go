@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -23,12 +22,8 @@ type Options struct {
 	Doors []Door
 	// Authenticator knows the callers of every operation that does not identify them itself.
 	Authenticator Authenticator
-	// Vitals is what /metrics shows beside the requests.
-	Vitals Vitals
-	// Version is the program's, for the metric build_info.
-	Version string
-	// Collectors are further metrics.
-	Collectors []prometheus.Collector
+	// Census is what /metrics shows beside the requests.
+	Census Census
 	// Logins is told who comes in; nil: nobody is.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
@@ -71,9 +66,7 @@ func New(o Options) http.Handler {
 		o.Registry = prometheus.NewRegistry()
 	}
 	s := &server{who: o.Authenticator, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
-	o.Registry.MustRegister(newVitals(o.Vitals), buildInfo(o.Version), collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	o.Registry.MustRegister(o.Collectors...)
+	o.Registry.MustRegister(newCensus(o.Census, o.Log))
 	if o.Configured != nil {
 		o.Registry.MustRegister(configuration{o.Configured})
 	}

@@ -130,6 +130,9 @@ func (t *Transport) roundTrip(request *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if streamed(request.Context()) {
+		return t.stream(way, request)
+	}
 	ctx, cancel := context.WithTimeout(request.Context(), answerTimeout)
 	defer cancel()
 	bounded := request.Clone(context.WithValue(ctx, connectsKey{}, new(atomic.Int32)))

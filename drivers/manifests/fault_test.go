@@ -7,7 +7,6 @@ func TestExpressionsCompile(*testing.T) {
 	webhookName()
 	lacks()
 	undeclared()
-	indexed()
 	strict()
 	fieldName()
 	reference()

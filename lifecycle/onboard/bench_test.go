@@ -320,7 +320,7 @@ func (s *source) versions(namespace string) (all []onboard.SecretVersion) {
 }
 
 // Watch implements [onboard.Source].
-func (s *source) Watch(ctx context.Context, _ onboard.Access, _ string, _ onboard.Sight) error {
+func (s *source) Watch(ctx context.Context, _ func() onboard.Access, _ string, _ onboard.Sight) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -235,7 +235,7 @@ const watchAgain = 30 * time.Second
 func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
 	for failures := 0; ; failures++ {
 		began := w.now()
-		err := w.source.Watch(ctx, w.present(), namespace, w.sight(namespace))
+		err := w.source.Watch(ctx, w.present, namespace, w.sight(namespace))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -29,6 +29,8 @@ type Options struct {
 	Audit  audit.Sink
 	// Reads says which reads are recorded; nil: all.
 	Reads *audit.Reads
+	// Held says why callers change nothing now, as in [audit.Guard]; nil holds nothing back.
+	Held func(context.Context) error
 	// Egress gives the addresses that may be dialled for a project's VIMs.
 	Egress func(project string) *egress.Rules
 	Log    *slog.Logger
@@ -63,7 +65,7 @@ func New(o Options) *Onboarding {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	return &Onboarding{
 		store: o.Store, broker: o.Broker, source: o.Source, audit: o.Audit, egress: o.Egress,
-		guard: &audit.Guard{Policy: o.Policy, Sink: o.Audit, Now: now, Reads: o.Reads, Log: o.Log},
+		guard: &audit.Guard{Policy: o.Policy, Sink: o.Audit, Now: now, Reads: o.Reads, Held: o.Held, Log: o.Log},
 		log:   o.Log, now: now, after: o.After,
 	}
 }

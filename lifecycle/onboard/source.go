@@ -34,7 +34,9 @@ type Source interface {
 	//
 	// A connection that ends is no failure while what changed meanwhile can still be had,
 	// and neither is a history that is gone: then all are listed again.
-	Watch(ctx context.Context, a Access, namespace string, sight Sight) error
+	//
+	// Each request uses the access of that moment: credentials are renewed meanwhile.
+	Watch(ctx context.Context, access func() Access, namespace string, sight Sight) error
 	// Cluster returns one, as it is now. It is broker.ErrNotFound only if the management
 	// cluster itself says that this object is not there; where Cluster API is not served
 	// it is broker.ErrUnsupported.

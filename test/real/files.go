@@ -41,7 +41,7 @@ func (c *Cluster) writeFiles(port int) error {
 	for name, text := range map[string][]byte{
 		"ca.crt": c.ca.PEM, "ca.key": caKey, "proxy-ca.crt": c.proxyCA.PEM,
 		"server.crt": server.Cert, "server.key": server.Key, "sa.key": private, "sa.pub": public,
-		"kubeconfig": c.kubeconfig(),
+		"kubeconfig": c.kubeconfig(c.AdminCert, c.AdminKey),
 	} {
 		if err := os.WriteFile(c.file(name), text, 0o600); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
@@ -50,8 +50,8 @@ func (c *Cluster) writeFiles(port int) error {
 	return nil
 }
 
-// kubeconfig is the administrator's, with everything inline.
-func (c *Cluster) kubeconfig() []byte {
+// kubeconfig has a client certificate and everything else inline.
+func (c *Cluster) kubeconfig(certificate, key string) []byte {
 	data := func(pem string) string { return base64.StdEncoding.EncodeToString([]byte(pem)) }
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config
@@ -72,5 +72,5 @@ contexts:
     cluster: test
     user: admin
     namespace: default
-`, c.Endpoint, data(c.CAPEM), data(c.AdminCert), data(c.AdminKey))
+`, c.Endpoint, data(c.CAPEM), data(certificate), data(key))
 }

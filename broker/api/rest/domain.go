@@ -7,6 +7,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
@@ -65,4 +66,16 @@ type Overseer interface {
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.
 	Ready(ctx context.Context) error
+}
+
+// Clusters follows the clusters of Cluster API; [onboard.Onboarding] says what each method
+// does. Every method decides and records for the principal it is given.
+type Clusters interface {
+	Enable(ctx context.Context, p policy.Principal, vim string, m onboard.Management) (onboard.Management, error)
+	Disable(ctx context.Context, p policy.Principal, vim string) error
+	Release(ctx context.Context, p policy.Principal, vim string) (onboard.Management, error)
+	Management(ctx context.Context, p policy.Principal, vim string) (onboard.ManagementView, error)
+	Managements(ctx context.Context, p policy.Principal) ([]onboard.ManagementView, error)
+	Clusters(ctx context.Context, p policy.Principal, q onboard.ClusterQuery) ([]onboard.View, string, error)
+	Cluster(ctx context.Context, p policy.Principal, id string) (onboard.View, error)
 }

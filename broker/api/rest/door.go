@@ -14,6 +14,8 @@ import (
 // Options wire the door. Fields without a stated default are required.
 type Options struct {
 	Broker Broker
+	// Clusters follows the clusters of Cluster API; nil: nobody does.
+	Clusters Clusters
 	// Log takes what callers are not told.
 	Log *slog.Logger
 	// Version is shown by /healthz and in the OpenAPI document.
@@ -24,10 +26,11 @@ type Options struct {
 
 // server answers requests.
 type server struct {
-	broker  Broker
-	log     *slog.Logger
-	version string
-	now     func() time.Time
+	broker   Broker
+	clusters Clusters
+	log      *slog.Logger
+	version  string
+	now      func() time.Time
 }
 
 // Door returns REST version 1 with its probes and its OpenAPI document. It answers every
@@ -36,7 +39,7 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{broker: o.Broker, log: o.Log, version: o.Version, now: o.Now}
+	s := &server{broker: o.Broker, clusters: o.Clusters, log: o.Log, version: o.Version, now: o.Now}
 	d := api.Door{
 		Paths:   []string{"/"},
 		Private: "/v1/",

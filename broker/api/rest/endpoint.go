@@ -49,7 +49,7 @@ func (rt route) refusals() []int {
 	if rt.action != "" {
 		all = append(all, http.StatusForbidden)
 	}
-	if strings.Contains(rt.path, "{id}") || rt.tag == "leases" {
+	if strings.Contains(rt.path, "{id}") || rt.tag == "leases" || rt.tag == "clusters" {
 		all = append(all, http.StatusNotFound)
 	}
 	if rt.in != nil {

@@ -43,6 +43,15 @@ var examples = map[string]example{
 	"renewLease":   {in: `{"ttl": "30m"}`, out: anIssuedLease},
 	"revokeLease":  {out: aLease},
 	"revokeLeases": {in: `{"vim": "edge-1", "principal": "alice"}`, out: aList(aLease)},
+	"enableManagementCluster": {
+		in:  `{"vim": "hub", "namespaces": ["tenant-a"], "projects": {"": "acme"}}`,
+		out: aManagementCluster,
+	},
+	"listManagementClusters":   {out: aList(aManagementCluster)},
+	"showManagementCluster":    {out: aManagementCluster},
+	"releaseManagementCluster": {in: `{}`, out: aManagementCluster},
+	"listClusters":             {out: aList(aCluster)},
+	"showCluster":              {out: aCluster},
 	"listTokens": {out: aList(`{
 		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
 		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
@@ -128,6 +137,18 @@ var parts = []part{
 	}`},
 	{reflect.TypeFor[v1.AuditKeyRevocation](), `{"until": 9000}`},
 	{reflect.TypeFor[v1.AuditSink](), `{"fault": "the receiver refuses connections"}`},
+	{reflect.TypeFor[v1.ManagementCluster](), `{
+		"trouble": "namespace tenant-b: the lease may not read clusters in namespace tenant-b (403)",
+		"heldAt": "2026-11-02T09:00:00Z", "releasedUntil": "2026-11-02T09:20:00Z", "selector": {"onboard": "yes"}, "copyLabels": ["site"]
+	}`},
+	{reflect.TypeFor[v1.ManagementClusterRequest](), `{
+		"selector": {"onboard": "yes"}, "copyLabels": ["site"], "secretName": "{cluster}-kubeconfig", "secretKey": "value",
+		"nameTemplate": "{namespace}.{cluster}", "controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"]
+	}`},
+	{reflect.TypeFor[v1.WorkloadCluster](), `{
+		"reason": "otherSystem", "message": "the credential leads to another system than the cluster's first one",
+		"goneAt": "2027-11-02T08:15:00Z"
+	}`},
 	{reflect.TypeFor[v1.CatalogEntry](), `{"service": "compute", "interface": "public", "region": "RegionOne", "origin": "https://nova.example:8774"}`},
 	{reflect.TypeFor[v1.Change](), `{
 		"name": "edge-2", "description": "north site, rack 7", "extra": {"area": "north"}, "sharedWith": ["lab"], "default": true,
@@ -189,5 +210,21 @@ const (
 	leaseParts = `{
 		"operation": "` + operationID + `", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
 		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable"
+	}`
+)
+
+const (
+	aManagementCluster = `{
+		"vim": "` + vimID + `", "vimName": "hub", "project": "ops", "namespaces": ["tenant-a"], "projects": {"": "acme"},
+		"secretName": "{cluster}-kubeconfig", "secretKey": "value", "nameTemplate": "{namespace}.{cluster}",
+		"controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"], "enabledBy": "alice",
+		"createdAt": "2026-11-02T08:15:00Z", "updatedAt": "2026-11-02T08:15:00Z", "watchedAt": "2026-11-02T08:16:00Z"
+	}`
+	aCluster = `{
+		"id": "7f0b4f0e-5a2c-4b7a-9a51-0d4f3f2f8c11", "managementCluster": "` + vimID + `", "namespace": "tenant-a", "name": "edge-1",
+		"uid": "2b1f6f6a-7a1d-4f39-8a5e-1f6a2c9b7d10", "project": "acme", "state": "registered", "vim": "` + vimID + `",
+		"vimName": "tenant-a.edge-1", "vimStatus": "reachable", "credentialExpiresAt": "2027-11-02T08:15:00Z",
+		"checkedAt": "2026-11-02T08:20:00Z", "readyAt": "2026-11-02T08:15:00Z", "registeredAt": "2026-11-02T08:15:01Z",
+		"createdAt": "2026-11-02T08:10:00Z", "updatedAt": "2026-11-02T08:15:01Z"
 	}`
 )

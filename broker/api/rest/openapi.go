@@ -87,8 +87,10 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	for _, m := range pathParameter().FindAllStringSubmatch(r.path, -1) {
 		doc := "Id of the lease"
 		switch {
-		case strings.HasPrefix(r.path, "/v1/vims/"):
+		case strings.HasPrefix(r.path, "/v1/vims/"), strings.HasPrefix(r.path, "/v1/management-clusters/"):
 			doc = "Id or name of the VIM"
+		case strings.HasPrefix(r.path, "/v1/clusters/"):
+			doc = "Id of the cluster"
 		case strings.HasPrefix(r.path, "/v1/audit/keys/"):
 			doc = "Id of the key"
 		}

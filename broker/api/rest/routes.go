@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -103,6 +104,42 @@ var routes = []route{
 	},
 
 	{
+		method: "POST", path: "/v1/management-clusters", id: "enableManagementCluster", tag: "clusters", endpoint: takes((*server).enableManagement),
+		summary: "Make a VIM a management cluster, or change how it is one",
+		timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
+	},
+	{
+		method: "GET", path: "/v1/management-clusters", id: "listManagementClusters", tag: "clusters", endpoint: plain((*server).listManagements),
+		summary: "List management clusters",
+		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/management-clusters/{id}", id: "showManagementCluster", tag: "clusters", endpoint: plain((*server).showManagement),
+		summary: "Show a management cluster",
+		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+	},
+	{
+		method: "DELETE", path: "/v1/management-clusters/{id}", id: "disableManagementCluster", tag: "clusters", endpoint: plain((*server).disableManagement),
+		summary: "Stop following the clusters of a management cluster; their VIMs stay",
+		timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
+	},
+	{
+		method: "POST", path: "/v1/management-clusters/{id}/release", id: "releaseManagementCluster", tag: "clusters", endpoint: takes((*server).releaseManagement),
+		summary:  "Let go of clusters that were held because too many were gone at once",
+		optional: true, timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/clusters", id: "listClusters", tag: "clusters", endpoint: plain((*server).listClusters),
+		summary: "List the clusters of management clusters",
+		timeout: quick, action: policy.ClusterShow, query: clusterQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/clusters/{id}", id: "showCluster", tag: "clusters", endpoint: plain((*server).showCluster),
+		summary: "Show a cluster",
+		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+	},
+
+	{
 		method: "GET", path: "/v1/whoami", id: "whoAmI", tag: "callers", endpoint: plain((*server).whoAmI),
 		summary: "Show who the caller is to the server",
 		timeout: quick, status: []int{http.StatusOK},
@@ -184,6 +221,7 @@ var routes = []route{
 var tags = []*huma.Tag{
 	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
 	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
+	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves"},
 	{Name: "keys", Description: "How credentials are sealed"},
 	{Name: "callers", Description: "Who calls, and what policy decides"},
 	{Name: "audit", Description: "Who did what, and the proof that the log only grew"},
@@ -232,6 +270,12 @@ var (
 		{name: "after", doc: "Entries that follow the one of this number; 0 if absent.", kind: "integer"},
 		{name: "limit", doc: "At most this many, 1 to " + strconv.Itoa(maxLines) + "; as many if absent. There may be fewer: a page ends at some megabytes.", kind: "integer"},
 	}
+	clusterQuery = append([]parameter{
+		{name: "managementCluster", doc: "Clusters of the management cluster that is the VIM of this id or name."},
+		{name: "namespace", doc: "Clusters of this namespace of their management cluster."},
+		{name: "name", doc: "Clusters of this name."},
+		{name: "state", doc: "Clusters in this state.", values: texts(onboard.States()...)},
+	}, paging...)
 	growthQuery = []parameter{
 		{name: "size", doc: "Earlier size of the log; 0 if absent."},
 	}

@@ -16,8 +16,10 @@ func Commands(c *console.Console) []*cobra.Command {
 	p := &program{c}
 	return []*cobra.Command{
 		p.auditCommand(),
+		p.clusterCommand(),
 		p.keyCommand(),
 		p.leaseCommand(),
+		p.managementCommand(),
 		p.policyCommand(),
 		p.tokenCommand(),
 		p.versionCommand(),

@@ -30,7 +30,7 @@ func (p *program) execCommand() *cobra.Command {
 	var f Flags
 	c := &cobra.Command{
 		Use:   "exec VIM [flags] -- COMMAND [ARG...]",
-		Short: "Run a command with a lease, and revoke it when the command ends",
+		Short: "Run a command with a lease that is revoked when it ends",
 		Long: `Take a lease on a VIM, run a command that uses it, and revoke the lease when
 the command ends for any reason. The command's environment has KUBECONFIG and
 the KUBE_ and HELM_ variables; on OpenStack it has OS_CLIENT_CONFIG_FILE and

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
 
 // databaseConfig is where state is kept; none means one file in the data directory,
@@ -107,6 +108,7 @@ func (c *databaseConfig) named() any {
 // store is where a server keeps its state, and the queue of its passes.
 type store interface {
 	broker.Store
+	onboard.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error

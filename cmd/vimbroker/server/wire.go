@@ -18,8 +18,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -42,6 +44,8 @@ type server struct {
 	callers *openstack.Callers // nil: none come with a Keystone token
 	courier *delivery.Courier
 	broker  *starting
+	capi    *clusterapi.Driver
+	onboard *onboard.Onboarding
 	handler http.Handler
 }
 
@@ -94,6 +98,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	for i, k := range keys {
 		stores[i] = k.KeyStore
 	}
+	reads := audit.NewReads(c.Audit.ReadsOneIn)
 	b, err := broker.New(broker.Options{
 		Store:   store,
 		Keys:    stores,
@@ -102,7 +107,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
 		Holders: s.live,
-		Reads:   audit.NewReads(c.Audit.ReadsOneIn),
+		Reads:   reads,
 		Courier: s.courier,
 		Log:     log,
 		Now:     store.Now,
@@ -119,7 +124,12 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
 	}
-	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Log: log, Version: version})}
+	s.capi = clusterapi.New()
+	s.onboard = onboard.New(onboard.Options{
+		Store: store, Broker: b, Source: s.capi, Policy: s.live, Audit: store, Reads: reads, Held: s.courier.Late,
+		Egress: s.live.egress, Log: log, Now: store.Now,
+	})
+	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Log: log, Version: version})}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
 		if k := c.Callers.Keystone; k != nil {
@@ -128,7 +138,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, tacker.Door(o))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Vitals: s.broker, Version: version, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Census: s.broker, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }
@@ -176,6 +186,9 @@ func (s *server) Close() error {
 	if s.callers != nil {
 		s.callers.Close()
 	}
+	if s.capi != nil {
+		s.capi.Close()
+	}
 	var closed error
 	if s.courier != nil {
 		closed = s.courier.Close()
@@ -221,7 +234,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, s.broker.Passes(), s.log); err != nil {
+		if err := s.store.Run(ctx, s.broker.Passes(), s.log, s.onboard.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil

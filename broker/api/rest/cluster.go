@@ -1,0 +1,130 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/vimbroker/vimbroker/broker"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+)
+
+// onboarding is what answers about clusters.
+func (s *server) onboarding() (Clusters, error) {
+	if s.clusters == nil {
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API"}
+	}
+	return s.clusters, nil
+}
+
+func (s *server) enableManagement(c *call, in v1.ManagementClusterRequest) (answer[v1.ManagementCluster], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.ManagementCluster]{}, err
+	}
+	m, err := clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Management{
+		Namespaces: in.Namespaces, Selector: in.Selector, Projects: in.Projects, SecretName: in.SecretName, SecretKey: in.SecretKey,
+		NameTemplate: in.NameTemplate, CopyLabels: in.CopyLabels, ControlPlanes: in.ControlPlanes,
+	})
+	if err != nil {
+		return answer[v1.ManagementCluster]{}, err
+	}
+	a, err := s.management(c, clusters, m.VIM)
+	a.location = "/v1/management-clusters/" + url.PathEscape(m.VIM)
+	return a, err
+}
+
+func (s *server) showManagement(c *call) (answer[v1.ManagementCluster], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.ManagementCluster]{}, err
+	}
+	return s.management(c, clusters, c.path("id"))
+}
+
+func (s *server) management(c *call, clusters Clusters, ref string) (answer[v1.ManagementCluster], error) {
+	m, err := clusters.Management(c.ctx, c.principal, ref)
+	return answer[v1.ManagementCluster]{body: management(m)}, err
+}
+
+func (s *server) listManagements(c *call) (answer[v1.List[v1.ManagementCluster]], error) {
+	var l v1.List[v1.ManagementCluster]
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.List[v1.ManagementCluster]]{}, err
+	}
+	found, err := clusters.Managements(c.ctx, c.principal)
+	for _, m := range found {
+		l.Items = append(l.Items, management(m))
+	}
+	return answer[v1.List[v1.ManagementCluster]]{body: l}, err
+}
+
+func (s *server) disableManagement(c *call) (answer[v1.ManagementCluster], error) {
+	clusters, err := s.onboarding()
+	if err == nil {
+		err = clusters.Disable(c.ctx, c.principal, c.path("id"))
+	}
+	return answer[v1.ManagementCluster]{status: http.StatusNoContent}, err
+}
+
+func (s *server) releaseManagement(c *call, _ v1.ReleaseRequest) (answer[v1.ManagementCluster], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.ManagementCluster]{}, err
+	}
+	if _, err := clusters.Release(c.ctx, c.principal, c.path("id")); err != nil {
+		return answer[v1.ManagementCluster]{}, err
+	}
+	return s.management(c, clusters, c.path("id"))
+}
+
+func (s *server) listClusters(c *call) (answer[v1.List[v1.WorkloadCluster]], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.List[v1.WorkloadCluster]]{}, err
+	}
+	q := onboard.ClusterQuery{
+		Management: c.query.Get("managementCluster"), Namespace: c.query.Get("namespace"), Name: c.query.Get("name"),
+		State: onboard.State(c.query.Get("state")),
+	}
+	if q.Page, err = c.page(); err != nil {
+		return answer[v1.List[v1.WorkloadCluster]]{}, err
+	}
+	found, next, err := clusters.Clusters(c.ctx, c.principal, q)
+	l := v1.List[v1.WorkloadCluster]{NextPageToken: next}
+	for _, found := range found {
+		l.Items = append(l.Items, cluster(found))
+	}
+	return answer[v1.List[v1.WorkloadCluster]]{body: l}, err
+}
+
+func (s *server) showCluster(c *call) (answer[v1.WorkloadCluster], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.WorkloadCluster]{}, err
+	}
+	found, err := clusters.Cluster(c.ctx, c.principal, c.path("id"))
+	return answer[v1.WorkloadCluster]{body: cluster(found)}, err
+}
+
+func management(m onboard.ManagementView) v1.ManagementCluster {
+	return v1.ManagementCluster{
+		VIM: m.VIM, VIMName: m.Name, Project: m.Project,
+		ClusterSettings: v1.ClusterSettings{
+			Namespaces: m.Namespaces, Selector: m.Selector, Projects: m.Projects, SecretName: m.SecretName, SecretKey: m.SecretKey,
+			NameTemplate: m.NameTemplate, CopyLabels: m.CopyLabels, ControlPlanes: m.ControlPlanes,
+		},
+		EnabledBy: m.EnabledBy, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
+		WatchedAt: m.WatchedAt.UTC(), Trouble: m.Trouble, HeldAt: m.HeldAt.UTC(), ReleasedUntil: m.ReleasedUntil.UTC(),
+	}
+}
+
+func cluster(c onboard.View) v1.WorkloadCluster {
+	return v1.WorkloadCluster{
+		ID: c.ID, ManagementCluster: c.Management, Namespace: c.Namespace, Name: c.Name, UID: c.UID, Project: c.Project,
+		State: string(c.State), Reason: string(c.Reason), Message: c.Message, VIM: c.VIM, VIMName: c.VIMName,
+		VIMStatus: string(c.Health.Status), CredentialExpiresAt: c.CredentialExpiresAt.UTC(), CheckedAt: c.Health.CheckedAt.UTC(),
+		ReadyAt: c.ReadyAt.UTC(), RegisteredAt: c.RegisteredAt.UTC(), GoneAt: c.GoneAt.UTC(), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+	}
+}

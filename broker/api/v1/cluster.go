@@ -1,0 +1,65 @@
+package v1
+
+import "time"
+
+// ManagementCluster says how the clusters that Cluster API keeps on a VIM become VIMs.
+type ManagementCluster struct {
+	VIM     string `json:"vim" doc:"Id of the VIM that Cluster API runs on"`
+	VIMName string `json:"vimName" doc:"Its name"`
+	Project string `json:"project" doc:"Its project"`
+	ClusterSettings
+
+	EnabledBy string    `json:"enabledBy" doc:"Principal that enabled it, or changed how it is enabled"`
+	CreatedAt time.Time `json:"createdAt" doc:"When it was enabled"`
+	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`
+
+	WatchedAt     time.Time `json:"watchedAt,omitzero" doc:"When it was last seen to be watched whole; absent before that"`
+	Trouble       string    `json:"trouble,omitempty" doc:"What keeps it from being watched; absent where nothing does"`
+	HeldAt        time.Time `json:"heldAt,omitzero" doc:"When too many of its clusters were gone at once: none is let go of until they are released"`
+	ReleasedUntil time.Time `json:"releasedUntil,omitzero" doc:"Until when all that is gone is let go of"`
+}
+
+// ClusterSettings say which clusters are taken, and how.
+type ClusterSettings struct {
+	Namespaces    []string          `json:"namespaces" doc:"Namespaces whose clusters are taken" minItems:"1" maxItems:"64"`
+	Selector      map[string]string `json:"selector,omitempty" doc:"Labels that a cluster must have; absent takes all of the namespaces"`
+	Projects      map[string]string `json:"projects" doc:"Whose VIMs the clusters become, by namespace; the entry \"\" is for all others"`
+	SecretName    string            `json:"secretName,omitempty" doc:"Name of a cluster's secret, with {cluster}; absent means {cluster}-kubeconfig"`
+	SecretKey     string            `json:"secretKey,omitempty" doc:"Entry of it that holds the kubeconfig; absent means value"`
+	NameTemplate  string            `json:"nameTemplate,omitempty" doc:"Name of a cluster's VIM, of {namespace} and {cluster}; absent means {namespace}.{cluster}"`
+	CopyLabels    []string          `json:"copyLabels,omitempty" doc:"Keys of labels of the cluster that its VIM has too, as cluster/KEY"`
+	ControlPlanes []string          `json:"controlPlanes,omitempty" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means kubeadm's"`
+}
+
+// ManagementClusterRequest makes a VIM a management cluster, or changes how it is one.
+type ManagementClusterRequest struct {
+	VIM string `json:"vim" doc:"Id or name of the VIM" minLength:"1"`
+	ClusterSettings
+}
+
+// ReleaseRequest is the body of a release: nothing, or an empty object.
+type ReleaseRequest struct{}
+
+// WorkloadCluster is a cluster of a management cluster.
+type WorkloadCluster struct {
+	ID                string `json:"id" doc:"UUID, assigned when it was first seen" format:"uuid"`
+	ManagementCluster string `json:"managementCluster" doc:"Id of the VIM that its management cluster is"`
+	Namespace         string `json:"namespace" doc:"Namespace of the Cluster object"`
+	Name              string `json:"name" doc:"Name of the Cluster object"`
+	UID               string `json:"uid" doc:"UID of the Cluster object; one that is created again is another cluster"`
+	Project           string `json:"project" doc:"Whose VIM it is or becomes"`
+	State             string `json:"state" doc:"Where it stands" enum:"waiting,registering,registered,quarantined,retiring,retired"`
+	Reason            string `json:"reason,omitempty" doc:"Why, in one word; absent when all is well" example:"secretMissing"`
+	Message           string `json:"message,omitempty" doc:"Why, and what to do"`
+	VIM               string `json:"vim,omitempty" doc:"Id of its VIM; absent before it is registered"`
+	VIMName           string `json:"vimName,omitempty" doc:"Name of its VIM; absent before that, and once it is gone"`
+	VIMStatus         string `json:"vimStatus,omitempty" doc:"What the last check of its VIM found"`
+
+	CredentialExpiresAt time.Time `json:"credentialExpiresAt,omitzero" doc:"When the credential of its VIM stops working, if it says so"`
+	CheckedAt           time.Time `json:"checkedAt,omitzero" doc:"When its VIM was last checked"`
+	ReadyAt             time.Time `json:"readyAt,omitzero" doc:"When its control plane was first seen to be up"`
+	RegisteredAt        time.Time `json:"registeredAt,omitzero" doc:"When its VIM was registered"`
+	GoneAt              time.Time `json:"goneAt,omitzero" doc:"When it was known to be gone"`
+	CreatedAt           time.Time `json:"createdAt" doc:"When it was first seen"`
+	UpdatedAt           time.Time `json:"updatedAt" doc:"When its state last changed"`
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+func (p *program) clusterCommand() *cobra.Command {
+	return console.Group("cluster", "Look at the clusters of management clusters",
+		`A cluster that Cluster API creates on a management cluster becomes a VIM by
+itself, and follows it. These commands say where each cluster stands, and why.`,
+		`  vimbroker cluster list
+  vimbroker cluster watch --management-cluster hub
+  vimbroker cluster show tenant-a/edge-1`,
+		p.clusterListCommand(),
+		p.clusterShowCommand(),
+		p.clusterWatchCommand(),
+	)
+}
+
+// clusterFlags select clusters.
+func clusterFlags(c *cobra.Command, p *program, q *client.ClusterQuery) {
+	flags := c.Flags()
+	flags.StringVar(&q.ManagementCluster, "management-cluster", "", "only clusters of this `VIM` (a name or id)")
+	flags.StringVar(&q.Namespace, "namespace", "", "only clusters of this namespace of the management cluster")
+	flags.StringVar(&q.State, "state", "", "only clusters in this state")
+	console.MustComplete(c, "management-cluster", p.VimNames)
+	console.MustComplete(c, "state", cobra.FixedCompletions(
+		[]string{"waiting", "registering", "registered", "quarantined", "retiring", "retired"}, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+}
+
+func (p *program) clusterListCommand() *cobra.Command {
+	var q client.ClusterQuery
+	var watch bool
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List clusters, with their state and their VIM",
+		Long: `List the clusters that you may see, with their state and, where they are not
+well, the reason. EXPIRES is when the credential of the VIM stops working,
+CHECKED when the VIM was last checked.`,
+		Example: "  vimbroker cluster list\n  vimbroker cluster list --state quarantined -o wide",
+		Args:    console.Names(),
+		RunE:    p.listClusters(&q, &watch),
+	}
+	clusterFlags(c, p, &q)
+	console.WatchFlag(c, &watch)
+	return c
+}
+
+func (p *program) clusterWatchCommand() *cobra.Command {
+	var q client.ClusterQuery
+	watch := true
+	c := &cobra.Command{
+		Use:     "watch",
+		Short:   "List clusters, and then print what changes",
+		Long:    "List clusters, and then print each one that changes, until interrupted.",
+		Example: "  vimbroker cluster watch",
+		Args:    console.Names(),
+		RunE:    p.listClusters(&q, &watch),
+	}
+	clusterFlags(c, p, &q)
+	return c
+}
+
+func (p *program) listClusters(q *client.ClusterQuery, watch *bool) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		return console.PrintList(c.Context(), p.Console, console.Listing[v1.WorkloadCluster]{
+			Watch: *watch, Table: p.clusterTable, ID: func(c v1.WorkloadCluster) string { return c.Namespace + "/" + c.Name },
+			List: func() ([]v1.WorkloadCluster, error) {
+				q.PageSize = listPage
+				clusters := []v1.WorkloadCluster{}
+				for found, err := range broker.AllClusters(c.Context(), *q) {
+					if err != nil {
+						return nil, err
+					}
+					clusters = append(clusters, found)
+				}
+				return clusters, nil
+			},
+		})
+	})
+}
+
+func (p *program) clusterTable(w io.Writer, clusters []v1.WorkloadCluster) {
+	p.Header(w, []string{"CLUSTER", "STATE", "REASON", "VIM", "EXPIRES", "CHECKED"}, "PROJECT", "ID", "MESSAGE")
+	for _, c := range clusters {
+		p.Columns(w, []string{
+			c.Namespace + "/" + c.Name, c.State, c.Reason, c.VIMName, p.When(c.CredentialExpiresAt), p.When(c.CheckedAt),
+		}, c.Project, console.ShortID(c.ID), c.Message)
+	}
+}
+
+func (p *program) clusterShowCommand() *cobra.Command {
+	var management string
+	c := &cobra.Command{
+		Use:     "show CLUSTER",
+		Aliases: []string{"get", "describe"},
+		Short:   "Show one cluster",
+		Long: `Show one cluster, by its id or as NAMESPACE/NAME. Where several have had that
+name, it is the one that is not retired.`,
+		Example: "  vimbroker cluster show tenant-a/edge-1\n  vimbroker cluster show tenant-a/edge-1 -o json",
+		Args:    console.Names("CLUSTER (an id, or NAMESPACE/NAME)"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			id := args[0]
+			if namespace, name, named := strings.Cut(id, "/"); named {
+				var err error
+				if id, err = clusterID(c, broker, client.ClusterQuery{ManagementCluster: management, Namespace: namespace, Name: name}); err != nil {
+					return err
+				}
+			}
+			found, err := broker.Cluster(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.printCluster(found)
+		}),
+	}
+	c.Flags().StringVar(&management, "management-cluster", "", "`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
+	console.MustComplete(c, "management-cluster", p.VimNames)
+	p.OutputFlag(c)
+	return c
+}
+
+// clusterID finds the one cluster that a query names.
+func clusterID(c *cobra.Command, broker *client.Client, q client.ClusterQuery) (string, error) {
+	var all, live []string
+	for found, err := range broker.AllClusters(c.Context(), q) {
+		if err != nil {
+			return "", err
+		}
+		if all = append(all, found.ID); found.State != "retired" && found.State != "retiring" {
+			live = append(live, found.ID)
+		}
+	}
+	name := q.Namespace + "/" + q.Name
+	switch {
+	case len(live) == 1:
+		return live[0], nil
+	case len(live) > 1:
+		return "", fmt.Errorf("several management clusters have a cluster %s; name one with --management-cluster", name)
+	case len(all) == 0:
+		return "", fmt.Errorf("there is no cluster %s; vimbroker cluster list shows those that there are", name)
+	}
+	return all[len(all)-1], nil
+}
+
+func (p *program) printCluster(c v1.WorkloadCluster) error {
+	return p.Print(c, func(w io.Writer) {
+		console.Fact(w, "Cluster", c.Namespace+"/"+c.Name)
+		console.Fact(w, "Id", c.ID)
+		console.Fact(w, "UID", c.UID)
+		console.Fact(w, "Management cluster", c.ManagementCluster)
+		console.Fact(w, "Project", c.Project)
+		console.Fact(w, "State", c.State)
+		console.Fact(w, "Reason", c.Reason)
+		console.Fact(w, "Message", c.Message)
+		console.Fact(w, "VIM", c.VIMName)
+		console.Fact(w, "VIM id", c.VIM)
+		console.Fact(w, "VIM status", c.VIMStatus)
+		console.Fact(w, "Credential expires", p.Moment(c.CredentialExpiresAt))
+		console.Fact(w, "Checked", p.Moment(c.CheckedAt))
+		console.Fact(w, "Ready", p.Moment(c.ReadyAt))
+		console.Fact(w, "Registered", p.Moment(c.RegisteredAt))
+		console.Fact(w, "Gone", p.Moment(c.GoneAt))
+		console.Fact(w, "First seen", p.Moment(c.CreatedAt))
+		console.Fact(w, "Updated", p.Moment(c.UpdatedAt))
+	})
+}

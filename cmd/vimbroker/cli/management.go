@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
+)
+
+func (p *program) managementCommand() *cobra.Command {
+	return console.Group("management-cluster", "Make VIMs of the clusters that Cluster API creates",
+		`A management cluster is a VIM on which Cluster API runs. Once it is enabled,
+each cluster in the namespaces that you name becomes a VIM as soon as its
+control plane is up. The VIM follows the cluster: its credential is replaced
+when it is rotated, and the VIM is deleted when the cluster is gone.`,
+		`  vimbroker management-cluster enable hub --namespaces tenant-a,tenant-b \
+      --project tenant-a=north --project tenant-b=south
+  vimbroker cluster watch`,
+		p.managementEnableCommand(),
+		p.managementListCommand(),
+		p.managementShowCommand(),
+		p.managementReleaseCommand(),
+		p.managementDisableCommand(),
+	)
+}
+
+func (p *program) managementEnableCommand() *cobra.Command {
+	var r v1.ManagementClusterRequest
+	var selector, projects []string
+	var printRBAC bool
+	c := &cobra.Command{
+		Use:   "enable VIM",
+		Short: "Make a VIM a management cluster, or change how it is one",
+		Long: `Make a VIM a management cluster, or change how it is one: what you leave out is
+the default again. You need the right to register VIMs in each project.
+
+The broker watches with leases of its own, which can get, list and watch the
+clusters and secrets of the namespaces, and nothing else. --print-rbac prints
+what the VIM's registered credential needs to hand these out; an administrator
+of the management cluster applies it.
+
+--project is NAMESPACE=PROJECT, or a PROJECT for all other namespaces.
+--copy-labels names labels of the cluster that its VIM has too, as cluster/KEY.`,
+		Example: `  vimbroker management-cluster enable hub --namespaces tenant-a --project north
+  vimbroker management-cluster enable hub --namespaces tenant-a,tenant-b \
+      --selector onboard=yes --project tenant-b=south --project north
+  vimbroker management-cluster enable hub --namespaces tenant-a \
+      --project north --print-rbac | kubectl apply -f -`,
+		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+	}
+	enable := p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+		var err error
+		if r.Selector, err = pairs("selector", selector, false); err != nil {
+			return console.Usage(c, err)
+		}
+		if r.Projects, err = pairs("project", projects, true); err != nil {
+			return console.Usage(c, err)
+		}
+		if printRBAC {
+			return p.printOnboardRBAC(c, broker, args[0], r)
+		}
+		r.VIM = args[0]
+		m, err := broker.EnableManagementCluster(c.Context(), r)
+		if err != nil {
+			return err
+		}
+		return p.printManagement(m)
+	})
+	c.RunE = enable
+	flags := c.Flags()
+	flags.StringSliceVar(&r.Namespaces, "namespaces", nil, "namespaces whose clusters are taken")
+	flags.StringSliceVar(&selector, "selector", nil, "labels that a cluster must have, `key=value`")
+	flags.StringSliceVar(&projects, "project", nil, "whose VIMs the clusters become: PROJECT, or `NAMESPACE=PROJECT`; can be repeated")
+	flags.StringVar(&r.SecretName, "secret-name", "", "name of a cluster's secret (default {cluster}-kubeconfig)")
+	flags.StringVar(&r.SecretKey, "secret-key", "", "entry of the secret that holds the kubeconfig (default value)")
+	flags.StringVar(&r.NameTemplate, "name", "", "`template` of the VIMs' names (default {namespace}.{cluster})")
+	flags.StringSliceVar(&r.CopyLabels, "copy-labels", nil, "keys of labels of the cluster that its VIM has too")
+	flags.StringSliceVar(&r.ControlPlanes, "control-planes", nil, "control planes (PLURAL.GROUP) that may own a secret (default: kubeadm's)")
+	flags.BoolVar(&printRBAC, "print-rbac", false, "only print the rights that the VIM's credential needs")
+	p.OutputFlag(c)
+	return c
+}
+
+// pairs reads key=value; with bare, a word without "=" is the value of the empty key.
+func pairs(flag string, words []string, bare bool) (map[string]string, error) {
+	m := map[string]string{}
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok && bare {
+			key, value = "", word
+		}
+		if _, twice := m[key]; twice || !ok && !bare || ok && key == "" || value == "" && bare {
+			return nil, fmt.Errorf("--%s %s must be key=value, each key once", flag, strictyaml.Printable(word))
+		}
+		m[key] = value
+	}
+	return m, nil
+}
+
+// printOnboardRBAC prints what the registered credential needs.
+func (p *program) printOnboardRBAC(c *cobra.Command, broker *client.Client, vim string, r v1.ManagementClusterRequest) error {
+	v, err := broker.VIM(c.Context(), vim)
+	switch {
+	case err != nil:
+		return err
+	case v.Discovered == nil || v.Discovered.Cluster == nil || v.Discovered.User == "":
+		return fmt.Errorf("it is not known who the cluster of %s takes its credential for; run vimbroker vim check %s", v.Name, v.Name)
+	}
+	manifest, err := rbac.Onboarding(rbac.OnboardingOptions{
+		VIM: v.ID, User: v.Discovered.User, Namespaces: r.Namespaces, ControlPlanes: r.ControlPlanes,
+	})
+	if err != nil {
+		return console.Usage(c, err)
+	}
+	_, err = fmt.Fprint(p.Out, manifest)
+	return err
+}
+
+func (p *program) managementListCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List management clusters",
+		Long:    "List the management clusters that you may see. TROUBLE is what keeps one from\nbeing watched.",
+		Example: "  vimbroker management-cluster list",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			found, err := broker.ManagementClusters(c.Context())
+			if err != nil {
+				return err
+			}
+			return p.Print(found, func(w io.Writer) {
+				p.Header(w, []string{"VIM", "NAMESPACES", "WATCHED", "HELD", "TROUBLE"}, "PROJECTS", "ID")
+				for _, m := range found.Items {
+					p.Columns(w, []string{
+						m.VIMName, strings.Join(m.Namespaces, ","), p.When(m.WatchedAt), console.Yes(!m.HeldAt.IsZero()), m.Trouble,
+					}, console.Pairs(m.Projects), console.ShortID(m.VIM))
+				}
+			})
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) managementShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "show VIM",
+		Aliases: []string{"get", "describe"},
+		Short:   "Show one management cluster",
+		Long:    "Show how a management cluster is enabled, and whether it is watched.",
+		Example: "  vimbroker management-cluster show hub",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+			m, err := broker.ManagementCluster(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.printManagement(m)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) managementReleaseCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "release VIM",
+		Short: "Let go of clusters that are held",
+		Long: `If more than three of a management cluster's clusters, and more than a fifth of
+them, are gone at once, none of their VIMs is deleted: perhaps it is the
+management cluster that is wrong. Look at it first. A release deletes the VIMs
+of all clusters that are gone now or within the next ten minutes.`,
+		Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+			m, err := broker.ReleaseManagementCluster(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.printManagement(m)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) managementDisableCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "disable VIM",
+		Short: "Stop following the clusters of a management cluster",
+		Long: `Stop following the clusters of a management cluster. Their VIMs stay, and you
+look after them from then on. If you enable it again, they are followed again.`,
+		Example: "  vimbroker management-cluster disable hub",
+		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+			return broker.DisableManagementCluster(c.Context(), args[0])
+		}),
+	}
+}
+
+func (p *program) printManagement(m v1.ManagementCluster) error {
+	return p.Print(m, func(w io.Writer) {
+		console.Fact(w, "VIM", m.VIMName)
+		console.Fact(w, "Id", m.VIM)
+		console.Fact(w, "Project", m.Project)
+		console.Fact(w, "Namespaces", console.List(m.Namespaces))
+		console.Fact(w, "Selector", console.Pairs(m.Selector))
+		console.Fact(w, "Projects", console.Pairs(m.Projects))
+		console.Fact(w, "Secret", m.SecretName+", entry "+m.SecretKey)
+		console.Fact(w, "Names", m.NameTemplate)
+		console.Fact(w, "Labels copied", console.List(m.CopyLabels))
+		console.Fact(w, "Control planes", console.List(m.ControlPlanes))
+		console.Fact(w, "Watched", p.Moment(m.WatchedAt))
+		console.Fact(w, "Trouble", m.Trouble)
+		console.Fact(w, "Held since", p.Moment(m.HeldAt))
+		console.Fact(w, "Released until", p.Moment(m.ReleasedUntil))
+		console.Fact(w, "Enabled", p.Moment(m.CreatedAt)+" by "+m.EnabledBy)
+		console.Fact(w, "Updated", p.Moment(m.UpdatedAt))
+	})
+}

@@ -1,0 +1,318 @@
+package clusterapi_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/clusterapi"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
+)
+
+// hub is a management cluster's API server: it answers with what a test gives it, by path,
+// and with a watch's events as they come.
+type hub struct {
+	*fake.Server
+	mu      sync.Mutex
+	answers map[string]answer
+	watches map[string]chan string // a closed one ends the watch
+	lists   map[string]int
+	selects []string
+}
+
+type answer struct {
+	status int
+	body   string
+}
+
+const (
+	clusters = "/apis/cluster.x-k8s.io/v1beta2/namespaces/a/clusters"
+	secrets  = "/api/v1/namespaces/a/secrets"
+)
+
+func newHub(t *testing.T) *hub {
+	h := &hub{answers: map[string]answer{}, watches: map[string]chan string{}, lists: map[string]int{}}
+	h.Server = fake.New(t, h.serve)
+	h.answer("/apis/cluster.x-k8s.io", 200, `{"versions":[{"version":"v1beta2"},{"version":"v1beta1"}]}`)
+	h.answer(clusters, 200, `{"metadata":{"resourceVersion":"10"},"items":[`+clusterJSON("edge", "u1", "9", "True")+`]}`)
+	h.answer(secrets, 200, `{"metadata":{"resourceVersion":"10"},"items":[{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}]}`)
+	return h
+}
+
+func clusterJSON(name, uid, version, ready string) string {
+	return fmt.Sprintf(`{"metadata":{"namespace":"a","name":%q,"uid":%q,"resourceVersion":%q,"labels":{"site":"x"},
+		"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"kubeconfig-canary"}},
+		"spec":{"controlPlaneRef":{"apiGroup":"controlplane.cluster.x-k8s.io","kind":"KubeadmControlPlane","name":"cp"}},
+		"status":{"conditions":[{"type":"ControlPlaneInitialized","status":%q}]}}`, name, uid, version, ready)
+}
+
+func (h *hub) answer(path string, status int, body string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers[path] = answer{status, strings.ReplaceAll(body, "\n", " ")}
+}
+
+// feed is where the events of a watch come from.
+func (h *hub) feed(path string) chan string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watches[path] == nil {
+		h.watches[path] = make(chan string, 16)
+	}
+	return h.watches[path]
+}
+
+func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer leased" {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if r.URL.Query().Get("watch") == "true" {
+		h.watch(w, r)
+		return
+	}
+	h.mu.Lock()
+	h.lists[r.URL.Path]++
+	if r.URL.Path == secrets {
+		h.selects = append(h.selects, r.URL.Query().Get("labelSelector")+" "+r.Header.Get("Accept"))
+	}
+	a, ok := h.answers[r.URL.Path]
+	h.mu.Unlock()
+	if !ok {
+		a = answer{404, `404 page not found`}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	_, _ = w.Write([]byte(a.body))
+}
+
+func (h *hub) watch(w http.ResponseWriter, r *http.Request) {
+	events := h.feed(r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	w.(http.Flusher).Flush()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case e := <-events:
+			if e == "" {
+				return // the server ends the watch
+			}
+			_, _ = w.Write([]byte(strings.ReplaceAll(e, "\n", " ") + "\n"))
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+func (h *hub) access() onboard.Access {
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	return onboard.Access{VIM: "hub", Endpoint: h.URL, CACert: h.CA, Token: secret.NewText("leased"), Egress: rules}
+}
+
+// watched is what a watch has shown, one line each.
+type watched struct {
+	seen chan string
+	done chan error
+}
+
+func follow(t *testing.T, h *hub) watched {
+	t.Helper()
+	d := clusterapi.New()
+	t.Cleanup(d.Close)
+	w := watched{seen: make(chan string, 64), done: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() {
+		cancel()
+		for range w.seen { //nolint:revive // until it is closed
+		}
+	})
+	access := h.access()
+	go func() {
+		defer close(w.seen)
+		w.done <- d.Watch(ctx, func() onboard.Access { return access }, "a", onboard.Sight{
+			Clusters: func(all []onboard.Seen) {
+				for _, s := range all {
+					w.seen <- fmt.Sprintf("listed %s %s ready=%t %s", s.Name, s.UID, s.Ready, s.ControlPlane)
+				}
+				w.seen <- fmt.Sprintf("clusters %d", len(all))
+			},
+			Cluster: func(s onboard.Seen) {
+				w.seen <- fmt.Sprintf("cluster %s ready=%t paused=%t deleting=%t", s.Name, s.Ready, s.Paused, s.Deleting)
+			},
+			Gone:    func(name string) { w.seen <- "gone " + name },
+			Secrets: func(all []onboard.SecretVersion) { w.seen <- fmt.Sprintf("secrets %v", all) },
+			Secret:  func(v onboard.SecretVersion) { w.seen <- fmt.Sprintf("secret %v", v) },
+		})
+	}()
+	return w
+}
+
+// want waits until each line was shown, in any order.
+func (w watched) want(t *testing.T, lines ...string) {
+	t.Helper()
+	missing := map[string]bool{}
+	for _, l := range lines {
+		missing[l] = true
+	}
+	patience := time.After(20 * time.Second)
+	for len(missing) > 0 {
+		select {
+		case got, ok := <-w.seen:
+			if !ok {
+				t.Fatalf("the watch ended: %v; missing %v", <-w.done, missing)
+			}
+			delete(missing, got)
+		case <-patience:
+			t.Fatalf("not shown: %v", missing)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	h := newHub(t)
+	w := follow(t, h)
+	w.want(t, "listed edge u1 ready=true KubeadmControlPlane.controlplane.cluster.x-k8s.io cp", "clusters 1", "secrets [{edge-kubeconfig edge s1/8}]")
+	h.feed(clusters) <- `{"type":"ADDED","object":` + clusterJSON("core", "u2", "11", "False") + `}`
+	h.feed(clusters) <- `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}`
+	h.feed(clusters) <- `{"type":"MODIFIED","object":{"metadata":{"namespace":"a","name":"core","uid":"u2","resourceVersion":"13","deletionTimestamp":"2031-01-01T00:00:00Z","annotations":{"cluster.x-k8s.io/paused":""}},"status":{"initialization":{"controlPlaneInitialized":true}}}}`
+	h.feed(secrets) <- `{"type":"MODIFIED","object":{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"14","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}}`
+	h.feed(secrets) <- `{"type":"DELETED","object":{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"15","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}}`
+	w.want(t, "cluster core ready=false paused=false deleting=false", "cluster core ready=true paused=true deleting=true",
+		"secret {edge-kubeconfig edge s1/14}", "secret {edge-kubeconfig edge }")
+	h.feed(clusters) <- "" // the watch's time is over: it goes on from there
+	h.feed(clusters) <- `{"type":"DELETED","object":` + clusterJSON("core", "u2", "16", "True") + `}`
+	w.want(t, "gone core")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lists[clusters] != 1 {
+		t.Errorf("clusters were listed %d times, want once", h.lists[clusters])
+	}
+	if got := h.selects[0]; got != "cluster.x-k8s.io/cluster-name application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" {
+		t.Errorf("secrets are listed as %q: what they hold is not to be sent", got)
+	}
+}
+
+// TestHistoryThatIsGone: all are listed again.
+func TestHistoryThatIsGone(t *testing.T) {
+	h := newHub(t)
+	w := follow(t, h)
+	w.want(t, "clusters 1")
+	h.answer(clusters, 200, `{"metadata":{"resourceVersion":"20"},"items":[]}`)
+	h.feed(clusters) <- `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
+	w.want(t, "clusters 0")
+}
+
+// TestEndsOfAWatch: nothing but what is listed says what there is.
+func TestEndsOfAWatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		path   string
+		status int
+		body   string
+		want   error
+	}{
+		"the API is not served":         {"/apis/cluster.x-k8s.io", 404, `404 page not found`, broker.ErrUnsupported},
+		"no version that is understood": {"/apis/cluster.x-k8s.io", 200, `{"versions":[{"version":"v1alpha3"}]}`, broker.ErrUnsupported},
+		"clusters are not served":       {clusters, 404, `404 page not found`, broker.ErrUnsupported},
+		"the lease was taken away":      {clusters, 403, `{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}`, broker.ErrForbidden},
+		"secrets are forbidden":         {secrets, 403, `{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}`, broker.ErrForbidden},
+		"the lease has ended":           {clusters, 401, `{}`, broker.ErrUnauthorized},
+		"the server is not well":        {clusters, 503, `{}`, broker.ErrUnreachable},
+		"a gateway answers":             {clusters, 200, `<html>hello</html>`, broker.ErrUnreachable},
+		"a list without a version":      {clusters, 200, `{"items":[]}`, broker.ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.answer(c.path, c.status, c.body)
+			w := follow(t, h)
+			if err := <-w.done; !errors.Is(err, c.want) {
+				t.Errorf("Watch() = %v, want %v", err, c.want)
+			}
+			for line := range w.seen {
+				if strings.HasPrefix(line, "clusters 0") {
+					t.Error("no clusters are shown, where they could not be listed")
+				}
+			}
+		})
+	}
+}
+
+// TestOnlyARealNotFoundIsOne: everything else leaves it open whether a cluster is gone.
+func TestOnlyARealNotFoundIsOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		want   error
+	}{
+		"its own word":         {404, `{"kind":"Status","status":"Failure","reason":"NotFound","code":404,"details":{"name":"edge","group":"cluster.x-k8s.io","kind":"clusters"}}`, broker.ErrNotFound},
+		"the CRD is missing":   {404, `404 page not found`, broker.ErrUnsupported},
+		"no word on an object": {404, `{"kind":"Status","status":"Failure","reason":"NotFound","code":404,"details":{}}`, broker.ErrUnsupported},
+		"a gateway's 404":      {404, `<html>not here</html>`, broker.ErrUnsupported},
+		"forbidden":            {403, `{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}`, broker.ErrForbidden},
+		"another object":       {200, clusterJSON("other", "u1", "1", "True"), broker.ErrUnreachable},
+		"an empty object":      {200, `{}`, broker.ErrUnreachable},
+		"it is there":          {200, clusterJSON("edge", "u1", "1", "True"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.answer(clusters+"/edge", c.status, c.body)
+			d := clusterapi.New()
+			defer d.Close()
+			s, err := d.Cluster(t.Context(), h.access(), "a", "edge")
+			if !errors.Is(err, c.want) || err == nil && (c.want != nil || s.UID != "u1") {
+				t.Errorf("Cluster() = %v, %v, want %v", s.UID, err, c.want)
+			}
+		})
+	}
+}
+
+func TestSecret(t *testing.T) {
+	h := newHub(t)
+	d := clusterapi.New()
+	defer d.Close()
+	put := func(value string) {
+		h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"},
+			"ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","name":"edge","uid":"u1"}]},
+			"data":{"value":"`+base64.StdEncoding.EncodeToString([]byte(value))+`","other":"AAAA"}}`)
+	}
+	put("a kubeconfig")
+	s, err := d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value")
+	if err != nil || s.Value.Reveal() != "a kubeconfig" || s.Version != "s1/8" || s.Cluster != "edge" || len(s.Owners) != 1 ||
+		s.Owners[0] != (onboard.Owner{Group: "cluster.x-k8s.io", Kind: "Cluster", Name: "edge", UID: "u1"}) {
+		t.Errorf("Secret() = %+v, %v", s, err)
+	}
+	if s, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "absent"); err != nil || !s.Value.Empty() || s.Large {
+		t.Errorf("Secret() of an entry that is absent = %+v, %v", s, err)
+	}
+	put(strings.Repeat("x", 300<<10))
+	if s, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); err != nil || !s.Value.Empty() || !s.Large {
+		t.Errorf("Secret() of a large entry = large %t, %v", s.Large, err)
+	}
+	h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"name":"edge-kubeconfig"},"data":{"value":"canary"}}`)
+	if _, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); !errors.Is(err, broker.ErrUnreachable) || strings.Contains(err.Error(), "canary") {
+		t.Errorf("Secret() of what is not base64 = %v", err)
+	}
+}
+
+// TestEgressRulesHold: a management cluster is dialled only where the rules let it be.
+func TestEgressRulesHold(t *testing.T) {
+	h := newHub(t)
+	a := h.access()
+	a.Egress = egress.Default()
+	d := clusterapi.New()
+	defer d.Close()
+	if _, err := d.Cluster(t.Context(), a, "a", "edge"); !errors.Is(err, broker.ErrUnreachable) || !strings.Contains(err.Error(), "egress") {
+		t.Errorf("Cluster() = %v, want the egress rules' refusal", err)
+	}
+}

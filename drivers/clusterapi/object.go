@@ -1,0 +1,109 @@
+package clusterapi
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+)
+
+// cluster is what is read of a Cluster object. Of its annotations there is only the one
+// that pauses it: others may hold whole kubeconfigs.
+type cluster struct {
+	Metadata struct {
+		Namespace         string            `json:"namespace"`
+		Name              string            `json:"name"`
+		UID               string            `json:"uid"`
+		ResourceVersion   string            `json:"resourceVersion"`
+		Labels            map[string]string `json:"labels"`
+		DeletionTimestamp string            `json:"deletionTimestamp"`
+		Annotations       struct {
+			Paused *string `json:"cluster.x-k8s.io/paused"`
+		} `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		Paused          bool `json:"paused"`
+		ControlPlaneRef struct {
+			APIGroup   string `json:"apiGroup"`   // v1beta2
+			APIVersion string `json:"apiVersion"` // v1beta1
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+		} `json:"controlPlaneRef"`
+	} `json:"spec"`
+	Status struct {
+		Initialization struct {
+			ControlPlaneInitialized bool `json:"controlPlaneInitialized"`
+		} `json:"initialization"`
+		Conditions []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+func (c *cluster) seen() onboard.Seen {
+	s := onboard.Seen{
+		Namespace: c.Metadata.Namespace, Name: c.Metadata.Name, UID: c.Metadata.UID, Labels: c.Metadata.Labels,
+		Paused:       c.Spec.Paused || c.Metadata.Annotations.Paused != nil,
+		Deleting:     c.Metadata.DeletionTimestamp != "",
+		Ready:        c.Status.Initialization.ControlPlaneInitialized,
+		ControlPlane: onboard.Reference{Group: c.Spec.ControlPlaneRef.APIGroup, Kind: c.Spec.ControlPlaneRef.Kind, Name: c.Spec.ControlPlaneRef.Name},
+	}
+	if s.ControlPlane.Group == "" {
+		s.ControlPlane.Group = groupOf(c.Spec.ControlPlaneRef.APIVersion)
+	}
+	for _, condition := range c.Status.Conditions {
+		if condition.Type == "ControlPlaneInitialized" && condition.Status == "True" {
+			s.Ready = true
+		}
+	}
+	return s
+}
+
+// metadata is what is read of a secret in a watch, and of a control plane.
+type metadata struct {
+	Metadata struct {
+		Name            string            `json:"name"`
+		UID             string            `json:"uid"`
+		ResourceVersion string            `json:"resourceVersion"`
+		Labels          map[string]string `json:"labels"`
+		OwnerReferences []struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+			UID        string `json:"uid"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+}
+
+// clusterLabel is on everything that belongs to a cluster.
+const clusterLabel = "cluster.x-k8s.io/cluster-name"
+
+func (m *metadata) version() onboard.SecretVersion {
+	return onboard.SecretVersion{
+		Name: m.Metadata.Name, Cluster: m.Metadata.Labels[clusterLabel], Version: m.Metadata.UID + "/" + m.Metadata.ResourceVersion,
+	}
+}
+
+// secretObject is what is read of one secret.
+type secretObject struct {
+	metadata
+	Data map[string]json.RawMessage `json:"data"`
+}
+
+func (s *secretObject) owners() []onboard.Owner {
+	var all []onboard.Owner
+	for _, o := range s.Metadata.OwnerReferences {
+		all = append(all, onboard.Owner{Group: groupOf(o.APIVersion), Kind: o.Kind, Name: o.Name, UID: o.UID})
+	}
+	return all
+}
+
+// groupOf is the group of an apiVersion; empty for the core group.
+func groupOf(apiVersion string) string {
+	group, _, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		return ""
+	}
+	return group
+}

@@ -1,0 +1,70 @@
+package rbac
+
+import (
+	"fmt"
+	"strings"
+)
+
+// OnboardingOptions are what a management cluster's manifest is written for.
+type OnboardingOptions struct {
+	// VIM is the VIM's id.
+	VIM string
+	// User is as in [Options].
+	User string
+	// Namespaces are those whose clusters are taken.
+	Namespaces []string
+	// ControlPlanes are resources (PLURAL.GROUP) that may own a cluster's secret; none
+	// means kubeadm's.
+	ControlPlanes []string
+}
+
+// kubeadm is the control plane of Cluster API's kubeadm provider.
+const kubeadm = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
+
+// Onboarding returns YAML documents for kubectl apply: what the registered credential of a
+// management cluster needs besides [Manifest]. It hands out leases with these rules, so it
+// must hold them.
+func Onboarding(o OnboardingOptions) (string, error) {
+	switch {
+	case !vimID().MatchString(o.VIM):
+		return "", fmt.Errorf("the VIM's id %q is no UUID", o.VIM)
+	case len(o.Namespaces) == 0:
+		return "", fmt.Errorf("no namespaces are given: name those whose clusters are taken")
+	}
+	planes := o.ControlPlanes
+	if len(planes) == 0 {
+		planes = []string{kubeadm}
+	}
+	var b strings.Builder
+	b.WriteString("# What vimbroker needs on this management cluster besides the rights to hand out leases: it\n" +
+		"# takes leases that watch clusters and their secrets, and must hold what they may do.\n")
+	name := "vimbroker-onboard-" + o.VIM[:8]
+	for _, n := range o.Namespaces {
+		if !IsLabel(n) {
+			return "", fmt.Errorf("namespace %q is no DNS label", n)
+		}
+		fmt.Fprintf(&b, `---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: %[1]s, namespace: %[2]s}
+rules:
+  - {apiGroups: [cluster.x-k8s.io], resources: [clusters], verbs: [get, list, watch]}
+  - {apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}
+`, name, n)
+		for _, p := range planes {
+			plural, group, ok := strings.Cut(p, ".")
+			if !ok || !IsLabel(plural) {
+				return "", fmt.Errorf("control plane %q is not PLURAL.GROUP", p)
+			}
+			fmt.Fprintf(&b, "  - {apiGroups: [%s], resources: [%s], verbs: [get]}\n", quote(group), quote(plural))
+		}
+		fmt.Fprintf(&b, `---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: %[1]s, namespace: %[2]s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: %[1]s}
+subjects: [%[3]s]
+`, name, n, subject(o.User))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,288 @@
+package real_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+// onboarded is a broker with a management cluster on which the real Cluster API works.
+type onboarded struct {
+	*client.Client
+	t      *testing.T
+	broker *story.Broker
+	hub    *real.Cluster
+	bin    string
+	dir    string
+}
+
+// startOnboarding starts a broker, and enables the hub for namespace tenant.
+func startOnboarding(t *testing.T) *onboarded {
+	t.Helper()
+	hub := real.OwnKubernetes(t)
+	hub.InstallClusterAPI(t)
+	hub.Run(t, "", "create", "namespace", "tenant")
+	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-onboard-")}
+	o.start()
+	ctx := t.Context()
+	if _, err := o.RegisterVIM(ctx, v1.Registration{Name: "hub", Kubeconfig: secret.NewText(kubeconfigOf(hub))}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.EnableManagementCluster(ctx, v1.ManagementClusterRequest{VIM: "hub", ClusterSettings: v1.ClusterSettings{
+		Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"}, CopyLabels: []string{"site"},
+		ControlPlanes: []string{"toycontrolplanes.controlplane.cluster.x-k8s.io"},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// start starts the server, on the data of the one before.
+func (o *onboarded) start() {
+	o.t.Helper()
+	data := filepath.Join(o.dir, "data")
+	b, err := story.Serve(o.bin, o.dir, []string{"HOME=" + o.dir}, "--dev", "--listen", "127.0.0.1:0", "--data-dir", data, "--log-level", "debug")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.t.Cleanup(b.Kill)
+	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.broker = b
+	if o.Client, err = client.New(client.Options{Addr: b.URL, Token: secret.NewText(strings.TrimSpace(string(token)))}); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// create makes a Cluster of the toy provider, whose control plane is the API server of c.
+func (o *onboarded) create(name string, c *real.Cluster) {
+	o.t.Helper()
+	host, port, _ := strings.Cut(strings.TrimPrefix(c.Endpoint, "https://"), ":")
+	o.hub.ApplyText(o.t, fmt.Sprintf(`apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: %[1]s, namespace: tenant, labels: {site: north}}
+spec:
+  controlPlaneEndpoint: {host: %[2]s, port: %[3]s}
+  controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: ToyControlPlane, name: %[1]s}
+  infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: ToyCluster, name: %[1]s}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: ToyControlPlane
+metadata: {name: %[1]s, namespace: tenant}
+spec: {version: v1.36.3}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: ToyCluster
+metadata: {name: %[1]s, namespace: tenant}
+spec: {controlPlaneEndpoint: {host: %[2]s, port: %[3]s}}
+`, name, host, port))
+	for _, kind := range []string{"toycluster", "toycontrolplane"} {
+		o.hub.Run(o.t, "", "-n", "tenant", "patch", kind, name, "--subresource=status", "--type=merge", "-p",
+			`{"status":{"initialization":{"provisioned":true,"controlPlaneInitialized":true},"externalManagedControlPlane":true}}`)
+	}
+}
+
+// write writes a cluster's secret, as its control plane's provider does.
+func (o *onboarded) write(name, kubeconfig string) {
+	o.t.Helper()
+	uid := o.hub.Run(o.t, "", "-n", "tenant", "get", "toycontrolplane", name, "-o", "jsonpath={.metadata.uid}")
+	o.hub.ApplyText(o.t, object(o.t, map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
+		"metadata": map[string]any{
+			"name": name + "-kubeconfig", "namespace": "tenant", "labels": map[string]string{"cluster.x-k8s.io/cluster-name": name},
+			"ownerReferences": []any{map[string]any{
+				"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "ToyControlPlane", "name": name, "uid": uid, "controller": true,
+			}},
+		},
+		"stringData": map[string]string{"value": kubeconfig},
+	}))
+}
+
+func object(t *testing.T, o any) string {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// await waits until a cluster is so, and returns it.
+func (o *onboarded) await(name, what string, so func(v1.WorkloadCluster) bool) v1.WorkloadCluster {
+	o.t.Helper()
+	var last v1.WorkloadCluster
+	if !real.Poll(o.t, 90*time.Second, func() bool {
+		found, err := o.Clusters(context.WithoutCancel(o.t.Context()), client.ClusterQuery{Name: name})
+		if err != nil || len(found.Items) == 0 {
+			return false
+		}
+		for _, c := range found.Items {
+			if last = c; so(c) {
+				return true
+			}
+		}
+		return false
+	}) {
+		o.t.Fatalf("the cluster is not %s: it is %s (%s: %s)", what, last.State, last.Reason, last.Message)
+	}
+	return last
+}
+
+func in(state, reason string) func(v1.WorkloadCluster) bool {
+	return func(c v1.WorkloadCluster) bool { return c.State == state && c.Reason == reason }
+}
+
+// TestClusterAPI: a cluster that the real Cluster API brings up becomes a VIM, follows
+// what its provider does, and is let go of when it is gone.
+func TestClusterAPI(t *testing.T) {
+	o := startOnboarding(t)
+	edge := real.OwnKubernetes(t)
+	ctx := t.Context()
+	o.create("edge", edge)
+	o.await("edge", "waiting for its secret", in("waiting", "secretMissing"))
+	began := time.Now()
+	first := edge.NewKubeconfig(t)
+	o.write("edge", first)
+	c := o.await("edge", "registered", in("registered", ""))
+	t.Logf("registered %s after its secret was written", time.Since(began).Round(time.Millisecond))
+	v, err := o.VIM(ctx, c.VIM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Name != "tenant.edge" || v.Labels["cluster/site"] != "north" || v.CreatedBy != "system:onboard" || v.Credential.Kind != "clientCertificate" || !v.CanMint {
+		t.Errorf("the VIM is %s, %v, by %s, with a %s, can mint: %t", v.Name, v.Labels, v.CreatedBy, v.Credential.Kind, v.CanMint)
+	}
+	lease := o.lease(c.VIM, edge)
+
+	// The provider rotates the certificate.
+	began = time.Now()
+	o.write("edge", edge.NewKubeconfig(t))
+	o.await("edge", "rotated", func(v1.WorkloadCluster) bool {
+		v, err := o.VIM(ctx, c.VIM)
+		return err == nil && v.Generation == 2
+	})
+	t.Logf("rotated %s after its secret was written", time.Since(began).Round(time.Millisecond))
+	o.lease(c.VIM, edge)
+
+	// Somebody writes another cluster's credential: the hub's own.
+	o.write("edge", o.hub.NewKubeconfig(t))
+	o.await("edge", "quarantined", in("quarantined", "otherSystem"))
+	if v, err := o.VIM(ctx, c.VIM); err != nil || v.Endpoint != edge.Endpoint {
+		t.Errorf("the VIM leads to %s, %v", v.Endpoint, err)
+	}
+	o.write("edge", edge.NewKubeconfig(t))
+	o.await("edge", "registered again", in("registered", ""))
+
+	// Paused: no new leases.
+	o.hub.Run(t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"spec":{"paused":true}}`)
+	o.await("edge", "paused", in("registered", "paused"))
+	if _, err := o.IssueLease(ctx, v1.LeaseRequest{VIM: c.VIM, Role: "view", Namespaces: []string{"default"}}, ""); err == nil {
+		t.Error("a lease was issued on a paused cluster")
+	}
+	if _, err := o.RenewLease(ctx, lease, v1.Renewal{}); err != nil {
+		t.Errorf("a lease on a paused cluster is not renewed: %v", err)
+	}
+	o.hub.Run(t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"spec":{"paused":false}}`)
+	o.await("edge", "not paused", in("registered", ""))
+
+	// A server that is killed leaves no lease on the hub to the next one.
+	o.broker.Kill()
+	o.start()
+	o.write("edge", edge.NewKubeconfig(t))
+	before := v.Generation
+	o.await("edge", "followed by the next server", func(v1.WorkloadCluster) bool {
+		v, err := o.VIM(ctx, c.VIM)
+		return err == nil && v.Generation > before+2
+	})
+	watching, err := o.Leases(ctx, client.LeaseQuery{VIM: "hub", State: "active"})
+	if err != nil || len(watching.Items) != 1 {
+		t.Errorf("%d leases on the hub are active, %v, want 1", len(watching.Items), err)
+	}
+	for _, l := range watching.Items {
+		for _, r := range l.Rules {
+			for _, verb := range r.Verbs {
+				if !slices.Contains([]string{"get", "list", "watch"}, verb) {
+					t.Errorf("the watch may %s %v", verb, r.Resources)
+				}
+			}
+		}
+	}
+
+	// It is deleted.
+	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "edge", "--wait=true", "--timeout=60s")
+	o.await("edge", "retired", in("retired", ""))
+	if _, err := o.VIM(ctx, c.VIM); err == nil {
+		t.Error("the VIM of a cluster that is gone is there still")
+	}
+	ended, err := o.Lease(ctx, lease)
+	if err != nil || ended.State != "revoked" {
+		t.Errorf("a lease on a cluster that is gone is %s, %v", ended.State, err)
+	}
+	o.noSecret(first)
+}
+
+// lease takes a lease on a cluster, uses it there, and returns its id.
+func (o *onboarded) lease(vim string, c *real.Cluster) string {
+	o.t.Helper()
+	l, err := o.IssueLease(o.t.Context(), v1.LeaseRequest{VIM: vim, Role: "view", Namespaces: []string{"default"}, Format: "kubeconfig"}, "")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(l.ClientConfig.Text.Reveal()))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	use, err := clientset.NewForConfig(config)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if _, err := use.CoreV1().Pods("default").List(o.t.Context(), metav1.ListOptions{}); err != nil {
+		o.t.Errorf("the lease does not work on %s: %v", c.Endpoint, err)
+	}
+	return l.ID
+}
+
+// noSecret holds that no private key of a kubeconfig is in the log or the database.
+func (o *onboarded) noSecret(kubeconfig string) {
+	o.t.Helper()
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	key := strings.Split(strings.TrimSpace(string(config.KeyData)), "\n")[1]
+	found := 0
+	if err := filepath.WalkDir(o.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if found++; strings.Contains(string(text), key) || strings.Contains(string(text), strings.TrimSpace(kubeconfig)) {
+			o.t.Errorf("%s holds a credential of a cluster", path)
+		}
+		return err
+	}); err != nil || found == 0 {
+		o.t.Errorf("%d files, %v", found, err)
+	}
+	if strings.Contains(o.broker.Log.String(), key) {
+		o.t.Error("the log holds a credential of a cluster")
+	}
+}
