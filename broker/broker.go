@@ -80,6 +80,8 @@ type Terms struct {
 	// EndWithAccess: a lease ends once its holder would not be issued it any more.
 	// Otherwise it is not renewed.
 	EndWithAccess bool
+	// Keep says how long the past is kept.
+	Keep Keep
 	// RemoveLeft: what the holder of a lease has left behind is removed when the lease
 	// is revoked, where the driver can tell it from what others need. Otherwise it is
 	// reported.
@@ -89,6 +91,7 @@ type Terms struct {
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
 	return Terms{
+		Keep:            Keep{Audit: 5 * 365 * 24 * time.Hour, Leases: 365 * 24 * time.Hour, Jobs: 7 * 24 * time.Hour},
 		DefaultTTL:      time.Hour,
 		MaxTTL:          12 * time.Hour,
 		Quota:           Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},

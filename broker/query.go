@@ -236,6 +236,13 @@ func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) 
 	if seq < 1 || seq > state.Size {
 		return fail(Invalid("entry", "must be between 1 and %d, the size of the log", state.Size))
 	}
+	horizon, err := b.store.Horizon(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if seq <= horizon {
+		return fail(Invalid("entry", "was removed, as all up to %d were, because retention has them no longer; look for it in a sink or an export", horizon))
+	}
 	found, err := b.store.Entries(ctx, audit.Query{Before: seq + 1, Limit: 1})
 	if err != nil {
 		return fail(err)

@@ -100,6 +100,7 @@ func (b *Broker) Passes() []Pass {
 	if b.terms.EndWithAccess {
 		passes = append(passes, Pass{Name: "access", Every: b.terms.SettleEvery, Run: b.EndWithoutAccess})
 	}
+	passes = append(passes, Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
 	for _, s := range b.courier.Sinks() {
 		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
 			return b.courier.Deliver(ctx, s)

@@ -29,6 +29,7 @@ type Store interface {
 	audit.Log
 	notary.Store
 	delivery.Store
+	Pruner
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error
 	// OlderVersions reports whether a version may be running on the store that opens

@@ -14,6 +14,7 @@ var auditGuards = map[string][]string{
 	"audit_cursors":     {"audit_cursor_from_zero", "audit_cursor_once", "audit_cursor_only_grows"},
 	"audit_entries":     {"audit_entries_pkey", "audit_entry_is_sealed", "audit_never_changes", "audit_never_emptied", "audit_never_shrinks", "audit_outcome_known"},
 	"audit_head":        {"audit_head_id_check", "audit_head_only_grows", "audit_head_pkey", "audit_head_stays"},
+	"audit_horizon":     {"audit_horizon_id_check", "audit_horizon_never_emptied", "audit_horizon_only_grows", "audit_horizon_pkey", "audit_horizon_stays"},
 	"audit_inbox":       {"audit_inbox_never_changes", "audit_inbox_never_emptied", "audit_inbox_outcome_known", "audit_inbox_pkey"},
 	"audit_keys":        {"audit_key_never_returns", "audit_key_once", "audit_key_state_known", "audit_key_stays_what_it_is", "audit_keys_never_emptied", "audit_keys_stay"},
 	"audit_tiles":       {"audit_tile_once", "audit_tiles_never_emptied", "audit_tiles_only_grow", "audit_tiles_stay"},

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 // Source is a store to copy. Nobody may write to it during the copy.
@@ -32,6 +33,9 @@ type Source interface {
 	SigningKeys(ctx context.Context) ([]notary.Key, error)
 	CheckpointsAfter(ctx context.Context, size int64, limit int) ([]notary.Checkpoint, error)
 	Cursors(ctx context.Context) ([]delivery.Cursor, error)
+	Horizon(ctx context.Context) (int64, error)
+	Tree(ctx context.Context) (tree.State, error)
+	Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error)
 }
 
 // Copied counts rows.
@@ -114,7 +118,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -363,6 +367,38 @@ func (c *copying) verifyCounts() error {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}
 	return err
+}
+
+// horizon copies the tree of a log whose first entries were removed: from those that are left
+// it cannot be made again.
+func (c *copying) horizon() error {
+	through, err := c.from.Horizon(c.ctx)
+	if err != nil || through == 0 {
+		return err
+	}
+	state, err := c.from.Tree(c.ctx)
+	if err != nil {
+		return err
+	}
+	var tiles int64
+	for _, wanted := range tree.AllTiles(state.Size, copyPage) {
+		found, err := c.from.Tiles(c.ctx, wanted)
+		if err != nil {
+			return err
+		}
+		var stored [][]any
+		for _, t := range found {
+			stored = append(stored, []any{t.Level, t.Index, t.Hashes})
+		}
+		if err := c.into("audit_tiles", "level, number, hashes", stored, &tiles); err != nil {
+			return err
+		}
+	}
+	if _, err := c.tx.Exec(c.ctx, storeTree, state.Size, state.Root[:]); err != nil {
+		return translate(err)
+	}
+	_, err = c.tx.Exec(c.ctx, raiseThrough, through)
+	return translate(err)
 }
 
 func (c *copying) cursors() error {

@@ -11,7 +11,7 @@ import (
 // auditGuards are the triggers that keep the audit log from being changed by a slip, and
 // make it take more than one statement to change it by intent.
 var auditGuards = []string{
-	"audit_checkpoints_never_change", "audit_checkpoints_stay", "audit_cursor_only_grows", "audit_key_never_returns", "audit_key_stays_what_it_is", "audit_keys_stay",
+	"audit_checkpoints_never_change", "audit_checkpoints_stay", "audit_cursor_only_grows", "audit_horizon_only_grows", "audit_horizon_stays", "audit_key_never_returns", "audit_key_stays_what_it_is", "audit_keys_stay",
 	"audit_never_changes", "audit_never_shrinks", "audit_tiles_only_grow", "audit_tiles_stay", "audit_tree_only_grows", "audit_tree_stays",
 }
 

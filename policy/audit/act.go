@@ -42,6 +42,11 @@ const (
 	DetailTaken   = "taken"
 	DetailRestart = "needRestart"
 	DetailVersion = "version"
+	// DetailBefore, DetailCount and DetailThrough say what was removed: what is older than a
+	// time, how much, and up to which entry.
+	DetailBefore  = "before"
+	DetailCount   = "count"
+	DetailThrough = "through"
 	// DetailUnguarded names the guards of the log that were found missing.
 	DetailUnguarded = "unguarded"
 	DetailLease     = "lease"

@@ -15,6 +15,8 @@ const (
 	Login        policy.Action = "server:login"
 	ServerStart  policy.Action = "server:start"
 	ServerReload policy.Action = "server:reload"
+	// ServerPrune removed what is older than retention has it.
+	ServerPrune policy.Action = "server:prune"
 	// ServerSink is about deliveries to a sink of the audit log, which is the resource.
 	ServerSink policy.Action = "server:sink"
 )

@@ -47,6 +47,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("AbandonedSigningKey", abandonedKeys)
 	check("Notaries", manyNotaries)
 	check("Cursor", cursors)
+	check("Prune", prunes)
 	check("Text", texts)
 	check("Race", races)
 	check("GenerationRace", generationRaces)

@@ -104,6 +104,13 @@ func (c *Client) RevokeAuditKey(ctx context.Context, id string, r v1.AuditKeyRev
 	return k, err
 }
 
+// Retention says how long the past is kept, and what is removed next.
+func (c *Client) Retention(ctx context.Context) (v1.Retention, error) {
+	var r v1.Retention
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "retention"}}, &r)
+	return r, err
+}
+
 // AuditSinks says how far the audit log has been delivered to each of its sinks.
 func (c *Client) AuditSinks(ctx context.Context) (v1.List[v1.AuditSink], error) {
 	var l v1.List[v1.AuditSink]

@@ -78,6 +78,10 @@ var examples = map[string]example{
 	"rotateAuditKey": {out: anAuditKey},
 	"revokeAuditKey": {in: `{"until": 4000}`, out: anAuditKey},
 	"showAuditTree":  {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "frontier": []}`},
+	"showRetention": {out: `{
+		"keepAudit": "43800h0m0s", "keepLeases": "8760h0m0s", "keepJobs": "168h0m0s", "entries": 0, "leases": 12, "jobs": 0,
+		"horizon": 0, "upTo": 4711, "heldBy": "the last signed checkpoint"
+	}`},
 	"listAuditSinks": {out: aList(`{
 		"name": "siem", "mode": "required", "within": "5m0s", "behind": "0s", "late": false, "delivered": 4711, "waiting": 0, "skipped": 0
 	}`)},

@@ -85,6 +85,24 @@ func (s *server) auditSinks(c *call) (answer[v1.List[v1.AuditSink]], error) {
 	return answer[v1.List[v1.AuditSink]]{body: l}, nil
 }
 
+func (s *server) retention(c *call) (answer[v1.Retention], error) {
+	past, err := s.broker.Retention(c.ctx, c.principal)
+	if err != nil {
+		return answer[v1.Retention]{}, err
+	}
+	kept := func(d time.Duration) string {
+		if d == 0 {
+			return "forever"
+		}
+		return d.String()
+	}
+	return answer[v1.Retention]{body: v1.Retention{
+		KeepAudit: kept(past.Keep.Audit), KeepLeases: kept(past.Keep.Leases), KeepJobs: kept(past.Keep.Jobs),
+		Entries: past.Next.Entries, Leases: past.Next.Leases, Jobs: past.Next.Jobs,
+		Horizon: past.Horizon, UpTo: past.UpTo, HeldBy: past.Held,
+	}}, nil
+}
+
 func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 	var size int64
 	if text := c.query.Get("size"); text != "" {

@@ -190,6 +190,11 @@ var routes = []route{
 		timeout: remote, action: policy.AuditRead, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/retention", id: "showRetention", tag: "audit", endpoint: plain((*server).retention),
+		summary: "Show how long the past is kept, and what is removed next",
+		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+	},
+	{
 		method: "GET", path: "/v1/audit/sinks", id: "listAuditSinks", tag: "audit", endpoint: plain((*server).auditSinks),
 		summary: "Show how far the audit log has been delivered to each of its sinks",
 		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},

@@ -39,6 +39,19 @@ type AuditSink struct {
 	Fault     string `json:"fault,omitempty" doc:"Why the last attempt of the process that answers failed"`
 }
 
+// Retention is how long the past is kept, and what is removed next.
+type Retention struct {
+	KeepAudit  string `json:"keepAudit" doc:"How long audit entries are kept" example:"43800h0m0s"`
+	KeepLeases string `json:"keepLeases" doc:"How long leases are kept that have ended" example:"8760h0m0s"`
+	KeepJobs   string `json:"keepJobs" doc:"How long jobs are kept that are done" example:"168h0m0s"`
+	Entries    int    `json:"entries" doc:"Audit entries that are removed next, counted up to a million"`
+	Leases     int    `json:"leases" doc:"Leases that are removed next, counted up to a million"`
+	Jobs       int    `json:"jobs" doc:"Jobs that are removed next, counted up to a million"`
+	Horizon    int64  `json:"horizon" doc:"Last audit entry that was removed; 0 where none was"`
+	UpTo       int64  `json:"upTo" doc:"Last audit entry that may be removed, however old others are"`
+	HeldBy     string `json:"heldBy" doc:"What keeps later entries"`
+}
+
 // AuditTree is the Merkle tree (RFC 6962, SHA-256) over the audit log at one moment.
 type AuditTree struct {
 	Size     int64    `json:"size" doc:"How many entries the log holds" example:"4711"`

@@ -103,7 +103,7 @@ the id of the application credential on OpenStack.`,
 // outcomes are those of entries, and serverActions what is recorded and no policy decides.
 var (
 	outcomes      = []string{string(audit.Denied), string(audit.Read), string(audit.Intent), string(audit.Done), string(audit.Failed)}
-	serverActions = []string{string(audit.Login), string(audit.ServerStart), string(audit.ServerReload), string(audit.ServerSink)}
+	serverActions = []string{string(audit.Login), string(audit.ServerStart), string(audit.ServerReload), string(audit.ServerPrune), string(audit.ServerSink)}
 )
 
 // when reads a flag that holds a duration before now, or a time.

@@ -73,8 +73,18 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 		return "", fmt.Errorf("%s holds the entries from %d to %d: what goes on from it begins at %d", f.Name(), held.From, held.To, held.To+1)
 	}
 	if !open {
-		if from = max(from, 1); held.From > 0 {
+		past, err := broker.Retention(ctx)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case held.From > 0:
 			from = held.To + 1
+		case from == 0:
+			from = past.Horizon + 1
+		}
+		if from <= past.Horizon {
+			return "", fmt.Errorf("%s: the log begins with entry %d: those before were removed, because retention has them no longer", f.Name(), past.Horizon+1)
 		}
 		header, err := exportHeader(ctx, broker, from, to)
 		if err != nil {

@@ -89,6 +89,9 @@ there. Without it or --key the verifier keys are those that the server names.`,
 			if err != nil {
 				return err
 			}
+			if from, err = notRemoved(c.Context(), broker, points, from); err != nil {
+				return err
+			}
 			now, err := verifyAudit(c.Context(), broker, points, from)
 			if err != nil {
 				return err
@@ -273,6 +276,24 @@ func verifyAudit(ctx context.Context, broker *client.Client, points []audit.Poin
 		return tree.State{}, changedBetween(ctx, broker, from, now.Size)
 	}
 	return now, nil
+}
+
+// notRemoved is where the verification begins: at from, or where the log does whose oldest entries
+// were removed. Points of before are proven by the hashes that stay.
+func notRemoved(ctx context.Context, broker *client.Client, points []audit.Point, from int64) (int64, error) {
+	past, err := broker.Retention(ctx)
+	if err != nil || past.Horizon <= from {
+		return from, err
+	}
+	for _, point := range points {
+		if point.Size >= past.Horizon {
+			continue
+		}
+		if _, err := proveGrowth(ctx, broker, point.State); err != nil {
+			return 0, err
+		}
+	}
+	return past.Horizon, nil
 }
 
 // changedBetween names the first entry after from that is not the one of the server's tree.

@@ -21,6 +21,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.leaseCommand(),
 		p.managementCommand(),
 		p.policyCommand(),
+		p.retentionCommand(),
 		p.tokenCommand(),
 		p.versionCommand(),
 		p.vimCommand(),

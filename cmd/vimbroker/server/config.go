@@ -201,6 +201,11 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			allowed["checkpointInterval"] = d.Duration(&c.Terms.CheckpointEvery)
 			d.Mapping(n, at, allowed)
 		},
+		"retention": d.Section(strictyaml.Fields{
+			"audit":  keepFor(d, &c.Terms.Keep.Audit),
+			"leases": keepFor(d, &c.Terms.Keep.Leases),
+			"jobs":   keepFor(d, &c.Terms.Keep.Jobs),
+		}),
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
 		"log": d.Section(strictyaml.Fields{
 			"level": func(n *yaml.Node, at string) {
@@ -328,4 +333,24 @@ func (c *config) trustedProxies(d *strictyaml.Document) api.Proxies {
 func loopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// minKeep is the shortest time that the past is kept.
+const minKeep = 24 * time.Hour
+
+// keepFor reads how long the past is kept.
+func keepFor(d *strictyaml.Document, to *time.Duration) strictyaml.Reader {
+	return func(n *yaml.Node, at string) {
+		var s string
+		d.Text(&s)(n, at)
+		switch kept, err := time.ParseDuration(s); {
+		case s == "":
+		case s == "forever":
+			*to = 0
+		case err != nil || kept < minKeep:
+			d.Fault(n, at, "must be forever, or a duration of at least 24h, like 8760h")
+		default:
+			*to = kept
+		}
+	}
 }

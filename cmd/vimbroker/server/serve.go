@@ -67,6 +67,8 @@ is left out means:
     checkpointInterval: 1m    # how often the log is signed, if it has grown
     egress: {}                # where sinks may be, like egress
     sinks: []                 # {name, kind: file|syslog|webhook, mode, within}
+  retention:                  # how long the past is kept, or forever
+    {audit: 43800h, leases: 8760h, jobs: 168h}
   log: {level: info, format: json}
   shutdownGrace: 30s
 
