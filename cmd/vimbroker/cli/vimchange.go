@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -225,12 +226,14 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 		},
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+			names := map[string]string{} // by id
 			if all {
 				for v, err := range broker.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {
 					if err != nil {
 						return err
 					}
 					args = append(args, v.ID)
+					names[v.ID] = v.Project + "/" + v.Name
 				}
 			}
 			found := v1.List[v1.Inventory]{Items: []v1.Inventory{}}
@@ -238,7 +241,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 			for _, vim := range args {
 				i, err := broker.Inventory(c.Context(), vim, settle)
 				if err != nil {
-					failed = append(failed, fmt.Errorf("taking the inventory of %s: %w", strictyaml.Printable(vim), err))
+					failed = append(failed, fmt.Errorf("taking the inventory of %s: %w", strictyaml.Printable(cmp.Or(names[vim], vim)), err))
 					continue
 				}
 				found.Items = append(found.Items, i)
