@@ -24,6 +24,8 @@ type Options struct {
 	Authenticator Authenticator
 	// Census is what /metrics shows beside the requests.
 	Census Census
+	// Clusters is what /metrics shows of clusters; nil shows nothing.
+	Clusters Clusters
 	// Logins is told who comes in; nil: nobody is.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
@@ -67,6 +69,9 @@ func New(o Options) http.Handler {
 	}
 	s := &server{who: o.Authenticator, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
 	o.Registry.MustRegister(newCensus(o.Census, o.Log))
+	if o.Clusters != nil {
+		o.Registry.MustRegister(newClusters(o.Clusters, o.Log))
+	}
 	if o.Configured != nil {
 		o.Registry.MustRegister(configuration{o.Configured})
 	}

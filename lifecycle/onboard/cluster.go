@@ -72,6 +72,16 @@ const (
 	ReasonDraining          Reason = "draining"          // leases on its VIM have not ended
 )
 
+// Reasons are all reasons.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotSelected, ReasonSecretMissing,
+		ReasonSecretMislabelled, ReasonSecretForeign, ReasonSecretInvalid, ReasonCredentialRefused,
+		ReasonUnreachable, ReasonOtherSystem, ReasonSystemTaken, ReasonNameTaken, ReasonRefused, ReasonUnavailable,
+		ReasonCannotMint, ReasonDoubtful, ReasonHeld, ReasonDraining,
+	}
+}
+
 // Cluster is a workload cluster as the broker knows it. Its identity is the management
 // cluster, the namespace, the name and the UID of the Cluster object: one that is created
 // again under its name is another.

@@ -1,18 +1,19 @@
 package onboard
 
 import (
+	"context"
 	"sync"
 	"time"
 )
 
-// TimeBuckets are the bounds of [Times], in seconds.
-var TimeBuckets = []float64{1, 2.5, 5, 10, 30, 60, 300, 1800}
+// timeBuckets are the bounds of [Times], in seconds.
+var timeBuckets = []float64{1, 2.5, 5, 10, 30, 60, 300, 1800}
 
 // Times says how long clusters took from a control plane that is up to a VIM that is
 // registered, since this process started.
 type Times struct {
 	Count uint64
-	// Sum is in seconds; Within counts by each of [TimeBuckets].
+	// Sum is in seconds; Within counts those that took no longer than each bound.
 	Sum    float64
 	Within map[float64]uint64
 }
@@ -30,9 +31,23 @@ func (t *times) observe(d time.Duration) {
 	}
 	t.all.Count++
 	t.all.Sum += d.Seconds()
-	for _, bound := range TimeBuckets {
+	for _, bound := range timeBuckets {
 		if d.Seconds() <= bound {
 			t.all.Within[bound]++
 		}
 	}
 }
+
+// Times are those that were observed.
+func (o *Onboarding) Times() Times {
+	o.times.mu.Lock()
+	defer o.times.mu.Unlock()
+	shown := Times{Count: o.times.all.Count, Sum: o.times.all.Sum, Within: map[float64]uint64{}}
+	for _, bound := range timeBuckets {
+		shown.Within[bound] = o.times.all.Within[bound]
+	}
+	return shown
+}
+
+// Count counts all clusters.
+func (o *Onboarding) Count(ctx context.Context) (Count, error) { return o.store.CountClusters(ctx) }

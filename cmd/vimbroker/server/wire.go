@@ -138,7 +138,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, tacker.Door(o))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Census: s.broker, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Census: s.broker, Clusters: s.onboard, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }

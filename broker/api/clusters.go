@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+)
+
+// Clusters counts the clusters of management clusters; [onboard.Onboarding] says what each
+// method does.
+type Clusters interface {
+	Count(ctx context.Context) (onboard.Count, error)
+	Times() onboard.Times
+}
+
+// clusters shows at each scrape what there is of clusters.
+type clusters struct {
+	of  Clusters
+	log *slog.Logger
+
+	states, reasons, times *prometheus.Desc
+}
+
+func newClusters(of Clusters, log *slog.Logger) *clusters {
+	return &clusters{
+		of: of, log: log,
+		states:  prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
+		reasons: prometheus.NewDesc("vimbroker_clusters_not_well", "Clusters of Cluster API that are not well, by reason.", []string{"reason"}, nil),
+		times: prometheus.NewDesc("vimbroker_cluster_registration_seconds",
+			"Time from a control plane that is up to a registered VIM, since this process started.", nil, nil),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (c *clusters) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.times} {
+		ch <- d
+	}
+}
+
+// Collect implements [prometheus.Collector]. Every state and reason is shown, also with 0.
+func (c *clusters) Collect(ch chan<- prometheus.Metric) {
+	took := c.of.Times()
+	ch <- prometheus.MustNewConstHistogram(c.times, took.Count, took.Sum, took.Within)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	defer cancel()
+	found, err := c.of.Count(ctx)
+	if err != nil {
+		c.log.WarnContext(ctx, "counting clusters for a scrape", "error", err)
+		return
+	}
+	for _, s := range onboard.States() {
+		ch <- prometheus.MustNewConstMetric(c.states, prometheus.GaugeValue, float64(found.States[s]), string(s))
+	}
+	for _, r := range onboard.Reasons() {
+		ch <- prometheus.MustNewConstMetric(c.reasons, prometheus.GaugeValue, float64(found.Reasons[r]), string(r))
+	}
+}
