@@ -291,3 +291,45 @@ func TestLifecycle(t *testing.T) {
 		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	})
 }
+
+// A list says of each row what that row holds: one that is damaged, or fuller, leaves
+// nothing in the next.
+func TestRowsOfAListLeaveNothingInTheNext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "broker.db")
+	s := mustOpen(t, path)
+	ctx := t.Context()
+	for _, name := range []string{"a", "b"} {
+		v := registered("vim-"+name, name)
+		if name == "a" {
+			v.Labels = map[string]string{"site": "north"}
+		}
+		must(t, s.CreateVIM(ctx, v, entry))
+	}
+	for i, id := range []string{"older", "newer"} {
+		_, err := s.CreateLease(ctx, broker.Lease{
+			ID: id, VIM: "vim-b", VIMGeneration: 1, Project: "north", Principal: "alice", Namespaces: []string{id}, CreatedAt: time.Unix(int64(i+1), 0),
+		}, broker.Quota{}, entry)
+		must(t, err)
+	}
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer db.Close()
+	for _, text := range []string{
+		`DROP TRIGGER generation_never_changes`,
+		`UPDATE vim_generations SET scope = '{' WHERE vim = 'vim-a'`,
+		`UPDATE leases SET namespaces = '{' WHERE id = 'newer'`,
+	} {
+		_, err := db.ExecContext(ctx, text)
+		must(t, err)
+	}
+	vims, _, err := s.VIMs(ctx, broker.VIMFilter{Page: broker.Page{Size: 10}})
+	must(t, err)
+	if len(vims) != 2 || !vims[0].Damaged || vims[1].Damaged || len(vims[1].Labels) > 0 {
+		t.Errorf("a damaged VIM and a sound one are listed as %+v", vims)
+	}
+	leases, _, err := s.Leases(ctx, broker.LeaseFilter{Page: broker.Page{Size: 10}})
+	must(t, err)
+	if len(leases) != 2 || leases[0].ID != "newer" || leases[0].Namespaces[0] == "newer" || leases[1].Namespaces[0] != "older" {
+		t.Errorf("a damaged lease and a sound one are listed as %+v", leases)
+	}
+}
