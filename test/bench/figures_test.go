@@ -33,6 +33,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"start", func(b *testing.B) *figure { return start(b, p) }},
 		{"idle", func(b *testing.B) *figure { return idle(b, p) }},
 		{"due", due},
+		{"cost", cost},
 		{"vault-1", func(b *testing.B) *figure { return vaultOpen(b, 1, 40, 50) }},
 		{"vault-8", func(b *testing.B) *figure { return vaultOpen(b, 8, 20, 25) }},
 		{"vault-64", func(b *testing.B) *figure { return vaultOpen(b, 64, 12, 8) }},
