@@ -60,6 +60,7 @@ func TestProduction(t *testing.T) {
 		if m.Broker != nil {
 			m.Try(t, "vimbroker vim delete edge1 --project acme --drain --wait")
 		}
+		m.Try(t, "kubectl --kubeconfig edge1.admin.kubeconfig delete --wait=false -f edge1.rbac.yaml")
 	})
 	for _, s := range sections {
 		if len(s.Steps) > 0 {
