@@ -143,6 +143,14 @@ func resourceEntity(r Resource) cedar.Entity {
 			"vimName": cedar.String(r.VIMName),
 			"vimType": cedar.String(r.VIMType),
 		})
+	case KindPackage:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project":  cedar.String(r.Project),
+			"provider": cedar.String(r.Provider),
+			"product":  cedar.String(r.Product),
+			"version":  cedar.String(r.Version),
+		})
+		e.Tags = labelRecord(r.Labels)
 	default:
 		e.Attributes = cedar.NewRecord(cedar.RecordMap{"project": cedar.String(r.Project)})
 	}

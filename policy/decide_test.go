@@ -30,8 +30,10 @@ var (
 	// The same person took this one while acting in another project.
 	foreignLease = policy.Resource{Kind: policy.KindLease, ID: "l4", Project: "ran", Owner: "alice", VIMProject: "ran"}
 
-	ownVNF     = policy.Resource{Kind: policy.KindVNFInstance, ID: "i1", Project: "core", Name: "web", Owner: "bob", VNFDID: "d1"}
-	foreignVNF = policy.Resource{Kind: policy.KindVNFInstance, ID: "i2", Project: "ran", Name: "web", Owner: "alice", VNFDID: "d1"}
+	ownVNF         = policy.Resource{Kind: policy.KindVNFInstance, ID: "i1", Project: "core", Name: "web", Owner: "bob", VNFDID: "d1"}
+	foreignVNF     = policy.Resource{Kind: policy.KindVNFInstance, ID: "i2", Project: "ran", Name: "web", Owner: "alice", VNFDID: "d1"}
+	ownPackage     = policy.Resource{Kind: policy.KindPackage, ID: "p1", Project: "core", Provider: "acme", Product: "web", Version: "1.0", Labels: map[string]string{"stage": "prod"}}
+	foreignPackage = policy.Resource{Kind: policy.KindPackage, ID: "p2", Project: "ran", Provider: "acme", Product: "web", Version: "1.0"}
 )
 
 func load(t testing.TB, site map[string][]byte) *policy.Policies {
@@ -113,6 +115,19 @@ func TestDefaultPolicies(t *testing.T) {
 		allow(member, policy.LeaseRevoke, lentLease),
 		deny(member, policy.LeaseRenew, lentLease),
 
+		allow(member, policy.PackageCreate, ownProject),
+		allow(member, policy.PackageShow, ownProject),
+		allow(member, policy.PackageUpload, ownPackage),
+		allow(member, policy.PackageModify, ownPackage),
+		allow(member, policy.PackageDelete, ownPackage),
+		allow(member, policy.PackageUse, ownPackage),
+		deny(member, policy.PackageCreate, foreignProject),
+		deny(member, policy.PackageShow, foreignPackage),
+
+		allow(reader, policy.PackageShow, ownProject),
+		allow(reader, policy.PackageShow, ownPackage),
+		deny(reader, policy.PackageUpload, ownPackage),
+		deny(reader, policy.PackageUse, ownPackage),
 		allow(reader, policy.VIMShow, ownProject),
 		allow(reader, policy.VIMShow, ownVIM),
 		allow(reader, policy.VIMShow, sharedVIM),
@@ -170,10 +185,11 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 			policy.VNFCreate, policy.VNFShow, policy.VNFModify, policy.VNFDelete, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal,
 			policy.VNFUpdate, policy.VNFTerminate, policy.VNFRetry, policy.VNFRollback, policy.VNFFail, policy.VNFCancel,
 			policy.ClusterEnable, policy.ClusterShow, policy.ClusterFollow,
+			policy.PackageCreate, policy.PackageShow, policy.PackageUpload, policy.PackageModify, policy.PackageDelete, policy.PackageUse,
 		} {
 			for _, subject := range []policy.Resource{
 				ownProject, foreignProject, ownVIM, foreignVIM, sharedVIM, ownLease, colleagueLease, lentLease, foreignLease,
-				ownVNF, foreignVNF,
+				ownVNF, foreignVNF, ownPackage, foreignPackage,
 			} {
 				for _, ttl := range []time.Duration{0, time.Hour} {
 					requests = append(requests, policy.Request{
@@ -189,7 +205,7 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 func TestForeignThingsAreForAdminsOnly(t *testing.T) {
 	policies := load(t, nil)
 	both := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember, policy.RoleReader}}
-	foreign := []string{foreignProject.ID, foreignVIM.ID, foreignLease.ID, foreignVNF.ID}
+	foreign := []string{foreignProject.ID, foreignVIM.ID, foreignLease.ID, foreignVNF.ID, foreignPackage.ID}
 	for _, r := range everyRequest(both, member, reader, nobody) {
 		if slices.Contains(foreign, r.Resource.ID) && policies.Decide(r).Allowed {
 			t.Errorf("%s may %s the foreign %s", r.Principal.Name, r.Action, r.Resource.Kind)
@@ -346,7 +362,7 @@ func TestAdministratorsOfAProject(t *testing.T) {
 		}
 	}
 	for _, r := range everyRequest(chief) {
-		if slices.Contains([]string{foreignProject.ID, foreignVIM.ID, foreignLease.ID}, r.Resource.ID) && policies.Decide(r).Allowed {
+		if slices.Contains([]string{foreignProject.ID, foreignVIM.ID, foreignLease.ID, foreignPackage.ID}, r.Resource.ID) && policies.Decide(r).Allowed {
 			t.Errorf("an administrator of another project may %s the foreign %s", r.Action, r.Resource.Kind)
 		}
 	}
@@ -426,6 +442,29 @@ func TestLeasesAreBoundedByDefault(t *testing.T) {
 			if d.Allowed != ask.want || len(d.Errors) > 0 {
 				t.Errorf("%s, for %s on %s: %+v, want allowed %t", c.what, ask.who.Name, ask.on.ID, d, ask.want)
 			}
+		}
+	}
+}
+
+func TestSitePoliciesWeighPackages(t *testing.T) {
+	policies := load(t, map[string][]byte{"packages.cedar": []byte(`
+		@id("known-providers")
+		forbid (principal, action == Action::"package:upload", resource is Package)
+		when { resource.provider != "" && resource.provider != "acme" };
+		@id("no-tests-in-use")
+		forbid (principal, action == Action::"package:use", resource is Package)
+		when { resource.hasTag("stage") && resource.getTag("stage") == "test" };`)})
+	other, test := ownPackage, ownPackage
+	other.Provider = "other"
+	test.Labels = map[string]string{"stage": "test"}
+	for _, r := range []rule{
+		allow(member, policy.PackageUpload, ownPackage),
+		deny(admin, policy.PackageUpload, other),
+		allow(member, policy.PackageUse, ownPackage),
+		deny(member, policy.PackageUse, test),
+	} {
+		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject}); d.Allowed != r.want || len(d.Errors) > 0 {
+			t.Errorf("Decide(%s, %s, %+v) = %+v, want allowed %v", r.who.Name, r.action, r.subject, d, r.want)
 		}
 	}
 }

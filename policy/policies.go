@@ -152,7 +152,7 @@ func (s policySet) on(action cedar.EntityUID, kind Kind) policySet {
 //
 // Load is strict, and returns every fault with file and line at once: text that
 // does not parse, a name that the schema does not know, a policy that can never
-// apply, labels of anything but a VIM, a policy without an @id annotation, an id
+// apply, labels of anything but a VIM or a package, a policy without an @id annotation, an id
 // used twice in a file. A policy's full id, as decisions name it, is its file's
 // name without the ending, a dot, and its @id.
 func Load(site map[string][]byte) (*Policies, error) {
@@ -265,7 +265,7 @@ func compile(validator *validate.Validator, file string, text []byte) (policySet
 			continue
 		}
 		if misreadsLabels((*cedarast.Policy)(policy.AST())) {
-			fault("policy %q: only a VIM has labels: write \"resource is VIM\" in the policy's head, and ask no other than resource", id)
+			fault("policy %q: only a VIM or a package has labels: write \"resource is VIM\" (or Package) in the policy's head, and ask no other than resource", id)
 			continue
 		}
 		set = append(set, identified{cedar.PolicyID(stem[1] + "." + id), policy})
@@ -277,15 +277,16 @@ func compile(validator *validate.Validator, file string, text []byte) (policySet
 // that may have none. To the validator hasTag is then merely false, so a forbid
 // about leases that asks for it would load and never match.
 func misreadsLabels(p *cedarast.Policy) bool {
-	ofVIM := false
+	var kind Kind
 	switch head := p.Resource.(type) {
 	case cedarast.ScopeTypeIs:
-		ofVIM = Kind(head.Type) == KindVIM
+		kind = Kind(head.Type)
 	case cedarast.ScopeTypeIsIn:
-		ofVIM = Kind(head.Type) == KindVIM
+		kind = Kind(head.Type)
 	case cedarast.ScopeTypeEq:
-		ofVIM = Kind(head.Entity.Type) == KindVIM
+		kind = Kind(head.Entity.Type)
 	}
+	labelled := kind == KindVIM || kind == KindPackage
 	misread := false
 	for _, condition := range p.Conditions {
 		cedarast.Inspect(cedarast.NewNode(condition.Body), func(n cedarast.IsNode) bool {
@@ -299,7 +300,7 @@ func misreadsLabels(p *cedarast.Policy) bool {
 				return true
 			}
 			v, isVariable := asked.(cedarast.NodeTypeVariable)
-			misread = misread || !ofVIM || !isVariable || v.Name != "resource"
+			misread = misread || !labelled || !isVariable || v.Name != "resource"
 			return true
 		})
 	}

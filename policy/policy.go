@@ -113,6 +113,13 @@ const (
 	VNFFail     Action = "vnf:fail"
 	VNFCancel   Action = "vnf:cancel"
 
+	PackageCreate Action = "package:create"
+	PackageShow   Action = "package:show"   // also its content, and what list filters by
+	PackageUpload Action = "package:upload" // decided again once the package says what it is
+	PackageModify Action = "package:modify" // enable, disable, change its user-defined data
+	PackageDelete Action = "package:delete"
+	PackageUse    Action = "package:use" // make a VNF instance from it, or change one to it
+
 	AuditRead     Action = "audit:read"
 	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
 	AuditKey      Action = "audit:key"      // make, replace or revoke a key that signs checkpoints of the log
@@ -129,6 +136,7 @@ const (
 	KindLease   Kind = "Lease"
 	// KindVNFInstance is a VNF instance; its operations are decided as what is done to it.
 	KindVNFInstance Kind = "VNFInstance"
+	KindPackage     Kind = "Package"
 )
 
 // Resource is what the action is done to. What belongs to a kind it is not of is empty.
@@ -144,7 +152,8 @@ type Resource struct {
 	// VIMType and VIMName are the VIM's; on a lease, those of its VIM.
 	VIMType string
 	VIMName string
-	// Shared, SharedWith and Labels are a VIM's only: on a lease they would be as old as it is.
+	// Shared, SharedWith and Labels are a VIM's: on a lease they would be as old as it is.
+	// A VNF package has labels, too.
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string
@@ -154,6 +163,9 @@ type Resource struct {
 	// is on, and empty while it has no resources.
 	Name   string
 	VNFDID string
+	// Provider, Product and Version are a VNF package's: those of the product that its
+	// descriptor names, and empty before it has one. Version is that of the software.
+	Provider, Product, Version string
 	// VIM is the id of the VIM that a lease is on, or that is about to be made in a
 	// project; EndpointHost the host of its endpoint. They are for the audit log: no
 	// policy sees them.

@@ -31,7 +31,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 		"check":     {endsLeases},
 		"inventory": {endsLeases},
 		"drain":     {endsLeases, {policy.VIMDelete, policy.KindVIM}},
-		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}},
+		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}, {policy.PackageUpload, policy.KindPackage}},
 		"notary":    {{policy.AuditKey, policy.KindProject}},
 		"lifecycle": {endsLeases}, // without a caller
 		// Of a VIM that is no cluster's it does nothing but look; of leases it keeps its own.
@@ -59,7 +59,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 func TestActorAndCallerMustBothBePermitted(t *testing.T) {
 	policies := load(t, nil)
 	engine := []policy.Action{policy.VIMShow, policy.LeaseIssue, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke,
-		policy.VNFShow, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal, policy.VNFUpdate, policy.VNFTerminate}
+		policy.VNFShow, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal, policy.VNFUpdate, policy.VNFTerminate, policy.PackageShow, policy.PackageUse}
 	allowed := 0
 	for _, caller := range []policy.Principal{admin, member, reader, nobody} {
 		for _, r := range everyRequest(caller) {

@@ -100,7 +100,11 @@ func hasType(given string, types []string) bool {
 // readQuery returns the parameters that the operation takes. It refuses every other,
 // unless the door is tolerant.
 func readQuery(r *http.Request, known []Parameter, tolerant bool) (url.Values, error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
+	raw := r.URL.RawQuery
+	if tolerant { // a semicolon is part of a value, as in ETSI's filters
+		raw = strings.ReplaceAll(raw, ";", "%3B")
+	}
+	q, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, Refuse(ErrMalformed, "query", "", "is not well formed")
 	}

@@ -1,6 +1,11 @@
 package rows
 
-import "github.com/vimbroker/vimbroker/broker"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/broker"
+)
 
 // Unique is a rule that a field's value occurs once.
 type Unique struct{ field, detail string }
@@ -12,6 +17,8 @@ var (
 	VIMDefault = Unique{"default", "the project has a default VIM already"}
 	VIMKey     = Unique{"Idempotency-Key", "the principal used this key for another registration"}
 	LeaseID    = Unique{"id", "a lease with this id is there already"}
+	PackageID  = Unique{"id", "a VNF package with this id is there already"}
+	VNFD       = Unique{"vnfdId", "the project has another package with this VNFD"}
 	LeaseKey   = Unique{"Idempotency-Key", "the principal used this key for another lease"}
 
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
@@ -67,4 +74,28 @@ func First[T any](what string, items []T, err error) (T, error) {
 		return zero, NotFound(what)
 	}
 	return items[0], nil
+}
+
+// IsNotFound reports whether an error says that there is no such row.
+func IsNotFound(err error) bool { return errors.Is(err, broker.ErrNotFound) }
+
+// PackagesUsedUp says that a project has as many VNF packages as it may have.
+func PackagesUsedUp(limit int) error {
+	return &broker.Error{
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d VNF packages, as many as it may have", limit),
+		Remedy: "delete some",
+	}
+}
+
+// BytesUsedUp says that the VNF packages of a project have as many bytes as they may have.
+func BytesUsedUp(limit int64) error {
+	return &broker.Error{
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the VNF packages of the project may have %d bytes in all", limit),
+		Remedy: "delete some",
+	}
+}
+
+// OtherUpload says that a VNF package does not wait for the bytes of an upload.
+func OtherUpload() error {
+	return Conflict("another upload has taken over, or the VNF package was deleted")
 }

@@ -149,12 +149,12 @@ type LifecyclePosition struct {
 
 // CutInstances cuts a list that is longer than a page, and returns the next page's token.
 func CutInstances(all []Instance, size int) ([]Instance, string) {
-	return cut(all, size, func(i Instance) string { return Token(LifecyclePosition{Micro(i.CreatedAt), i.ID}) })
+	return Cut(all, size, func(i Instance) string { return Token(LifecyclePosition{Micro(i.CreatedAt), i.ID}) })
 }
 
 // CutOperations cuts a list that is longer than a page, and returns the next page's token.
 func CutOperations(all []Operation, size int) ([]Operation, string) {
-	return cut(all, size, func(o Operation) string { return Token(LifecyclePosition{Micro(o.StartedAt), o.ID}) })
+	return Cut(all, size, func(o Operation) string { return Token(LifecyclePosition{Micro(o.StartedAt), o.ID}) })
 }
 
 // Read reads the documents of rows.

@@ -66,7 +66,7 @@ type ClusterPosition struct {
 
 // CutClusters cuts a list that is longer than a page, and returns the next page's token.
 func CutClusters(clusters []onboard.Cluster, size int) ([]onboard.Cluster, string) {
-	return cut(clusters, size, func(c onboard.Cluster) string {
+	return Cut(clusters, size, func(c onboard.Cluster) string {
 		return Token(ClusterPosition{c.Management, c.Namespace, c.Name, c.UID})
 	})
 }

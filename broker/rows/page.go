@@ -23,17 +23,24 @@ type LeasePosition struct {
 	ID        string `json:"leaseId"`
 }
 
+// PackagePosition is the place of a VNF package in its list.
+type PackagePosition struct {
+	CreatedAt int64  `json:"packageCreatedAt"` // see Micro
+	ID        string `json:"packageId"`
+}
+
 // CutVIMs cuts a list that is longer than a page, and returns the next page's token.
 func CutVIMs(vims []broker.VIM, size int) ([]broker.VIM, string) {
-	return cut(vims, size, func(v broker.VIM) string { return Token(VIMPosition{v.Project, v.Name}) })
+	return Cut(vims, size, func(v broker.VIM) string { return Token(VIMPosition{v.Project, v.Name}) })
 }
 
 // CutLeases cuts a list that is longer than a page, and returns the next page's token.
 func CutLeases(leases []broker.Lease, size int) ([]broker.Lease, string) {
-	return cut(leases, size, func(l broker.Lease) string { return Token(LeasePosition{Micro(l.CreatedAt), l.ID}) })
+	return Cut(leases, size, func(l broker.Lease) string { return Token(LeasePosition{Micro(l.CreatedAt), l.ID}) })
 }
 
-func cut[T any](items []T, size int, token func(T) string) ([]T, string) {
+// Cut cuts a list that is longer than a page, and returns the token of the last item's place.
+func Cut[T any](items []T, size int, token func(T) string) ([]T, string) {
 	if len(items) <= size {
 		return items, ""
 	}
@@ -48,7 +55,7 @@ func Token(position any) string {
 
 // ReadPage returns the size of a page and the position it starts after, nil at the
 // beginning. It accepts only what Token made of a T.
-func ReadPage[T VIMPosition | LeasePosition | LifecyclePosition | ClusterPosition](page broker.Page) (size int, after *T, err error) {
+func ReadPage[T VIMPosition | LeasePosition | LifecyclePosition | ClusterPosition | PackagePosition](page broker.Page) (size int, after *T, err error) {
 	if page, err = page.Valid(); err != nil || page.Token == "" {
 		return page.Size, nil, err
 	}

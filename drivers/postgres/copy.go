@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
@@ -36,12 +37,14 @@ type Source interface {
 	Horizon(ctx context.Context) (int64, error)
 	Tree(ctx context.Context) (tree.State, error)
 	Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error)
+	Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error)
+	Chunk(ctx context.Context, content string, n int) ([]byte, error)
 }
 
 // Copied counts rows.
 type Copied struct {
-	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries int64
-	SigningKeys, Checkpoints, Managements, Clusters, Cursors                int64
+	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
+	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -118,7 +121,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"VNF packages", c.packages}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -149,10 +152,10 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
-			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys or audit entries",
+			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys, VNF packages or audit entries",
 			Remedy: "name an empty one",
 		}
 	}
@@ -296,6 +299,50 @@ func (c *copying) tokenUses() error {
 	return translate(err)
 }
 
+// packages copies VNF packages and their bytes. What an upload under way has stored is
+// left out: its process has ended, and the settle pass undoes it.
+func (c *copying) packages() error {
+	f := catalog.Filter{Page: broker.Page{Size: copyPage}}
+	for {
+		found, next, err := c.from.Packages(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, p := range found {
+			size, err := c.chunks(p)
+			if err != nil {
+				return err
+			}
+			_, err = c.tx.Exec(c.ctx, `INSERT INTO vnf_packages (id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, p.ID, p.Project, p.State, p.VNFDID, p.Content, size,
+				stamp(p.CreatedAt), stamp(p.TouchedAt), p.Revision, p.Document())
+			if err != nil {
+				return translate(err)
+			}
+			c.Packages++
+		}
+		if next == "" {
+			return nil
+		}
+		f.Token = next
+	}
+}
+
+// chunks copies the bytes of a package, and returns how many they are.
+func (c *copying) chunks(p catalog.Package) (size int64, err error) {
+	for n := 0; size < p.Size && p.State.Onboarded(); n++ {
+		b, err := c.from.Chunk(c.ctx, p.Content, n)
+		if err != nil {
+			return 0, err
+		}
+		if err := c.into("vnf_package_chunks", "content, number, bytes", [][]any{{p.Content, n, b}}, &c.Chunks); err != nil {
+			return 0, err
+		}
+		size += int64(len(b))
+	}
+	return size, nil
+}
+
 // entries copies the audit log as it is, hashes included, from its end to its
 // beginning.
 func (c *copying) entries() error {
@@ -361,8 +408,9 @@ func (c *copying) verifyCounts() error {
 	err := c.tx.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM vims), (SELECT count(*) FROM vim_generations),
 		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM vim_shares), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
-		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors)
+		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
+		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

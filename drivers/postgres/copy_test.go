@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -93,6 +94,21 @@ func trial(t *testing.T) *sqlite.Store {
 			State: tree.State{Size: size + 1, Root: tree.Leaf([]byte{byte(size)})}, Time: time.Unix(10+size, 0).UTC(), Key: key.ID, Note: "note",
 		}))
 	}
+	for i, states := range [][]catalog.State{{}, {catalog.Uploading}, {catalog.Uploading, catalog.Processing, catalog.Enabled}} {
+		p := catalog.Package{ID: fmt.Sprint("package-", i), Project: "north", State: catalog.Created, UserData: `{"a":"b"}`, CreatedAt: time.Unix(int64(i), 0).UTC()}
+		must(s.CreatePackage(ctx, p, 0, entry))
+		for _, state := range states {
+			_, err := s.UpdatePackage(ctx, p.ID, func(p *catalog.Package) error {
+				p.State, p.Content, p.VNFDID, p.Size = state, "content-"+p.ID, "vnfd-"+p.ID, 7
+				return nil
+			}, entry)
+			must(err)
+			if state == catalog.Uploading {
+				must(s.AddChunk(ctx, p.ID, "content-"+p.ID, 0, []byte("some"), 0))
+				must(s.AddChunk(ctx, p.ID, "content-"+p.ID, 1, []byte("end"), 0))
+			}
+		}
+	}
 	return s
 }
 
@@ -105,9 +121,16 @@ type content struct {
 	Census  broker.Census
 	Signing []notary.Key
 	Signed  notary.Checkpoint
+
+	Packages []catalog.Package
+	Bytes    []string // of the package that is onboarded
 }
 
-func contentOf(t *testing.T, s broker.Store) content {
+func contentOf(t *testing.T, s interface {
+	broker.Store
+	catalog.Store
+},
+) content {
 	t.Helper()
 	var c content
 	var err error
@@ -141,6 +164,19 @@ func contentOf(t *testing.T, s broker.Store) content {
 	if c.Signed, err = s.LastCheckpoint(t.Context()); err != nil && !errors.Is(err, notary.ErrNone) {
 		t.Fatal(err)
 	}
+	if c.Packages, _, err = s.Packages(t.Context(), catalog.Filter{Page: broker.Page{Size: 1000}}); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; len(c.Packages) > 0; n++ {
+		b, err := s.Chunk(t.Context(), "content-package-2", n)
+		if errors.Is(err, broker.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Bytes = append(c.Bytes, string(b))
+	}
 	return c
 }
 
@@ -152,7 +188,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())
@@ -242,7 +278,7 @@ func TestCopyIsWholeOrNothing(t *testing.T) {
 			t.Errorf("Copy of %s = %v, want %q", what, err, c.want)
 		}
 		got := contentOf(t, mustOpen(t, o.DSN.Reveal()))
-		if len(got.VIMs)+len(got.Leases)+len(got.Keys)+len(got.Entries)+len(got.Census.VIMs)+len(got.Census.Leases) > 0 {
+		if len(got.VIMs)+len(got.Leases)+len(got.Keys)+len(got.Entries)+len(got.Packages)+len(got.Census.VIMs)+len(got.Census.Leases) > 0 {
 			t.Errorf("a failed copy of %s left %d VIMs, %d leases, %d entries", what, len(got.VIMs), len(got.Leases), len(got.Entries))
 		}
 	}

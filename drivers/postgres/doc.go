@@ -11,8 +11,8 @@
 //     or delete it
 //  3. the row that is changed (FOR UPDATE)
 //  4. what is counted (advisory): the live leases of a principal, a VIM and a
-//     project against their quotas; the epochs of a grant, to open one; the leases
-//     that need a generation
+//     project against their quotas; the VNF packages of a project; the epochs of a
+//     grant, to open one; the leases that need a generation
 //  5. the end of the audit chain (advisory), together with the commit
 //
 // Advisory locks queue in the order of arrival, so a change of a VIM is not kept

@@ -33,6 +33,8 @@ const (
 
 // unique names the rules of uniqueness as the schema does.
 var unique = map[string]rows.Unique{
+	"vnf_packages_pkey":                        rows.PackageID,
+	"package_vnfd_once_per_project":            rows.VNFD,
 	"vims_pkey":                                rows.VIMID,
 	"vim_name_once_per_project":                rows.VIMName,
 	"vim_default_once_per_project":             rows.VIMDefault,

@@ -15,6 +15,7 @@ const (
 	lockPrincipal  lockKind = "quota of principal"
 	lockVIMQuota   lockKind = "quota of VIM"
 	lockProject    lockKind = "quota of project"
+	lockPackages   lockKind = "packages of project"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's
 	lockChain      lockKind = "audit chain"

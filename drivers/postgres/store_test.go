@@ -6,6 +6,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
@@ -42,4 +43,8 @@ func TestJobs(t *testing.T) {
 
 func TestLifecycle(t *testing.T) {
 	conformance.Lifecycle(t, func(t *testing.T) conformance.LifecycleStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}
+
+func TestPackages(t *testing.T) {
+	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }

@@ -19,6 +19,9 @@ var unique = map[string]rows.Unique{
 	"vims.project":                          rows.VIMDefault,
 	"vims.created_by, vims.idempotency_key": rows.VIMKey,
 
+	"vnf_packages.id":                         rows.PackageID,
+	"vnf_packages.project, vnf_packages.vnfd": rows.VNFD,
+
 	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,
 

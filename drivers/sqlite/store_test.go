@@ -16,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/conformance"
 )
@@ -332,4 +333,8 @@ func TestRowsOfAListLeaveNothingInTheNext(t *testing.T) {
 	if len(leases) != 2 || leases[0].ID != "newer" || leases[0].Namespaces[0] == "newer" || leases[1].Namespaces[0] != "older" {
 		t.Errorf("a damaged lease and a sound one are listed as %+v", leases)
 	}
+}
+
+func TestPackages(t *testing.T) {
+	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
 }

@@ -39,6 +39,8 @@ const maxPath = 1024
 type CSAR struct {
 	// Entry is the path of the entry definitions: the main YAML file of the VNFD.
 	Entry string
+	// Manifest is the path of the manifest; empty where there is none.
+	Manifest string
 	// Artifacts are the files that the package declares, in the order of their paths.
 	Artifacts []Artifact
 
@@ -60,6 +62,20 @@ type Artifact struct {
 // their sizes, and the hash of each artifact that has one. A fault of the package is
 // an [*Error]; any other error is one of reading r.
 func Open(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
+	c, err := Reopen(r, size, limits)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range c.Artifacts {
+		if err := c.checkHash(a); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Reopen is Open for a package that Open has taken before: it compares no hashes.
+func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 	archive, err := zip.NewReader(r, size)
 	switch {
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum):
@@ -78,11 +94,6 @@ func Open(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 	if err := c.readMetadata(); err != nil {
 		return nil, err
 	}
-	for _, a := range c.Artifacts {
-		if err := c.checkHash(a); err != nil {
-			return nil, err
-		}
-	}
 	return c, nil
 }
 
@@ -96,7 +107,7 @@ func (c *CSAR) collect(entries []*zip.File) error {
 	for _, f := range entries {
 		name, folder := strings.CutSuffix(f.Name, "/")
 		if !plainPath(name) {
-			return fault("", "holds an entry whose path is not a plain relative one: %q", shorten(f.Name))
+			return fault("", "holds an entry whose path is not a plain relative one: %q", Printable(f.Name))
 		}
 		switch mode := f.Mode(); {
 		case folder && mode&fs.ModeSymlink == 0:
@@ -135,7 +146,8 @@ func plainPath(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' })
 }
 
-func shorten(s string) string { return strings.ToValidUTF8(s[:min(len(s), 100)], "?") }
+// Printable is what is repeated of a text of a package or of a request about one.
+func Printable(s string) string { return strings.ToValidUTF8(s[:min(len(s), 100)], "?") }
 
 // apart refuses entries whose bytes overlap: a small archive that unpacks to a vast one.
 func apart(entries []*zip.File) error {

@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-const metaFile = "TOSCA-Metadata/TOSCA.meta"
+// MetaFile is where a package says what is in it (SOL004 clause 4.1.2.3).
+const MetaFile = "TOSCA-Metadata/TOSCA.meta"
 
 // algorithms are the hashes that SOL004 names, and how people spell them.
 var algorithms = map[string]func() hash.Hash{
@@ -26,17 +27,17 @@ var algorithms = map[string]func() hash.Hash{
 func (c *CSAR) readMetadata() error {
 	manifest := ""
 	declared := map[string]Artifact{}
-	if c.Has(metaFile) {
-		blocks, err := c.blocks(metaFile)
+	if c.Has(MetaFile) {
+		blocks, err := c.blocks(MetaFile)
 		if err != nil {
 			return err
 		}
 		if len(blocks) == 0 || blocks[0]["Entry-Definitions"] == "" {
-			return fault(metaFile, "does not name its Entry-Definitions")
+			return fault(MetaFile, "does not name its Entry-Definitions")
 		}
 		c.Entry = blocks[0]["Entry-Definitions"]
 		manifest = cmp.Or(blocks[0]["ETSI-Entry-Manifest"], blocks[0]["Entry-Manifest"])
-		if err := c.declare(declared, metaFile, "Name", blocks[1:]); err != nil {
+		if err := c.declare(declared, MetaFile, "Name", blocks[1:]); err != nil {
 			return err
 		}
 	} else {
@@ -52,6 +53,7 @@ func (c *CSAR) readMetadata() error {
 		return fault(c.Entry, "is named as the entry definitions and is not there")
 	}
 	if manifest != "" {
+		c.Manifest = manifest
 		blocks, err := c.blocks(manifest)
 		if err != nil {
 			return err
@@ -76,7 +78,7 @@ func (c *CSAR) rootDefinitions() (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", fault("", "holds neither %s nor exactly one YAML file at its root", metaFile)
+		return "", fault("", "holds neither %s nor exactly one YAML file at its root", MetaFile)
 	}
 	return found[0], nil
 }
@@ -114,7 +116,7 @@ func (c *CSAR) blocks(name string) ([]map[string]string, error) {
 				blocks = append(blocks, block)
 			}
 			if _, twice := block[key]; twice {
-				return nil, fault(name, "says %s twice, the second time in line %d", shorten(key), i+1)
+				return nil, fault(name, "says %s twice, the second time in line %d", Printable(key), i+1)
 			}
 			block[key], last = strings.TrimSpace(value), key
 		}
@@ -134,7 +136,7 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 		before, twice := declared[name]
 		switch {
 		case !plainPath(name):
-			return fault(from, "names a file whose path is not a plain relative one: %q", shorten(name))
+			return fault(from, "names a file whose path is not a plain relative one: %q", Printable(name))
 		case !c.Has(name):
 			return fault(name, "is named in %s and is not there", from)
 		case seen[name]:
@@ -170,22 +172,45 @@ func spelled(algorithm string) string {
 	return a
 }
 
+// Hashed returns the artifacts, each with a hash: the one that the package says, or its SHA-256.
+func (c *CSAR) Hashed() ([]Artifact, error) {
+	all := slices.Clone(c.Artifacts)
+	for i, a := range all {
+		if a.Hash != "" {
+			continue
+		}
+		a.Algorithm = "SHA-256"
+		sum, err := c.sum(a)
+		if err != nil {
+			return nil, err
+		}
+		all[i].Algorithm, all[i].Hash = a.Algorithm, sum
+	}
+	return all, nil
+}
+
+// sum is the hash that a file has, in hex.
+func (c *CSAR) sum(a Artifact) (string, error) {
+	r, _, err := c.Stream(a.Path)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	sum := algorithms[a.Algorithm]()
+	if _, err := io.Copy(sum, r); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
 // checkHash compares a file with the hash that the package says it has.
 func (c *CSAR) checkHash(a Artifact) error {
 	if a.Hash == "" {
 		return nil
 	}
-	r, _, err := c.Stream(a.Path)
-	if err != nil {
-		return err
+	sum, err := c.sum(a)
+	if err == nil && sum != a.Hash {
+		err = fault(a.Path, "does not have the hash that the package says")
 	}
-	defer r.Close()
-	sum := algorithms[a.Algorithm]()
-	if _, err := io.Copy(sum, r); err != nil {
-		return err
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != a.Hash {
-		return fault(a.Path, "does not have the hash that the package says")
-	}
-	return nil
+	return err
 }

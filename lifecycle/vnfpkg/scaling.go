@@ -37,7 +37,7 @@ func scaling(f definitions, fl *Flavour) error {
 			}
 			for _, t := range p.Targets {
 				if _, ok := fl.VDUs[t]; !ok && kind != typeAspects && kind != typeLevels {
-					return fault(f.path, "has a policy of type %s in line %d for %s, which is no VDU of flavour %s", kind, p.Properties.Line, shorten(t), fl.ID)
+					return fault(f.path, "has a policy of type %s in line %d for %s, which is no VDU of flavour %s", kind, p.Properties.Line, Printable(t), fl.ID)
 				}
 			}
 		}
@@ -186,16 +186,16 @@ func complete(f definitions, fl *Flavour) error {
 		}
 	}
 	if _, ok := fl.Levels[fl.DefaultLevel]; fl.DefaultLevel != "" && !ok {
-		return fault(f.path, "names the default level %s, which it does not describe", shorten(fl.DefaultLevel))
+		return fault(f.path, "names the default level %s, which it does not describe", Printable(fl.DefaultLevel))
 	}
 	for id, l := range fl.Levels {
 		for aspect, level := range l.Scale {
 			if a, ok := fl.Aspects[aspect]; !ok || level < 0 || level > a.MaxLevel {
-				return fault(f.path, "puts aspect %s of level %s where it cannot be", shorten(aspect), shorten(id))
+				return fault(f.path, "puts aspect %s of level %s where it cannot be", Printable(aspect), Printable(id))
 			}
 		}
 		if slices.ContainsFunc(values(l.Instances), func(n int) bool { return !sane(n) }) {
-			return fault(f.path, "gives level %s a number of instances that is negative or over %d", shorten(id), maxInstances)
+			return fault(f.path, "gives level %s a number of instances that is negative or over %d", Printable(id), maxInstances)
 		}
 	}
 	return nil

@@ -17,6 +17,11 @@ type VNFD struct {
 	ProductName     string
 	SoftwareVersion string
 	Version         string
+	// VNFMInfo names the VNFMs that the VNF is for.
+	VNFMInfo []string
+	// Scripts names the operations of the interface Vnflcm that run code of the package,
+	// sorted: "instantiate_start". An empty list needs no code to be run.
+	Scripts []string
 	// Flavours are the deployment flavours by their id; there is at least one.
 	Flavours map[string]Flavour
 	// DefaultFlavour is the flavour_id that the VNF's type has by default; it may be empty.
@@ -116,6 +121,7 @@ type template struct {
 	Type       string               `yaml:"type"`
 	Properties map[string]yaml.Node `yaml:"properties"`
 	Artifacts  map[string]yaml.Node `yaml:"artifacts"`
+	Interfaces map[string]yaml.Node `yaml:"interfaces"`
 }
 
 // Descriptor reads the package's VNFD. A fault of it is an [*Error].
@@ -143,6 +149,16 @@ func (c *CSAR) Descriptor() (VNFD, error) {
 		return VNFD{}, fault(c.Entry, "describes no deployment flavour: no substitution_mappings has a flavour_id")
 	}
 	return d.vnfd, nil
+}
+
+// Definitions lists the YAML files of the descriptor: the entry definitions first.
+func (c *CSAR) Definitions() ([]string, error) {
+	files, err := c.definitions()
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.path
+	}
+	return names, err
 }
 
 // definitions reads the entry definitions and all they import, each once.
@@ -249,22 +265,83 @@ func (d *descriptor) identify(f definitions) {
 				*field = get(property)
 			}
 		}
+		if len(d.vnfd.VNFMInfo) == 0 {
+			list, ok := t.Properties["vnfm_info"]
+			if !ok {
+				list = d.property(t.Type, "vnfm_info")
+			}
+			for _, item := range list.Content {
+				d.vnfd.VNFMInfo = append(d.vnfd.VNFMInfo, item.Value)
+			}
+		}
+		for _, operation := range scripts(t) {
+			if !slices.Contains(d.vnfd.Scripts, operation) {
+				d.vnfd.Scripts = append(d.vnfd.Scripts, operation)
+			}
+		}
 	}
+	slices.Sort(d.vnfd.Scripts)
 }
 
-// fallback is the default of a type's property, or of the one it derives from.
+// noScript is the implementation of an operation that has none, as packages of Tacker spell it.
+const noScript = "noop"
+
+// scripts are the operations of a VNF's life-cycle interface that have an implementation.
+func scripts(t template) []string {
+	var found []string
+	implemented := func(name string, n *yaml.Node) {
+		var operation struct {
+			Implementation yaml.Node `yaml:"implementation"`
+		}
+		switch {
+		case n.Kind == yaml.MappingNode && n.Decode(&operation) == nil:
+			if i := operation.Implementation; !i.IsZero() && i.Tag != "!!null" && i.Value != noScript {
+				found = append(found, name)
+			}
+		case n.Kind == yaml.ScalarNode && n.Tag != "!!null" && n.Value != "" && n.Value != noScript:
+			found = append(found, name)
+		}
+	}
+	for name, n := range t.Interfaces {
+		if name != "Vnflcm" {
+			continue
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			switch key, value := n.Content[i].Value, n.Content[i+1]; key {
+			case "type", "inputs", "notifications":
+			case "operations": // TOSCA 1.3
+				for j := 0; j+1 < len(value.Content); j += 2 {
+					implemented(value.Content[j].Value, value.Content[j+1])
+				}
+			default:
+				implemented(key, value)
+			}
+		}
+	}
+	return found
+}
+
+// fallback is the default of a type's property, where it is a text.
 func (d *descriptor) fallback(name, property string) string {
+	if n := d.property(name, property); n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return ""
+}
+
+// property is the default of a type's property, or of the one it derives from.
+func (d *descriptor) property(name, property string) yaml.Node {
 	for range 32 {
 		t, ok := d.types[name]
 		if !ok {
-			return ""
+			break
 		}
-		if p, ok := t.Properties[property]; ok && p.Default.Kind == yaml.ScalarNode {
-			return p.Default.Value
+		if p, ok := t.Properties[property]; ok && !p.Default.IsZero() {
+			return p.Default
 		}
 		name = t.DerivedFrom
 	}
-	return ""
+	return yaml.Node{}
 }
 
 // flavour reads the deployment flavour that a file describes, if it does.
@@ -274,7 +351,7 @@ func (d *descriptor) flavour(f definitions) error {
 		return nil
 	}
 	if _, twice := d.vnfd.Flavours[id.Value]; twice {
-		return fault(f.path, "describes flavour %s, which another file describes too", shorten(id.Value))
+		return fault(f.path, "describes flavour %s, which another file describes too", Printable(id.Value))
 	}
 	fl := Flavour{ID: id.Value, VDUs: map[string]VDU{}, Aspects: map[string]Aspect{}, Levels: map[string]Level{}, steps: map[string]string{}}
 	for name, t := range f.Topology.Templates {

@@ -67,6 +67,9 @@ const (
 	DetailCredentialID = "credential-id"
 	// DetailAuditKey is the id of a key that signs checkpoints of the log.
 	DetailAuditKey = "auditKey"
+	// DetailPackage is the id of a VNF package, DetailVNFD that of its descriptor.
+	DetailPackage = "package"
+	DetailVNFD    = "vnfd"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )

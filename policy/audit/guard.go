@@ -175,6 +175,8 @@ func (g *Guard) sees(p policy.Principal, res policy.Resource) bool {
 		return g.Allows(p, policy.LeaseShow, res)
 	case policy.KindVNFInstance:
 		return g.Allows(p, policy.VNFShow, res)
+	case policy.KindPackage:
+		return g.Allows(p, policy.PackageShow, res)
 	}
 	return true
 }

@@ -70,6 +70,13 @@ var deaths = map[string][]scenario{
 	"audit.key-switched":      {rotatingAuditKey},
 	"audit.key-dropped":       {settlingAnAuditKey},
 
+	"package.intent":     {uploading, uploadingInVain},
+	"package.chunk":      {uploading, uploadingInVain},
+	"package.received":   {uploading, uploadingInVain},
+	"package.processing": {uploading, uploadingInVain},
+	"package.undone":     {uploadingInVain},
+	"package.onboarded":  {uploading},
+
 	"delete.draining":  {draining},
 	"delete.revoked":   {draining, goingOnDraining},
 	"delete.forgotten": {draining, goingOnDraining},

@@ -136,49 +136,73 @@ type request struct {
 	header http.Header
 	// media is the media type of the answer; empty means JSON. Any other is read into a *[]byte.
 	media string
+	// stream is a body of size bytes that is no JSON.
+	stream io.Reader
+	size   int64
 }
 
 // do makes one call and decodes the answer into out, unless that is nil. It
 // returns the status of an answer that is not an error.
 func (c *Client) do(ctx context.Context, q request, out any) (int, error) {
+	status, _, err := c.call(ctx, q, out)
+	return status, err
+}
+
+// ask is do for an answer whose header counts.
+func (c *Client) ask(ctx context.Context, q request, out any) (http.Header, error) {
+	_, header, err := c.call(ctx, q, out)
+	return header, err
+}
+
+func (c *Client) call(ctx context.Context, q request, out any) (int, http.Header, error) {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	r, err := c.build(ctx, q)
+	answer, err := c.send(ctx, q)
 	if err != nil {
-		return 0, err
-	}
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return 0, fmt.Errorf("asking the broker at %s: %w", c.base.Host, err)
+		return Status(err), nil, err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return answer.StatusCode, c.problem(answer)
-	}
 	if out == nil || answer.StatusCode == http.StatusNoContent {
-		return answer.StatusCode, nil
+		return answer.StatusCode, answer.Header, nil
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != cmp.Or(q.media, v1.MediaType) {
-		return answer.StatusCode, fmt.Errorf("%s does not answer as a broker does: not %s", c.base.Host, cmp.Or(q.media, "JSON"))
+		return answer.StatusCode, nil, fmt.Errorf("%s does not answer as a broker does: not %s", c.base.Host, cmp.Or(q.media, "JSON"))
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
-		return answer.StatusCode, fmt.Errorf("reading the answer of %s: %w", c.base.Host, err)
+		return answer.StatusCode, nil, fmt.Errorf("reading the answer of %s: %w", c.base.Host, err)
 	}
 	if len(body) > maxAnswer {
-		return answer.StatusCode, fmt.Errorf("the answer of %s is larger than %d MiB", c.base.Host, maxAnswer>>20)
+		return answer.StatusCode, nil, fmt.Errorf("the answer of %s is larger than %d MiB", c.base.Host, maxAnswer>>20)
 	}
 	if text, raw := out.(*[]byte); raw {
 		*text = body
-		return answer.StatusCode, nil
+		return answer.StatusCode, answer.Header, nil
 	}
 	if err := v1.DecodeAnswer(body, out); err != nil {
-		return answer.StatusCode, fmt.Errorf("decoding the answer of %s: %w", c.base.Host, err)
+		return answer.StatusCode, nil, fmt.Errorf("decoding the answer of %s: %w", c.base.Host, err)
 	}
-	return answer.StatusCode, nil
+	return answer.StatusCode, answer.Header, nil
+}
+
+// send makes one call, and returns an answer that is not an error. The caller closes its body.
+func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
+	r, err := c.build(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("asking the broker at %s: %w", c.base.Host, err)
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		defer answer.Body.Close()
+		return nil, c.problem(answer)
+	}
+	return answer, nil
 }
 
 // escape makes one path segment of a name; one of dots would otherwise walk the path.
@@ -191,7 +215,7 @@ func escape(segment string) string {
 
 // build writes the request; here the secrets of the body are revealed.
 func (c *Client) build(ctx context.Context, q request) (*http.Request, error) {
-	var body io.Reader
+	body := q.stream
 	if q.body != nil {
 		var b bytes.Buffer
 		if err := v1.Encode(&b, q.body); err != nil {
@@ -217,6 +241,9 @@ func (c *Client) build(ctx context.Context, q request) (*http.Request, error) {
 	r.Header.Set("Accept", cmp.Or(q.media, v1.MediaType))
 	if q.body != nil {
 		r.Header.Set("Content-Type", v1.MediaType)
+	}
+	if q.stream != nil {
+		sized(r, q.size)
 	}
 	if !c.token.Empty() {
 		r.Header.Set("Authorization", "Bearer "+c.token.Reveal())

@@ -147,7 +147,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 	about := func(kind policy.Kind, fields strictyaml.Fields) strictyaml.Reader {
 		return func(n *yaml.Node, at string) {
 			if q.Resource.Kind != "" {
-				d.Fault(n, at, "is one thing too many: a question is about a vim, a lease or a project")
+				d.Fault(n, at, "is one thing too many: a question is about a vim, a lease, a package or a project")
 			}
 			q.Resource.Kind = kind
 			d.Mapping(n, at, fields)
@@ -167,6 +167,10 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 		"lease": about(policy.KindLease, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "owner": d.Text(&q.Resource.Owner), "vimProject": d.Text(&q.Resource.VIMProject),
 			"vimName": d.Text(&q.Resource.VIMName), "vimType": d.Text(&q.Resource.VIMType),
+		}),
+		"package": about(policy.KindPackage, strictyaml.Fields{
+			"project": d.Text(&q.Resource.Project), "provider": d.Text(&q.Resource.Provider), "product": d.Text(&q.Resource.Product),
+			"version": d.Text(&q.Resource.Version), "labels": labelMap(d, &q.Resource.Labels),
 		}),
 		"wish": d.Section(strictyaml.Fields{
 			"ttl": d.Duration(&q.Wish.TTL), "role": d.Text(&q.Wish.Role), "namespaces": d.Texts(&q.Wish.Namespaces),

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -48,6 +49,10 @@ type config struct {
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
+	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm.
+	SOL003 struct{ Enabled bool }
+	// Packages are [catalog.DefaultTerms] where the file says nothing.
+	Packages catalog.Terms
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
 	TrustedProxies struct {
 		Networks []string
@@ -99,6 +104,7 @@ func defaults(env console.Environment) config {
 		DataDir:       stateDir(env),
 		Terms:         broker.DefaultTerms(),
 		Audit:         auditConfig{ReadsOneIn: 1},
+		Packages:      catalog.DefaultTerms(),
 		LogFormat:     "json",
 		ShutdownGrace: 30 * time.Second,
 	}
@@ -149,6 +155,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 				}
 			},
 		}),
+		"sol003": d.Section(strictyaml.Fields{
+			"enabled": d.Flag(&c.SOL003.Enabled),
+		}),
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
 			"header":   d.Text(&c.TrustedProxies.Header),
@@ -195,6 +204,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
+			"packages":     d.Count(&c.Packages.PerProject),
+			"packageMiB":   mebibytes(d, &c.Packages.MaxSize),
+			"packagesMiB":  mebibytes(d, &c.Packages.BytesPerProject),
 		}),
 		"audit": func(n *yaml.Node, at string) {
 			allowed := c.Audit.fields(d)
@@ -218,6 +230,15 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"format": d.Text(&c.LogFormat),
 		}),
 		"shutdownGrace": d.Duration(&c.ShutdownGrace),
+	}
+}
+
+// mebibytes reads a number of bytes, which is written in MiB.
+func mebibytes(d *strictyaml.Document, to *int64) strictyaml.Reader {
+	return func(n *yaml.Node, at string) {
+		count := int(*to >> 20)
+		d.Count(&count)(n, at)
+		*to = int64(count) << 20
 	}
 }
 
@@ -300,6 +321,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	c.Audit.validate(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
+	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
 	need(c.Terms.CheckpointEvery >= time.Second, "audit.checkpointInterval", "must be at least 1s")
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")

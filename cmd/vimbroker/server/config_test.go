@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -65,7 +66,8 @@ egress:
   projects:
     lab: {allowLoopback: true}
 lease: {defaultTTL: 30m, maxTTL: 8h, trial: always, escalatingNamespaces: [argocd, flux-system]}
-quota: {perPrincipal: 5, perVIM: 0, perProject: 50}
+quota: {perPrincipal: 5, perVIM: 0, perProject: 50, packages: 7, packageMiB: 8, packagesMiB: 0}
+sol003: {enabled: true}
 checkInterval: 1m
 log: {level: debug, format: text}
 shutdownGrace: 5s
@@ -76,6 +78,9 @@ shutdownGrace: 5s
 	}
 	if got, want := c.Terms.Quota, (broker.Quota{PerPrincipal: 5, PerProject: 50}); got != want {
 		t.Errorf("Quota = %+v, want %+v", got, want)
+	}
+	if got, want := c.Packages, (catalog.Terms{PerProject: 7, MaxSize: 8 << 20}); got != want || !c.SOL003.Enabled {
+		t.Errorf("Packages = %+v, want %+v; SOL003 is served: %v", got, want, c.SOL003.Enabled)
 	}
 	if c.Terms.DefaultTTL != 30*time.Minute || c.Terms.MaxTTL != 8*time.Hour || c.Terms.CheckEvery != time.Minute || c.ShutdownGrace != 5*time.Second {
 		t.Errorf("durations = %+v, %v", c.Terms, c.ShutdownGrace)

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
 
@@ -109,6 +110,7 @@ func (c *databaseConfig) named() any {
 type store interface {
 	broker.Store
 	onboard.Store
+	catalog.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error

@@ -134,11 +134,11 @@ func (p *program) dbCopyCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "copy",
 		Short: "Copy a server's embedded database into PostgreSQL",
-		Long: `Copy VIMs, leases, the list of keys to destroy and the audit log of a stopped
-server into an empty PostgreSQL database: all of it or nothing. The command
-makes the schema, counts what it copied, and verifies the audit log. It
-refuses while a server uses the embedded database, and if the PostgreSQL
-database is not empty.
+		Long: `Copy VIMs, leases, the list of keys to destroy, VNF packages and the audit log
+of a stopped server into an empty PostgreSQL database: all of it or nothing.
+The command makes the schema, counts what it copied, and verifies the audit
+log. It refuses while a server uses the embedded database, and if the
+PostgreSQL database is not empty.
 
 Keys are not in the database: the new servers need the key stores of the old
 one. Do not start a server on the embedded database again: two servers that
@@ -160,8 +160,8 @@ know the same credentials destroy each other's keys.`,
 		if err = errors.Join(err, source.Close()); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.Out, "copied %d VIMs, %d leases, %d keys to destroy, %d audit entries (verified)\n",
-			n.VIMs, n.Leases, n.RetiredKeys, n.Entries)
+		_, err = fmt.Fprintf(p.Out, "copied %d VIMs, %d leases, %d keys to destroy, %d VNF packages, %d audit entries (verified)\n",
+			n.VIMs, n.Leases, n.RetiredKeys, n.Packages, n.Entries)
 		return err
 	})
 	c.Flags().StringVar(&from, "from", "", "the embedded database's file (default: vimbroker.db in dataDir)")

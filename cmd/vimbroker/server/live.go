@@ -132,7 +132,8 @@ var restartKeys = map[string]func(config) any{
 	"lease": func(c config) any {
 		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
 	},
-	"quota":          func(c config) any { return c.Terms.Quota },
+	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Packages} },
+	"sol003":         func(c config) any { return c.SOL003 },
 	"callers":        func(c config) any { return c.Callers },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },

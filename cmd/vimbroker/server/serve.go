@@ -50,6 +50,7 @@ is left out means:
   callers:                    # none: Keystone tokens are not taken
     keystone: {authURL: , auth: {...}}
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
+  sol003: {enabled: false}    # /vnfpkgm of ETSI's SOL003; on with --dev
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: [vimbroker.io/]   # need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies
@@ -60,7 +61,8 @@ is left out means:
     projects: {}              # project: {allowLoopback, networks, ports}
   lease: {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false}
   quota:                      # live leases; 0: no bound
-    {perPrincipal: 1000, perVIM: 10000, perProject: 10000}
+    {perPrincipal: 1000, perVIM: 10000, perProject: 10000,
+     packages: 1000, packageMiB: 2048, packagesMiB: 20480}  # of a project
   checkInterval: 5m
   audit:
     readsOneIn: 1             # of reads the log has one in so many; 0: none

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -46,6 +49,7 @@ type server struct {
 	broker  *starting
 	capi    *clusterapi.Driver
 	onboard *onboard.Onboarding
+	catalog *catalog.Catalog
 	handler http.Handler
 }
 
@@ -120,6 +124,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		return nil, errors.Join(err, s.Close())
 	}
 	s.broker = &starting{Broker: b}
+	s.catalog = catalog.New(catalog.Options{Store: store, Policy: s.live, Log: log, Terms: c.Packages, Reads: reads, Now: store.Now})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
@@ -136,6 +141,9 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 			o.Keystone = k.AuthURL
 		}
 		doors = append(doors, tacker.Door(o))
+	}
+	if c.SOL003.Enabled {
+		doors = append(doors, vnfpkgm.Door(s.catalog))
 	}
 	s.handler = api.New(api.Options{
 		Doors: doors, Authenticator: s.live, Census: s.broker, Clusters: s.onboard, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
@@ -234,7 +242,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, s.broker.Passes(), s.log, s.onboard.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes()), s.log, s.onboard.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil
@@ -267,7 +275,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			failed = s.broker.Settle(ctx, began)
+			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began))
 		}()
 		patience := time.NewTimer(settlePatience)
 		defer patience.Stop()

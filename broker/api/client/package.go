@@ -1,0 +1,178 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// packageVersion is the version of ETSI's package management that is spoken.
+const packageVersion = "2.1.0"
+
+// uploadTime bounds the transfer of a package whose context has no deadline.
+const uploadTime = time.Hour
+
+// Package is a VNF package (VnfPkgInfo of ETSI GS NFV-SOL 003), with what this server adds.
+type Package struct {
+	ID               string          `json:"id"`
+	VNFDID           string          `json:"vnfdId,omitempty"`
+	Provider         string          `json:"vnfProvider,omitempty"`
+	ProductName      string          `json:"vnfProductName,omitempty"`
+	SoftwareVersion  string          `json:"vnfSoftwareVersion,omitempty"`
+	VNFDVersion      string          `json:"vnfdVersion,omitempty"`
+	OnboardingState  string          `json:"onboardingState"`
+	OperationalState string          `json:"operationalState"`
+	UsageState       string          `json:"usageState"`
+	UserDefinedData  json.RawMessage `json:"userDefinedData,omitempty"`
+	Artifacts        []Artifact      `json:"additionalArtifacts,omitempty"`
+	Own              PackageFacts    `json:"vimbroker"`
+}
+
+// Artifact is a file that a package declares.
+type Artifact struct {
+	Path     string `json:"artifactPath"`
+	Checksum string `json:"checksum"`
+}
+
+// PackageFacts are what the standard has no attribute for. Size is in bytes.
+type PackageFacts struct {
+	Project     string    `json:"project"`
+	Size        int64     `json:"size,omitempty"`
+	SHA256      string    `json:"sha256,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+	OnboardedAt time.Time `json:"onboardedAt,omitzero"`
+}
+
+// packages is a request about packages; the path follows /vnfpkgm/v2/vnf_packages.
+func packages(method string, body any, path ...string) request {
+	return request{
+		method: method, path: append([]string{"vnfpkgm", "v2", "vnf_packages"}, path...), body: body,
+		header: http.Header{"Version": {packageVersion}},
+	}
+}
+
+// CreatePackage makes a package without content. userData may be nil.
+func (c *Client) CreatePackage(ctx context.Context, userData map[string]string) (Package, error) {
+	in := struct {
+		UserDefinedData map[string]string `json:"userDefinedData,omitempty"`
+	}{userData}
+	var p Package
+	_, err := c.do(ctx, packages(http.MethodPost, in), &p)
+	return p, err
+}
+
+// UploadPackage sends the content of a package, of that size, and returns when it is onboarded.
+func (c *Client) UploadPackage(ctx context.Context, id string, content io.Reader, size int64) error {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, uploadTime)
+		defer cancel()
+	}
+	q := packages(http.MethodPut, nil, id, "package_content")
+	q.stream, q.size = content, size
+	_, err := c.do(ctx, q, nil)
+	return err
+}
+
+// Package returns one, by its id.
+func (c *Client) Package(ctx context.Context, id string) (Package, error) {
+	var p Package
+	_, err := c.do(ctx, packages(http.MethodGet, nil, id), &p)
+	return p, err
+}
+
+// EnablePackage makes a package one that VNF instances can be made from, or none.
+func (c *Client) EnablePackage(ctx context.Context, id string, on bool) error {
+	state := "DISABLED"
+	if on {
+		state = "ENABLED"
+	}
+	_, err := c.do(ctx, packages(http.MethodPatch, map[string]string{"operationalState": state}, id), nil)
+	return err
+}
+
+// DeletePackage deletes a package that is disabled and not in use.
+func (c *Client) DeletePackage(ctx context.Context, id string) error {
+	_, err := c.do(ctx, packages(http.MethodDelete, nil, id), nil)
+	return err
+}
+
+// DownloadPackage writes the content of a package, and returns how many bytes it has.
+func (c *Client) DownloadPackage(ctx context.Context, id string, to io.Writer) (int64, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, uploadTime)
+		defer cancel()
+	}
+	answer, err := c.send(ctx, packages(http.MethodGet, nil, id, "package_content"))
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	n, err := io.Copy(to, answer.Body)
+	if err == nil && answer.ContentLength >= 0 && n != answer.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return n, fmt.Errorf("downloading the package from %s: %w", c.base.Host, err)
+	}
+	return n, nil
+}
+
+// AllPackages walks every page of the packages that the caller may see, oldest first.
+func (c *Client) AllPackages(ctx context.Context) iter.Seq2[Package, error] {
+	return func(yield func(Package, error) bool) {
+		for marker := ""; ; {
+			q := packages(http.MethodGet, nil)
+			q.query = url.Values{"all_fields": {""}}
+			set(q.query, "nextpage_opaque_marker", marker)
+			var page []Package
+			header, err := c.ask(ctx, q, &page)
+			if err != nil {
+				yield(Package{}, err)
+				return
+			}
+			for _, p := range page {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			next := nextMarker(header)
+			switch next {
+			case "":
+				return
+			case marker:
+				yield(Package{}, errSamePage)
+				return
+			}
+			marker = next
+		}
+	}
+}
+
+// nextMarker reads the marker of the next page from the header Link; empty at the end.
+func nextMarker(h http.Header) string {
+	for _, link := range h.Values("Link") {
+		target, params, ok := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		if !ok || !strings.Contains(strings.ReplaceAll(params, " ", ""), `rel="next"`) {
+			continue
+		}
+		if u, err := url.Parse(target); err == nil {
+			return u.Query().Get("nextpage_opaque_marker")
+		}
+	}
+	return ""
+}
+
+// sized is a body of known length, which is sent only when the server wants it.
+func sized(r *http.Request, size int64) {
+	r.ContentLength = size
+	r.Header.Set("Content-Type", "application/zip")
+	r.Header.Set("Expect", "100-continue")
+}

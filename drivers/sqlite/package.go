@@ -1,0 +1,311 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	packageColumns = `id, document, state, touched_at, revision,
+		EXISTS (SELECT 1 FROM vnf_package_uses u WHERE u.package = vnf_packages.id)`
+	packageByID   = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE id = ?`
+	packageByVNFD = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE project = ? AND vnfd = ? AND vnfd <> ''`
+	readChunk     = `SELECT bytes FROM vnf_package_chunks WHERE content = ? AND number = ?`
+	contentGone   = `SELECT content FROM vnf_contents_gone LIMIT 1`
+)
+
+var (
+	packageForUpdate = prepared(packageByID)
+	countPackages    = prepared(`SELECT count(*) FROM vnf_packages WHERE project = ?`)
+	insertPackage    = prepared(`INSERT INTO vnf_packages (id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	// An upload that begins, or is undone, has no bytes yet.
+	updatePackage = prepared(`UPDATE vnf_packages SET state = ?, vnfd = ?, stored = iif(content = ?, stored, 0), content = ?,
+		touched_at = ?, revision = ?, document = ? WHERE id = ?`)
+	deletePackage = prepared(`DELETE FROM vnf_packages WHERE id = ?`)
+	touchPackage  = prepared(`UPDATE vnf_packages SET touched_at = ? WHERE id = ? AND content = ? AND state IN ('uploading', 'processing')`)
+
+	growPackage = prepared(`UPDATE vnf_packages SET stored = stored + ? WHERE id = ? AND content = ? AND state = 'uploading' RETURNING project`)
+	countBytes  = prepared(`SELECT sum(stored) FROM vnf_packages WHERE project = ?`)
+	insertChunk = prepared(`INSERT INTO vnf_package_chunks (content, number, bytes) VALUES (?, ?, ?)`)
+	dropContent = prepared(`INSERT INTO vnf_contents_gone (content) VALUES (?) ON CONFLICT DO NOTHING`)
+	sweepChunks = prepared(`DELETE FROM vnf_package_chunks WHERE rowid IN (SELECT rowid FROM vnf_package_chunks WHERE content = ? LIMIT ?)`)
+	sweptClean  = prepared(`DELETE FROM vnf_contents_gone WHERE content = ?`)
+)
+
+// CreatePackage stores a new package.
+func (s *Store) CreatePackage(ctx context.Context, p catalog.Package, limit int, e audit.Entry) error {
+	p.Revision = 1
+	err := s.write(ctx, func(t txn) error {
+		var n int
+		if err := t.queryRow(countPackages, p.Project).Scan(&n); err != nil {
+			return translate(err)
+		}
+		if limit > 0 && n >= limit {
+			return rows.PackagesUsedUp(limit)
+		}
+		if _, err := t.exec(insertPackage, p.ID, p.Project, p.State, p.VNFDID, p.Content, 0,
+			rows.Micro(p.CreatedAt), rows.Micro(p.TouchedAt), p.Revision, p.Document()); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	if err != nil {
+		return fmt.Errorf("creating VNF package %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// Package returns one by its id.
+func (s *Store) Package(ctx context.Context, id string) (catalog.Package, error) {
+	found, err := s.query(ctx, packageByID, id)
+	p, err := onePackage(collect(found, err, scanPackage))
+	if err != nil {
+		return catalog.Package{}, fmt.Errorf("reading VNF package %s: %w", id, err)
+	}
+	return p, nil
+}
+
+// PackageOfVNFD returns the package of a project with that descriptor.
+func (s *Store) PackageOfVNFD(ctx context.Context, project, vnfd string) (catalog.Package, error) {
+	found, err := s.query(ctx, packageByVNFD, project, vnfd)
+	p, err := onePackage(collect(found, err, scanPackage))
+	if err != nil {
+		return catalog.Package{}, fmt.Errorf("reading the VNF package of a VNFD: %w", err)
+	}
+	return p, nil
+}
+
+// Packages lists by age.
+func (s *Store) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error) {
+	size, after, err := rows.ReadPage[rows.PackagePosition](f.Page)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
+	}
+	var c rows.Conditions
+	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	c.AddIf(f.VNFD != "", `vnfd = ?`, f.VNFD)
+	c.AddIf(f.Onboarded, `state IN ('enabled', 'disabled')`)
+	c.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, rows.Micro(f.SilentSince))
+	if after != nil {
+		c.Add(`(created_at, id) > (?, ?)`, after.CreatedAt, after.ID)
+	}
+	text, args := c.SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
+	found, err := s.query(ctx, text+` ORDER BY created_at, id LIMIT ?+0`, append(args, size+1)...)
+	all, err := collect(found, err, scanPackage)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
+	}
+	all, next := rows.Cut(all, size, packagePosition)
+	return all, next, nil
+}
+
+func packagePosition(p catalog.Package) string {
+	return rows.Token(rows.PackagePosition{CreatedAt: rows.Micro(p.CreatedAt), ID: p.ID})
+}
+
+func onePackage(found []catalog.Package, err error) (catalog.Package, error) {
+	return rows.First("VNF package", found, err)
+}
+
+func scanPackage(row *sql.Rows) (catalog.Package, error) {
+	var id, document string
+	var stored catalog.Package
+	if err := row.Scan(&id, &document, &stored.State, moment{&stored.TouchedAt}, &stored.Revision, &stored.InUse); err != nil {
+		return stored, err
+	}
+	p, err := catalog.OfDocument(document)
+	p.State, p.TouchedAt, p.Revision, p.InUse = stored.State, stored.TouchedAt, stored.Revision, stored.InUse
+	return p, err
+}
+
+func (t txn) pkg(id string) (catalog.Package, error) {
+	found, err := t.query(packageForUpdate, id)
+	return onePackage(collect(found, err, scanPackage))
+}
+
+// UpdatePackage changes a package by a function.
+func (s *Store) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
+	var stored catalog.Package
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, func(t txn) error {
+		old, err := t.pkg(id)
+		if err != nil {
+			return err
+		}
+		next := old
+		if refusal = change(&next); refusal != nil {
+			return refusal
+		}
+		if stored, err = old.Moved(next); err != nil {
+			return err
+		}
+		if _, err := t.exec(updatePackage, stored.State, stored.VNFDID, stored.Content, stored.Content,
+			rows.Micro(stored.TouchedAt), stored.Revision, stored.Document(), id); err != nil {
+			return err
+		}
+		if err := t.dropContent(old.Content, stored.Content); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	if refusal != nil {
+		return catalog.Package{}, refusal
+	}
+	if err != nil {
+		return catalog.Package{}, fmt.Errorf("updating VNF package %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// dropContent notes that the bytes of a content are to be removed, where another takes its place.
+func (t txn) dropContent(old, next string) error {
+	if old == "" || old == next {
+		return nil
+	}
+	_, err := t.exec(dropContent, old)
+	return err
+}
+
+// DeletePackage removes a package that no VNF instance was made from.
+func (s *Store) DeletePackage(ctx context.Context, id string, e audit.Entry) error {
+	err := s.write(ctx, func(t txn) error {
+		p, err := t.pkg(id)
+		switch {
+		case rows.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := p.Undeletable(); err != nil {
+			return err
+		}
+		if _, err := t.exec(deletePackage, id); err != nil {
+			return err
+		}
+		if err := t.dropContent(p.Content, ""); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	if err != nil {
+		return fmt.Errorf("deleting VNF package %s: %w", id, err)
+	}
+	return nil
+}
+
+// AddChunk stores bytes of an upload.
+func (s *Store) AddChunk(ctx context.Context, id, content string, n int, b []byte, limit int64) error {
+	err := s.write(ctx, func(t txn) error {
+		found, err := t.query(growPackage, len(b), id, content)
+		projects, err := collect(found, err, func(r *sql.Rows) (p string, err error) { return p, r.Scan(&p) })
+		if err != nil {
+			return err
+		}
+		if len(projects) == 0 {
+			return rows.OtherUpload()
+		}
+		var total int64
+		if err := t.queryRow(countBytes, projects[0]).Scan(&total); err != nil {
+			return translate(err)
+		}
+		if limit > 0 && total > limit {
+			return rows.BytesUsedUp(limit)
+		}
+		_, err = t.exec(insertChunk, content, n, b)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("storing bytes of VNF package %s: %w", id, err)
+	}
+	return nil
+}
+
+// Chunk returns bytes of a content.
+func (s *Store) Chunk(ctx context.Context, content string, n int) ([]byte, error) {
+	found, err := s.query(ctx, readChunk, content, n)
+	all, err := collect(found, err, func(r *sql.Rows) (b []byte, err error) { return b, r.Scan(&b) })
+	b, err := rows.First("chunk", all, err)
+	if err != nil {
+		return nil, fmt.Errorf("reading bytes of a VNF package: %w", err)
+	}
+	return b, nil
+}
+
+// TouchPackage says that an upload is alive.
+func (s *Store) TouchPackage(ctx context.Context, id, content string, at time.Time) error {
+	err := s.write(ctx, func(t txn) error {
+		err := t.one("upload", touchPackage, rows.Micro(at), id, content)
+		if rows.IsNotFound(err) {
+			return rows.OtherUpload()
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keeping the upload of VNF package %s: %w", id, err)
+	}
+	return nil
+}
+
+// SweepChunks removes bytes that no package names any more.
+func (s *Store) SweepChunks(ctx context.Context, limit int) (more bool, err error) {
+	found, err := s.query(ctx, contentGone)
+	gone, err := collect(found, err, func(r *sql.Rows) (c string, err error) { return c, r.Scan(&c) })
+	if err == nil && len(gone) > 0 {
+		err = s.write(ctx, func(t txn) error {
+			r, err := t.exec(sweepChunks, gone[0], limit)
+			if err != nil {
+				return err
+			}
+			if n, err := r.RowsAffected(); err != nil || n == int64(limit) {
+				return err
+			}
+			_, err = t.exec(sweptClean, gone[0])
+			return err
+		})
+	}
+	if err != nil {
+		return false, fmt.Errorf("removing bytes of VNF packages that are gone: %w", err)
+	}
+	return len(gone) > 0, nil
+}
+
+var (
+	insertUse = prepared(`INSERT INTO vnf_package_uses (package, instance) VALUES (?, ?) ON CONFLICT DO NOTHING`)
+	deleteUse = prepared(`DELETE FROM vnf_package_uses WHERE package = ? AND instance = ?`)
+)
+
+// usePackage notes, in the transaction of a VNF instance, that it holds a package. One that
+// is gone or disabled is broker.ErrConflict. It may be called twice.
+func (t txn) usePackage(id, instance string) error {
+	p, err := t.pkg(id)
+	switch {
+	case rows.IsNotFound(err):
+		return rows.Conflict("the VNF package is gone")
+	case err != nil:
+		return err
+	}
+	if err := p.Unusable(); err != nil {
+		return err
+	}
+	_, err = t.exec(insertUse, id, instance)
+	return err
+}
+
+// releasePackage notes that an instance does not hold a package any more. It may be called twice.
+func (t txn) releasePackage(id, instance string) error {
+	_, err := t.exec(deleteUse, id, instance)
+	return err
+}
+
+var _ interface {
+	broker.Store
+	catalog.Store
+} = (*Store)(nil)

@@ -1,0 +1,272 @@
+package vnfpkgm_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+type callers struct{}
+
+func (callers) Authenticate(_ context.Context, token string) (policy.Principal, error) {
+	p, known := map[string]policy.Principal{
+		"alice": {Name: "alice", Project: "core", Roles: []string{"member"}},
+		"bob":   {Name: "bob", Project: "ran", Roles: []string{"member"}},
+	}[token]
+	if !known {
+		return p, policy.ErrUnauthenticated
+	}
+	return p, nil
+}
+
+// uncounted is never asked.
+type uncounted interface{ api.Census }
+
+type nothing struct{ uncounted }
+
+// canary stands in a manifest, and in no error and no log.
+const canary = "canary-77f0"
+
+// client speaks with a door on a store of its own.
+type client struct {
+	t   *testing.T
+	url string
+	log *bytes.Buffer
+}
+
+func serve(t *testing.T) *client {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies, err := policy.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{t: t, log: &bytes.Buffer{}}
+	log := slog.New(slog.NewTextHandler(c.log, nil))
+	terms := catalog.DefaultTerms()
+	terms.MaxSize = 1 << 20
+	doors := []api.Door{vnfpkgm.Door(catalog.New(catalog.Options{Store: store, Policy: policies, Log: log, Terms: terms}))}
+	s := httptest.NewServer(api.New(api.Options{Doors: doors, Authenticator: callers{}, Census: nothing{}, Log: log}))
+	c.url = s.URL
+	t.Cleanup(func() {
+		s.Close()
+		_ = store.Close()
+		if strings.Contains(c.log.String(), canary) {
+			t.Errorf("the log repeats a manifest:\n%s", c.log)
+		}
+	})
+	return c
+}
+
+// ask sends a request as alice, with Version 2.1.0; headers alternate names and values.
+func (c *client) ask(method, path, body string, headers ...string) (*http.Response, string) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url+"/vnfpkgm"+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer alice")
+	r.Header.Set("Version", "2.1.0")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 1; i < len(headers); i += 2 {
+		r.Header.Set(headers[i-1], headers[i])
+		if headers[i] == "" {
+			r.Header.Del(headers[i-1])
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if answer.StatusCode >= 400 && strings.Contains(string(text), canary) {
+		c.t.Errorf("%s %s: the error repeats a manifest: %s", method, path, text)
+	}
+	return answer, string(text)
+}
+
+// want is ask, for a status and a text in the body.
+func (c *client) want(status int, part, method, path, body string, headers ...string) string {
+	c.t.Helper()
+	answer, text := c.ask(method, path, body, headers...)
+	if answer.StatusCode != status || !strings.Contains(text, part) {
+		c.t.Errorf("%s %s = %d %s; want %d with %q", method, path, answer.StatusCode, text, status, part)
+	}
+	return text
+}
+
+// packed is a package with two manifests.
+func packed(t *testing.T, vnfd string) string {
+	t.Helper()
+	var b bytes.Buffer
+	err := vnfpkg.Pack(&b, vnfpkg.Draft{
+		VNFDID: vnfd, Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
+		Manifests: []vnfpkg.ManifestFile{
+			{Path: "a b.yaml", Text: []byte("kind: Deployment\nmetadata: {name: web}\n")},
+			{Path: "secret.yaml", Text: []byte("kind: Secret\nstringData: {password: " + canary + "}\n")},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// create makes a package, and returns its id.
+func (c *client) create(body string) string {
+	c.t.Helper()
+	var created struct{ ID string }
+	if err := json.Unmarshal([]byte(c.want(201, `"CREATED"`, "POST", "/v2/vnf_packages", body)), &created); err != nil {
+		c.t.Fatal(err)
+	}
+	return created.ID
+}
+
+const zipped = "application/zip"
+
+func TestPackageByTheStandard(t *testing.T) {
+	c := serve(t)
+	id := c.create(`{"userDefinedData":{"stage":"test","n":{"a":1}}}`)
+	self := "/v2/vnf_packages/" + id
+	text := packed(t, "vnfd-1")
+
+	c.want(409, "not onboarded", "GET", self+"/package_content", "")
+	c.want(404, "no such VNF package", "GET", "/v2/onboarded_vnf_packages/vnfd-1", "")
+	c.want(415, "application/zip", "PUT", self+"/package_content", text)
+	c.want(422, "is not a ZIP archive", "PUT", self+"/package_content", "password: "+canary, "Content-Type", zipped)
+	c.want(413, "1048576", "PUT", self+"/package_content", strings.Repeat("x", 1<<20+1), "Content-Type", zipped)
+	c.want(202, "", "PUT", self+"/package_content", text, "Content-Type", zipped)
+
+	for _, path := range []string{self, "/v2/onboarded_vnf_packages/vnfd-1"} {
+		shown := c.want(200, `"onboardingState":"ONBOARDED"`, "GET", path, "")
+		for _, part := range []string{
+			`"operationalState":"ENABLED"`, `"usageState":"NOT_IN_USE"`, `"vnfdId":"vnfd-1"`, `"vnfProvider":"Acme"`, `"vnfProductName":"web"`,
+			`"userDefinedData":{"n":{"a":1},"stage":"test"}`, `"artifactPath":"Files/kubernetes/secret.yaml"`, `"vnfmInfo":"vimbroker"`,
+			`"href":"` + c.url + `/vnfpkgm` + self + `/vnfd"`,
+		} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("%s shows no %s: %s", path, part, shown)
+			}
+		}
+		answer, whole := c.ask("GET", path+"/package_content", "")
+		if answer.StatusCode != 200 || whole != text || answer.Header.Get("Content-Type") != zipped {
+			t.Errorf("%s/package_content = %d, %d bytes of %s", path, answer.StatusCode, len(whole), answer.Header.Get("Content-Type"))
+		}
+		answer, part := c.ask("GET", path+"/package_content", "", "Range", "bytes=10-19")
+		if answer.StatusCode != 206 || part != text[10:20] {
+			t.Errorf("a range = %d %q", answer.StatusCode, part)
+		}
+		c.want(416, "", "GET", path+"/package_content", "", "Range", "bytes=99999999-")
+		c.want(304, "", "GET", path+"/package_content", "", "If-None-Match", answer.Header.Get("Etag"))
+		c.want(200, "kind: Deployment", "GET", path+"/artifacts/Files/kubernetes/a%20b.yaml", "")
+		c.want(206, "Deployment", "GET", path+"/artifacts/Files/kubernetes/a%20b.yaml", "", "Range", "bytes=6-")
+		c.want(404, "no such artifact", "GET", path+"/artifacts/Files/none.yaml", "")
+		c.want(404, "has no manifest", "GET", path+"/manifest", "")
+		c.want(200, "tosca_definitions_version", "GET", path+"/vnfd", "", "Accept", "text/plain")
+		// As Tacker asks.
+		if got, want := entries(t, second(c.ask("GET", path+"/vnfd", "", "Accept", "application/json"))), []string{"TOSCA-Metadata/TOSCA.meta", "Definitions/vnfd.yaml"}; !cmp.Equal(got, want) {
+			t.Errorf("%s/vnfd holds %v, want %v", path, got, want)
+		}
+		if got, want := entries(t, second(c.ask("GET", path+"/artifacts", ""))), []string{"Files/kubernetes/a b.yaml", "Files/kubernetes/secret.yaml"}; !cmp.Equal(got, want) {
+			t.Errorf("%s/artifacts holds %v, want %v", path, got, want)
+		}
+	}
+
+	c.want(409, "has its content already", "PUT", self+"/package_content", text, "Content-Type", zipped)
+	c.want(409, "enabled", "DELETE", self, "")
+	c.want(422, "must be ENABLED or DISABLED", "PATCH", self, `{"operationalState":"BROKEN"}`)
+	c.want(400, "must have operationalState", "PATCH", self, `{"unknown":1}`)
+	c.want(422, "must be a JSON object", "PATCH", self, `{"userDefinedData":[1]}`)
+	c.want(409, "enabled already", "PATCH", self, `{"operationalState":"ENABLED"}`)
+	c.want(200, `{"operationalState":"DISABLED","userDefinedData":{"m":2,"stage":"prod"}}`, "PATCH", self,
+		`{"operationalState":"DISABLED","userDefinedData":{"stage":"prod","n":null,"m":2}}`, "Content-Type", "application/merge-patch+json")
+	c.want(501, "fetches no packages", "POST", self+"/package_content/upload_from_uri", `{"addressInformation":"http://x/y"}`)
+	c.want(501, "no notifications", "POST", "/v2/subscriptions", `{}`)
+	c.want(204, "", "DELETE", self, "")
+	c.want(404, "no such VNF package", "GET", self, "")
+}
+
+func second(_ *http.Response, text string) string { return text }
+
+func entries(t *testing.T, text string) (names []string) {
+	t.Helper()
+	r, err := zip.NewReader(strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatalf("%v: %q", err, text)
+	}
+	for _, f := range r.File {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// TestVersionOne: as Tacker's clients ask, without a header Version.
+func TestVersionOne(t *testing.T) {
+	c := serve(t)
+	c.want(400, "Version", "GET", "/v2/vnf_packages", "", "Version", "")
+	c.want(406, "2.1.0", "GET", "/v2/vnf_packages", "", "Version", "9.0.0")
+	var created struct{ ID string }
+	if err := json.Unmarshal([]byte(c.want(201, `/vnfpkgm/v1/vnf_packages/`, "POST", "/v1/vnf_packages", `{}`, "Version", "")), &created); err != nil {
+		t.Fatal(err)
+	}
+	c.want(202, "", "PUT", "/v1/vnf_packages/"+created.ID+"/package_content", packed(t, "v"), "Content-Type", zipped, "Version", "")
+	c.want(200, `"checksum":{"algorithm":"SHA-512","hash":"`, "GET", "/v1/vnf_packages/"+created.ID, "", "Version", "")
+	c.want(200, `"vnfmInfo":["vimbroker"]`, "GET", "/v1/vnf_packages/"+created.ID, "", "Version", "")
+}
+
+func TestLists(t *testing.T) {
+	c := serve(t)
+	first := c.create(``)
+	c.want(202, "", "PUT", "/v2/vnf_packages/"+first+"/package_content", packed(t, "vnfd-1"), "Content-Type", zipped)
+	empty := c.create(`{"userDefinedData":{"a":"b"}}`)
+	all := c.want(200, first, "GET", "/v2/vnf_packages", "")
+	if !strings.Contains(all, empty) || strings.Contains(all, "additionalArtifacts") || strings.Contains(all, "userDefinedData") || strings.Contains(all, "checksum") {
+		t.Errorf("the list is %s", all)
+	}
+	for query, want := range map[string][2]bool{
+		"?filter=(eq,onboardingState,ONBOARDED)":                     {true, false},
+		"?filter=(eq,vnfdId,vnfd-1);(cont,vnfProductName,we)":        {true, false},
+		"?filter=(neq,operationalState,ENABLED)":                     {false, true},
+		"?all_fields&filter=(eq,userDefinedData/a,b)":                {false, true},
+		"?filter=(eq,_links/self/href," + c.url + "/vnfpkgm/v2/nil)": {false, false},
+	} {
+		text := c.want(200, "[", "GET", "/v2/vnf_packages"+query, "")
+		if got := [2]bool{strings.Contains(text, first), strings.Contains(text, empty)}; got != want {
+			t.Errorf("%s lists %s", query, text)
+		}
+	}
+	if text := c.want(200, first, "GET", "/v2/onboarded_vnf_packages", ""); strings.Contains(text, empty) {
+		t.Errorf("onboarded packages are %s", text)
+	}
+	c.want(400, "filter", "GET", "/v2/vnf_packages?filter=nonsense", "")
+	c.want(200, "[]", "GET", "/v2/vnf_packages", "", "Authorization", "Bearer bob")
+	c.want(404, "no such VNF package", "GET", "/v2/vnf_packages/"+first, "", "Authorization", "Bearer bob")
+	c.want(401, "", "GET", "/v2/vnf_packages/"+first, "", "Authorization", "Bearer eve")
+	c.want(422, "pageToken", "GET", "/v2/vnf_packages?nextpage_opaque_marker=forged", "")
+}

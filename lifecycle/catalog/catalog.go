@@ -1,0 +1,417 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Options wire a [Catalog]. Every field without a stated default is required.
+type Options struct {
+	Store  Store
+	Policy policy.Decider
+	Log    *slog.Logger
+	Terms  Terms
+	// Reads says which reads are recorded; nil: all.
+	Reads *audit.Reads
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Terms are the numbers an operator may set; [DefaultTerms] are those of one who sets none.
+type Terms struct {
+	// MaxSize bounds the content of one package, in bytes.
+	MaxSize int64
+	// PerProject bounds the packages of a project, BytesPerProject their content. Zero
+	// means no bound.
+	PerProject      int
+	BytesPerProject int64
+	// Limits bound what one package may hold.
+	Limits vnfpkg.Limits
+}
+
+// DefaultTerms are the terms of an operator who sets none.
+func DefaultTerms() Terms {
+	return Terms{MaxSize: 2 << 30, PerProject: 1000, BytesPerProject: 20 << 30}
+}
+
+// Catalog keeps packages. Its methods are safe for concurrent use, by any number of
+// processes on one store.
+type Catalog struct {
+	store Store
+	guard *audit.Guard
+	log   *slog.Logger
+	terms Terms
+	now   func() time.Time
+}
+
+// New returns a Catalog; it starts nothing.
+func New(o Options) *Catalog {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	return &Catalog{
+		store: o.Store, log: o.Log, terms: o.Terms, now: now,
+		guard: &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
+	}
+}
+
+// MaxSize bounds the content of one package, in bytes.
+func (c *Catalog) MaxSize() int64 { return c.terms.MaxSize }
+
+// enter decides, and turns a refusal into what the caller may know: what he may not see
+// does not exist.
+func (c *Catalog) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
+	act, err := c.guard.Enter(ctx, p, action, res, policy.Wish{})
+	switch {
+	case err == nil:
+		return act, nil
+	case !errors.Is(err, policy.ErrDenied):
+		return nil, unrecorded(err)
+	case errors.Is(err, audit.ErrHidden):
+		return nil, notFound()
+	}
+	return nil, &broker.Error{
+		Kind: broker.ErrDenied, Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
+		Next: broker.NextExplain, Cause: err,
+	}
+}
+
+// read is enter for what only reads: one entry records it.
+func (c *Catalog) read(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
+	act, err := c.enter(ctx, p, action, res)
+	if err != nil {
+		return err
+	}
+	if err := act.Read(ctx); err != nil {
+		return unrecorded(err)
+	}
+	return nil
+}
+
+// refuse records that an allowed act ended before it had any effect, and returns why.
+func (c *Catalog) refuse(ctx context.Context, act *audit.Act, why error) error {
+	if err := c.store.Append(ctx, act.Failed(class(why))); err != nil {
+		c.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}
+
+// class is an error's kind, fit for the audit log: never a word of a package.
+func class(err error) string {
+	for _, kind := range []error{
+		broker.ErrNotFound, broker.ErrInvalid, broker.ErrExists, broker.ErrConflict, broker.ErrDenied, broker.ErrQuota,
+		broker.ErrUnsupported, broker.ErrUnavailable, context.DeadlineExceeded, context.Canceled,
+	} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	return "the upload ended early"
+}
+
+func unrecorded(err error) error {
+	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+}
+
+func notFound() error {
+	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF package"}
+}
+
+// Ref names a package: by its id, or by the id of its descriptor in the caller's project.
+type Ref struct{ ID, VNFD string }
+
+// find returns the package that ref names to p for an action. That there is none is
+// recorded. Whether p may see it is for enter to say.
+func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Action, ref Ref) (Package, error) {
+	pkg, err := Package{}, error(&broker.Error{Kind: broker.ErrNotFound})
+	switch {
+	case ref.VNFD != "":
+		pkg, err = c.store.PackageOfVNFD(ctx, p.Project, ref.VNFD)
+	case uuid.Validate(ref.ID) == nil:
+		pkg, err = c.store.Package(ctx, ref.ID)
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		if err := c.guard.Missing(ctx, p, action, policy.KindPackage); err != nil {
+			return Package{}, unrecorded(err)
+		}
+		return Package{}, notFound()
+	}
+	return pkg, err
+}
+
+// Package returns one package.
+func (c *Catalog) Package(ctx context.Context, p policy.Principal, ref Ref) (Package, error) {
+	pkg, err := c.find(ctx, p, policy.PackageShow, ref)
+	if err != nil {
+		return Package{}, err
+	}
+	return pkg, c.read(ctx, p, policy.PackageShow, pkg.Resource())
+}
+
+// Query selects packages. Empty fields select all.
+type Query struct {
+	VNFD      string
+	Onboarded bool
+	broker.Page
+}
+
+// anyProject stands for every project where a list asks whether it may cross them.
+const anyProject = "*"
+
+// Packages returns a page of the packages that p may see, oldest first, and the next
+// page's token. A page may hold fewer than was asked for, and even none, while there is a
+// next one.
+func (c *Catalog) Packages(ctx context.Context, p policy.Principal, q Query) ([]Package, string, error) {
+	page, err := q.Page.Valid()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := c.read(ctx, p, policy.PackageShow, project(p.Project)); err != nil {
+		return nil, "", err
+	}
+	f := Filter{Project: p.Project, VNFD: q.VNFD, Onboarded: q.Onboarded, Page: page}
+	if c.guard.Allows(p, policy.PackageShow, project(anyProject)) {
+		f.Project = ""
+	}
+	found, next, err := c.store.Packages(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	visible := found[:0]
+	for _, pkg := range found {
+		if c.guard.Allows(p, policy.PackageShow, pkg.Resource()) {
+			visible = append(visible, pkg)
+		}
+	}
+	return visible, next, nil
+}
+
+func project(name string) policy.Resource {
+	return policy.Resource{Kind: policy.KindProject, ID: name, Project: name}
+}
+
+// Create makes a package without content in p's project. userData is a JSON object, or empty.
+func (c *Catalog) Create(ctx context.Context, p policy.Principal, userData string) (Package, error) {
+	act, err := c.enter(ctx, p, policy.PackageCreate, project(p.Project))
+	if err != nil {
+		return Package{}, err
+	}
+	now := c.now()
+	pkg := Package{
+		ID: uuid.NewString(), Project: p.Project, State: Created, UserData: userData,
+		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, Revision: 1,
+	}
+	if err := validUserData(userData); err != nil {
+		return Package{}, c.refuse(ctx, act, err)
+	}
+	if err := c.store.CreatePackage(ctx, pkg, c.terms.PerProject, act.Done(audit.DetailPackage, pkg.ID)); err != nil {
+		return Package{}, c.refuse(ctx, act, err)
+	}
+	return pkg, nil
+}
+
+// maxUserData bounds userDefinedData, in bytes of JSON.
+const maxUserData = 16 << 10
+
+func validUserData(text string) error {
+	if len(text) > maxUserData {
+		return broker.Invalid("userDefinedData", "is longer than %d bytes", maxUserData)
+	}
+	return nil
+}
+
+// Change is what Modify changes; nil leaves as it is.
+type Change struct {
+	// Enabled: VNF instances can be made from the package.
+	Enabled *bool
+	// UserData makes the JSON object that is to be stored of the one that is.
+	UserData func(before string) (string, error)
+}
+
+// Modify changes a package: enables or disables it, or replaces its user-defined data.
+func (c *Catalog) Modify(ctx context.Context, p policy.Principal, ref Ref, change Change) (Package, error) {
+	pkg, err := c.find(ctx, p, policy.PackageModify, ref)
+	if err != nil {
+		return Package{}, err
+	}
+	act, err := c.enter(ctx, p, policy.PackageModify, pkg.Resource())
+	if err != nil {
+		return Package{}, err
+	}
+	done := act.Done()
+	stored, err := c.store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
+		if now.Revision != pkg.Revision && !c.guard.Still(p, policy.PackageModify, now.Resource(), policy.Wish{}) {
+			return broker.ErrConflict // what was decided on has changed
+		}
+		if change.Enabled != nil {
+			next := Disabled
+			if *change.Enabled {
+				next = Enabled
+			}
+			if err := now.operate(next); err != nil {
+				return err
+			}
+			done.Detail[audit.DetailOld+"operationalState"] = string(now.State)
+			done.Detail[audit.DetailNew+"operationalState"] = string(next)
+			now.State = next
+		}
+		if change.UserData != nil {
+			text, err := change.UserData(now.UserData)
+			if err == nil {
+				err = validUserData(text)
+			}
+			if err != nil {
+				return err
+			}
+			if text != now.UserData {
+				done.Detail[audit.DetailNew+"userDefinedData"] = "changed"
+			}
+			now.UserData = text
+		}
+		now.UpdatedAt = c.now()
+		return nil
+	}, done)
+	if err != nil {
+		return Package{}, c.refuse(ctx, act, err)
+	}
+	return stored, nil
+}
+
+// operate returns why the operational state cannot become next.
+func (p *Package) operate(next State) error {
+	switch {
+	case !p.State.Onboarded():
+		return &broker.Error{
+			Kind: broker.ErrConflict, Field: "operationalState", Detail: "the package is not onboarded",
+			Remedy: "upload its content first",
+		}
+	case p.State == next: // as SOL005 clause 9.4.3.3.4 has it
+		return &broker.Error{Kind: broker.ErrConflict, Field: "operationalState", Detail: "the package is " + string(next) + " already"}
+	}
+	return nil
+}
+
+// Delete removes a package and its content. One that is enabled or in use is
+// [broker.ErrConflict].
+func (c *Catalog) Delete(ctx context.Context, p policy.Principal, ref Ref) error {
+	pkg, err := c.find(ctx, p, policy.PackageDelete, ref)
+	if err != nil {
+		return err
+	}
+	act, err := c.enter(ctx, p, policy.PackageDelete, pkg.Resource())
+	if err != nil {
+		return err
+	}
+	if err := c.store.DeletePackage(ctx, pkg.ID, act.Done(audit.DetailVNFD, pkg.VNFDID)); err != nil {
+		return c.refuse(ctx, act, err)
+	}
+	c.sweep(ctx)
+	return nil
+}
+
+// Undeletable is the [broker.ErrConflict] of a package that cannot be deleted now; nil for others.
+func (p Package) Undeletable() error {
+	switch {
+	case p.InUse:
+		return &broker.Error{
+			Kind: broker.ErrConflict, Detail: "VNF instances were made from the package",
+			Remedy: "delete them first",
+		}
+	case p.State == Enabled:
+		return &broker.Error{Kind: broker.ErrConflict, Detail: "the package is enabled", Remedy: "disable it first"}
+	}
+	return nil
+}
+
+// cleanupTime bounds undoing what a request began.
+const cleanupTime = 30 * time.Second
+
+// cleanup is a context for that: it outlives the request.
+func cleanup(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+}
+
+// sweptAtOnce bounds the chunks that one write removes.
+const sweptAtOnce = 16
+
+// sweep removes what no package names any more. What it cannot remove now, the pass does.
+func (c *Catalog) sweep(ctx context.Context) {
+	ctx, cancel := cleanup(ctx)
+	defer cancel()
+	if err := c.sweepAll(ctx); err != nil {
+		c.log.WarnContext(ctx, "content of packages that are gone is left for the next pass", "error", err)
+	}
+}
+
+func (c *Catalog) sweepAll(ctx context.Context) error {
+	for {
+		more, err := c.store.SweepChunks(ctx, sweptAtOnce)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// Settle is the pass that undoes uploads that have been silent since before a time, and
+// removes bytes that no package names.
+func (c *Catalog) Settle(ctx context.Context, before time.Time) error {
+	var failed []error
+	f := Filter{SilentSince: before, Page: broker.Page{Size: broker.MaxPage}}
+	for {
+		found, next, err := c.store.Packages(ctx, f)
+		if err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		for _, pkg := range found {
+			failed = append(failed, c.settle(ctx, pkg))
+		}
+		if next == "" {
+			break
+		}
+		f.Token = next
+	}
+	return errors.Join(append(failed, c.sweepAll(ctx))...)
+}
+
+func (c *Catalog) settle(ctx context.Context, pkg Package) error {
+	self := policy.Principal{Name: "system:settle", Roles: []string{policy.RoleSystem}}
+	act, err := c.enter(ctx, self, policy.PackageUpload, pkg.Resource())
+	if err != nil {
+		return err
+	}
+	err = c.undo(ctx, pkg, act.Failed("abandoned by a process that ended"))
+	if errors.Is(err, errOvertaken) || errors.Is(err, broker.ErrNotFound) {
+		return nil // somebody else is at it
+	}
+	return err
+}
+
+// Abandoned is how long an upload is silent before it is taken for one of a process that ended.
+const Abandoned = time.Minute
+
+// Passes are the catalogue's periodic work, for a job queue to run.
+func (c *Catalog) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "settle-packages", Every: time.Minute, Run: func(ctx context.Context) error {
+		return c.Settle(ctx, c.now().Add(-Abandoned))
+	}}}
+}
+
+var errOvertaken = errors.New("another upload has taken over")
+
+func overtaken() error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: "another upload has taken over, or the package was deleted",
+		Remedy: "look at the package, and upload again if it is still without content", Cause: errOvertaken,
+	}
+}

@@ -1,0 +1,214 @@
+package vnfpkg
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Draft is a package that is to be made from manifests.
+type Draft struct {
+	// VNFDID, Provider, ProductName, SoftwareVersion and Version go into the descriptor. All
+	// of them are needed.
+	VNFDID, Provider, ProductName, SoftwareVersion, Version string
+	// Manifests are stored under Files/kubernetes. Their paths are relative to that.
+	Manifests []ManifestFile
+	// VDUs are the workloads that the descriptor names; see [Workloads].
+	VDUs []DraftVDU
+}
+
+// ManifestFile is a file of Kubernetes manifests.
+type ManifestFile struct {
+	Path string
+	Text []byte
+}
+
+// DraftVDU is a workload. One whose Max is more than its Min has a scaling aspect of its own.
+type DraftVDU struct {
+	// Name is that of the object; it is the id of the VDU and of its scaling aspect, too.
+	Name string
+	// Number is how many instances there are at first, of at least Min and at most Max.
+	Number, Min, Max int
+}
+
+// draftFlavour is the one deployment flavour of a package that Pack makes.
+const draftFlavour = "simple"
+
+// Kubernetes names in the form that objects of workloads have them (RFC 1123).
+var workloadName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+})
+
+// replicated are the kinds whose number of instances an operation can set, and the pod,
+// which is one.
+var replicated = []string{"Deployment", "StatefulSet", "ReplicaSet", "Pod"}
+
+// Found is what [Workloads] finds in manifests.
+type Found struct {
+	VDUs []DraftVDU
+	// Secrets are the names of Secrets.
+	Secrets []string
+}
+
+// Workloads finds the Deployments, StatefulSets, ReplicaSets and Pods in manifests, in the
+// order in which they stand there. Text that is no YAML is an error that names its file.
+func Workloads(manifests []ManifestFile) (Found, error) {
+	var found Found
+	for _, m := range manifests {
+		documents := yaml.NewDecoder(bytes.NewReader(m.Text))
+		for {
+			var object struct {
+				Kind     string `yaml:"kind"`
+				Metadata struct {
+					Name string `yaml:"name"`
+				} `yaml:"metadata"`
+				Spec yaml.Node `yaml:"spec"`
+			}
+			err := documents.Decode(&object)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return Found{}, fmt.Errorf("%s is no YAML of Kubernetes manifests", m.Path)
+			}
+			name := object.Metadata.Name
+			switch {
+			case object.Kind == "Secret":
+				found.Secrets = append(found.Secrets, name)
+			case !slices.Contains(replicated, object.Kind) || !workloadName().MatchString(name):
+			case slices.ContainsFunc(found.VDUs, func(v DraftVDU) bool { return v.Name == name }):
+				return Found{}, fmt.Errorf("%s has a second workload named %s: the descriptor tells workloads by their names", m.Path, name)
+			default:
+				n := 1
+				var spec struct {
+					Replicas *int `yaml:"replicas"`
+				}
+				if object.Spec.Decode(&spec) == nil && spec.Replicas != nil { // it may be a variable
+					n = *spec.Replicas
+				}
+				found.VDUs = append(found.VDUs, DraftVDU{Name: name, Number: n, Min: n, Max: n})
+			}
+		}
+	}
+	return found, nil
+}
+
+// Pack writes a package: the descriptor that the draft describes, its manifests, and
+// TOSCA.meta with their hashes. The same draft always gives the same bytes.
+func Pack(w io.Writer, d Draft) error {
+	vnfd, err := d.descriptor()
+	if err != nil {
+		return err
+	}
+	const entry = "Definitions/vnfd.yaml"
+	files := []ManifestFile{{entry, vnfd}}
+	meta := "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: vimbroker\nEntry-Definitions: " + entry + "\n"
+	for _, m := range d.Manifests {
+		name := manifestFolder + m.Path
+		if !plainPath(name) {
+			return fmt.Errorf("a package cannot hold a file of this path: %q", Printable(m.Path))
+		}
+		files = append(files, ManifestFile{name, m.Text})
+		sum := sha256.Sum256(m.Text)
+		meta += "\nName: " + name + "\nContent-Type: application/yaml\nAlgorithm: SHA-256\nHash: " + hex.EncodeToString(sum[:]) + "\n"
+	}
+	out := zip.NewWriter(w)
+	for _, f := range append([]ManifestFile{{MetaFile, []byte(meta)}}, files...) {
+		e, err := out.CreateHeader(&zip.FileHeader{Name: f.Path, Method: zip.Deflate})
+		if err != nil {
+			return err
+		}
+		if _, err := e.Write(f.Text); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// manifestFolder is where a package has its Kubernetes manifests.
+const manifestFolder = "Files/kubernetes/"
+
+// mapping makes a YAML mapping of names and values in turn.
+func mapping(pairs ...any) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, p := range pairs {
+		var child yaml.Node
+		if node, ok := p.(*yaml.Node); ok {
+			child = *node
+		} else {
+			_ = child.Encode(p) // texts, numbers and lists of texts always encode
+		}
+		n.Content = append(n.Content, &child)
+	}
+	return n
+}
+
+func sequence(items []*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Content: items}
+}
+
+// descriptor writes the VNFD (ETSI GS NFV-SOL001) in one file.
+func (d Draft) descriptor() ([]byte, error) {
+	for what, text := range map[string]string{
+		"VNFD id": d.VNFDID, "provider": d.Provider, "product name": d.ProductName, "software version": d.SoftwareVersion, "VNFD version": d.Version,
+	} {
+		if strings.TrimSpace(text) == "" {
+			return nil, fmt.Errorf("the %s is missing", what)
+		}
+	}
+	identity := []any{
+		"descriptor_id", d.VNFDID, "descriptor_version", d.Version, "provider", d.Provider,
+		"product_name", d.ProductName, "software_version", d.SoftwareVersion,
+	}
+	const own = "vimbroker.nodes.VNF"
+	templates := []any{"VNF", mapping("type", own, "properties", mapping(append(slices.Clone(identity),
+		"vnfm_info", []string{"vimbroker"}, "flavour_id", draftFlavour, "flavour_description", "As the manifests are")...))}
+	var aspects, levels []any
+	var policies []*yaml.Node
+	policy := func(name string, pairs ...any) { policies = append(policies, mapping(name, mapping(pairs...))) }
+	for _, v := range d.VDUs {
+		if v.Min < 0 || v.Number < v.Min || v.Max < v.Number || v.Max > maxInstances {
+			return nil, fmt.Errorf("workload %s: %d instances, of at least %d and at most %d, make no sense", v.Name, v.Number, v.Min, v.Max)
+		}
+		templates = append(templates, v.Name, mapping("type", typeCompute, "properties", mapping("name", v.Name,
+			"vdu_profile", mapping("min_number_of_instances", v.Min, "max_number_of_instances", v.Max))))
+		if v.Max == v.Min {
+			continue
+		}
+		aspects = append(aspects, v.Name, mapping("name", v.Name, "max_scale_level", v.Max-v.Min, "step_deltas", []string{"one"}))
+		levels = append(levels, v.Name, mapping("scale_level", v.Number-v.Min))
+		number := mapping("number_of_instances", 1)
+		policy(v.Name+"_initial", "type", typeInitial, "properties", mapping("initial_delta", mapping("number_of_instances", v.Min)), "targets", []string{v.Name})
+		policy(v.Name+"_deltas", "type", typeDeltas, "properties", mapping("aspect", v.Name, "deltas", mapping("one", number)), "targets", []string{v.Name})
+		policy(v.Name+"_level", "type", typeVDULevels, "properties", mapping("levels", mapping("default", mapping("number_of_instances", v.Number))), "targets", []string{v.Name})
+	}
+	topology := []any{
+		"substitution_mappings", mapping("node_type", own, "properties", mapping("flavour_id", draftFlavour)),
+		"node_templates", mapping(templates...),
+	}
+	if len(aspects) > 0 {
+		policy("scaling_aspects", "type", typeAspects, "properties", mapping("aspects", mapping(aspects...)))
+		policy("instantiation_levels", "type", typeLevels, "properties", mapping(
+			"levels", mapping("default", mapping("description", "As the manifests are", "scale_info", mapping(levels...))), "default_level", "default"))
+		topology = append(topology, "policies", sequence(policies))
+	}
+	var types []any
+	for i := 0; i < len(identity); i += 2 {
+		types = append(types, identity[i], mapping("type", "string", "default", identity[i+1]))
+	}
+	return yaml.Marshal(mapping(
+		"tosca_definitions_version", "tosca_simple_yaml_1_2",
+		"node_types", mapping(own, mapping("derived_from", typeVNF, "properties", mapping(types...))),
+		"topology_template", mapping(topology...),
+	))
+}

@@ -1,0 +1,123 @@
+package vnfpkg_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+)
+
+// manifests are a few workloads, and what is none.
+var manifests = []vnfpkg.ManifestFile{
+	{Path: "10-web.yaml", Text: []byte("kind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2}\n---\nkind: Service\nmetadata: {name: web}\n")},
+	{Path: "more/20-db.yaml", Text: []byte("kind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: '${SIZE}'}\n---\nkind: Secret\nmetadata: {name: login}\n---\n" +
+		"kind: DaemonSet\nmetadata: {name: agent}\n---\n# nothing\n---\nkind: Pod\nmetadata: {name: once}\n")},
+}
+
+func draft(vdus ...vnfpkg.DraftVDU) vnfpkg.Draft {
+	return vnfpkg.Draft{
+		VNFDID: "b1bb0ce7", Provider: "Acme: \"é\"", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
+		Manifests: manifests, VDUs: vdus,
+	}
+}
+
+func TestWorkloads(t *testing.T) {
+	got, err := vnfpkg.Workloads(manifests)
+	want := vnfpkg.Found{VDUs: []vnfpkg.DraftVDU{{"web", 2, 2, 2}, {"db", 1, 1, 1}, {"once", 1, 1, 1}}, Secrets: []string{"login"}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Workloads = %v, differs:\n%s", err, diff)
+	}
+	for text, want := range map[string]string{
+		"kind: [":                          "a.yaml is no YAML",
+		"kind: Pod\nmetadata: {name: web}": "a.yaml has a second workload named web",
+	} {
+		_, err := vnfpkg.Workloads(append(manifests[:1:1], vnfpkg.ManifestFile{Path: "a.yaml", Text: []byte(text)}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Workloads(%q) = %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestPack(t *testing.T) {
+	d := draft(vnfpkg.DraftVDU{Name: "web", Number: 2, Min: 1, Max: 5}, vnfpkg.DraftVDU{Name: "db", Number: 1, Min: 1, Max: 1})
+	var first, again bytes.Buffer
+	for _, b := range []*bytes.Buffer{&first, &again} {
+		if err := vnfpkg.Pack(b, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(first.Bytes(), again.Bytes()) {
+		t.Error("the same draft gives other bytes the second time")
+	}
+	c, err := open(first.Bytes(), vnfpkg.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range manifests {
+		if text, err := c.Read("Files/kubernetes/" + m.Path); err != nil || !bytes.Equal(text, m.Text) {
+			t.Errorf("%s = %q, %v", m.Path, text, err)
+		}
+	}
+	got, err := c.Descriptor()
+	want := vnfpkg.VNFD{
+		ID: d.VNFDID, Provider: d.Provider, ProductName: "web", SoftwareVersion: "1.0", Version: "2.0", VNFMInfo: []string{"vimbroker"},
+		DefaultFlavour: "simple", Inputs: map[string]string{},
+		Flavours: map[string]vnfpkg.Flavour{"simple": {
+			ID: "simple", Description: "As the manifests are",
+			VDUs: map[string]vnfpkg.VDU{
+				"web": {ID: "web", Name: "web", Min: 1, Max: 5, Initial: 1},
+				"db":  {ID: "db", Name: "db", Min: 1, Max: 1, Initial: 1},
+			},
+			Aspects:      map[string]vnfpkg.Aspect{"web": {ID: "web", Name: "web", MaxLevel: 4, Deltas: map[string]int{"web": 1}}},
+			Levels:       map[string]vnfpkg.Level{"default": {Description: "As the manifests are", Scale: map[string]int{"web": 1}, Instances: map[string]int{"web": 2}}},
+			DefaultLevel: "default",
+		}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(vnfpkg.Flavour{})); err != nil || diff != "" {
+		t.Errorf("Descriptor = %v, differs:\n%s", err, diff)
+	}
+}
+
+func TestPackRefuses(t *testing.T) {
+	nameless := draft()
+	nameless.Provider = " "
+	outside := draft()
+	outside.Manifests = []vnfpkg.ManifestFile{{Path: "../a.yaml"}}
+	for want, d := range map[string]vnfpkg.Draft{
+		"the provider is missing": nameless,
+		"file of this path":       outside,
+		"make no sense":           draft(vnfpkg.DraftVDU{Name: "web", Number: 6, Min: 1, Max: 5}),
+	} {
+		if err := vnfpkg.Pack(&bytes.Buffer{}, d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Pack = %v, want %q", err, want)
+		}
+	}
+}
+
+// TestScripts: a package says which of its life-cycle operations run code.
+func TestScripts(t *testing.T) {
+	for interfaces, want := range map[string][]string{
+		"{Vnflcm: {type: tosca.interfaces.nfv.Vnflcm, inputs: {a: b}, instantiate: [], instantiate_start: noop, heal: {}, scale: {implementation: noop}, terminate: }}": nil,
+		"{Vnflcm: {instantiate_start: {implementation: Scripts/x.py}, terminate_end: y.py}}":                                                                            {"instantiate_start", "terminate_end"},
+		"{Vnflcm: {operations: {heal: {implementation: {primary: x}}}}}":                                                                                                {"heal"},
+		"{Other: {start: x.py}}": nil,
+	} {
+		text := strings.Replace(top, "node_templates:", "node_templates:\n    Scripted:\n      type: tosca.nodes.nfv.VNF\n      interfaces: "+interfaces, 1)
+		files := []file{
+			meta(), {name: "Definitions/top.yaml", text: text}, {name: "Definitions/types.yaml", text: types},
+			{name: "Definitions/simple.yaml", text: simple},
+		}
+		c, err := open(archive(t, files...), vnfpkg.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Descriptor()
+		if err != nil || !cmp.Equal(got.Scripts, want) {
+			t.Errorf("%s: scripts %v, %v, want %v", interfaces, got.Scripts, err, want)
+		}
+	}
+}
