@@ -460,8 +460,11 @@ func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
 	if err != nil || m.HeldAt.IsZero() {
 		t.Errorf("nothing says that clusters are held: %v", err)
 	}
+	for i := range 2 { // neither do some that come back
+		b.cluster("a", fmt.Sprint("c", i))
+	}
 	b.watch()
-	b.clock.Add(3600e9) // time alone does not help
+	b.clock.Add(3600e9) // nor time alone
 	all()
 	b.clock.Add(onboard.Settled)
 	all()
@@ -477,8 +480,8 @@ func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
 	all()
 	b.clock.Add(onboard.Settled)
 	all()
-	if got := len(b.vims()); got != 2 {
-		t.Errorf("%d VIMs are left after a release, want 2", got)
+	if got := len(b.vims()); got != 4 {
+		t.Errorf("%d VIMs are left after a release, want 4", got)
 	}
 }
 
@@ -588,9 +591,18 @@ func TestAVIMThatWasDeletedByHand(t *testing.T) {
 	}
 	b.look("a", "edge")
 	b.look("a", "edge")
-	if again := b.want("a", "edge", onboard.StateRegistered, ""); again.VIM == c.VIM {
+	again := b.want("a", "edge", onboard.StateRegistered, "")
+	if again.VIM == c.VIM {
 		t.Error("it has the VIM that was deleted")
 	}
+	// Its system is the one that it had.
+	if _, gone, err := b.DeleteVIM(t.Context(), alice, again.VIM, broker.Deletion{}); err != nil || !gone {
+		t.Fatal(err)
+	}
+	b.secret(b.source.clusters["a/edge"], b.kube("elsewhere").Kubeconfig())
+	b.look("a", "edge")
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateQuarantined, onboard.ReasonOtherSystem)
 }
 
 // TestClustersAreSeenByTheirProject: foreign is not found.
