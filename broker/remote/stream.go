@@ -74,7 +74,7 @@ func (f *flowing) Close() error {
 func Lines(body io.Reader, l Limit, server string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(body)
-		lines.Buffer(make([]byte, 0, chunk), l.Bytes)
+		lines.Buffer(make([]byte, 0, min(chunk, l.Bytes)), l.Bytes)
 		for lines.Scan() {
 			line := bytes.TrimSpace(lines.Bytes())
 			if len(line) == 0 {
