@@ -234,7 +234,13 @@ func TestEveryChangeOfAnExportIsFound(t *testing.T) {
 		leaf := tree.Leaf(line)
 		reforged[i] = fmt.Sprintf(`{"seq":%d,"leaf":"%s","entry":%s}`, i+1, leaf, line)
 	}
+	again := &book{t: t, tiles: map[[2]int64][]byte{}, state: tree.Empty(), entries: forged[:11]}
+	again.grow(0)
+	wholly := append(slices.Clone(reforged[:11]), fmt.Sprintf(`{"end":11,"root":"%s"}`, again.state.Root))
 	for name, changed := range map[string][]string{
+		"wholly":          wholly,
+		"another leaf":    slices.Concat(lines[:3], []string{strings.Replace(lines[3], `"leaf":"`, `"leaf":"A`, 1)}, lines[4:]),
+		"a leaf's byte":   slices.Concat(lines[:3], []string{leafOf(lines[3], lines[4])}, lines[4:]),
 		"edited":          slices.Concat(lines[:3], []string{strings.Replace(lines[3], "alice", "mallet", 1)}, lines[4:]),
 		"removed":         slices.Delete(slices.Clone(lines), 3, 4),
 		"doubled":         slices.Insert(slices.Clone(lines), 3, lines[3]),
@@ -257,6 +263,13 @@ func TestEveryChangeOfAnExportIsFound(t *testing.T) {
 	if _, err := export.Read(strings.NewReader(strings.Repeat("x", 2<<20))); err == nil {
 		t.Error("a line without end was read")
 	}
+}
+
+// leafOf is a line with the leaf of another.
+func leafOf(line, other string) string {
+	_, leaf, _ := strings.Cut(other, `"leaf":"`)
+	before, rest, _ := strings.Cut(line, `"leaf":"`)
+	return before + `"leaf":"` + leaf[:44] + rest[44:]
 }
 
 func FuzzRead(f *testing.F) {
