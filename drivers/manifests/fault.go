@@ -62,6 +62,8 @@ func (r *refusal) fault(deed string) error {
 		return say(broker.ErrUnreachable, "admission webhook "+r.webhook()+" does not answer", "see to what runs that webhook on the cluster")
 	case r.webhook() != "":
 		return say(broker.ErrForbidden, "admission webhook "+r.webhook()+" denies it", "ask whoever runs that webhook on the cluster for its reasons")
+	case r.untyped():
+		return say(broker.ErrInvalid, "it is not of the form of its kind"+r.fields(), "correct the manifest")
 	case r.code >= http.StatusInternalServerError:
 		return say(broker.ErrUnreachable, "the API server cannot do it now", "try again later")
 	case r.status == nil:
@@ -114,9 +116,10 @@ var (
 		return regexp.MustCompile(`is attempting to grant RBAC permissions not currently held:\n((?:\{[A-Za-z0-9:,."*/\[\] -]{1,190}\}\n?){1,5})`)
 	})
 	undeclared = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`: (\.[A-Za-z0-9_.\[\]-]{1,200}): field not declared in schema`)
+		return regexp.MustCompile(`: (\.[^:]{1,200}): (field not declared in schema|expected [a-z]{1,20})`)
 	})
-	strict = sync.OnceValue(func() *regexp.Regexp {
+	indexed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]`) })
+	strict  = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:unknown|duplicate) field "([A-Za-z0-9_.\[\]-]{1,200})"`)
 	})
 	fieldName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.\[\]/-]{1,200}$`) })
@@ -131,6 +134,13 @@ func (r *refusal) webhook() string {
 		return m[1]
 	}
 	return ""
+}
+
+// untyped reports whether an object that was to be applied does not have the form of its kind: the API
+// server answers so with 500.
+func (r *refusal) untyped() bool {
+	return r.status != nil && (strings.HasPrefix(r.status.Message, "failed to create typed patch object") ||
+		strings.HasPrefix(r.status.Message, "failed to convert new object"))
 }
 
 // missing is what the maker of a role would have to hold.
@@ -162,7 +172,8 @@ func (r *refusal) fields() string {
 		}
 	}
 	for _, m := range undeclared().FindAllStringSubmatch(r.status.Message, maxFields) {
-		add(m[1], " (unknown)")
+		// Lists are indexed by values of their items.
+		add(indexed().ReplaceAllString(m[1], "[]"), " ("+m[2]+")")
 	}
 	for _, m := range strict().FindAllStringSubmatch(r.status.Message, maxFields) {
 		add(m[1], " (unknown)")

@@ -7,6 +7,7 @@ func TestExpressionsCompile(*testing.T) {
 	webhookName()
 	lacks()
 	undeclared()
+	indexed()
 	strict()
 	fieldName()
 	reference()

@@ -2,7 +2,9 @@ package real_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/conformance"
+	"github.com/vimbroker/vimbroker/test/conformance/cnf"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -327,5 +331,338 @@ func TestManifestsCustomAndOrdered(t *testing.T) {
 		if left := s.labelled(); left != "persistentvolumeclaim/subscribers" {
 			t.Errorf("terminated, and there is %q, want the volume's claim alone", left)
 		}
+	})
+}
+
+// give sets the manifests of a stand.
+func (s *stand) give(text string) {
+	s.in.Manifests = []lifecycle.Manifest{{Path: "a.yaml", Text: secret.NewText(text)}}
+}
+
+// wantError fails unless an error is of a kind and says all the words.
+func wantError(t *testing.T, err, kind error, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			t.Errorf("error %v, want one that says %q", err, w)
+			return
+		}
+	}
+	if !errors.Is(err, kind) {
+		t.Errorf("error %v is not %v", err, kind)
+	}
+}
+
+const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: ours}\n"
+
+// What is another's is never adopted, whenever it came; the very objects of every kind are told apart.
+func TestManifestsNeverAdopt(t *testing.T) {
+	s := newStand(t)
+	apply := func(text string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), s.cluster.Kubectl, "--kubeconfig", s.cluster.Kubeconfig, "-n", s.in.Namespace, "create", "-f", "-", "-o", "jsonpath={.metadata.resourceVersion}")
+		c.Stdin = strings.NewReader(text)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	s.cluster.WithNode(t)
+	if out, err := s.kubectl("create", "-f", "../../docs/samples/custom/definition.yaml"); err != nil {
+		t.Fatal(out)
+	}
+	t.Cleanup(func() { _, _ = s.kubectl("delete", "crd", "slicepolicies.ran.example.com") })
+	if out, err := s.kubectl("wait", "--for=condition=Established", "crd/slicepolicies.ran.example.com"); err != nil {
+		t.Fatal(out)
+	}
+	pod := "{containers: [{name: a, image: a}]}"
+	template := "{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: " + pod + "}}"
+	for kind, text := range map[string]string{
+		"configmap":       settings,
+		"secret":          "apiVersion: v1\nkind: Secret\nmetadata: {name: foreign}\n",
+		"service":         "apiVersion: v1\nkind: Service\nmetadata: {name: foreign}\nspec: {ports: [{port: 80}]}\n",
+		"serviceaccount":  "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: foreign}\n",
+		"pvc":             "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: foreign}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
+		"pod":             "apiVersion: v1\nkind: Pod\nmetadata: {name: foreign}\nspec: " + pod + "\n",
+		"deployment":      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: foreign}\nspec: " + template + "\n",
+		"statefulset":     "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: foreign}\nspec: " + template + "\n",
+		"job":             "apiVersion: batch/v1\nkind: Job\nmetadata: {name: foreign}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n",
+		"role":            "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: foreign}\n",
+		"networkpolicy":   "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: foreign}\nspec: {podSelector: {}}\n",
+		"custom resource": "apiVersion: ran.example.com/v1\nkind: SlicePolicy\nmetadata: {name: foreign}\nspec: {slice: a}\n",
+		"namespace":       "apiVersion: v1\nkind: Namespace\nmetadata: {name: foreign-" + s.in.Namespace + "}\n",
+		"priority class":  "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: foreign-" + s.in.Namespace + "}\nvalue: 7\n",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			s := *s
+			s.t, s.resources = t, nil
+			s.give(text)
+			p, err := s.plan(lifecycle.Instantiate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			apply(text) // after the plan was made: nobody has seen it
+			stage := p.Stages[0]
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			err = s.driver.Run(ctx, s.as(stage.Grant), s.in.Instance, stage.Waves[0], func(lifecycle.Observation) { t.Error("it tells of progress") })
+			wantError(t, err, broker.ErrConflict, "is not the instance's")
+			r := stage.Waves[0].Objects[0].Resource
+			// It stays as it was, and does not go with the instance either.
+			s.resources = []lifecycle.Resource{r}
+			s.must(lifecycle.Terminate)
+			path := []string{"get", r.Plural + "." + r.Group, r.Name, "-o", "jsonpath={.metadata.labels.vimbroker\\.io/instance}{.metadata.managedFields[?(@.manager==\"vimbroker\")].manager}{.metadata.deletionTimestamp}"}
+			if r.Namespace != "" {
+				path = append(path, "-n", r.Namespace)
+			}
+			if got, err := s.kubectl(path...); err != nil || got != "" {
+				t.Errorf("the foreign object: %v %q", err, got)
+			}
+		})
+	}
+	_, _ = s.kubectl("delete", "namespace/foreign-"+s.in.Namespace, "priorityclass/foreign-"+s.in.Namespace, "--wait=false")
+}
+
+// The lease of an operation can do what its plan names, and nothing beside it.
+func TestManifestsLeaseIsCutToThePlan(t *testing.T) {
+	s := newStand(t)
+	s.sample("web")
+	s.in.Replicas = map[string]int32{"web": 1}
+	p, err := s.plan(lifecycle.Instantiate)
+	if err != nil || len(p.Stages) != 1 {
+		t.Fatalf("%d stages, %v", len(p.Stages), err)
+	}
+	c := s.as(p.Stages[0].Grant)
+	may := func(args ...string) bool {
+		out, _ := exec.CommandContext(t.Context(), s.cluster.Kubectl, append([]string{
+			"--server", s.cluster.Endpoint, "--insecure-skip-tls-verify", "--token", c.Config.Token.Reveal(), "auth", "can-i",
+		}, args...)...).Output()
+		return strings.TrimSpace(string(out)) == "yes"
+	}
+	n := s.in.Namespace
+	for want, all := range map[bool][][]string{
+		true: {
+			{"patch", "deployments.apps/web", "-n", n}, {"get", "secrets/web-login", "-n", n}, {"create", "services/web", "-n", n}, {"list", "pods", "-n", n},
+		},
+		false: {
+			{"patch", "deployments.apps/other", "-n", n},
+			{"get", "secrets/other", "-n", n},
+			{"list", "secrets", "-n", n},
+			{"watch", "deployments.apps", "-n", n},
+			{"create", "deployments.apps", "-n", n},
+			{"delete", "deployments.apps/web", "-n", n},
+			{"get", "statefulsets.apps/web", "-n", n},
+			{"patch", "deployments.apps/web", "-n", "default"},
+			{"get", "secrets/web-login", "-n", "kube-system"},
+			{"get", "pods/web", "-n", n},
+			{"create", "pods", "-n", n},
+			{"create", "serviceaccounts/token", "-n", n},
+			{"impersonate", "serviceaccounts", "-n", n},
+			{"get", "namespaces/" + n},
+			{"create", "roles.rbac.authorization.k8s.io", "-n", n},
+			{"get", "serviceaccounts", "-n", s.home},
+			{"*", "*"},
+		},
+	} {
+		for _, args := range all {
+			if got := may(args...); got != want {
+				t.Errorf("%v is allowed: %v, want %v", args, got, want)
+			}
+		}
+	}
+}
+
+// What ends an operation is said with the object's name, within the operation's time.
+func TestManifestsThatNeverGetReady(t *testing.T) {
+	within := func(s *stand, d time.Duration, op lifecycle.OperationType) error {
+		s.t.Helper()
+		p, err := s.plan(op)
+		if err != nil {
+			return err
+		}
+		s.resources = union(p.Resources, s.resources)
+		began := time.Now()
+		for _, stage := range p.Stages {
+			for _, w := range stage.Waves {
+				ctx, cancel := context.WithTimeout(s.t.Context(), d)
+				err := s.driver.Run(ctx, s.as(stage.Grant), s.in.Instance, w, func(lifecycle.Observation) {})
+				cancel()
+				if took := time.Since(began); took > d+10*time.Second {
+					s.t.Errorf("it took %v, want about %v", took, d)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	t.Run("image", func(t *testing.T) {
+		s := newStand(t)
+		s.sample("web")
+		s.in.Replicas = map[string]int32{"web": 2}
+		s.give(strings.Replace(s.in.Manifests[0].Text.Reveal(), `"registry.k8s.io/e2e-test-images/agnhost:${VERSION:=2.53}"`, real.MissingImage, 1))
+		err := within(s, 3*time.Second, lifecycle.Instantiate)
+		wantError(t, err, lifecycle.ErrNotReady, "Deployment "+s.in.Namespace+"/web", "ImagePullBackOff")
+		wantError(t, err, context.DeadlineExceeded)
+		s.must(lifecycle.Terminate)
+		if left := s.labelled(); left != "" {
+			t.Errorf("rolled back, and there is %s", left)
+		}
+	})
+	t.Run("job", func(t *testing.T) {
+		s := newStand(t)
+		s.give("apiVersion: batch/v1\nkind: Job\nmetadata: {name: once}\nspec: {activeDeadlineSeconds: 1, template: {spec: {restartPolicy: Never, containers: [{name: a, image: " + real.MissingImage + "}]}}}\n")
+		wantError(t, within(s, time.Minute, lifecycle.Instantiate), lifecycle.ErrNotReady, "Job "+s.in.Namespace+"/once has failed (DeadlineExceeded)", "by itself")
+	})
+	t.Run("finalizer", func(t *testing.T) {
+		s := newStand(t)
+		s.give(strings.Replace(settings, "{name: settings}", "{name: settings, finalizers: [example.com/never]}", 1))
+		s.must(lifecycle.Instantiate)
+		wantError(t, within(s, 2*time.Second, lifecycle.Terminate), lifecycle.ErrNotReady, "ConfigMap "+s.in.Namespace+"/settings is being deleted and waits for example.com/never")
+		if out, err := s.kubectl("-n", s.in.Namespace, "patch", "configmap", "settings", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`); err != nil {
+			t.Fatal(out)
+		}
+		s.must(lifecycle.Terminate)
+	})
+	t.Run("definition", func(t *testing.T) {
+		s := newStand(t)
+		s.sample("custom")
+		// Its kind's name is taken by the one that stands.
+		t.Cleanup(func() { _, _ = s.kubectl("delete", "crd", "slices.held.example.com", "others.held.example.com") })
+		first := strings.NewReplacer("slicepolicies.ran", "slices.held", "ran.example", "held.example", "plural: slicepolicies", "plural: slices").Replace(s.in.Manifests[0].Text.Reveal())
+		second := strings.NewReplacer("slicepolicies.ran", "others.held", "ran.example", "held.example", "plural: slicepolicies", "plural: others").Replace(s.in.Manifests[0].Text.Reveal())
+		s.give(first)
+		s.must(lifecycle.Instantiate)
+		other := newStand(t)
+		other.give(second)
+		wantError(t, within(other, 10*time.Second, lifecycle.Instantiate), lifecycle.ErrNotReady, "CustomResourceDefinition others.held.example.com", "NamesAccepted is False")
+		s.must(lifecycle.Terminate)
+	})
+	t.Run("webhook", func(t *testing.T) {
+		s := newStand(t)
+		// A listener that takes connections and never answers.
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		hook := fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: %s}
+webhooks:
+- name: hangs.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  timeoutSeconds: 2
+  clientConfig: {url: "https://%s/"}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}
+`, s.in.Namespace, l.Addr(), s.in.Namespace)
+		c := exec.CommandContext(t.Context(), s.cluster.Kubectl, "--kubeconfig", s.cluster.Kubeconfig, "create", "-f", "-")
+		c.Stdin = strings.NewReader(hook)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s", out)
+		}
+		t.Cleanup(func() { _, _ = s.kubectl("delete", "validatingwebhookconfiguration", s.in.Namespace) })
+		real.Poll(t, 10*time.Second, func() bool { // until the API server knows of it
+			out, _ := s.kubectl("-n", s.in.Namespace, "create", "configmap", "probe", "--dry-run=server")
+			return strings.Contains(out, "failed calling webhook")
+		})
+		s.give(settings)
+		wantError(t, within(s, 10*time.Second, lifecycle.Instantiate), broker.ErrUnreachable, "cannot apply ConfigMap "+s.in.Namespace+"/settings", "webhook hangs.example.com does not answer")
+		wantError(t, within(s, time.Second, lifecycle.Instantiate), lifecycle.ErrNotReady, "ConfigMap "+s.in.Namespace+"/settings")
+	})
+}
+
+// A package that brings roles needs a lease that holds what they grant.
+func TestManifestsThatBringRoles(t *testing.T) {
+	s := newStand(t)
+	const text = `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: reader}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader}
+rules:
+- {apiGroups: [""], resources: [configmaps], verbs: [get, list]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
+subjects: [{kind: ServiceAccount, name: reader}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: viewer}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: reader}]
+`
+	s.give(text)
+	p, err := s.plan(lifecycle.Instantiate)
+	if err != nil || !p.Facts.BringsRBAC {
+		t.Fatalf("%+v %v", p.Facts, err)
+	}
+	// Without them the API server refuses, and the error names what is missing.
+	g := p.Stages[0].Grant
+	g.Rules = slices.DeleteFunc(slices.Clone(g.Rules), func(r broker.Rule) bool { return slices.Contains(r.Resources, "configmaps") })
+	err = s.driver.Run(t.Context(), s.as(g), s.in.Instance, p.Stages[0].Waves[0], func(lifecycle.Observation) {})
+	wantError(t, err, broker.ErrForbidden, "Role "+s.in.Namespace+"/reader", `Resources:["configmaps"]`, `Verbs:["get" "list"]`)
+	s.must(lifecycle.Instantiate)
+	s.resources = p.Resources
+	s.must(lifecycle.Terminate)
+}
+
+// Errors name fields and never values.
+func TestManifestsThatTheServerRefuses(t *testing.T) {
+	const canary = "c4n4ry"
+	for says, text := range map[string]string{
+		"spec.replicas":               "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: " + canary + "}\n",
+		"spec.unknown":                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {unknown: " + canary + "}\n",
+		"not of the form of its kind": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: '" + canary + "!'}\n",
+		"metadata.name":               "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B}\ndata: {a: " + canary + "}\n",
+		"spec.ports[0].port":          "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 99999999, name: " + canary + "}]}\n",
+	} {
+		s := newStand(t)
+		s.give(text)
+		err := s.do(lifecycle.Instantiate)
+		wantError(t, err, broker.ErrInvalid, says)
+		if err != nil && strings.Contains(err.Error(), canary) {
+			t.Errorf("the error repeats a value: %v", err)
+		}
+	}
+}
+
+func TestManifestsConformance(t *testing.T) {
+	s := newStand(t)
+	kubectlPath := func(r lifecycle.Resource, args ...string) []string {
+		return append(append(args, r.Plural+"."+r.Group, r.Name), "-n", r.Namespace)
+	}
+	conformance.LifecycleDriver(t, conformance.LifecycleEnv{
+		New:     func() lifecycle.Driver { return manifests.New() },
+		Connect: func(t *testing.T, g lifecycle.Grant) lifecycle.Connection { s.t = t; return s.as(g) },
+		Namespace: func(t *testing.T) string {
+			s.t = t
+			return s.namespace("cnf")
+		},
+		Manifests: cnf.Manifests, VDU: cnf.VDU,
+		Remove: func(t *testing.T, r lifecycle.Resource) {
+			if out, err := s.kubectl(kubectlPath(r, "delete")...); err != nil {
+				t.Fatal(out)
+			}
+		},
+		Plant: func(t *testing.T, r lifecycle.Resource) func() bool {
+			c := exec.CommandContext(t.Context(), s.cluster.Kubectl, "--kubeconfig", s.cluster.Kubeconfig, "create", "-f", "-")
+			c.Stdin = strings.NewReader(fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: %s}\n", strings.TrimPrefix(r.Group+"/"+r.Version, "/"), r.Kind, r.Name, r.Namespace))
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%s", out)
+			}
+			version := kubectlPath(r, "get", "-o", "jsonpath={.metadata.uid} {.metadata.resourceVersion}")
+			was, _ := s.kubectl(version...)
+			return func() bool { is, err := s.kubectl(version...); return err == nil && is == was }
+		},
 	})
 }
