@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"maps"
 
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -26,19 +25,12 @@ const (
 	AlarmLeftBehind Alarm = "leftBehind"
 )
 
-// Alarms counts what this process raised since it started.
-func (b *Broker) Alarms() map[Alarm]int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.alarms)
-}
-
 // raise logs and counts an alarm. Whoever calls it writes the audit entry.
 func (b *Broker) raise(ctx context.Context, a Alarm, l Lease, why string) {
 	b.log.ErrorContext(ctx, "a lease needs a person", "alarm", string(a), "lease", l.ID, "vim", l.VIM, "vimName", l.VIMName, "why", why)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.alarms[a]++
+	b.counters.mu.Lock()
+	defer b.counters.mu.Unlock()
+	b.counters.alarms[a]++
 }
 
 // alarm is raise with an audit entry of its own.

@@ -129,11 +129,12 @@ type Broker struct {
 	log         *slog.Logger
 	now         func() time.Time
 
+	counters counters
+
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
 	drains        map[string]string      // by VIM id, why its drain went no further
-	alarms        map[Alarm]int
-	unexplained   int // VIMs that keys name and no row does
+	unexplained   int                    // VIMs that keys name and no row does
 }
 
 // New returns a Broker; it starts nothing. Options that are missing or cannot be
@@ -171,8 +172,9 @@ func New(o Options) (*Broker, error) {
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
 		drains:        map[string]string{},
-		alarms:        map[Alarm]int{},
+		counters:      counters{alarms: map[Alarm]int{}, passes: map[string]PassRecord{}},
 	}
+	b.guard.Tally = &b.counters.tally
 	if err := errors.Join(o.check(), b.addDrivers(o.Drivers)); err != nil {
 		return nil, fmt.Errorf("making a broker: %w", err)
 	}
@@ -263,9 +265,6 @@ func reason(err error) string {
 	}
 	return ""
 }
-
-// Census counts VIMs and leases by state.
-func (b *Broker) Census(ctx context.Context) (Census, error) { return b.store.Census(ctx) }
 
 // enter decides, and turns a refusal into what the caller may know: what it may
 // not see does not exist.

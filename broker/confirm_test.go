@@ -104,8 +104,8 @@ func TestACredentialThatStillWorksIsNotConfirmedDead(t *testing.T) {
 	b.clock.Add(10 * time.Second)
 	b.mustReap()
 	b.wantUnconfirmed("past the published lag, while the token works", l.ID)
-	if !strings.Contains(b.log.String(), alarm) || b.Alarms()[broker.AlarmStillWorks] != 1 {
-		t.Errorf("alarms = %v for a token that works past its published lag, want one that is logged and counted", b.Alarms())
+	if !strings.Contains(b.log.String(), alarm) || b.Vitals(t.Context()).Alarms[broker.AlarmStillWorks] != 1 {
+		t.Errorf("alarms = %v for a token that works past its published lag, want one that is logged and counted", b.Vitals(t.Context()).Alarms)
 	}
 	if row := b.row(l.ID); row.State != broker.LeaseIrrevocable || !strings.Contains(row.LastError, alarm) || row.RevokedAt.IsZero() {
 		t.Errorf("the lease is %s (%q), want irrevocable with the reason", row.State, row.LastError)
@@ -115,7 +115,7 @@ func TestACredentialThatStillWorksIsNotConfirmedDead(t *testing.T) {
 		t.Errorf("the last audit entry of the lease = %+v, %v; want the alarm", found, err)
 	}
 	b.mustReap() // which has nothing more to do for it
-	if n := b.Alarms()[broker.AlarmStillWorks]; n != 1 {
+	if n := b.Vitals(t.Context()).Alarms[broker.AlarmStillWorks]; n != 1 {
 		t.Errorf("%d alarms after the next pass, want 1", n)
 	}
 	b.clock.Add(20 * time.Second)

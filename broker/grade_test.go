@@ -265,7 +265,7 @@ func TestAConflictAtRevocationIsAnAlarm(t *testing.T) {
 			t.Errorf("RevokeLease() = %s (%q), %v, want revoking with the reason", after.State, after.LastError, err)
 		}
 	}
-	if n := b.Alarms()[broker.AlarmConflict]; n != 1 {
+	if n := b.Vitals(t.Context()).Alarms[broker.AlarmConflict]; n != 1 {
 		t.Errorf("%d alarms, want 1", n)
 	}
 }
@@ -278,7 +278,7 @@ func TestALeaseBeyondItsGrantIsAnAlarm(t *testing.T) {
 	if !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("IssueLease() = %v, want a conflict", err)
 	}
-	if n := b.Alarms()[broker.AlarmBeyondGrant]; n != 1 {
+	if n := b.Vitals(t.Context()).Alarms[broker.AlarmBeyondGrant]; n != 1 {
 		t.Errorf("%d alarms, want 1", n)
 	}
 }

@@ -113,8 +113,8 @@ func (b *badBench) wantTheOthers(t *testing.T) {
 	if _, err := b.SameSystem(ctx, alice, b.good); err != nil {
 		t.Errorf("SameSystem() = %v", err)
 	}
-	if _, err := b.Census(ctx); err != nil {
-		t.Errorf("Census() = %v", err)
+	if v := b.Vitals(ctx); v.Counted == nil || !v.KeyStores["keydir"] {
+		t.Errorf("Vitals() = %+v, want what the store counts, and a usable key store", v)
 	}
 	if inv, err := b.Inventory(ctx, alice, b.good.ID, false); err != nil || inv.Rows != 1 {
 		t.Errorf("Inventory() of the good VIM = %+v, %v", inv, err)

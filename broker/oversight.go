@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
@@ -16,9 +15,6 @@ func (b *Broker) RecordLogin(ctx context.Context, p policy.Principal) { b.logins
 
 // RecordRefusedLogin records that nobody has the token that was shown; see [audit.Logins].
 func (b *Broker) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx) }
-
-// AuditBehind is how long the oldest audit entry has waited that the log's tree does not hold.
-func (b *Broker) AuditBehind(ctx context.Context) (time.Duration, error) { return b.store.Behind(ctx) }
 
 // WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
 // further behind than [audit.SequencedWithin], is not signed for long, or is not guarded any more,
@@ -59,11 +55,6 @@ func (b *Broker) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
 		return nil, err
 	}
-	return b.courier.Statuses(ctx)
-}
-
-// SinkStatuses is [Broker.AuditSinks] for the broker's own metrics.
-func (b *Broker) SinkStatuses(ctx context.Context) ([]delivery.Status, error) {
 	return b.courier.Statuses(ctx)
 }
 

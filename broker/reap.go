@@ -203,7 +203,11 @@ func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 	}
 	dead, err := b.tryDead(ctx, src, l)
 	if err == nil && dead {
-		return b.bury(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
+		dead, err := b.bury(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
+		if err == nil {
+			b.counters.died(dead)
+		}
+		return dead, err
 	}
 	attempts := l.Attempts + 1
 	if errors.Is(err, ErrUnavailable) {

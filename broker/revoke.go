@@ -235,6 +235,7 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, a
 	}
 	if err == nil {
 		failpoint.At("revoke.done")
+		b.counters.ended(stored)
 	}
 	return stored, err
 }

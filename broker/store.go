@@ -32,6 +32,8 @@ type Store interface {
 	Pruner
 	// Check reports whether the store can be written now.
 	Check(ctx context.Context) error
+	// Load says how busy the store is.
+	Load(ctx context.Context, now time.Time) (Load, error)
 	// OlderVersions reports whether a version may be running on the store that opens
 	// only envelopes which do not name the target.
 	OlderVersions(ctx context.Context) (bool, error)
@@ -51,6 +53,9 @@ type VIMStore interface {
 	// VIMs returns those that match, ordered by project, name; ErrInvalid for a page token
 	// it did not make. The second answer is the next page's token, empty at the end.
 	VIMs(ctx context.Context, f VIMFilter) ([]VIM, string, error)
+	// CredentialsExpiring counts the VIMs whose current credential has an end before a
+	// time. One without an end is not counted.
+	CredentialsExpiring(ctx context.Context, before time.Time) (int, error)
 	// UpdateVIM reads the VIM, lets change alter it, and stores it with Revision
 	// one up, atomically. If change fails nothing is written and its error is
 	// returned as it is. A move that vimMoves does not list is ErrConflict; so is

@@ -18,7 +18,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
-	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/sentinel"
 )
@@ -128,12 +127,7 @@ func (callers) Authenticate(_ context.Context, token string) (policy.Principal, 
 // none counts nothing.
 type none struct{}
 
-func (none) Census(context.Context) (broker.Census, error)        { return broker.Census{}, nil }
-func (none) Discrepancies() broker.Discrepancy                    { return broker.Discrepancy{} }
-func (none) AuditBehind(context.Context) (time.Duration, error)   { return 0, nil }
-func (none) AuditUnsigned(context.Context) (time.Duration, error) { return 0, nil }
-
-func (none) SinkStatuses(context.Context) ([]delivery.Status, error) { return nil, nil }
+func (none) Vitals(context.Context) broker.Vitals { return broker.Vitals{} }
 
 // zeros never end.
 type zeros struct{}
@@ -169,7 +163,7 @@ func newToy(t *testing.T, readTimeout time.Duration) *toy {
 	toy.url = "http://" + l.Addr().String()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	h := api.New(api.Options{Doors: []api.Door{toy.door()}, Authenticator: callers{}, Census: none{}, Log: log})
+	h := api.New(api.Options{Doors: []api.Door{toy.door()}, Authenticator: callers{}, Vitals: none{}, Log: log})
 	go func() {
 		ended <- api.Server{Handler: h, Log: log, ReadTimeout: readTimeout, Grace: time.Millisecond}.Serve(ctx, l)
 	}()

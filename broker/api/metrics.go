@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/delivery"
 )
 
 // newRequests is the metric that counts and times requests. Labels are of fixed sets: no
@@ -24,6 +24,15 @@ func newRequests(r *prometheus.Registry) *prometheus.HistogramVec {
 	}, []string{"route", "method", "code"})
 	r.MustRegister(m)
 	return m
+}
+
+// buildInfo is the metric that names the version.
+func buildInfo(version string) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        "vimbroker_build_info",
+		Help:        "The version of vimbroker, and of Go; always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
+	}, func() float64 { return 1 })
 }
 
 // observe counts one request.
@@ -49,125 +58,156 @@ func metricsDoor(r *prometheus.Registry, log *slog.Logger) Door {
 	}
 }
 
-// Census counts what the broker contains; [broker.Broker] says what each method does.
-type Census interface {
-	Census(ctx context.Context) (broker.Census, error)
-	Discrepancies() broker.Discrepancy
-	Alarms() map[broker.Alarm]int
-	AuditBehind(ctx context.Context) (time.Duration, error)
-	AuditUnsigned(ctx context.Context) (time.Duration, error)
-	SinkStatuses(ctx context.Context) ([]delivery.Status, error)
+// Vitals says what an operator watches; [broker.Broker] does.
+type Vitals interface {
+	Vitals(ctx context.Context) broker.Vitals
 }
 
-// scrapeTime bounds what one scrape asks of the store.
+// scrapeTime bounds what one scrape asks of the store and the key stores.
 const scrapeTime = 5 * time.Second
 
-// census shows at each scrape what the broker contains.
-type census struct {
-	broker Census
-	log    *slog.Logger
+// vitals shows at each scrape what the broker contains and how it fares.
+type vitals struct {
+	broker Vitals
 
-	vims, health, leases, grades, alarms, up, orphans, ghosts, foreign, unexplained, behind, unsigned, sinkBehind, sinkWaiting, sinkSkipped, sinkLate *prometheus.Desc
+	counted, vims, health, leases, grades, expiring, behind, unsigned *prometheus.Desc
+	jobsDue, jobsFailing, connections, maxConnections, keyStores      *prometheus.Desc
+	alarms, orphans, ghosts, foreign, unexplained                     *prometheus.Desc
+	actions, lastSuccess, passFailures, expiryLag, deathLag           *prometheus.Desc
+	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                    *prometheus.Desc
 }
 
-func newCensus(b Census, log *slog.Logger) *census {
+func newVitals(b Vitals) *vitals {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
 	}
-	return &census{
-		broker:      b,
-		log:         log,
-		vims:        desc("vims", "VIMs by state.", "state"),
-		health:      desc("vim_health", "VIMs by what their last check found.", "status"),
-		leases:      desc("leases", "Leases by state.", "state"),
-		grades:      desc("lease_grades", "Live leases by what their holder can become.", "grade"),
-		alarms:      desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
-		up:          desc("census_up", "1 if VIMs and leases could be counted at this scrape."),
-		orphans:     desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
-		ghosts:      desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
-		foreign:     desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
-		behind:      desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
-		unsigned:    desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
-		sinkBehind:  desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
-		sinkWaiting: desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
-		sinkSkipped: desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
-		sinkLate:    desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
-		unexplained: desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
+	return &vitals{
+		broker:         b,
+		counted:        desc("store_up", "1 if the store could be asked what it contains at this scrape."),
+		vims:           desc("vims", "VIMs by state.", "state"),
+		health:         desc("vim_health", "VIMs by what their last check found.", "status"),
+		leases:         desc("leases", "Leases by state.", "state"),
+		grades:         desc("lease_grades", "Live leases by what their holder can become.", "grade"),
+		expiring:       desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days"),
+		behind:         desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
+		unsigned:       desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
+		sinkBehind:     desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
+		sinkWaiting:    desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
+		sinkSkipped:    desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
+		sinkLate:       desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
+		jobsDue:        desc("jobs_due", "Jobs that wait for a worker or are under way."),
+		jobsFailing:    desc("jobs_failing", "Jobs whose last attempt failed."),
+		connections:    desc("database_connections_in_use", "Connections to the database that this process uses now."),
+		maxConnections: desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store."),
+		keyStores:      desc("key_store_up", "1 if the key store can be used.", "key_store"),
+		alarms:         desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
+		orphans:        desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
+		ghosts:         desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
+		foreign:        desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
+		unexplained:    desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
+		actions:        desc("actions_total", "How actions ended (done, failed, denied), and why those failed that did, since this process started.", "action", "outcome", "reason"),
+		lastSuccess:    desc("pass_last_success_timestamp_seconds", "When this process last ran the pass without an error.", "pass"),
+		passFailures:   desc("pass_failures_total", "How often the pass failed in this process.", "pass"),
+		expiryLag:      desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked."),
+		deathLag:       desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused."),
 	}
 }
 
 // Describe implements [prometheus.Collector].
-func (c *census) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.vims, c.health, c.leases, c.grades, c.alarms, c.up, c.orphans, c.ghosts, c.foreign, c.unexplained, c.behind, c.unsigned, c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate} {
+func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned,
+		c.jobsDue, c.jobsFailing, c.connections, c.maxConnections, c.keyStores,
+		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
+		c.actions, c.lastSuccess, c.passFailures, c.expiryLag, c.deathLag,
+		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate,
+	} {
 		ch <- d
 	}
 }
 
 // Collect implements [prometheus.Collector]. Every state is shown, also
 // with 0, so that an alert can tell none from unknown.
-func (c *census) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, n int, label ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label...)
+func (c *vitals) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, n float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, labels...)
 	}
-	d := c.broker.Discrepancies()
-	gauge(c.orphans, d.Orphans)
-	gauge(c.ghosts, d.Ghosts)
-	gauge(c.foreign, d.Foreign)
-	gauge(c.unexplained, d.Unexplained)
-	raised := c.broker.Alarms()
-	for _, a := range alarms {
-		ch <- prometheus.MustNewConstMetric(c.alarms, prometheus.CounterValue, float64(raised[a]), string(a))
+	counter := func(d *prometheus.Desc, n int, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	found, err := c.broker.Census(ctx)
-	if err != nil {
-		c.log.WarnContext(ctx, "counting VIMs and leases for a scrape", "error", err)
-		gauge(c.up, 0)
-		return
+	v := c.broker.Vitals(ctx)
+	gauge(c.orphans, float64(v.Discrepancies.Orphans))
+	gauge(c.ghosts, float64(v.Discrepancies.Ghosts))
+	gauge(c.foreign, float64(v.Discrepancies.Foreign))
+	gauge(c.unexplained, float64(v.Discrepancies.Unexplained))
+	for _, a := range alarms {
+		counter(c.alarms, v.Alarms[a], string(a))
 	}
-	gauge(c.up, 1)
-	for d, age := range map[*prometheus.Desc]func(context.Context) (time.Duration, error){
-		c.behind: c.broker.AuditBehind, c.unsigned: c.broker.AuditUnsigned,
-	} {
-		if found, err := age(ctx); err != nil {
-			c.log.WarnContext(ctx, "looking how far the audit log is behind for a scrape", "error", err)
-		} else {
-			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, found.Seconds())
+	for r, n := range v.Results {
+		counter(c.actions, n, string(r.Action), string(r.Outcome), r.Class)
+	}
+	for name, p := range v.Passes {
+		counter(c.passFailures, p.Failures, name)
+		if !p.LastSuccess.IsZero() {
+			gauge(c.lastSuccess, float64(p.LastSuccess.Unix()), name)
 		}
 	}
-	c.collectSinks(ctx, ch)
+	for name, up := range v.KeyStores {
+		gauge(c.keyStores, oneIf(up), name)
+	}
+	ch <- histogram(c.expiryLag, v.ExpiryLag)
+	ch <- histogram(c.deathLag, v.DeathLag)
+	gauge(c.counted, oneIf(v.Counted != nil))
+	if v.Counted == nil {
+		return
+	}
+	gauge(c.behind, v.Counted.AuditBehind.Seconds())
+	gauge(c.unsigned, v.Counted.AuditUnsigned.Seconds())
+	for _, s := range v.Counted.Sinks { // their names are the operator's
+		gauge(c.sinkBehind, s.Behind.Seconds(), s.Name)
+		gauge(c.sinkWaiting, float64(s.Waiting), s.Name)
+		counter(c.sinkSkipped, int(s.Cursor.Skipped), s.Name)
+		gauge(c.sinkLate, oneIf(s.Late()), s.Name)
+	}
+	gauge(c.jobsDue, float64(v.Counted.JobsDue))
+	gauge(c.jobsFailing, float64(v.Counted.JobsFailing))
+	gauge(c.connections, float64(v.Counted.ConnectionsInUse))
+	gauge(c.maxConnections, float64(v.Counted.ConnectionsMax))
+	for horizon, n := range v.Counted.Expiring {
+		gauge(c.expiring, float64(n), strconv.Itoa(int(horizon/(24*time.Hour))))
+	}
 	for _, s := range vimStates {
-		gauge(c.vims, found.VIMs[s], string(s))
+		gauge(c.vims, float64(v.Counted.VIMs[s]), string(s))
 	}
 	for _, s := range healthStatuses {
-		gauge(c.health, found.Health[s], string(s))
+		gauge(c.health, float64(v.Counted.Health[s]), string(s))
 	}
 	for _, s := range leaseStates {
-		gauge(c.leases, found.Leases[s], string(s))
+		gauge(c.leases, float64(v.Counted.Leases[s]), string(s))
 	}
 	for g, name := range leaseGrades {
-		gauge(c.grades, found.Grades[g], name)
+		gauge(c.grades, float64(v.Counted.Grades[g]), name)
 	}
 }
 
-// collectSinks shows how the sinks of the audit log stand. Their names are the operator's.
-func (c *census) collectSinks(ctx context.Context, ch chan<- prometheus.Metric) {
-	sinks, err := c.broker.SinkStatuses(ctx)
-	if err != nil {
-		c.log.WarnContext(ctx, "looking how far the sinks of the audit log are behind for a scrape", "error", err)
-		return
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
 	}
-	for _, s := range sinks {
-		late := 0.0
-		if s.Late() {
-			late = 1
+	return 0
+}
+
+func histogram(d *prometheus.Desc, l broker.Lag) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(broker.LagBounds))
+	for i, bound := range broker.LagBounds {
+		buckets[bound.Seconds()] = 0
+		if len(l.Buckets) > 0 {
+			buckets[bound.Seconds()] = uint64(l.Buckets[i]) //nolint:gosec // a count is never below 0
 		}
-		ch <- prometheus.MustNewConstMetric(c.sinkBehind, prometheus.GaugeValue, s.Behind.Seconds(), s.Name)
-		ch <- prometheus.MustNewConstMetric(c.sinkWaiting, prometheus.GaugeValue, float64(s.Waiting), s.Name)
-		ch <- prometheus.MustNewConstMetric(c.sinkSkipped, prometheus.CounterValue, float64(s.Cursor.Skipped), s.Name)
-		ch <- prometheus.MustNewConstMetric(c.sinkLate, prometheus.GaugeValue, late, s.Name)
 	}
+	return prometheus.MustNewConstHistogram(d, uint64(l.Count), l.Sum.Seconds(), buckets) //nolint:gosec // as above
 }
 
 // What the metrics count by, in full.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -22,8 +23,12 @@ type Options struct {
 	Doors []Door
 	// Authenticator knows the callers of every operation that does not identify them itself.
 	Authenticator Authenticator
-	// Census is what /metrics shows beside the requests.
-	Census Census
+	// Vitals is what /metrics shows beside the requests.
+	Vitals Vitals
+	// Version is the program's, for the metric build_info.
+	Version string
+	// Collectors are further metrics.
+	Collectors []prometheus.Collector
 	// Clusters is what /metrics shows of clusters; nil shows nothing.
 	Clusters Clusters
 	// Logins is told who comes in; nil: nobody is.
@@ -68,7 +73,9 @@ func New(o Options) http.Handler {
 		o.Registry = prometheus.NewRegistry()
 	}
 	s := &server{who: o.Authenticator, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
-	o.Registry.MustRegister(newCensus(o.Census, o.Log))
+	o.Registry.MustRegister(newVitals(o.Vitals), buildInfo(o.Version), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	o.Registry.MustRegister(o.Collectors...)
 	if o.Clusters != nil {
 		o.Registry.MustRegister(newClusters(o.Clusters, o.Log))
 	}

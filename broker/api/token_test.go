@@ -10,7 +10,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
-	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -25,10 +24,9 @@ func (twoTokens) Authenticate(_ context.Context, token string) (policy.Principal
 	return policy.Principal{}, policy.ErrUnauthenticated
 }
 
-type noCensus struct{}
+type noVitals struct{}
 
-func (noCensus) Census(context.Context) (broker.Census, error) { return broker.Census{}, nil }
-func (noCensus) Discrepancies() broker.Discrepancy             { return broker.Discrepancy{} }
+func (noVitals) Vitals(context.Context) broker.Vitals { return broker.Vitals{} }
 
 // A request names one caller, by one token in one header. Behind the door there is
 // no token: what is not there is not logged, and not sent on.
@@ -46,7 +44,7 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 			}},
 			Refuse: func(_ *http.Request, p api.Problem) api.Answer { return api.Answer{Body: p} },
 		}},
-		Authenticator: twoTokens{}, Census: noCensus{}, Log: slog.New(slog.DiscardHandler),
+		Authenticator: twoTokens{}, Vitals: noVitals{}, Log: slog.New(slog.DiscardHandler),
 	})
 	const bearer, keystone, alice, bob = "Authorization", "X-Auth-Token", "token-of-alice", "token-of-bob"
 	for _, c := range []struct {
@@ -85,10 +83,3 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 		}
 	}
 }
-
-func (noCensus) Alarms() map[broker.Alarm]int { return nil }
-
-func (noCensus) AuditBehind(context.Context) (time.Duration, error)   { return 0, nil }
-func (noCensus) AuditUnsigned(context.Context) (time.Duration, error) { return 0, nil }
-
-func (noCensus) SinkStatuses(context.Context) ([]delivery.Status, error) { return nil, nil }

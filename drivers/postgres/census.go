@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,6 +15,10 @@ const (
 	censusOfHealth = `SELECT value, n FROM vim_census WHERE part = 'health' AND n > 0`
 	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
+
+	expiring = `SELECT count(*)::int FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
+		WHERE g.credential_expires_at > '-infinity' AND g.credential_expires_at < $1`
+	jobsWaiting = `SELECT count(*) FILTER (WHERE due_at <= $1)::int, count(*) FILTER (WHERE failures > 0)::int FROM jobs WHERE done < wanted`
 )
 
 // Census counts leases and VIMs by state. Each of the four counts is exact at
@@ -34,6 +39,22 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 		return broker.Census{}, fmt.Errorf("counting leases by grade: %w", err)
 	}
 	return c, nil
+}
+
+// CredentialsExpiring counts VIMs by the end of their credential.
+func (s *Store) CredentialsExpiring(ctx context.Context, before time.Time) (int, error) {
+	return readOne(ctx, s, scalar[int], expiring, before)
+}
+
+// Load counts jobs, and this process's connections.
+func (s *Store) Load(ctx context.Context, now time.Time) (broker.Load, error) {
+	l, err := readOne(ctx, s, func(r pgx.CollectableRow) (l broker.Load, err error) { return l, r.Scan(&l.JobsDue, &l.JobsFailing) }, jobsWaiting, now)
+	if err != nil {
+		return l, fmt.Errorf("counting jobs: %w", err)
+	}
+	pool := s.pool.Stat()
+	l.ConnectionsInUse, l.ConnectionsMax = int(pool.AcquiredConns()), int(pool.MaxConns())
+	return l, nil
 }
 
 func count[K ~string](ctx context.Context, s *Store, text string) (map[K]int, error) {

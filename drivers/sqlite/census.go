@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 )
@@ -13,6 +14,11 @@ const (
 	censusOfHealth = `SELECT health, count(*) FROM vims GROUP BY health`
 	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
+
+	expiring = `SELECT count(*) FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
+		WHERE g.credential_expires_at > 0 AND g.credential_expires_at < ?`
+	jobsDue     = `SELECT count(*) FROM jobs WHERE done < wanted AND due_at <= ?`
+	jobsFailing = `SELECT count(*) FROM jobs WHERE done < wanted AND failures > 0`
 )
 
 // Census counts leases and VIMs by state. Each of the four counts is exact at
@@ -33,6 +39,30 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 		return broker.Census{}, fmt.Errorf("counting leases by grade: %w", err)
 	}
 	return c, nil
+}
+
+// CredentialsExpiring counts VIMs by the end of their credential.
+func (s *Store) CredentialsExpiring(ctx context.Context, before time.Time) (int, error) {
+	return s.number(ctx, expiring, before.UnixMicro())
+}
+
+// Load counts jobs. There is no pool to count.
+func (s *Store) Load(ctx context.Context, now time.Time) (l broker.Load, err error) {
+	if l.JobsDue, err = s.number(ctx, jobsDue, now.UnixMicro()); err != nil {
+		return l, fmt.Errorf("counting jobs: %w", err)
+	}
+	l.JobsFailing, err = s.number(ctx, jobsFailing)
+	return l, err
+}
+
+// number runs a query that answers one number.
+func (s *Store) number(ctx context.Context, text string, args ...any) (int, error) {
+	found, err := s.query(ctx, text, args...)
+	numbers, err := collect(found, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return 0, err
+	}
+	return numbers[0], nil
 }
 
 func count[K ~string](ctx context.Context, s *Store, text string) (map[K]int, error) {

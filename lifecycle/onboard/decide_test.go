@@ -342,7 +342,7 @@ func TestClusterThatIsGoneWithItsSystem(t *testing.T) {
 	if l = b.leaseRow(l.ID); l.State != broker.LeaseRevoked || l.Reason != broker.ReasonSystemGone || l.Sealed != "" {
 		t.Errorf("its lease is %s (%s), sealed %t", l.State, l.Reason, l.Sealed != "")
 	}
-	if alarms := b.Alarms(); len(alarms) != 0 {
+	if alarms := b.Vitals(t.Context()).Alarms; len(alarms) != 0 {
 		t.Errorf("alarms: %v", alarms)
 	}
 }

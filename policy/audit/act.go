@@ -133,6 +133,7 @@ func (a *Act) Intent() Entry { return a.as(Intent) }
 // Done is the entry to write when the effect has happened. Keys and values
 // alternate in detail, and are in this entry only; a key without a value is left out.
 func (a *Act) Done(detail ...string) Entry {
+	a.guard.Tally.add(Result{Action: a.entry.Action, Outcome: Done})
 	e := a.as(Done)
 	for i := 1; i < len(detail); i += 2 {
 		if detail[i] != "" {
@@ -145,6 +146,7 @@ func (a *Act) Done(detail ...string) Entry {
 // Failed is the entry to write when the effect did not happen, or only in part.
 // The class says why, in our words: never another system's answer.
 func (a *Act) Failed(class string) Entry {
+	a.guard.Tally.add(Result{Action: a.entry.Action, Outcome: Failed, Class: class})
 	e := a.as(Failed)
 	e.Detail[DetailError] = Cut(class)
 	return e

@@ -193,7 +193,7 @@ func (s *stack) serve(b *testing.B) *client.Client {
 	go func() {
 		handler := api.New(api.Options{
 			Doors:         []api.Door{rest.Door(rest.Options{Broker: s.Broker, Log: log, Version: "bench"})},
-			Authenticator: tokens, Census: s.Broker, Log: log,
+			Authenticator: tokens, Vitals: s.Broker, Log: log,
 		})
 		ended <- api.Server{Handler: handler, Log: log}.Serve(ctx, l)
 	}()

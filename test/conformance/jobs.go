@@ -30,6 +30,7 @@ type JobStore interface {
 // [queue.Ledger]. open returns an empty store, and sees to its end.
 func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
 	for name, check := range map[string]func(*testing.T, jobTest){
+		"Load":              jobLoad,
 		"StartsAtOnce":      jobStartsAtOnce,
 		"WithItsEntry":      jobWithItsEntry,
 		"OneAtATime":        jobOneAtATime,
@@ -147,6 +148,42 @@ func jobWithItsEntry(t *testing.T, s jobTest) {
 	if c := s.mustOffer(t); c.Job != vnf {
 		t.Errorf("offered %v, want %v", c, vnf)
 	}
+}
+
+// jobLoad counts jobs as they go: due, under way, failed and done.
+func jobLoad(t *testing.T, s jobTest) {
+	want := func(when string, due, failing int) {
+		t.Helper()
+		l, err := s.Load(s.ctx, s.Now())
+		if err != nil || l.JobsDue != due || l.JobsFailing != failing {
+			t.Errorf("%s Load = %+v, %v; want %d jobs due and %d failing", when, l, err, due, failing)
+		}
+		if l.ConnectionsInUse > l.ConnectionsMax {
+			t.Errorf("%s Load = %+v", when, l)
+		}
+	}
+	want("of an empty store", 0, 0)
+	s.mustEnqueue(t, vnf, job.Job{Kind: "other", Subject: "1"})
+	want("of two jobs", 2, 0)
+	for range 2 {
+		due, err := s.OfferJobs(s.ctx, 1, s.Now().Add(time.Hour))
+		if err != nil || len(due) != 1 {
+			t.Fatalf("OfferJobs = %v, %v; want one", due, err)
+		}
+		begun, err := s.BeginJob(s.ctx, due[0], s.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatalf("BeginJob = %v", err)
+		}
+		if due[0].Job == vnf {
+			err = s.FinishJob(s.ctx, due[0], begun)
+		} else {
+			err = s.RetryJob(s.ctx, due[0], s.Now(), true)
+		}
+		if err != nil {
+			t.Fatalf("ending %v = %v", due[0], err)
+		}
+	}
+	want("of one job done and one that failed", 1, 1)
 }
 
 func jobRefusesInvalid(t *testing.T, s jobTest) {

@@ -29,6 +29,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	}
 	check("VIM", vimRows)
 	check("VIMList", vimLists)
+	check("CredentialsExpiring", credentialsExpiring)
 	check("Generation", generations)
 	check("Rekey", rekeys)
 	check("Lease", leaseRows)

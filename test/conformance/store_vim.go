@@ -284,6 +284,39 @@ func vimLists(t *testing.T, s storeTest) {
 	wantSame(t, "VIMs by health", census.Health, map[broker.HealthStatus]int{broker.HealthReachable: 9, broker.HealthUnauthorized: 2})
 }
 
+// credentialsExpiring counts the current generation of each VIM, and no other.
+func credentialsExpiring(t *testing.T, s storeTest) {
+	want := func(when string, before time.Time, n int) {
+		t.Helper()
+		if got, err := s.CredentialsExpiring(s.ctx, before); err != nil || got != n {
+			t.Errorf("%s CredentialsExpiring = %d, %v; want %d", when, got, err, n)
+		}
+	}
+	ends := func(id string, number int64, at time.Time) {
+		t.Helper()
+		_, err := s.UpdateVIM(s.ctx, id, func(v *broker.VIM) error {
+			v.Current = fullGeneration(id, number)
+			v.Current.CredentialExpiresAt = at
+			return nil
+		}, entry("renew"))
+		if err != nil {
+			t.Fatalf("UpdateVIM = %v", err)
+		}
+	}
+	a, b, endless := s.mustCreateVIM(t, plainVIM("north", "a")), s.mustCreateVIM(t, plainVIM("north", "b")), s.mustCreateVIM(t, plainVIM("north", "c"))
+	ends(a.ID, 2, epoch.Add(time.Hour))
+	ends(b.ID, 2, epoch.Add(2*time.Hour))
+	ends(endless.ID, 2, time.Time{})
+	want("before any ends", epoch, 0)
+	want("at the end of one", epoch.Add(time.Hour), 0)
+	want("after one has ended", epoch.Add(time.Hour+1), 0) // times are kept in microseconds
+	want("after one has ended", epoch.Add(time.Hour+time.Microsecond), 1)
+	want("after both have", epoch.Add(3*time.Hour), 2)
+	s.mustCreateLease(t, plainLease(s.mustVIM(t, a.ID))) // keeps the generation
+	ends(a.ID, 3, epoch.Add(100*time.Hour))
+	want("after one was replaced", epoch.Add(3*time.Hour), 1)
+}
+
 func generations(t *testing.T, s storeTest) {
 	replace := func(t *testing.T, id string, number int64) broker.VIM {
 		t.Helper()

@@ -130,7 +130,7 @@ func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) 
 	}
 	server := httptest.NewServer(api.New(api.Options{
 		Doors:         []api.Door{rest.Door(rest.Options{Broker: b, Log: log, Version: "v0.0.0-test"})},
-		Authenticator: tokens, Census: b, Log: log,
+		Authenticator: tokens, Vitals: b, Log: log,
 	}))
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(plain)})

@@ -116,7 +116,7 @@ func newBench(t testing.TB, site ...string) *bench {
 type counted interface {
 	api.Logins
 	rest.Broker
-	api.Census
+	api.Vitals
 }
 
 // rewire puts a server with these parts in the place of the one before.
@@ -124,8 +124,8 @@ func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.handler = api.New(api.Options{
-		Doors:         []api.Door{rest.Door(rest.Options{Broker: domain, Log: log, Version: "v0.0.0-test"})},
-		Authenticator: who, Census: domain, Logins: domain, Log: log,
+		Doors:   []api.Door{rest.Door(rest.Options{Broker: domain, Log: log, Version: "v0.0.0-test"})},
+		Version: "v0.0.0-test", Authenticator: who, Vitals: domain, Logins: domain, Log: log,
 	})
 	server := httptest.NewServer(b.handler)
 	b.t.Cleanup(server.Close)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -157,10 +158,17 @@ func TestProbesAskForNoCaller(t *testing.T) {
 		`vimbroker_vim_health{status="reachable"} 1`,
 		`vimbroker_leases{state="active"} 1`,
 		`vimbroker_leases{state="irrevocable"} 0`,
-		`vimbroker_census_up 1`,
+		`vimbroker_store_up 1`,
 		`vimbroker_audit_behind_seconds 0`,
 		`vimbroker_inventory_orphans 0`,
 		`vimbroker_inventory_ghosts 0`,
+		`vimbroker_actions_total{action="vim:register",outcome="done",reason=""} 1`,
+		`vimbroker_actions_total{action="lease:issue",outcome="done",reason=""} 1`,
+		`vimbroker_key_store_up{key_store="keydir"} 1`,
+		`vimbroker_vim_credentials_expiring{days="0"} 0`,
+		`vimbroker_jobs_due 0`,
+		`vimbroker_lease_expiry_lag_seconds_count 0`,
+		`vimbroker_build_info{go="` + runtime.Version() + `",version="v0.0.0-test"} 1`,
 		`vimbroker_http_request_duration_seconds_count{code="201",method="POST",route="POST /v1/vims"} 1`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
@@ -186,9 +194,7 @@ func (unready) Ready(context.Context) error {
 	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used", Cause: errors.New("disk sda1 is full")}
 }
 
-func (unready) Census(context.Context) (broker.Census, error) {
-	return broker.Census{}, errors.New("disk sda1 is full")
-}
+func (unready) Vitals(context.Context) broker.Vitals { return broker.Vitals{} }
 
 // silent authenticates nobody, because it cannot.
 type silent struct{}
@@ -205,7 +211,7 @@ func TestUnreadySaysWhichPart(t *testing.T) {
 		t.Errorf("/readyz = %s", body)
 	}
 	answer, metrics := b.raw("", "GET", "/metrics", "")
-	if answer.StatusCode != http.StatusOK || !strings.Contains(metrics, "vimbroker_census_up 0\n") || strings.Contains(metrics, "vimbroker_leases{") {
+	if answer.StatusCode != http.StatusOK || !strings.Contains(metrics, "vimbroker_store_up 0\n") || strings.Contains(metrics, "vimbroker_leases{") {
 		t.Errorf("/metrics without a store = %d:\n%s", answer.StatusCode, metrics)
 	}
 	answer, body = b.raw("alice", "GET", "/v1/vims", "")

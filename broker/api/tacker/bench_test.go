@@ -81,7 +81,7 @@ func newBench(t testing.TB, compat bool) *bench {
 			rest.Door(rest.Options{Broker: registry, Log: log}),
 			tacker.Door(tacker.Options{Registry: registry, Compat: compat}),
 		},
-		Authenticator: tokens, Census: registry, Log: log,
+		Authenticator: tokens, Vitals: registry, Log: log,
 	}))
 	t.Cleanup(server.Close)
 	b.url = server.URL

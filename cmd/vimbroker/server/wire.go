@@ -146,7 +146,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, vnfpkgm.Door(s.catalog))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Census: s.broker, Clusters: s.onboard, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Vitals: s.broker, Version: version, Clusters: s.onboard, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }

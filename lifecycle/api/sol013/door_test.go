@@ -27,7 +27,7 @@ func (callers) Authenticate(_ context.Context, token string) (policy.Principal, 
 }
 
 // uncounted is never asked.
-type uncounted interface{ api.Census }
+type uncounted interface{ api.Vitals }
 
 type nothing struct{ uncounted }
 
@@ -57,7 +57,7 @@ func serve(t *testing.T) string {
 		},
 	)
 	s := httptest.NewServer(api.New(api.Options{
-		Doors: []api.Door{door}, Authenticator: callers{}, Census: nothing{}, Log: slog.New(slog.DiscardHandler),
+		Doors: []api.Door{door}, Authenticator: callers{}, Vitals: nothing{}, Log: slog.New(slog.DiscardHandler),
 	}))
 	t.Cleanup(s.Close)
 	return s.URL

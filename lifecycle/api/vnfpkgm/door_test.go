@@ -37,7 +37,7 @@ func (callers) Authenticate(_ context.Context, token string) (policy.Principal, 
 }
 
 // uncounted is never asked.
-type uncounted interface{ api.Census }
+type uncounted interface{ api.Vitals }
 
 type nothing struct{ uncounted }
 
@@ -66,7 +66,7 @@ func serve(t *testing.T) *client {
 	terms := catalog.DefaultTerms()
 	terms.MaxSize = 1 << 20
 	doors := []api.Door{vnfpkgm.Door(catalog.New(catalog.Options{Store: store, Policy: policies, Log: log, Terms: terms}))}
-	s := httptest.NewServer(api.New(api.Options{Doors: doors, Authenticator: callers{}, Census: nothing{}, Log: log}))
+	s := httptest.NewServer(api.New(api.Options{Doors: doors, Authenticator: callers{}, Vitals: nothing{}, Log: log}))
 	c.url = s.URL
 	t.Cleanup(func() {
 		s.Close()

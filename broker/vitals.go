@@ -1,0 +1,197 @@
+package broker
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Vitals are what an operator watches of a broker: the counts of the store, which all
+// replicas share, and those of this process since it started.
+type Vitals struct {
+	// Counted says what the store contains; nil if it could not be asked.
+	Counted *Counted
+	// KeyStores says of each key store, by name, whether it can be used now.
+	KeyStores map[string]bool
+
+	// Discrepancies are the sums over all VIMs, as their last inventory found them.
+	Discrepancies Discrepancy
+	Alarms        map[Alarm]int
+	// Results count how acts ended, whoever asked for them.
+	Results map[audit.Result]int
+	// Passes has an entry for each pass that this process has run.
+	Passes map[string]PassRecord
+	// ExpiryLag is how long after its end an expired lease was revoked.
+	ExpiryLag Lag
+	// DeathLag is how long after its revocation a credential was seen to be refused.
+	DeathLag Lag
+}
+
+// Counted is what the store contains, and how busy it is.
+type Counted struct {
+	Census
+	Load
+	// AuditBehind is how long the oldest audit entry has waited for its place in the log.
+	AuditBehind time.Duration
+	// AuditUnsigned is how long the oldest entry has waited that no signed checkpoint covers.
+	AuditUnsigned time.Duration
+	// Sinks are those of the audit log.
+	Sinks []delivery.Status
+	// Expiring counts the VIMs whose credential has an end that is nearer than the key.
+	Expiring map[time.Duration]int
+}
+
+// Load is how busy the store is.
+type Load struct {
+	// JobsDue counts jobs that wait for a worker or are under way.
+	JobsDue int
+	// JobsFailing counts jobs whose last attempt failed.
+	JobsFailing int
+	// Connections to the database: in use, and at most. Both are 0 where there is no pool.
+	ConnectionsInUse, ConnectionsMax int
+}
+
+// PassRecord is how a pass fared in this process.
+type PassRecord struct {
+	// LastSuccess is zero if it has not succeeded yet.
+	LastSuccess time.Time
+	Failures    int
+}
+
+// ExpiryHorizons are the times that [Counted.Expiring] counts by; 0 is what has expired.
+var ExpiryHorizons = []time.Duration{0, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
+
+// LagBounds are the upper bounds that a [Lag] counts by.
+var LagBounds = []time.Duration{
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour,
+}
+
+// Lag counts durations. Buckets[i] counts those of at most LagBounds[i].
+type Lag struct {
+	Count   int
+	Sum     time.Duration
+	Buckets []int
+}
+
+func (l *Lag) add(d time.Duration) {
+	if l.Buckets == nil {
+		l.Buckets = make([]int, len(LagBounds))
+	}
+	d = max(d, 0)
+	l.Count, l.Sum = l.Count+1, l.Sum+d
+	for i, bound := range LagBounds {
+		if d <= bound {
+			l.Buckets[i]++
+		}
+	}
+}
+
+// counters are what a broker counts of its own.
+type counters struct {
+	tally audit.Tally
+
+	mu     sync.Mutex
+	alarms map[Alarm]int
+	passes map[string]PassRecord
+	expiry Lag
+	death  Lag
+}
+
+// watched returns the pass, which notes how it fares.
+func (c *counters) watched(p Pass, now func() time.Time) Pass {
+	run := p.Run
+	p.Run = func(ctx context.Context) error {
+		err := run(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		was := c.passes[p.Name]
+		if err != nil {
+			was.Failures++
+		} else {
+			was.LastSuccess = now()
+		}
+		c.passes[p.Name] = was
+		return err
+	}
+	return p
+}
+
+func (c *counters) ended(l Lease) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.Reason == ReasonExpired {
+		c.expiry.add(l.RevokedAt.Sub(l.ExpiresAt))
+	}
+}
+
+func (c *counters) died(l Lease) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.death.add(l.ConfirmedDeadAt.Sub(l.RevokedAt))
+}
+
+// Vitals returns what an operator watches. It asks the store and the key stores, side by
+// side, and no VIM.
+func (b *Broker) Vitals(ctx context.Context) Vitals {
+	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: make(map[string]bool, len(b.keys)), Results: b.counters.tally.Results()}
+	var (
+		mu   sync.Mutex
+		asks sync.WaitGroup
+	)
+	for _, keys := range b.keys {
+		asks.Go(func() {
+			err := keys.Check(ctx)
+			if err != nil {
+				b.log.WarnContext(ctx, "a key store cannot be used", "keyStore", keys.Name(), "error", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			v.KeyStores[keys.Name()] = err == nil
+		})
+	}
+	counted, err := b.counted(ctx)
+	if err != nil {
+		b.log.WarnContext(ctx, "the store could not be asked what it contains", "error", err)
+	} else {
+		v.Counted = &counted
+	}
+	asks.Wait()
+	c := &b.counters
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v.Alarms, v.Passes, v.ExpiryLag, v.DeathLag = maps.Clone(c.alarms), maps.Clone(c.passes), c.expiry, c.death
+	v.ExpiryLag.Buckets, v.DeathLag.Buckets = slices.Clone(c.expiry.Buckets), slices.Clone(c.death.Buckets)
+	return v
+}
+
+func (b *Broker) counted(ctx context.Context) (c Counted, err error) {
+	now := b.now()
+	if c.Census, err = b.store.Census(ctx); err != nil {
+		return c, err
+	}
+	if c.Load, err = b.store.Load(ctx, now); err != nil {
+		return c, err
+	}
+	if c.AuditBehind, err = b.store.Behind(ctx); err != nil {
+		return c, err
+	}
+	if c.AuditUnsigned, err = b.AuditUnsigned(ctx); err != nil {
+		return c, err
+	}
+	if c.Sinks, err = b.courier.Statuses(ctx); err != nil {
+		return c, err
+	}
+	c.Expiring = make(map[time.Duration]int, len(ExpiryHorizons))
+	for _, horizon := range ExpiryHorizons {
+		if c.Expiring[horizon], err = b.store.CredentialsExpiring(ctx, now.Add(horizon)); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
