@@ -354,8 +354,10 @@ func (a *attempt) settle(ctx context.Context, did error) error {
 		act = a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, actions[a.o.Type], a.i.resource()).
 			With(audit.DetailOperation, a.o.ID)
 	}
-	entry := act.Done(audit.DetailOperation, a.o.ID)
-	if did != nil {
+	var entry audit.Entry
+	if did == nil {
+		entry = act.Done(audit.DetailOperation, a.o.ID)
+	} else {
 		a.log.InfoContext(ctx, "a life-cycle operation failed", "operation", a.o.ID, "type", a.o.Type, "error", withCause(did))
 		entry = act.Failed(kindOf(did).err.Error())
 	}
