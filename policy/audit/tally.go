@@ -15,8 +15,9 @@ type Result struct {
 	Class   string
 }
 
-// Tally counts results since the process started. The zero Tally is ready, and safe for
-// concurrent use.
+// Tally counts results since the process started, as their entries are made: where the store
+// then refuses the entry, the act is counted once more, as failed. The zero Tally is ready, and
+// safe for concurrent use.
 type Tally struct {
 	mu      sync.Mutex
 	results map[Result]int
