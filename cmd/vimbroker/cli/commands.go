@@ -25,6 +25,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.tokenCommand(),
 		p.versionCommand(),
 		p.vimCommand(),
+		p.vnfCommand(),
 		p.whoamiCommand(),
 	}
 }
