@@ -358,3 +358,32 @@ func TestKilledInAnOperation(t *testing.T) {
 		b.Must(t, "vimbroker vnf delete web")
 	}
 }
+
+// TestREADMERunsACNF runs the commands of the README's second story, word for word, in the
+// order they stand there.
+func TestREADMERunsACNF(t *testing.T) {
+	c := real.Kubernetes(t)
+	c.WithNode(t)
+	b := sitDown(t, c)
+	if err := os.CopyFS(filepath.Join(b.Dir, "docs"), os.DirFS("../../docs")); err != nil {
+		t.Fatal(err)
+	}
+	var ran []string
+	for _, line := range section(t, "Run a CNF") {
+		got := b.Try(t, line)
+		ran = append(ran, line)
+		if got.Code != 0 {
+			t.Fatalf("%s: exit code %d\n%s%s", line, got.Code, got.Stdout, got.Stderr)
+		}
+		if line == "kubectl get pods" && strings.Count(got.Stdout, "Running") != 3 {
+			t.Errorf("%s:\n%s", line, got.Stdout)
+		}
+	}
+	if all := strings.Join(ran, "\n"); !strings.Contains(all, "vnf instantiate") || !strings.HasSuffix(all, "vim delete edge1") {
+		t.Fatalf("the README's story has no instantiate, or does not end any more: %s", all)
+	}
+	b.leasesEnded(t)
+	if got := b.onCluster(t, "get all,configmaps,secrets -A -l vimbroker.io/instance -o name"); got != "" {
+		t.Errorf("on the cluster: %s", got)
+	}
+}

@@ -20,6 +20,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.keyCommand(),
 		p.leaseCommand(),
 		p.managementCommand(),
+		p.packageCommand(),
 		p.policyCommand(),
 		p.retentionCommand(),
 		p.tokenCommand(),

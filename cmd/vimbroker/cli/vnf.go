@@ -100,6 +100,7 @@ until it is instantiated.`,
 		}),
 	}
 	c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the package's VNFD")
+	console.MustComplete(c, "vnfd", p.vnfdIDs)
 	c.Flags().StringVar(&r.Description, "description", "", "what it is for")
 	p.OutputFlag(c)
 	return c
