@@ -108,9 +108,10 @@ func (p *program) packageCreateCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use: "create DIR", Short: "Make a package of a directory of manifests",
-		Long: `Make a VNF package of the Kubernetes manifests in a directory: its VNFD names each
-Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect of its
-own. The same directory and flags always give the same file. Nothing is uploaded.`,
+		Long: `Make a VNF package of the Kubernetes manifests in a directory. Its VNFD names
+each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
+of its own. The same directory and flags always give the same file. Nothing is
+uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
 		Args:    console.Names("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -133,9 +134,9 @@ func (p *program) packageUploadCommand() *cobra.Command {
 	var f packing
 	c := &cobra.Command{
 		Use: "upload FILE|DIR", Short: "Upload a package",
-		Long: `Upload a VNF package, or make one of a directory of manifests as "package create"
-does and upload that. It is looked through, and enabled. An upload that fails
-leaves nothing.`,
+		Long: `Upload a VNF package, or make one of a directory of manifests as "package
+create" does and upload that. It is looked through, and enabled. An upload that
+fails leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
 		Args:    console.Names("FILE"),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
@@ -280,7 +281,7 @@ func (p *program) printPackage(pkg client.Package) error {
 func (p *program) packageSwitchCommand(use, short string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " PACKAGE", Short: short,
-		Long:    short + ". Instances that there are stay as they are.",
+		Long:    short + ".\nInstances that there are stay as they are.",
 		Example: "  vimbroker package " + use + " web-1.0",
 		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
 		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
