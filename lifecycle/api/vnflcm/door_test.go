@@ -33,7 +33,7 @@ func (callers) Authenticate(_ context.Context, token string) (policy.Principal, 
 }
 
 // uncounted is never asked.
-type uncounted interface{ api.Census }
+type uncounted interface{ api.Vitals }
 
 type nothing struct{ uncounted }
 
@@ -153,7 +153,7 @@ func newLife() *life {
 func serve(t *testing.T, l *life) string {
 	t.Helper()
 	s := httptest.NewServer(api.New(api.Options{
-		Doors: []api.Door{vnflcm.Door(l)}, Authenticator: callers{}, Census: nothing{}, Log: slog.New(slog.DiscardHandler),
+		Doors: []api.Door{vnflcm.Door(l)}, Authenticator: callers{}, Vitals: nothing{}, Log: slog.New(slog.DiscardHandler),
 	}))
 	t.Cleanup(s.Close)
 	return s.URL + "/vnflcm/v2"
