@@ -26,3 +26,39 @@ func (b *Broker) EndOperation(ctx context.Context, operation string) error {
 	_, begun := batch.run(b)
 	return errors.Join(err, begun)
 }
+
+// WeighLease says what a lease would be that p asks for, with what its holder could become, and issues
+// none. What would be refused is refused.
+func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, error) {
+	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
+	if err != nil {
+		return Lease{}, err
+	}
+	d, grant, err := b.prepare(v, &r)
+	if err != nil {
+		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
+			err = b.hidden(ctx, p, policy.LeaseIssue, v)
+		}
+		return Lease{}, err
+	}
+	l := b.newLease(p, v, r, grant)
+	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), narrowest(d, l.wish(grant.TTL)))
+	if err != nil {
+		return Lease{}, err
+	}
+	if err := issuable(v); err != nil {
+		return Lease{}, b.refuse(ctx, act, err)
+	}
+	o, err := b.open(ctx, v, v.Current)
+	if err != nil {
+		return Lease{}, b.refuse(ctx, act, err)
+	}
+	defer o.close()
+	if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
+		return Lease{}, err
+	}
+	if err := act.Read(ctx); err != nil {
+		return Lease{}, unrecorded(err)
+	}
+	return l, nil
+}

@@ -246,7 +246,7 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
-		if to == RollingBack && !o.Type.rollbackable() {
+		if to == RollingBack && !o.Type.Rollbackable() {
 			return &broker.Error{Kind: broker.ErrConflict, Detail: "an operation of type " + string(o.Type) + " cannot be rolled back", Remedy: "retry it, or give it up (fail)"}
 		}
 		now := l.now()
@@ -295,7 +295,7 @@ func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, m
 		return Operation{}, l.refuse(ctx, act, broker.Invalid("cancelMode", "must be GRACEFUL or FORCEFUL"))
 	}
 	o, err := l.store.UpdateOperation(ctx, id, false, func(o *Operation, _ *Instance) error {
-		if !o.State.working() {
+		if !o.State.Working() {
 			return notNow(*o, Starting, Processing, RollingBack)
 		}
 		o.Cancel = mode

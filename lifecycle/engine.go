@@ -35,7 +35,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.leaser.EndOperation(ctx, id); err != nil || !o.State.working() {
+	if err := l.leaser.EndOperation(ctx, id); err != nil || !o.State.Working() {
 		return err
 	}
 	failpoint.At("operation.begun")

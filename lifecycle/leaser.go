@@ -12,6 +12,7 @@ import (
 type Leaser interface {
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
 	EndOperation(ctx context.Context, operation string) error
 }
 

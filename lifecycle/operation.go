@@ -40,8 +40,8 @@ func (s OperationState) CanMove(to OperationState) bool {
 // Live reports whether the operation keeps others from beginning on its instance.
 func (s OperationState) Live() bool { return len(operationMoves[s]) > 0 }
 
-// working reports whether the engine has work to do.
-func (s OperationState) working() bool { return s.Live() && s != FailedTemp }
+// Working reports whether the engine has work to do.
+func (s OperationState) Working() bool { return s.Live() && s != FailedTemp }
 
 // CancelMode says how an operation is stopped.
 type CancelMode string
@@ -96,8 +96,8 @@ type Failure struct {
 	Detail string `json:"detail"`
 }
 
-// rollbackable reports whether the engine knows the way back.
-func (t OperationType) rollbackable() bool {
+// Rollbackable reports whether the engine knows the way back.
+func (t OperationType) Rollbackable() bool {
 	return t == Instantiate || t == ScaleVNF || t == ChangePackage
 }
 

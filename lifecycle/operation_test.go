@@ -397,3 +397,27 @@ func TestModify(t *testing.T) {
 		t.Errorf("the instance is %s with %s", i.Name, i.Metadata)
 	}
 }
+
+// TestPreview says what would be done, and does nothing.
+func TestPreview(t *testing.T) {
+	p := newPlant(t)
+	i := p.made()
+	got, err := p.PreviewInstantiation(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	if err != nil || got.Refusal != nil || len(got.Leases) != 2 || got.Leases[0].Grade != broker.GradeNamespaces || len(got.Plan.Resources) != 2 {
+		t.Errorf("PreviewInstantiation() = %+v, %v", got, err)
+	}
+	p.yard.facts.BringsRBAC = true
+	p.lends.refusal = &broker.Error{Kind: broker.ErrDenied, Detail: "policy says no"}
+	got, err = p.PreviewInstantiation(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	if err != nil || got.Refusal == nil || !strings.Contains(got.Refusal.Detail, "wide-plans-need-admin") || got.Leases[1].Refusal == nil {
+		t.Errorf("PreviewInstantiation() = %+v, %v", got, err)
+	}
+	_, err = p.PreviewInstantiation(t.Context(), carol, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	wantKind(t, err, broker.ErrNotFound)
+	if n := p.lends.count(); n != 0 || len(p.yard.standing()) > 0 {
+		t.Errorf("%d leases live, stands %v", n, p.yard.standing())
+	}
+	if all, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{}); len(all) > 0 || err != nil {
+		t.Errorf("%d operations, %v", len(all), err)
+	}
+}

@@ -60,10 +60,7 @@ func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation st
 // connect takes a lease that allows what a grant says and nothing else, for p. The answer
 // says until when to use it.
 func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, operation string, v broker.VIM, g Grant) (Connection, time.Time, error) {
-	lease, config, err := l.leaser.IssueLease(ctx, p, broker.LeaseRequest{
-		VIM: v.ID, TTL: l.terms.LeaseTTL, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide,
-		Operation: operation, Purpose: "life-cycle operation",
-	})
+	lease, config, err := l.leaser.IssueLease(ctx, p, l.leaseFor(operation, v, g))
 	if err != nil {
 		return Connection{}, time.Time{}, err
 	}
@@ -74,6 +71,13 @@ func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, operation s
 		}
 	}
 	return Connection{Config: config, Egress: l.egress(v.Project)}, lease.ExpiresAt.Add(-leaseMargin), nil
+}
+
+func (l *Lifecycle) leaseFor(operation string, v broker.VIM, g Grant) broker.LeaseRequest {
+	return broker.LeaseRequest{
+		VIM: v.ID, TTL: l.terms.LeaseTTL, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide,
+		Operation: operation, Purpose: "life-cycle operation",
+	}
 }
 
 // digest tells the plan from another. It covers no manifest: a package never changes.

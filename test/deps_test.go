@@ -41,7 +41,7 @@ var house = map[string][]string{
 	},
 	"broker/api/codec":        {"broker/secret"},
 	"broker/api/v1":           {"broker/api/codec", "broker/secret"},
-	"broker/api/client":       {"broker/api/v1", "broker/secret"},
+	"broker/api/client":       {"broker/api/v1", "broker/secret", "lifecycle/api/sol003"},
 	"broker/api":              {"broker", "broker/api/codec", "broker/clientconfig", "lifecycle/onboard", "policy", "policy/audit"},
 	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
@@ -60,6 +60,8 @@ var house = map[string][]string{
 	"drivers/queue":           {"broker", "broker/job"},
 	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/vault":           {"broker/failpoint", "broker/remote", "broker/secret"},
+	"lifecycle/api/sol003":    {},
+	"lifecycle/api/vnflcm":    {"broker", "broker/api", "broker/api/codec", "lifecycle", "lifecycle/api/sol003", "lifecycle/api/sol013", "policy"},
 	"lifecycle/api/sol013":    {"broker", "broker/api", "broker/api/codec", "broker/api/v1"},
 	"lifecycle":               {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/egress"},
 	"lifecycle/onboard":       {"broker", "broker/clientconfig", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},
@@ -69,8 +71,8 @@ var house = map[string][]string{
 	"cmd/vimbroker/files":     {"broker/api/v1", "broker/kubeconfig", "broker/secret", "broker/strictyaml"},
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
-	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
-	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/keydir", "drivers/kubernetes", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/egress"},
+	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "lifecycle/api/sol003", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
+	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/egress"},
 	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 

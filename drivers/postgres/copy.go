@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -39,12 +40,15 @@ type Source interface {
 	Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error)
 	Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error)
 	Chunk(ctx context.Context, content string, n int) ([]byte, error)
+	Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error)
+	Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error)
 }
 
 // Copied counts rows.
 type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
+	Instances, Operations                                                      int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -121,7 +125,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"VNF packages", c.packages}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -152,7 +156,7 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys, VNF packages or audit entries",
@@ -328,6 +332,60 @@ func (c *copying) packages() error {
 	}
 }
 
+func (c *copying) instances() error {
+	f := lifecycle.InstanceFilter{Page: broker.Page{Size: copyPage}}
+	for {
+		found, next, err := c.from.Instances(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, i := range found {
+			row, err := rows.InstanceRow(i)
+			if err != nil {
+				return err
+			}
+			if _, err := c.tx.Exec(c.ctx, insertInstance, values(rows.InstanceColumns.Fields(&row))...); err != nil {
+				return translate(err)
+			}
+			c.Instances++
+		}
+		if next == "" {
+			return nil
+		}
+		f.Token = next
+	}
+}
+
+// operations copies operations. Those that are being worked go on with the first server.
+func (c *copying) operations() error {
+	f := lifecycle.OperationFilter{Page: broker.Page{Size: copyPage}}
+	for {
+		found, next, err := c.from.Operations(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, o := range found {
+			row, err := rows.OperationRow(o)
+			if err != nil {
+				return err
+			}
+			if _, err := c.tx.Exec(c.ctx, insertOperation, values(rows.OperationColumns.Fields(&row))...); err != nil {
+				return translate(err)
+			}
+			if o.State.Working() {
+				if _, err := c.tx.Exec(c.ctx, enqueueJob, o.Job().Kind, o.Job().Subject, stamp(o.StateEnteredAt)); err != nil {
+					return translate(err)
+				}
+			}
+			c.Operations++
+		}
+		if next == "" {
+			return nil
+		}
+		f.Token = next
+	}
+}
+
 // chunks copies the bytes of a package, and returns how many they are.
 func (c *copying) chunks(p catalog.Package) (size int64, err error) {
 	for n := 0; size < p.Size && p.State.Onboarded(); n++ {
@@ -409,8 +467,9 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM vim_labels), (SELECT count(*) FROM vim_shares), (SELECT count(*) FROM grants), (SELECT count(*) FROM leases), (SELECT count(*) FROM retired_keys),
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
-		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks)
+		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
+		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
@@ -109,6 +110,12 @@ func trial(t *testing.T) *sqlite.Store {
 			}
 		}
 	}
+	for _, id := range []string{"instance-1", "instance-2"} {
+		i := lifecycle.Instance{ID: id, Project: "north", Name: id, State: lifecycle.NotInstantiated, CreatedAt: time.Unix(1, 0).UTC(), Revision: 1}
+		must(s.CreateInstance(ctx, i, entry))
+		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1}
+		must(s.BeginOperation(ctx, o, 1, nil, entry))
+	}
 	return s
 }
 
@@ -123,12 +130,16 @@ type content struct {
 	Signed  notary.Checkpoint
 
 	Packages []catalog.Package
-	Bytes    []string // of the package that is onboarded
+
+	Instances  []lifecycle.Instance
+	Operations []lifecycle.Operation
+	Bytes      []string // of the package that is onboarded
 }
 
 func contentOf(t *testing.T, s interface {
 	broker.Store
 	catalog.Store
+	lifecycle.Store
 },
 ) content {
 	t.Helper()
@@ -167,6 +178,12 @@ func contentOf(t *testing.T, s interface {
 	if c.Packages, _, err = s.Packages(t.Context(), catalog.Filter{Page: broker.Page{Size: 1000}}); err != nil {
 		t.Fatal(err)
 	}
+	if c.Instances, _, err = s.Instances(t.Context(), lifecycle.InstanceFilter{}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Operations, _, err = s.Operations(t.Context(), lifecycle.OperationFilter{}); err != nil {
+		t.Fatal(err)
+	}
 	for n := 0; len(c.Packages) > 0; n++ {
 		b, err := s.Chunk(t.Context(), "content-package-2", n)
 		if errors.Is(err, broker.ErrNotFound) {
@@ -188,7 +205,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())
@@ -203,6 +220,9 @@ func TestCopy(t *testing.T) {
 	}
 	if _, err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
 		t.Errorf("CreateLease beyond the copied leases = %v, want ErrQuota", err)
+	}
+	if due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); len(due) != 2 || err != nil {
+		t.Errorf("OfferJobs on the copy = %v, %v; want those of the two operations", due, err)
 	}
 	after := contentOf(t, s)
 	slices.Reverse(after.Entries)

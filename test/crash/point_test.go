@@ -105,8 +105,7 @@ var swept = []string{"store.before-commit", "store.after-commit"}
 // execDeaths are failpoints of "vimbroker exec": TestExecKilled has them.
 var execDeaths = []string{"files.written", "files.closing"}
 
-// elsewhere are failpoints that a server on the embedded defaults never passes,
-// with the package whose own tests kill a process there.
+// elsewhere are failpoints that no server of the kit passes, with the package whose own tests kill a process there.
 var elsewhere = map[string]string{
 	"deliver.after-send":     "broker/delivery",
 	"export.flushed":         "policy/audit/export",
@@ -117,6 +116,16 @@ var elsewhere = map[string]string{
 	"vault.put.written":      "drivers/vault",
 	"vault.delete.metadata":  "drivers/vault",
 	"vault.delete.destroyed": "drivers/vault",
+
+	// An operation needs a cluster with controllers.
+	"operation.begun":        "test/real",
+	"operation.planned":      "test/real",
+	"operation.leased":       "test/real",
+	"operation.processing":   "test/real",
+	"operation.wave":         "test/real",
+	"operation.stage":        "test/real",
+	"operation.leases-ended": "test/real",
+	"operation.settled":      "test/real",
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {

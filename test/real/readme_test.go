@@ -104,7 +104,7 @@ func TestREADMEFiveMinutes(t *testing.T) {
 	b := sitDown(t, real.Kubernetes(t))
 	var vim, id string
 	var ran []string
-	for _, line := range fiveMinutes(t) {
+	for _, line := range section(t, "Five minutes") {
 		if strings.HasPrefix(line, "export ") || strings.HasPrefix(line, "alias ") {
 			continue // done by sitDown
 		}
@@ -149,17 +149,17 @@ func TestREADMEFiveMinutes(t *testing.T) {
 	}
 }
 
-// fiveMinutes are the commands in the README's section of that name.
-func fiveMinutes(t *testing.T) []string {
+// section are the commands in the README's section of that name.
+func section(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "\n## Five minutes\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	_, part, _ := strings.Cut(string(text), "\n## "+name+"\n")
+	part, _, _ = strings.Cut(part, "\n## ")
 	var lines []string
-	for line := range strings.Lines(section) {
+	for line := range strings.Lines(part) {
 		if command, ok := strings.CutPrefix(line, "    "); ok {
 			lines = append(lines, strings.TrimSpace(command))
 		}

@@ -20,11 +20,13 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.keyCommand(),
 		p.leaseCommand(),
 		p.managementCommand(),
+		p.packageCommand(),
 		p.policyCommand(),
 		p.retentionCommand(),
 		p.tokenCommand(),
 		p.versionCommand(),
 		p.vimCommand(),
+		p.vnfCommand(),
 		p.whoamiCommand(),
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -42,6 +43,29 @@ func sampleLease() v1.Lease {
 	}
 }
 
+func sampleVNF() sol003.VNFInstance {
+	return sol003.VNFInstance{
+		ID: "342e17b8-eb02-4f1e-9859-4705aab0d23d", Name: "web", VNFDID: "web-1.0", Provider: "acme", ProductName: "web", SoftwareVersion: "1.0", State: "INSTANTIATED",
+		Instantiated: &sol003.InstantiatedVNFInfo{
+			FlavourID: "simple", ScaleStatus: []sol003.ScaleInfo{{AspectID: "front", Level: 1}}, VNFCs: []sol003.VNFCInfo{{ID: "front-front-7d4b9c-x2x9z", VDUID: "front"}},
+		},
+		Own: &sol003.InstanceDetail{
+			Project: "acme", CreatedBy: "alice", CreatedAt: noon.Add(-time.Hour), Namespace: "shop", VIMName: "edge-1",
+			Resources: []sol003.Resource{{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "shop", Name: "front"}, {Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: "shop", Name: "data", Outlives: true}},
+		},
+	}
+}
+
+func sampleOperation() sol003.OpOcc {
+	yes, no, until := true, false, noon.Add(10*time.Minute)
+	return sol003.OpOcc{
+		ID: "bde115b1-f26f-402e-affa-baaa27119f24", Operation: "INSTANTIATE", State: "PROCESSING", InstanceID: sampleVNF().ID, StartedAt: noon.Add(-time.Minute), StateEnteredAt: noon.Add(-30 * time.Second),
+		Own: &sol003.OperationDetail{Project: "acme", AskedBy: "alice", Deadline: &until, Steps: []sol003.Resource{
+			{Kind: "ConfigMap", Name: "pages", Namespace: "shop", Standing: &yes, Ready: &yes}, {Kind: "Deployment", Name: "front", Namespace: "shop", Standing: &yes, Ready: &no, Message: "0 of 1 are available"},
+		}},
+	}
+}
+
 func TestTablesGolden(t *testing.T) {
 	vim, lease := sampleVIM(), sampleLease()
 	ended := lease
@@ -53,6 +77,24 @@ func TestTablesGolden(t *testing.T) {
 		"vim-show": func(p *program) error { return p.printVIM(vim) },
 		"vim-show-unchecked": func(p *program) error {
 			return p.printVIM(v1.VIM{ID: vim.ID, Name: "b", Type: "kubernetes", Endpoint: vim.Endpoint, Status: "unknown", State: "registered", Generation: 1, Revision: 1, CreatedAt: noon, CreatedBy: "alice"})
+		},
+		"vnf-list": func(p *program) error {
+			return p.Print(nil, func(w io.Writer) { p.vnfTable(w, []sol003.VNFInstance{sampleVNF()}) })
+		},
+		"vnf-show":    func(p *program) error { return p.printVNF(sampleVNF()) },
+		"vnf-op-show": func(p *program) error { return p.printOperation(sampleOperation()) },
+		"vnf-op-list": func(p *program) error {
+			return p.Print(nil, func(w io.Writer) { p.operationTable(w, []sol003.OpOcc{sampleOperation()}) })
+		},
+		"vnf-preview": func(p *program) error {
+			return p.printPreview(sol003.Preview{
+				Refusal: "policy does not allow alice to vnf:instantiate with this plan (policy default.wide-plans-need-admin)", Privileged: true,
+				Resources: sampleVNF().Own.Resources, Images: []string{"registry.example/web:1"},
+				Leases: []sol003.PreviewLease{{
+					Namespaces: []string{"shop"}, Grade: "namespaces", GradeReasons: []string{"the holder can read secrets in namespace shop"},
+					Rules: []sol003.Rule{{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{"front"}, Verbs: []string{"create", "patch"}}},
+				}},
+			})
 		},
 		"lease-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })

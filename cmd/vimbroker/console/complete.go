@@ -17,7 +17,7 @@ const completionPage = 200
 
 // VimNames completes the name of a VIM.
 func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
 		vims, err := broker.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
 		var words []string
 		for _, v := range vims.Items {
@@ -29,7 +29,7 @@ func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, co
 
 // LeaseIDs completes the ids of leases that are not over, skipping those given already.
 func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
 		leases, err := broker.Leases(ctx, client.LeaseQuery{State: "active", PageSize: completionPage})
 		var words []string
 		for _, l := range leases.Items {
@@ -41,9 +41,9 @@ func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string,
 	})
 }
 
-// ask fetches words from the server; whatever goes wrong, there are none, and
+// Ask fetches words from the server; whatever goes wrong, there are none, and
 // nothing is said: the person is in the middle of a line.
-func (p *Console) ask(c *cobra.Command, words func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+func (p *Console) Ask(c *cobra.Command, words func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	broker, err := p.Connect()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -113,6 +113,16 @@ func (p *Console) Await(ctx context.Context, what string, done func() (so bool, 
 	}
 }
 
+// Pause waits until it is time to look again.
+func (p *Console) Pause(ctx context.Context) error {
+	select {
+	case <-p.After(watchEvery):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // table writes cells divided by tabs.
 func (p *Console) table(write func(io.Writer)) error {
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)

@@ -49,7 +49,7 @@ type config struct {
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
-	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm.
+	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm and /vnflcm.
 	SOL003 struct{ Enabled bool }
 	// Packages are [catalog.DefaultTerms] where the file says nothing.
 	Packages catalog.Terms

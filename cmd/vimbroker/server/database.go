@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
@@ -111,6 +112,7 @@ type store interface {
 	broker.Store
 	onboard.Store
 	catalog.Store
+	lifecycle.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error

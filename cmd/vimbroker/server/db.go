@@ -134,8 +134,9 @@ func (p *program) dbCopyCommand() *cobra.Command {
 	c := p.dbConfig(&cobra.Command{
 		Use:   "copy",
 		Short: "Copy a server's embedded database into PostgreSQL",
-		Long: `Copy VIMs, leases, the list of keys to destroy, VNF packages and the audit log
-of a stopped server into an empty PostgreSQL database: all of it or nothing.
+		Long: `Copy VIMs, leases, the list of keys to destroy, VNF packages and instances, and
+the audit log of a stopped server into an empty PostgreSQL database: all of it
+or nothing.
 The command makes the schema, counts what it copied, and verifies the audit
 log. It refuses while a server uses the embedded database, and if the
 PostgreSQL database is not empty.

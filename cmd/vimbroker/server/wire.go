@@ -21,7 +21,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
@@ -50,7 +53,9 @@ type server struct {
 	capi    *clusterapi.Driver
 	onboard *onboard.Onboarding
 	catalog *catalog.Catalog
-	handler http.Handler
+	// lifecycle works operations also where its door is closed: they may have begun before.
+	lifecycle *lifecycle.Lifecycle
+	handler   http.Handler
 }
 
 // starting is a broker that is not ready before it has settled.
@@ -129,6 +134,11 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
 	}
+	s.lifecycle = lifecycle.New(lifecycle.Options{
+		Store: store, Leaser: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Policy: s.live,
+		Delegates: &policy.Delegates{Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Now: store.Now},
+		Egress:    s.live.egress, Terms: lifecycle.DefaultTerms(), Log: log, Reads: reads, Now: store.Now,
+	})
 	s.capi = clusterapi.New()
 	s.onboard = onboard.New(onboard.Options{
 		Store: store, Broker: b, Source: s.capi, Policy: s.live, Audit: store, Reads: reads, Held: s.courier.Late,
@@ -143,7 +153,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, tacker.Door(o))
 	}
 	if c.SOL003.Enabled {
-		doors = append(doors, vnfpkgm.Door(s.catalog))
+		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle))
 	}
 	s.handler = api.New(api.Options{
 		Doors: doors, Authenticator: s.live, Vitals: s.broker, Version: version, Clusters: s.onboard, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
@@ -242,7 +252,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes()), s.log, s.onboard.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil

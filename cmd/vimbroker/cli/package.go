@@ -1,0 +1,329 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+)
+
+func (p *program) packageCommand() *cobra.Command {
+	return console.Group("package", "Make, upload and keep VNF packages",
+		`VNF packages (CSAR, ETSI GS NFV-SOL004) are what VNF instances are made of. A
+package is named by its id, by how that begins, or by the id of its VNFD.`,
+		`  vimbroker package create web --vnfd web-1.0 --out web.csar
+  vimbroker package upload web.csar
+  vimbroker package list`,
+		p.packageCreateCommand(), p.packageUploadCommand(), p.packageListCommand(), p.packageShowCommand(),
+		p.packageSwitchCommand("enable", "Let instances be made of a package", true),
+		p.packageSwitchCommand("disable", "Let no more instances be made of a package", false),
+		p.packageDeleteCommand(), p.packageDownloadCommand(),
+	)
+}
+
+// packing are the flags of what makes a package of a directory.
+type packing struct {
+	vnfd, provider, product, version string
+	most                             int
+}
+
+func (f *packing) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.vnfd, "vnfd", "", "id of the VNFD that is written (default: the directory's name and the version)")
+	flags.StringVar(&f.provider, "provider", "local", "who provides it")
+	flags.StringVar(&f.product, "product", "", "name of the product (default: the directory's)")
+	flags.StringVar(&f.version, "version", "1.0", "version of software and descriptor")
+	flags.IntVar(&f.most, "max", 5, "to how many instances each workload may be scaled")
+}
+
+// maxManifest bounds a manifest that is packed, in bytes.
+const maxManifest = 8 << 20
+
+// pack makes a package of the manifests in a directory.
+func (f packing) pack(dir string) ([]byte, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(full)
+	d := vnfpkg.Draft{VNFDID: f.vnfd, Provider: f.provider, ProductName: f.product, SoftwareVersion: f.version, Version: f.version}
+	if d.ProductName == "" {
+		d.ProductName = name
+	}
+	if d.VNFDID == "" {
+		d.VNFDID = name + "-" + f.version
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			return err
+		}
+		text, err := fs.ReadFile(root.FS(), path)
+		if err == nil && len(text) > maxManifest {
+			err = fmt.Errorf("%s has more than %d bytes", path, maxManifest)
+		}
+		d.Manifests = append(d.Manifests, vnfpkg.ManifestFile{Path: path, Text: text})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Manifests) == 0 {
+		return nil, fmt.Errorf("%s holds no manifests: no file there ends in .yaml, .yml or .json", dir)
+	}
+	found, err := vnfpkg.Workloads(d.Manifests)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range found.VDUs {
+		v.Max = max(v.Number, f.most)
+		d.VDUs = append(d.VDUs, v)
+	}
+	var archive bytes.Buffer
+	if err := vnfpkg.Pack(&archive, d); err != nil {
+		return nil, err
+	}
+	return archive.Bytes(), nil
+}
+
+func (p *program) packageCreateCommand() *cobra.Command {
+	var f packing
+	var out string
+	c := &cobra.Command{
+		Use: "create DIR", Short: "Make a package of a directory of manifests",
+		Long: `Make a VNF package of the Kubernetes manifests in a directory. Its VNFD names
+each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
+of its own. The same directory and flags always give the same file. Nothing is
+uploaded.`,
+		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
+		Args:    console.Names("DIR"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return console.Usagef(c, "--out is missing")
+			}
+			archive, err := f.pack(args[0])
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(out, archive, 0o600)
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&out, "out", "", "file to write")
+	return c
+}
+
+func (p *program) packageUploadCommand() *cobra.Command {
+	var f packing
+	c := &cobra.Command{
+		Use: "upload FILE|DIR", Short: "Upload a package",
+		Long: `Upload a VNF package, or make one of a directory of manifests as "package
+create" does and upload that. It is looked through, and enabled. An upload that
+fails leaves nothing.`,
+		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
+		Args:    console.Names("FILE"),
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			content, size, err := f.open(args[0])
+			if err != nil {
+				return err
+			}
+			defer content.Close()
+			made, err := broker.CreatePackage(c.Context(), nil)
+			if err != nil {
+				return err
+			}
+			if err := broker.UploadPackage(c.Context(), made.ID, content, size); err != nil {
+				return errors.Join(err, broker.DeletePackage(context.WithoutCancel(c.Context()), made.ID))
+			}
+			stored, err := broker.Package(c.Context(), made.ID)
+			if err != nil {
+				return err
+			}
+			return p.printPackage(stored)
+		}),
+	}
+	f.add(c)
+	p.OutputFlag(c)
+	return c
+}
+
+// open opens a package, or makes one of a directory.
+func (f packing) open(path string) (io.ReadCloser, int64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	about, err := file.Stat()
+	if err != nil || !about.IsDir() {
+		return file, about.Size(), err
+	}
+	_ = file.Close() // of a directory nothing was read
+	archive, err := f.pack(path)
+	return io.NopCloser(bytes.NewReader(archive)), int64(len(archive)), err
+}
+
+// packageRef makes the id of a package of a person's words.
+func (p *program) packageRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+	if uuid.Validate(ref) == nil {
+		return ref, nil
+	}
+	var ids []string
+	for pkg, err := range broker.AllPackages(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if pkg.VNFDID == ref || len(ref) >= 4 && strings.HasPrefix(pkg.ID, ref) {
+			ids = append(ids, pkg.ID)
+		}
+	}
+	return onlyOne(ids, ref, "VNF package", "vimbroker package list")
+}
+
+func (p *program) onPackage(run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		id, err := p.packageRef(c.Context(), broker, args[0])
+		if err != nil {
+			return err
+		}
+		return run(c, id, broker)
+	})
+}
+
+// vnfdIDs completes the id of a package's VNFD.
+func (p *program) vnfdIDs(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+		var words []string
+		for pkg, err := range broker.AllPackages(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, cobra.CompletionWithDesc(pkg.VNFDID, pkg.ProductName+" "+pkg.SoftwareVersion))
+		}
+		return words, nil
+	})
+}
+
+func (p *program) packageListCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"},
+		Short: "List packages", Long: "List the VNF packages that you may see, oldest first.",
+		Example: "  vimbroker package list",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			return console.PrintList(c.Context(), p.Console, console.Listing[client.Package]{
+				Table: p.packageTable, ID: func(pkg client.Package) string { return pkg.ID },
+				List: func() ([]client.Package, error) { return gather(broker.AllPackages(c.Context())) },
+			})
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) packageTable(w io.Writer, all []client.Package) {
+	p.Header(w, []string{"ID", "VNFD", "PRODUCT", "VERSION", "STATE", "USAGE"}, "PROVIDER", "ONBOARDING", "PROJECT")
+	for _, pkg := range all {
+		p.Columns(w, []string{p.id(pkg.ID), p.Cut(pkg.VNFDID), p.Cut(pkg.ProductName), pkg.SoftwareVersion, pkg.OperationalState, pkg.UsageState},
+			pkg.Provider, pkg.OnboardingState, pkg.Own.Project)
+	}
+}
+
+func (p *program) packageShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show PACKAGE", Aliases: []string{"get", "describe"},
+		Short: "Show one package", Long: "Show one VNF package with the files that it declares.",
+		Example: "  vimbroker package show web-1.0",
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
+		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
+			pkg, err := broker.Package(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.printPackage(pkg)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) printPackage(pkg client.Package) error {
+	return p.Print(pkg, func(w io.Writer) {
+		console.Fact(w, "Id", pkg.ID)
+		console.Fact(w, "VNFD", pkg.VNFDID)
+		console.Fact(w, "Product", strings.TrimSpace(pkg.Provider+" "+pkg.ProductName+" "+pkg.SoftwareVersion))
+		console.Fact(w, "State", pkg.OnboardingState+", "+pkg.OperationalState+", "+pkg.UsageState)
+		console.Fact(w, "Project", pkg.Own.Project)
+		console.Fact(w, "Bytes", fmt.Sprint(pkg.Own.Size))
+		console.Fact(w, "SHA-256", pkg.Own.SHA256)
+		for _, a := range pkg.Artifacts {
+			console.Fact(w, "File", a.Path)
+		}
+	})
+}
+
+func (p *program) packageSwitchCommand(use, short string, on bool) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " PACKAGE", Short: short,
+		Long:    short + ".\nInstances that there are stay as they are.",
+		Example: "  vimbroker package " + use + " web-1.0",
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
+		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
+			return broker.EnablePackage(c.Context(), id, on)
+		}),
+	}
+}
+
+func (p *program) packageDeleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete PACKAGE", Aliases: []string{"rm"}, Short: "Delete a package",
+		Long:    "Delete a VNF package that is disabled and that no instance was made of.",
+		Example: "  vimbroker package disable web-1.0\n  vimbroker package delete web-1.0",
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
+		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
+			return broker.DeletePackage(c.Context(), id)
+		}),
+	}
+}
+
+func (p *program) packageDownloadCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: "download PACKAGE", Short: "Download the content of a package",
+		Long:    "Write the content of a VNF package, as it was uploaded, to a file.",
+		Example: "  vimbroker package download web-1.0 --out web.csar",
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
+		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) (err error) {
+			if out == "" {
+				return console.Usagef(c, "--out is missing")
+			}
+			file, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				return err
+			}
+			_, err = broker.DownloadPackage(c.Context(), id, file)
+			if err = errors.Join(err, file.Close()); err != nil {
+				return errors.Join(err, os.Remove(out))
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&out, "out", "", "file to write, which must not be there yet")
+	return c
+}

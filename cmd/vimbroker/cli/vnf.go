@@ -1,0 +1,619 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+)
+
+func (p *program) vnfCommand() *cobra.Command {
+	group := console.Group("vnf", "Run VNF instances",
+		`Make VNF instances of packages, and run operations on them (ETSI GS NFV-SOL003).
+An operation has no credential of its own: it takes leases that can do what its
+plan needs, and give them back when it ends. An instance is named by its id, by
+how that begins, or by its name if no other has it.`,
+		`  vimbroker vnf create --vnfd web-1.0 web
+  vimbroker vnf instantiate web --vim edge-1 --wait
+  vimbroker vnf scale web --aspect front --wait
+  vimbroker vnf terminate web --wait`,
+		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
+		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
+	)
+	p.ProjectFlag(group)
+	return group
+}
+
+// vnfRef makes the id of an instance of a person's words.
+func (p *program) vnfRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+	if uuid.Validate(ref) == nil {
+		return ref, nil
+	}
+	var ids []string
+	for i, err := range broker.AllVNFs(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if i.Name == ref || len(ref) >= 4 && strings.HasPrefix(i.ID, ref) {
+			ids = append(ids, i.ID)
+		}
+	}
+	return onlyOne(ids, ref, "VNF instance", "vimbroker vnf list")
+}
+
+func onlyOne(ids []string, ref, what, list string) (string, error) {
+	switch len(ids) {
+	case 0:
+		return "", fmt.Errorf("you see no %s %q; see: %s", what, ref, list)
+	case 1:
+		return ids[0], nil
+	}
+	return "", fmt.Errorf("%q names more than one %s; give its id", ref, what)
+}
+
+// vnfNames completes the name of an instance.
+func (p *program) vnfNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+		var words []string
+		for i, err := range broker.AllVNFs(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, cobra.CompletionWithDesc(i.Name, i.ProductName+", "+i.State))
+		}
+		return words, nil
+	})
+}
+
+func (p *program) vnfCreateCommand() *cobra.Command {
+	var r sol003.CreateVNFRequest
+	c := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an instance of a package, without resources yet",
+		Long: `Make a VNF instance of an onboarded, enabled package. It has no resources
+until it is instantiated.`,
+		Example: "  vimbroker vnf create --vnfd b1bb0ce7-ebca-4fa7-95ed-4840d70a1177 web",
+		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			if r.VNFDID == "" {
+				return console.Usagef(c, "--vnfd is missing")
+			}
+			r.Name = args[0]
+			i, err := broker.CreateVNF(c.Context(), r)
+			if err != nil {
+				return err
+			}
+			return p.printVNF(i)
+		}),
+	}
+	c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the package's VNFD")
+	console.MustComplete(c, "vnfd", p.vnfdIDs)
+	c.Flags().StringVar(&r.Description, "description", "", "what it is for")
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) vnfListCommand() *cobra.Command {
+	var watch bool
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"},
+		Short:   "List instances",
+		Long:    "List the VNF instances that you may see, newest first.",
+		Example: "  vimbroker vnf list\n  vimbroker vnf list -w",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			return console.PrintList(c.Context(), p.Console, console.Listing[sol003.VNFInstance]{
+				Watch: watch, Table: p.vnfTable, ID: func(i sol003.VNFInstance) string { return i.ID },
+				List: func() ([]sol003.VNFInstance, error) { return gather(broker.AllVNFs(c.Context())) },
+			})
+		}),
+	}
+	console.WatchFlag(c, &watch)
+	p.OutputFlag(c)
+	return c
+}
+
+// gather collects the items of a walk; the list of none is empty.
+func gather[T any](walk func(func(T, error) bool)) ([]T, error) {
+	all := []T{}
+	for item, err := range walk {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, item)
+	}
+	return all, nil
+}
+
+func (p *program) vnfTable(w io.Writer, all []sol003.VNFInstance) {
+	p.Header(w, []string{"ID", "NAME", "PRODUCT", "VERSION", "STATE", "VIM"}, "NAMESPACE", "VNFD", "PROJECT")
+	for _, i := range all {
+		var own sol003.InstanceDetail
+		if i.Own != nil {
+			own = *i.Own
+		}
+		p.Columns(w, []string{p.id(i.ID), p.Cut(i.Name), p.Cut(i.ProductName), i.SoftwareVersion, i.State, own.VIMName}, own.Namespace, i.VNFDID, own.Project)
+	}
+}
+
+func (p *program) vnfShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show INSTANCE", Aliases: []string{"get", "describe"},
+		Short:   "Show one instance",
+		Long:    "Show one VNF instance, with its resources and VNFCs as the last operation saw\nthem.",
+		Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
+		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+			i, err := broker.VNF(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.printVNF(i)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+// onVNF is a command whose argument is an instance.
+func (p *program) onVNF(run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		id, err := p.vnfRef(c.Context(), broker, args[0])
+		if err != nil {
+			return err
+		}
+		return run(c, id, broker)
+	})
+}
+
+func (p *program) printVNF(i sol003.VNFInstance) error {
+	return p.Print(i, func(w io.Writer) {
+		console.Fact(w, "Id", i.ID)
+		console.Fact(w, "Name", i.Name)
+		console.Fact(w, "Description", i.Description)
+		console.Fact(w, "Product", strings.TrimSpace(i.Provider+" "+i.ProductName+" "+i.SoftwareVersion))
+		console.Fact(w, "VNFD", i.VNFDID)
+		console.Fact(w, "State", i.State)
+		if own := i.Own; own != nil {
+			console.Fact(w, "VIM", own.VIMName)
+			console.Fact(w, "Namespace", own.Namespace)
+			console.Fact(w, "Project", own.Project)
+			console.Fact(w, "Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy)
+		}
+		if info := i.Instantiated; info != nil {
+			console.Fact(w, "Flavour", info.FlavourID)
+			for _, s := range info.ScaleStatus {
+				console.Fact(w, "Scale", s.AspectID+" at level "+strconv.Itoa(s.Level))
+			}
+			for _, v := range info.VNFCs {
+				console.Fact(w, "VNFC", v.ID+" of VDU "+v.VDUID)
+			}
+		}
+		if i.Own != nil {
+			for _, r := range i.Own.Resources {
+				console.Fact(w, "Resource", resourceWords(r))
+			}
+		}
+	})
+}
+
+// resourceWords name an object as kubectl does: kind, name and namespace.
+func resourceWords(r sol003.Resource) string {
+	words := strings.ToLower(r.Kind) + "/" + r.Name
+	if r.Namespace != "" {
+		words += " in " + r.Namespace
+	}
+	if r.Outlives {
+		words += ", outlives the instance"
+	}
+	return words
+}
+
+// beginning is a command that begins an operation.
+type beginning struct {
+	use, short, long, example string
+	// task is the last segment of the operation's path.
+	task string
+	// preview prints what the operation would do, and does nothing, where the flags ask for that; nil
+	// is for operations without one.
+	preview func(c *cobra.Command, id string, broker *client.Client) (bool, error)
+	// request makes the body, once the flags are read.
+	request func(c *cobra.Command, broker *client.Client) (any, error)
+	flags   func(*cobra.Command)
+}
+
+func (p *program) beginCommand(b beginning) *cobra.Command {
+	var wait bool
+	c := &cobra.Command{
+		Use: b.use, Short: b.short, Long: b.long, Example: b.example,
+		Args: console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
+		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+			r, err := b.request(c, broker)
+			if err != nil {
+				return err
+			}
+			if b.preview != nil {
+				if done, err := b.preview(c, id, broker); done || err != nil {
+					return err
+				}
+			}
+			operation, err := broker.BeginVNF(c.Context(), id, b.task, r)
+			if err != nil {
+				return err
+			}
+			return p.begun(c, broker, operation, wait)
+		}),
+	}
+	if b.flags != nil {
+		b.flags(c)
+	}
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the operation has ended; it is a failure unless it is COMPLETED")
+	p.OutputFlag(c)
+	return c
+}
+
+// begun prints an operation that was begun, or waits until it has ended.
+func (p *program) begun(c *cobra.Command, broker *client.Client, operation string, wait bool) error {
+	if wait {
+		return p.follow(c, broker, operation, "COMPLETED", false)
+	}
+	o, err := broker.VNFOperation(c.Context(), operation)
+	if err != nil {
+		return err
+	}
+	return p.printOperation(o)
+}
+
+func (p *program) vnfInstantiateCommand() *cobra.Command {
+	var r sol003.InstantiateRequest
+	var vim string
+	var variables []string
+	var dryRun bool
+	return p.beginCommand(beginning{
+		use: "instantiate INSTANCE", short: "Make the resources of an instance", task: "instantiate",
+		long: `Make the resources of an instance on a VIM. What policy or the plan refuses is
+refused before anything is made: the operation is then ROLLED_BACK. One that
+fails later is FAILED_TEMP, and is retried, rolled back or given up with
+"vimbroker vnf op". Variables are stored and shown: they are not for secrets.`,
+		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
+  vimbroker vnf instantiate web --vim edge-1 --dry-run
+  vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue`,
+		flags: func(c *cobra.Command) {
+			f := c.Flags()
+			f.StringVar(&vim, "vim", "", "VIM (name or id; default: the project's default VIM)")
+			f.StringVar(&r.FlavourID, "flavour", "simple", "deployment flavour")
+			f.StringVar(&r.LevelID, "level", "", "instantiation level (default: the flavour's)")
+			f.StringVarP(&r.Params.Namespace, "namespace", "n", "", "where objects go that name no namespace (default: the VIM's own)")
+			f.StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable; default: all)")
+			f.StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
+			f.BoolVar(&dryRun, "dry-run", false, "make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
+			console.MustComplete(c, "vim", p.VimNames)
+		},
+		request: func(c *cobra.Command, broker *client.Client) (_ any, err error) {
+			if r.Params.Variables, err = variablesOf(c, variables); err != nil {
+				return nil, err
+			}
+			ref, err := p.VIMRef(c.Context(), broker, vim)
+			if err != nil {
+				return nil, err
+			}
+			if ref != "" {
+				r.VIMs = map[string]sol003.VIMConnectionInfo{"vim": {VIMID: ref}}
+			}
+			return r, nil
+		},
+		preview: func(c *cobra.Command, id string, broker *client.Client) (bool, error) {
+			if !dryRun {
+				return false, nil
+			}
+			seen, err := broker.PreviewVNF(c.Context(), id, r)
+			if err != nil {
+				return true, err
+			}
+			if err := p.printPreview(seen); err != nil {
+				return true, err
+			}
+			if !seen.Allowed {
+				return true, errors.New("policy does not allow it")
+			}
+			return true, nil
+		},
+	})
+}
+
+// printPreview prints what an operation would do.
+func (p *program) printPreview(seen sol003.Preview) error {
+	return p.Print(seen, func(w io.Writer) {
+		console.Fact(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"))
+		console.Fact(w, "Refused", seen.Refusal)
+		for _, r := range seen.Resources {
+			console.Fact(w, "Makes", resourceWords(r))
+		}
+		for n, l := range seen.Leases {
+			scope := console.List(l.Namespaces)
+			if l.ClusterWide {
+				scope = "the whole VIM"
+			}
+			console.Fact(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
+			for _, r := range l.Rules {
+				console.Fact(w, "", ruleWords(r))
+			}
+			for _, reason := range l.GradeReasons {
+				console.Fact(w, "", reason)
+			}
+			console.Fact(w, "Refused", l.Refusal)
+		}
+		console.Fact(w, "Images", console.List(seen.Images))
+		for _, fact := range []struct {
+			name string
+			so   bool
+		}{
+			{"cluster-scoped", seen.ClusterScoped}, {"privileged", seen.Privileged}, {"brings RBAC", seen.BringsRBAC},
+			{"brings definitions", seen.BringsDefinitions}, {"brings webhooks", seen.BringsWebhooks},
+		} {
+			if fact.so {
+				console.Fact(w, "Beyond its namespaces", fact.name)
+			}
+		}
+	})
+}
+
+// ruleWords spell a rule as --rule takes it.
+func ruleWords(r sol003.Rule) string {
+	return lessee.RulesText([]v1.Rule{{APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames, Verbs: r.Verbs}})
+}
+
+// variablesOf reads NAME=VALUE.
+func variablesOf(c *cobra.Command, pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out := map[string]string{}
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, console.Usagef(c, "--set takes NAME=VALUE")
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+func (p *program) vnfScaleCommand() *cobra.Command {
+	var r sol003.ScaleRequest
+	var steps int
+	return p.beginCommand(beginning{
+		use: "scale INSTANCE", short: "Scale an aspect of an instance out or in", task: "scale",
+		long:    "Scale an aspect, as the package's VNFD describes it, by some steps.",
+		example: "  vimbroker vnf scale web --aspect front --wait\n  vimbroker vnf scale web --aspect front --steps -1 --wait",
+		flags: func(c *cobra.Command) {
+			c.Flags().StringVar(&r.AspectID, "aspect", "", "scaling aspect")
+			c.Flags().IntVar(&steps, "steps", 1, "how many steps out, or in where it is negative")
+		},
+		request: func(c *cobra.Command, _ *client.Client) (any, error) {
+			if r.AspectID == "" || steps == 0 {
+				return nil, console.Usagef(c, "--aspect is missing, or --steps is 0")
+			}
+			r.Type = sol003.ScaleOut
+			if steps < 0 {
+				r.Type, steps = sol003.ScaleIn, -steps
+			}
+			r.Steps = &steps
+			return r, nil
+		},
+	})
+}
+
+func (p *program) vnfHealCommand() *cobra.Command {
+	var r sol003.HealRequest
+	return p.beginCommand(beginning{
+		use: "heal INSTANCE", short: "Repair what is missing or was changed, and replace VNFCs", task: "heal",
+		long: `Put every resource back to what the package says, make those that are missing,
+and replace the VNFCs that are named. "vimbroker vnf show" lists them.`,
+		example: "  vimbroker vnf heal web --wait\n  vimbroker vnf heal web --vnfc front-7d4b9c-x2x9z --wait",
+		flags: func(c *cobra.Command) {
+			c.Flags().StringArrayVar(&r.VNFCs, "vnfc", nil, "a VNFC to replace (repeatable)")
+			c.Flags().StringVar(&r.Cause, "cause", "", "why, for the record")
+		},
+		request: func(*cobra.Command, *client.Client) (any, error) { return r, nil },
+	})
+}
+
+func (p *program) vnfUpdateCommand() *cobra.Command {
+	var r sol003.ChangePackageRequest
+	var variables []string
+	return p.beginCommand(beginning{
+		use: "update INSTANCE", short: "Go over to another package", task: "change_vnfpkg",
+		long: `Change the current VNF package: what differs is changed, what the new package
+does not have is removed. Variables and files stay unless they are given.`,
+		example: "  vimbroker vnf update web --vnfd web-2.0 --wait",
+		flags: func(c *cobra.Command) {
+			c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the new package's VNFD")
+			c.Flags().StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable)")
+			c.Flags().StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
+		},
+		request: func(c *cobra.Command, _ *client.Client) (_ any, err error) {
+			if r.VNFDID == "" {
+				return nil, console.Usagef(c, "--vnfd is missing")
+			}
+			r.Params.Variables, err = variablesOf(c, variables)
+			return r, err
+		},
+	})
+}
+
+func (p *program) vnfTerminateCommand() *cobra.Command {
+	r := sol003.TerminateRequest{Type: "FORCEFUL"}
+	return p.beginCommand(beginning{
+		use: "terminate INSTANCE", short: "Remove the resources of an instance", task: "terminate",
+		long: `Remove every resource of an instance but those that the package declares to
+outlive it. The instance itself stays until it is deleted.`,
+		example: "  vimbroker vnf terminate web --wait",
+		request: func(*cobra.Command, *client.Client) (any, error) { return r, nil },
+	})
+}
+
+func (p *program) vnfModifyCommand() *cobra.Command {
+	var name, description string
+	c := &cobra.Command{
+		Use: "modify INSTANCE", Short: "Change the name or the description of an instance",
+		Long:    "Change what an instance says of itself.",
+		Example: "  vimbroker vnf modify web --name shop",
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
+		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+			var r sol003.ModifyRequest
+			if c.Flags().Changed("name") {
+				r.Name = &name
+			}
+			if c.Flags().Changed("description") {
+				r.Description = &description
+			}
+			if r.Name == nil && r.Description == nil {
+				return console.Usagef(c, "say what to change")
+			}
+			if _, err := broker.ModifyVNF(c.Context(), id, r); err != nil {
+				return err
+			}
+			i, err := broker.VNF(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.printVNF(i)
+		}),
+	}
+	c.Flags().StringVar(&name, "name", "", "new name")
+	c.Flags().StringVar(&description, "description", "", "new description")
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) vnfDeleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete INSTANCE", Aliases: []string{"rm"}, Short: "Remove an instance that has no resources",
+		Long:    "Remove a VNF instance that was never instantiated, or was terminated, with the\nrecord of its operations.",
+		Example: "  vimbroker vnf delete web",
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
+		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+			return broker.DeleteVNF(c.Context(), id)
+		}),
+	}
+}
+
+func (p *program) vnfWatchCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "watch INSTANCE", Short: "Follow the newest operation of an instance",
+		Long: `Print each step of the newest operation as it happens, until the operation has
+ended. The exit code is 1 unless it is COMPLETED. With -o json each change is an
+object of its own.`,
+		Example: "  vimbroker vnf watch web",
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
+		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+			for o, err := range broker.AllVNFOperations(c.Context(), id) {
+				if err != nil {
+					return err
+				}
+				return p.follow(c, broker, o.ID, "COMPLETED", true)
+			}
+			return errors.New("there was no operation yet; begin one with: vimbroker vnf instantiate")
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+// ended are the states in which an operation goes no further by itself.
+var ended = []string{"COMPLETED", "FAILED_TEMP", "FAILED", "ROLLED_BACK"}
+
+// follow prints the steps of an operation until it has ended; another end than want is an error. With each,
+// programs get every change, and otherwise the end alone.
+func (p *program) follow(c *cobra.Command, broker *client.Client, id, want string, each bool) error {
+	said := map[string]string{}
+	last := ""
+	for {
+		o, err := broker.VNFOperation(c.Context(), id)
+		if err != nil {
+			return err
+		}
+		over := slices.Contains(ended, o.State)
+		if changed := p.sayChanges(o, said, &last); each && changed && !p.ForPeople() || over && (!p.ForPeople() || !each) {
+			if err := p.printOperation(o); err != nil {
+				return err
+			}
+		}
+		if over {
+			return outcome(o, want)
+		}
+		if err := p.Pause(c.Context()); err != nil {
+			return err
+		}
+	}
+}
+
+// sayChanges says to people on standard error what has changed, and whether anything has.
+func (p *program) sayChanges(o sol003.OpOcc, said map[string]string, last *string) bool {
+	changed := false
+	say := func(format string, args ...any) {
+		if changed = true; p.ForPeople() {
+			p.Warn(format, args...)
+		}
+	}
+	if *last == "" {
+		say("%s (operation %s)", o.Operation, o.ID)
+	}
+	if o.Own != nil {
+		for _, s := range o.Own.Steps {
+			if words := stepWords(s); said[resourceWords(s)] != words {
+				said[resourceWords(s)] = words
+				say("  %s: %s", resourceWords(s), words)
+			}
+		}
+	}
+	if o.State != *last {
+		*last = o.State
+		say("  %s", o.State)
+	}
+	return changed
+}
+
+// stepWords say how a resource stands.
+func stepWords(r sol003.Resource) string {
+	words := "not ready"
+	switch {
+	case r.Standing == nil || !*r.Standing:
+		return "gone"
+	case r.Ready != nil && *r.Ready:
+		words = "ready"
+	}
+	if r.Message != "" {
+		words += " (" + r.Message + ")"
+	}
+	return words
+}
+
+// outcome is an error unless the operation ended as it should.
+func outcome(o sol003.OpOcc, want string) error {
+	if o.State == want {
+		return nil
+	}
+	text := "the operation is " + o.State
+	if o.Error != nil {
+		text += ": " + o.Error.Detail
+	}
+	if o.State == "FAILED_TEMP" {
+		text += `; go on with "vimbroker vnf op retry", "rollback" or "fail" and ` + o.ID
+	}
+	return errors.New(text)
+}

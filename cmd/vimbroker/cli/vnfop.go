@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+)
+
+func (p *program) vnfOpCommand() *cobra.Command {
+	return console.Group("op", "Look at operations, and settle those that have failed",
+		`An operation that has failed is FAILED_TEMP, and keeps others from beginning on
+its instance until it is retried, rolled back or given up (fail).`,
+		"  vimbroker vnf op list --instance web\n  vimbroker vnf op retry 3f0c9c0e --wait",
+		p.vnfOpListCommand(), p.vnfOpShowCommand(),
+		p.vnfOpSettleCommand("retry", "COMPLETED", "Begin a failed operation again", "What is done already is left as it is. The operation is decided anew, for you."),
+		p.vnfOpSettleCommand("rollback", "ROLLED_BACK", "Take back what a failed operation did", "INSTANTIATE, SCALE and CHANGE_VNFPKG can be rolled back."),
+		p.vnfOpSettleCommand("fail", "", "Give a failed operation up", "What it has made stands. An instance that was being instantiated can then be\nterminated."),
+		p.vnfOpCancelCommand(),
+	)
+}
+
+// operationRef makes the id of an operation of how it begins.
+func (p *program) operationRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+	if uuid.Validate(ref) == nil {
+		return ref, nil
+	}
+	var ids []string
+	for o, err := range broker.AllVNFOperations(ctx, "") {
+		if err != nil {
+			return "", err
+		}
+		if len(ref) >= 4 && strings.HasPrefix(o.ID, ref) {
+			ids = append(ids, o.ID)
+		}
+	}
+	return onlyOne(ids, ref, "operation", "vimbroker vnf op list")
+}
+
+func (p *program) onOperation(run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		id, err := p.operationRef(c.Context(), broker, args[0])
+		if err != nil {
+			return err
+		}
+		return run(c, id, broker)
+	})
+}
+
+// operationIDs completes the id of an operation.
+func (p *program) operationIDs(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+		var words []string
+		for o, err := range broker.AllVNFOperations(ctx, "") {
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, cobra.CompletionWithDesc(o.ID, o.Operation+", "+o.State))
+		}
+		return words, nil
+	})
+}
+
+func (p *program) vnfOpListCommand() *cobra.Command {
+	var instance string
+	var watch bool
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"},
+		Short:   "List operations",
+		Long:    "List the operations that you may see, newest first.",
+		Example: "  vimbroker vnf op list --instance web",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) (err error) {
+			id := ""
+			if instance != "" {
+				if id, err = p.vnfRef(c.Context(), broker, instance); err != nil {
+					return err
+				}
+			}
+			return console.PrintList(c.Context(), p.Console, console.Listing[sol003.OpOcc]{
+				Watch: watch, Table: p.operationTable, ID: func(o sol003.OpOcc) string { return o.ID },
+				List: func() ([]sol003.OpOcc, error) { return gather(broker.AllVNFOperations(c.Context(), id)) },
+			})
+		}),
+	}
+	c.Flags().StringVar(&instance, "instance", "", "only operations of this instance")
+	console.MustComplete(c, "instance", p.vnfNames)
+	console.WatchFlag(c, &watch)
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
+	p.Header(w, []string{"ID", "OPERATION", "STATE", "INSTANCE", "STARTED", "BY"}, "ERROR")
+	for _, o := range all {
+		by, why := "", ""
+		if o.Own != nil {
+			by = o.Own.AskedBy
+		}
+		if o.Error != nil {
+			why = o.Error.Detail
+		}
+		p.Columns(w, []string{p.id(o.ID), o.Operation, o.State, p.id(o.InstanceID), p.When(o.StartedAt), p.Cut(by)}, why)
+	}
+}
+
+func (p *program) vnfOpShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show OPERATION", Aliases: []string{"get", "describe"},
+		Short:   "Show one operation",
+		Long:    "Show one operation with its steps and, if it has failed, why.",
+		Example: "  vimbroker vnf op show 3f0c9c0e",
+		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(p.operationIDs),
+		RunE: p.onOperation(func(c *cobra.Command, id string, broker *client.Client) error {
+			o, err := broker.VNFOperation(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.printOperation(o)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) printOperation(o sol003.OpOcc) error {
+	return p.Print(o, func(w io.Writer) {
+		console.Fact(w, "Id", o.ID)
+		console.Fact(w, "Operation", o.Operation)
+		console.Fact(w, "State", o.State+", since "+p.Moment(o.StateEnteredAt))
+		console.Fact(w, "Instance", o.InstanceID)
+		console.Fact(w, "Started", p.Moment(o.StartedAt))
+		console.Fact(w, "Cancel", o.CancelMode)
+		if o.Error != nil {
+			console.Fact(w, "Error", o.Error.Detail)
+		}
+		if own := o.Own; own != nil {
+			console.Fact(w, "Asked for by", own.AskedBy)
+			if own.Deadline != nil {
+				console.Fact(w, "Waits until", p.Moment(*own.Deadline))
+			}
+			for _, s := range own.Steps {
+				console.Fact(w, "Step", resourceWords(s)+": "+stepWords(s))
+			}
+		}
+	})
+}
+
+func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Command {
+	var wait bool
+	c := &cobra.Command{
+		Use: task + " OPERATION", Short: short, Long: long,
+		Example: "  vimbroker vnf op " + task + " 3f0c9c0e",
+		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(p.operationIDs),
+		RunE: p.onOperation(func(c *cobra.Command, id string, broker *client.Client) error {
+			if err := broker.SettleVNFOperation(c.Context(), id, task); err != nil {
+				return err
+			}
+			if wait {
+				return p.follow(c, broker, id, want, false)
+			}
+			return p.begun(c, broker, id, false)
+		}),
+	}
+	if want != "" {
+		c.Flags().BoolVar(&wait, "wait", false, "wait until the operation has ended; it is a failure unless it is "+want)
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) vnfOpCancelCommand() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "cancel OPERATION", Short: "Stop an operation that is being worked",
+		Long: `Stop an operation. What is being worked is let end first, unless --force is
+given. The operation is then FAILED_TEMP, or ROLLED_BACK if nothing was made
+yet.`,
+		Example: "  vimbroker vnf op cancel 3f0c9c0e",
+		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(p.operationIDs),
+		RunE: p.onOperation(func(c *cobra.Command, id string, broker *client.Client) error {
+			r := sol003.CancelRequest{Mode: "GRACEFUL"}
+			if force {
+				r.Mode = "FORCEFUL"
+			}
+			if err := broker.CancelVNFOperation(c.Context(), id, r); err != nil {
+				return err
+			}
+			return p.begun(c, broker, id, false)
+		}),
+	}
+	c.Flags().BoolVar(&force, "force", false, "at once")
+	p.OutputFlag(c)
+	return c
+}

@@ -1,0 +1,255 @@
+package sol003
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Version is the version of the interface that is served.
+const Version = "2.0.0"
+
+// Prefix is the path below which it is served.
+const Prefix = "/vnflcm/v2"
+
+// MergePatch is the media type of modifications (RFC 7396).
+const MergePatch = "application/merge-patch+json"
+
+// Link leads to a resource.
+type Link struct {
+	Href string `json:"href"`
+}
+
+// Links are those that are legal now, by their names.
+type Links map[string]Link
+
+// VNFInstance is VnfInstance.
+type VNFInstance struct {
+	ID              string                       `json:"id"`
+	Name            string                       `json:"vnfInstanceName,omitempty"`
+	Description     string                       `json:"vnfInstanceDescription,omitempty"`
+	VNFDID          string                       `json:"vnfdId"`
+	Provider        string                       `json:"vnfProvider"`
+	ProductName     string                       `json:"vnfProductName"`
+	SoftwareVersion string                       `json:"vnfSoftwareVersion"`
+	VNFDVersion     string                       `json:"vnfdVersion"`
+	Configurable    jsontext.Value               `json:"vnfConfigurableProperties,omitzero"`
+	VIMs            map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
+	State           string                       `json:"instantiationState"`
+	Instantiated    *InstantiatedVNFInfo         `json:"instantiatedVnfInfo,omitempty"`
+	Metadata        jsontext.Value               `json:"metadata,omitzero"`
+	Extensions      jsontext.Value               `json:"extensions,omitzero"`
+	Own             *InstanceDetail              `json:"vimbroker,omitempty"`
+	Links           Links                        `json:"_links"`
+}
+
+// InstanceDetail is what the standard has no place for.
+type InstanceDetail struct {
+	Project   string     `json:"project"`
+	CreatedBy string     `json:"createdBy"`
+	CreatedAt time.Time  `json:"createdAt"`
+	Namespace string     `json:"namespace,omitempty"`
+	VIMName   string     `json:"vimName,omitempty"`
+	Resources []Resource `json:"resources,omitempty"`
+}
+
+// Resource is one object on a VIM.
+type Resource struct {
+	Kind       string   `json:"kind"`
+	APIVersion string   `json:"apiVersion"`
+	Namespace  string   `json:"namespace,omitempty"`
+	Name       string   `json:"name"`
+	VDU        string   `json:"vdu,omitempty"`
+	Outlives   bool     `json:"outlives,omitzero"`
+	Standing   *bool    `json:"standing,omitempty"`
+	Ready      *bool    `json:"ready,omitempty"`
+	Message    string   `json:"message,omitempty"`
+	ChangedBy  []string `json:"changedBy,omitempty"`
+}
+
+// VIMConnectionInfo names a VIM that the server knows; it contains no credential.
+type VIMConnectionInfo struct {
+	VIMID   string `json:"vimId,omitempty"`
+	VIMType string `json:"vimType"`
+	// InterfaceInfo and AccessInfo are refused in requests, and are in no answer.
+	InterfaceInfo map[string]jsontext.Value `json:"interfaceInfo,omitempty"`
+	AccessInfo    map[string]jsontext.Value `json:"accessInfo,omitempty"`
+}
+
+// InstantiatedVNFInfo is what an instance has while it is instantiated.
+type InstantiatedVNFInfo struct {
+	FlavourID   string             `json:"flavourId"`
+	State       string             `json:"vnfState"`
+	ScaleStatus []ScaleInfo        `json:"scaleStatus,omitempty"`
+	Resources   []VNFCResourceInfo `json:"vnfcResourceInfo,omitempty"`
+	VNFCs       []VNFCInfo         `json:"vnfcInfo,omitempty"`
+}
+
+// ScaleInfo is the scale level of an aspect.
+type ScaleInfo struct {
+	AspectID string `json:"aspectId"`
+	Level    int    `json:"scaleLevel"`
+}
+
+// VNFCResourceInfo is a VNFC with the object that it is.
+type VNFCResourceInfo struct {
+	ID       string            `json:"id"`
+	VDUID    string            `json:"vduId"`
+	Compute  ResourceHandle    `json:"computeResource"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// ResourceHandle names an object on a VIM.
+type ResourceHandle struct {
+	VIMConnectionID string `json:"vimConnectionId,omitempty"`
+	ResourceID      string `json:"resourceId"`
+	Type            string `json:"vimLevelResourceType,omitempty"`
+}
+
+// VNFCInfo is a VNFC.
+type VNFCInfo struct {
+	ID             string `json:"id"`
+	VDUID          string `json:"vduId"`
+	ResourceInfoID string `json:"vnfcResourceInfoId,omitempty"`
+	State          string `json:"vnfcState"`
+}
+
+// OpOcc is VnfLcmOpOcc.
+type OpOcc struct {
+	ID             string           `json:"id"`
+	State          string           `json:"operationState"`
+	StateEnteredAt time.Time        `json:"stateEnteredTime"`
+	StartedAt      time.Time        `json:"startTime"`
+	InstanceID     string           `json:"vnfInstanceId"`
+	Operation      string           `json:"operation"`
+	Automatic      bool             `json:"isAutomaticInvocation"`
+	Params         jsontext.Value   `json:"operationParams,omitzero"`
+	CancelPending  bool             `json:"isCancelPending"`
+	CancelMode     string           `json:"cancelMode,omitempty"`
+	Error          *Problem         `json:"error,omitempty"`
+	Own            *OperationDetail `json:"vimbroker,omitempty"`
+	Links          Links            `json:"_links"`
+}
+
+// OperationDetail is what the standard has no place for.
+type OperationDetail struct {
+	Project  string     `json:"project"`
+	AskedBy  string     `json:"askedBy"`
+	Deadline *time.Time `json:"deadline,omitempty"`
+	Stage    int        `json:"stage"`
+	Steps    []Resource `json:"steps,omitempty"`
+}
+
+// Problem is ProblemDetails.
+type Problem struct {
+	Title  string `json:"title,omitempty"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+// CreateVNFRequest is CreateVnfRequest.
+type CreateVNFRequest struct {
+	VNFDID      string         `json:"vnfdId"`
+	Name        string         `json:"vnfInstanceName,omitempty"`
+	Description string         `json:"vnfInstanceDescription,omitempty"`
+	Metadata    jsontext.Value `json:"metadata,omitzero"`
+}
+
+// AdditionalParams are those of Tacker's that are known; others are ignored.
+type AdditionalParams struct {
+	Files     []string          `json:"lcm-kubernetes-def-files,omitempty"`
+	Namespace string            `json:"namespace,omitempty"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+// InstantiateRequest is InstantiateVnfRequest.
+type InstantiateRequest struct {
+	FlavourID string                       `json:"flavourId"`
+	LevelID   string                       `json:"instantiationLevelId,omitempty"`
+	VIMs      map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
+	Params    AdditionalParams             `json:"additionalParams,omitzero"`
+}
+
+// ScaleRequest is ScaleVnfRequest.
+type ScaleRequest struct {
+	Type     string `json:"type"`
+	AspectID string `json:"aspectId"`
+	Steps    *int   `json:"numberOfSteps,omitempty"`
+}
+
+// The types of scaling.
+const (
+	ScaleOut = "SCALE_OUT"
+	ScaleIn  = "SCALE_IN"
+)
+
+// HealRequest is HealVnfRequest.
+type HealRequest struct {
+	VNFCs []string `json:"vnfcInstanceId,omitempty"`
+	Cause string   `json:"cause,omitempty"`
+}
+
+// ChangePackageRequest is ChangeCurrentVnfPkgRequest.
+type ChangePackageRequest struct {
+	VNFDID string           `json:"vnfdId"`
+	Params AdditionalParams `json:"additionalParams,omitzero"`
+}
+
+// TerminateRequest is TerminateVnfRequest.
+type TerminateRequest struct {
+	Type string `json:"terminationType"`
+}
+
+// CancelRequest is CancelMode.
+type CancelRequest struct {
+	Mode string `json:"cancelMode"`
+}
+
+// ModifyRequest is VnfInfoModificationRequest, a merge patch.
+type ModifyRequest struct {
+	Name         *string        `json:"vnfInstanceName,omitempty"`
+	Description  *string        `json:"vnfInstanceDescription,omitempty"`
+	Metadata     jsontext.Value `json:"metadata,omitzero"`
+	Extensions   jsontext.Value `json:"extensions,omitzero"`
+	Configurable jsontext.Value `json:"vnfConfigurableProperties,omitzero"`
+	VNFDID       *string        `json:"vnfdId,omitempty"`
+	VIMs         jsontext.Value `json:"vimConnectionInfo,omitzero"`
+}
+
+// Preview is what an instantiation would do: the answer to one with the query parameter [DryRun], which
+// the standard has not.
+type Preview struct {
+	// Allowed: policy allows the plan, and every lease that can be decided on now.
+	Allowed   bool           `json:"allowed"`
+	Refusal   string         `json:"refusal,omitempty"`
+	Leases    []PreviewLease `json:"leases"`
+	Resources []Resource     `json:"resources"`
+	Images    []string       `json:"images,omitempty"`
+	// What policies weigh besides.
+	ClusterScoped     bool `json:"clusterScoped"`
+	Privileged        bool `json:"privileged"`
+	BringsRBAC        bool `json:"bringsRBAC"`
+	BringsDefinitions bool `json:"bringsDefinitions"`
+	BringsWebhooks    bool `json:"bringsWebhooks"`
+}
+
+// DryRun is the query parameter that asks for a [Preview].
+const DryRun = "dry_run"
+
+// PreviewLease is a lease that an operation would take.
+type PreviewLease struct {
+	Rules        []Rule   `json:"rules"`
+	Namespaces   []string `json:"namespaces,omitempty"`
+	ClusterWide  bool     `json:"clusterWide"`
+	Grade        string   `json:"grade,omitempty"`
+	GradeReasons []string `json:"gradeReasons,omitempty"`
+	Refusal      string   `json:"refusal,omitempty"`
+}
+
+// Rule has the fields of a Kubernetes PolicyRule.
+type Rule struct {
+	APIGroups     []string `json:"apiGroups"`
+	Resources     []string `json:"resources"`
+	ResourceNames []string `json:"resourceNames,omitempty"`
+	Verbs         []string `json:"verbs"`
+}

@@ -1,0 +1,359 @@
+package vnflcm
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Lifecycle is what the door leads to; [lifecycle.Lifecycle] says what each method does.
+type Lifecycle interface {
+	CreateInstance(ctx context.Context, p policy.Principal, r lifecycle.NewInstance) (lifecycle.Instance, error)
+	Instance(ctx context.Context, p policy.Principal, id string) (lifecycle.Instance, error)
+	Instances(ctx context.Context, p policy.Principal, q lifecycle.InstanceQuery) ([]lifecycle.Instance, string, error)
+	Modify(ctx context.Context, p policy.Principal, id string, m lifecycle.Modification) (lifecycle.Operation, error)
+	DeleteInstance(ctx context.Context, p policy.Principal, id string, ifRevision int64) error
+	Instantiate(ctx context.Context, p policy.Principal, id string, r lifecycle.Instantiation) (lifecycle.Operation, error)
+	PreviewInstantiation(ctx context.Context, p policy.Principal, id string, r lifecycle.Instantiation) (lifecycle.Preview, error)
+	Scale(ctx context.Context, p policy.Principal, id string, r lifecycle.Scaling) (lifecycle.Operation, error)
+	Heal(ctx context.Context, p policy.Principal, id string, r lifecycle.Healing) (lifecycle.Operation, error)
+	ChangePackage(ctx context.Context, p policy.Principal, id string, r lifecycle.PackageChange) (lifecycle.Operation, error)
+	Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (lifecycle.Operation, error)
+	Operation(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
+	Operations(ctx context.Context, p policy.Principal, q lifecycle.OperationQuery) ([]lifecycle.Operation, string, error)
+	Retry(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
+	Rollback(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
+	Fail(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
+	Cancel(ctx context.Context, p policy.Principal, id string, mode lifecycle.CancelMode) (lifecycle.Operation, error)
+}
+
+const (
+	// answerTime bounds an answer; the work of an operation goes on after it.
+	answerTime = 30 * time.Second
+	// maxBody bounds a request body in bytes.
+	maxBody = 256 << 10
+)
+
+var wire codec.Codec
+
+type server struct{ life Lifecycle }
+
+// Door returns /vnflcm, version 2.
+func Door(l Lifecycle) api.Door {
+	s := &server{l}
+	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
+	patch := api.Body{Limit: maxBody, Types: []string{sol003.MergePatch, "application/json"}}
+	optional := body
+	optional.Optional = true
+	match := []api.Parameter{{Name: "If-Match"}}
+	const instances, operations = "/vnf_instances", "/vnf_lcm_op_occs"
+	const instance, operation = instances + "/{id}", operations + "/{id}"
+	table := []api.Operation{
+		{Method: "POST", Path: instances, Body: body, Status: http.StatusCreated, Handle: s.create},
+		{Method: "GET", Path: instances, Handle: s.list},
+		{Method: "GET", Path: instance, Handle: s.show},
+		{Method: "PATCH", Path: instance, Body: patch, Header: match, Status: http.StatusAccepted, Handle: s.modify},
+		{Method: "DELETE", Path: instance, Header: match, Status: http.StatusNoContent, Handle: s.remove},
+		{Method: "POST", Path: instance + "/instantiate", Body: body, Status: http.StatusAccepted, Handle: s.instantiate},
+		{Method: "POST", Path: instance + "/scale", Body: body, Status: http.StatusAccepted, Handle: s.scale},
+		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: s.heal},
+		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: s.changePackage},
+		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: s.terminate},
+		{Method: "GET", Path: operations, Handle: s.listOperations},
+		{Method: "GET", Path: operation, Quiet: true, Handle: s.showOperation},
+		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Lifecycle.Retry)},
+		{Method: "POST", Path: operation + "/rollback", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Lifecycle.Rollback)},
+		{Method: "POST", Path: operation + "/fail", Body: optional, Handle: s.fail},
+		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: s.cancel},
+	}
+	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
+		table = append(table, api.Operation{Method: "POST", Path: instance + "/" + task, Body: optional, Handle: notServed(task + " is not served")})
+	}
+	for _, path := range []string{"POST /subscriptions", "GET /subscriptions", "POST /vnf_snapshots", "GET /vnf_snapshots"} {
+		method, path, _ := strings.Cut(path, " ")
+		table = append(table, api.Operation{Method: method, Path: path, Body: optional, Handle: notServed(strings.TrimPrefix(path, "/") + " are not served")})
+	}
+	for n := range table {
+		table[n].Timeout = answerTime
+	}
+	return sol013.Door(sol013.API{Name: "vnflcm", Majors: []sol013.Major{{Path: sol003.Prefix, Versions: []string{sol003.Version}}}}, table...)
+}
+
+func notServed(why string) func(*api.Call) (api.Answer, error) {
+	return func(*api.Call) (api.Answer, error) { return api.Answer{}, sol013.NotImplemented(why) }
+}
+
+func (s *server) create(c *api.Call) (api.Answer, error) {
+	var in sol003.CreateVNFRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if in.VNFDID == "" {
+		return api.Answer{}, missing("vnfdId")
+	}
+	i, err := s.life.CreateInstance(c.Context(), c.Principal, lifecycle.NewInstance{
+		VNFDID: in.VNFDID, Name: in.Name, Description: in.Description, Metadata: json.RawMessage(in.Metadata),
+	})
+	if err != nil {
+		return api.Answer{}, err
+	}
+	shown := instance(c, i)
+	return api.Answer{Header: http.Header{"Location": {shown.Links["self"].Href}, "Etag": {etag(i.Revision)}}, Body: shown}, nil
+}
+
+func missing(field string) error {
+	return api.Refuse(api.ErrMalformed, "body", field, "is required")
+}
+
+var instanceShape = sol013.Shape{
+	Mandatory: []string{"id", "vnfdId", "vnfProvider", "vnfProductName", "vnfSoftwareVersion", "vnfdVersion", "instantiationState", "_links"},
+	ExcludedByDefault: []string{
+		"vnfConfigurableProperties", "vimConnectionInfo", "instantiatedVnfInfo", "metadata", "extensions", "vimbroker",
+	},
+}
+
+func (s *server) list(c *api.Call) (api.Answer, error) {
+	found, next, err := s.life.Instances(c.Context(), c.Principal, lifecycle.InstanceQuery{Page: broker.Page{Token: sol013.Marker(c)}})
+	if err != nil {
+		return api.Answer{}, err
+	}
+	shown := make([]sol003.VNFInstance, len(found))
+	for n, i := range found {
+		shown[n] = instance(c, i)
+	}
+	return sol013.List(c, instanceShape, shown, next)
+}
+
+func (s *server) show(c *api.Call) (api.Answer, error) {
+	i, err := s.life.Instance(c.Context(), c.Principal, c.PathValue("id"))
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{Header: http.Header{"Etag": {etag(i.Revision)}}, Body: instance(c, i)}, nil
+}
+
+func (s *server) modify(c *api.Call) (api.Answer, error) {
+	var in sol003.ModifyRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if in.VNFDID != nil {
+		return api.Answer{}, broker.Invalid("vnfdId", "is changed with change_vnfpkg")
+	}
+	if len(in.VIMs) > 0 {
+		return api.Answer{}, broker.Invalid("vimConnectionInfo", "cannot be changed: VIMs are registered with the server")
+	}
+	revision, err := ifMatch(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return s.begun(c)(s.life.Modify(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Modification{
+		Name: in.Name, Description: in.Description, Metadata: json.RawMessage(in.Metadata), Extensions: json.RawMessage(in.Extensions),
+		Configurable: json.RawMessage(in.Configurable), IfRevision: revision, Params: c.Content,
+	}))
+}
+
+func (s *server) remove(c *api.Call) (api.Answer, error) {
+	revision, err := ifMatch(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{}, s.life.DeleteInstance(c.Context(), c.Principal, c.PathValue("id"), revision)
+}
+
+func (s *server) instantiate(c *api.Call) (api.Answer, error) {
+	r, err := instantiation(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	if c.Query.Has(sol003.DryRun) {
+		seen, err := s.life.PreviewInstantiation(c.Context(), c.Principal, c.PathValue("id"), r)
+		if err != nil {
+			return api.Answer{}, err
+		}
+		return api.Answer{Status: http.StatusOK, Body: preview(seen)}, nil
+	}
+	return s.begun(c)(s.life.Instantiate(c.Context(), c.Principal, c.PathValue("id"), r))
+}
+
+func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
+	var in sol003.InstantiateRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return lifecycle.Instantiation{}, err
+	}
+	if in.FlavourID == "" {
+		return lifecycle.Instantiation{}, missing("flavourId")
+	}
+	vim, err := vimOf(in.VIMs)
+	return lifecycle.Instantiation{
+		Flavour: in.FlavourID, Level: in.LevelID, VIM: vim,
+		Namespace: in.Params.Namespace, Files: in.Params.Files, Variables: in.Params.Variables, Params: c.Content,
+	}, err
+}
+
+// vimOf is the one VIM that a request names; empty for none. Credentials are for the registry.
+func vimOf(infos map[string]sol003.VIMConnectionInfo) (string, error) {
+	if len(infos) > 1 {
+		return "", broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
+	}
+	for _, info := range infos {
+		if len(info.AccessInfo) > 0 || len(info.InterfaceInfo) > 0 {
+			return "", &broker.Error{
+				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "holds access information",
+				Remedy: "register the VIM, and give its vimId alone",
+			}
+		}
+		if info.VIMID == "" {
+			return "", broker.Invalid("vimConnectionInfo", "names no vimId")
+		}
+		return info.VIMID, nil
+	}
+	return "", nil
+}
+
+func (s *server) scale(c *api.Call) (api.Answer, error) {
+	var in sol003.ScaleRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	steps := 1
+	if in.Steps != nil {
+		steps = *in.Steps
+	}
+	switch {
+	case in.AspectID == "":
+		return api.Answer{}, missing("aspectId")
+	case in.Type != sol003.ScaleOut && in.Type != sol003.ScaleIn:
+		return api.Answer{}, broker.Invalid("type", "must be SCALE_OUT or SCALE_IN")
+	case steps < 1:
+		return api.Answer{}, broker.Invalid("numberOfSteps", "must be 1 or more")
+	case in.Type == sol003.ScaleIn:
+		steps = -steps
+	}
+	return s.begun(c)(s.life.Scale(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: c.Content}))
+}
+
+func (s *server) heal(c *api.Call) (api.Answer, error) {
+	var in sol003.HealRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	return s.begun(c)(s.life.Heal(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Healing{VNFCs: in.VNFCs, Params: c.Content}))
+}
+
+func (s *server) changePackage(c *api.Call) (api.Answer, error) {
+	var in sol003.ChangePackageRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if in.VNFDID == "" {
+		return api.Answer{}, missing("vnfdId")
+	}
+	if in.Params.Namespace != "" {
+		return api.Answer{}, broker.Invalid("additionalParams.namespace", "cannot be changed while the instance has resources")
+	}
+	return s.begun(c)(s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
+		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables, Params: c.Content,
+	}))
+}
+
+func (s *server) terminate(c *api.Call) (api.Answer, error) {
+	var in sol003.TerminateRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if in.Type != "FORCEFUL" && in.Type != "GRACEFUL" {
+		return api.Answer{}, broker.Invalid("terminationType", "must be FORCEFUL or GRACEFUL")
+	}
+	return s.begun(c)(s.life.Terminate(c.Context(), c.Principal, c.PathValue("id"), c.Content))
+}
+
+// begun answers with where the operation is.
+func (s *server) begun(c *api.Call) func(lifecycle.Operation, error) (api.Answer, error) {
+	return func(o lifecycle.Operation, err error) (api.Answer, error) {
+		if err != nil {
+			return api.Answer{}, err
+		}
+		return api.Answer{Header: http.Header{"Location": {operationURL(c, o)}}}, nil
+	}
+}
+
+var operationShape = sol013.Shape{
+	Mandatory: []string{
+		"id", "operationState", "stateEnteredTime", "startTime", "vnfInstanceId", "operation", "isAutomaticInvocation", "isCancelPending", "_links",
+	},
+	ExcludedByDefault: []string{"operationParams", "error", "vimbroker"},
+}
+
+func (s *server) listOperations(c *api.Call) (api.Answer, error) {
+	found, next, err := s.life.Operations(c.Context(), c.Principal, lifecycle.OperationQuery{
+		Instance: c.Query.Get("vnfInstanceId"), Page: broker.Page{Token: sol013.Marker(c)},
+	})
+	if err != nil {
+		return api.Answer{}, err
+	}
+	shown := make([]sol003.OpOcc, len(found))
+	for n, o := range found {
+		shown[n] = operation(c, o)
+	}
+	return sol013.List(c, operationShape, shown, next)
+}
+
+func (s *server) showOperation(c *api.Call) (api.Answer, error) {
+	o, err := s.life.Operation(c.Context(), c.Principal, c.PathValue("id"))
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{Header: http.Header{"Etag": {etag(o.Revision)}}, Body: operation(c, o)}, nil
+}
+
+// settle is an operation that does something about one that has failed.
+func (s *server) settle(do func(Lifecycle, context.Context, policy.Principal, string) (lifecycle.Operation, error)) func(*api.Call) (api.Answer, error) {
+	return func(c *api.Call) (api.Answer, error) {
+		_, err := do(s.life, c.Context(), c.Principal, c.PathValue("id"))
+		return api.Answer{}, err
+	}
+}
+
+func (s *server) fail(c *api.Call) (api.Answer, error) {
+	o, err := s.life.Fail(c.Context(), c.Principal, c.PathValue("id"))
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{Body: operation(c, o)}, nil
+}
+
+func (s *server) cancel(c *api.Call) (api.Answer, error) {
+	var in sol003.CancelRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	_, err := s.life.Cancel(c.Context(), c.Principal, c.PathValue("id"), lifecycle.CancelMode(in.Mode))
+	return api.Answer{}, err
+}
+
+func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
+
+// ifMatch is the revision that the header If-Match names; 0 for none.
+func ifMatch(c *api.Call) (int64, error) {
+	given := strings.TrimSpace(c.Header.Get("If-Match"))
+	if given == "" || given == "*" {
+		return 0, nil
+	}
+	revision, err := strconv.ParseInt(strings.Trim(given, `"`), 10, 64)
+	if err != nil || revision < 1 || etag(revision) != given {
+		return 0, broker.Invalid("If-Match", "must be an ETag of the instance")
+	}
+	return revision, nil
+}

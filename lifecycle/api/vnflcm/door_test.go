@@ -1,0 +1,360 @@
+package vnflcm_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+type callers struct{}
+
+func (callers) Authenticate(_ context.Context, token string) (policy.Principal, error) {
+	if token != "alice" {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	return policy.Principal{Name: token, Project: "core"}, nil
+}
+
+// uncounted is never asked.
+type uncounted interface{ api.Vitals }
+
+type nothing struct{ uncounted }
+
+var noon = time.Date(2031, 5, 6, 12, 0, 0, 0, time.UTC)
+
+// life has one instance and one operation, and remembers what was asked for.
+type life struct {
+	vnflcm.Lifecycle
+	i     lifecycle.Instance
+	o     lifecycle.Operation
+	asked any
+	err   error
+}
+
+func (l *life) Instance(context.Context, policy.Principal, string) (lifecycle.Instance, error) {
+	return l.i, l.err
+}
+
+func (l *life) Instances(context.Context, policy.Principal, lifecycle.InstanceQuery) ([]lifecycle.Instance, string, error) {
+	return []lifecycle.Instance{l.i}, "more", l.err
+}
+
+func (l *life) Operation(context.Context, policy.Principal, string) (lifecycle.Operation, error) {
+	return l.o, l.err
+}
+
+func (l *life) Operations(_ context.Context, _ policy.Principal, q lifecycle.OperationQuery) ([]lifecycle.Operation, string, error) {
+	l.asked = q
+	return []lifecycle.Operation{l.o}, "", l.err
+}
+
+func (l *life) CreateInstance(_ context.Context, _ policy.Principal, r lifecycle.NewInstance) (lifecycle.Instance, error) {
+	l.asked = r
+	return l.i, l.err
+}
+
+func (l *life) DeleteInstance(_ context.Context, _ policy.Principal, _ string, ifRevision int64) error {
+	l.asked = ifRevision
+	return l.err
+}
+
+func (l *life) begun(r any) (lifecycle.Operation, error) {
+	l.asked = r
+	return l.o, l.err
+}
+
+func (l *life) Modify(_ context.Context, _ policy.Principal, _ string, m lifecycle.Modification) (lifecycle.Operation, error) {
+	m.Params = nil
+	return l.begun(m)
+}
+
+func (l *life) Instantiate(_ context.Context, _ policy.Principal, _ string, r lifecycle.Instantiation) (lifecycle.Operation, error) {
+	r.Params = nil
+	return l.begun(r)
+}
+
+func (l *life) PreviewInstantiation(_ context.Context, _ policy.Principal, _ string, r lifecycle.Instantiation) (lifecycle.Preview, error) {
+	_, err := l.begun("preview of " + r.Flavour)
+	return lifecycle.Preview{}, err
+}
+
+func (l *life) Scale(_ context.Context, _ policy.Principal, _ string, r lifecycle.Scaling) (lifecycle.Operation, error) {
+	r.Params = nil
+	return l.begun(r)
+}
+
+func (l *life) Heal(_ context.Context, _ policy.Principal, _ string, r lifecycle.Healing) (lifecycle.Operation, error) {
+	r.Params = nil
+	return l.begun(r)
+}
+
+func (l *life) ChangePackage(_ context.Context, _ policy.Principal, _ string, r lifecycle.PackageChange) (lifecycle.Operation, error) {
+	r.Params = nil
+	return l.begun(r)
+}
+
+func (l *life) Terminate(context.Context, policy.Principal, string, json.RawMessage) (lifecycle.Operation, error) {
+	return l.begun("terminate")
+}
+
+func (l *life) Retry(context.Context, policy.Principal, string) (lifecycle.Operation, error) {
+	return l.begun("retry")
+}
+
+func (l *life) Rollback(context.Context, policy.Principal, string) (lifecycle.Operation, error) {
+	return l.begun("rollback")
+}
+
+func (l *life) Fail(context.Context, policy.Principal, string) (lifecycle.Operation, error) {
+	return l.begun("fail")
+}
+
+func (l *life) Cancel(_ context.Context, _ policy.Principal, _ string, mode lifecycle.CancelMode) (lifecycle.Operation, error) {
+	return l.begun(mode)
+}
+
+func newLife() *life {
+	shape := lifecycle.Shape{
+		Package: "p", Product: lifecycle.Product{VNFDID: "d", Provider: "acme", Name: "web", SoftwareVersion: "1", VNFDVersion: "2"},
+		VIM: "5b2f0a52-6f3f-4a55-9a86-1f0c6f0f7c01", VIMName: "edge", VIMType: "kubernetes", Flavour: "simple", Namespace: "shop",
+		Scale: map[string]int{"front": 1}, Replicas: map[string]int32{"front": 1},
+		Resources: []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "shop", Name: "front"}},
+		VNFCs:     []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Namespace: "shop", Name: "front-1", Ready: true}},
+	}
+	l := &life{i: lifecycle.Instance{
+		ID: "342e17b8-eb02-4f1e-9859-4705aab0d23d", Project: "core", Name: "web", State: lifecycle.Instantiated, CreatedBy: "alice", CreatedAt: noon,
+		Metadata: []byte(`{"a":"b"}`), Revision: 7, Shape: shape,
+	}}
+	l.o = lifecycle.Operation{
+		ID: "bde115b1-f26f-402e-affa-baaa27119f24", Instance: l.i.ID, Project: "core", Type: lifecycle.ScaleVNF, State: lifecycle.FailedTemp,
+		Asker: policy.Delegation{Name: "alice"}, StartedAt: noon, StateEnteredAt: noon, Params: []byte(`{"type":"SCALE_OUT","aspectId":"front"}`),
+		Failure: &lifecycle.Failure{Status: 409, Title: "conflict", Detail: "the object front is another's"}, Revision: 3,
+	}
+	return l
+}
+
+func serve(t *testing.T, l *life) string {
+	t.Helper()
+	s := httptest.NewServer(api.New(api.Options{
+		Doors: []api.Door{vnflcm.Door(l)}, Authenticator: callers{}, Vitals: nothing{}, Log: slog.New(slog.DiscardHandler),
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/vnflcm/v2"
+}
+
+// ask sends a request as alice; headers alternate names and values.
+func ask(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer alice")
+	r.Header.Set("Version", "2.0.0")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 1; i < len(headers); i += 2 {
+		r.Header.Set(headers[i-1], headers[i])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+func TestRequests(t *testing.T) {
+	name := "shop"
+	const instances, operations = "/vnf_instances", "/vnf_lcm_op_occs"
+	const one, op = instances + "/342e17b8-eb02-4f1e-9859-4705aab0d23d", operations + "/bde115b1-f26f-402e-affa-baaa27119f24"
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		asked              any
+	}{
+		{"POST", instances, `{"vnfdId":"d","vnfInstanceName":"web","unknown":1}`, 201, lifecycle.NewInstance{VNFDID: "d", Name: "web"}},
+		{"POST", instances, `{}`, 400, nil},
+		{"PATCH", one, `{"vnfInstanceName":"shop"}`, 202, lifecycle.Modification{Name: &name}},
+		{"PATCH", one, `{"vnfdId":"e"}`, 422, nil},
+		{"PATCH", one, `{"vimConnectionInfo":{}}`, 422, nil},
+		{"DELETE", one, ``, 204, int64(0)},
+		{
+			"POST", one + "/instantiate",
+			`{"flavourId":"simple","instantiationLevelId":"l","vimConnectionInfo":{"v":{"vimId":"edge","vimType":"ETSINFV.KUBERNETES.V_1"}},
+			"additionalParams":{"namespace":"shop","lcm-kubernetes-def-files":["a.yaml"],"variables":{"A":"b"},"other":1}}`, 202,
+			lifecycle.Instantiation{Flavour: "simple", Level: "l", VIM: "edge", Namespace: "shop", Files: []string{"a.yaml"}, Variables: map[string]string{"A": "b"}},
+		},
+		{"POST", one + "/instantiate", `{"flavourId":"simple"}`, 202, lifecycle.Instantiation{Flavour: "simple"}},
+		{"POST", one + "/instantiate?dry_run", `{"flavourId":"simple"}`, 200, "preview of simple"},
+		{"POST", one + "/instantiate", `{}`, 400, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"x","accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
+		{"POST", one + "/scale", `{"type":"SCALE_OUT","aspectId":"front"}`, 202, lifecycle.Scaling{Aspect: "front", Steps: 1}},
+		{"POST", one + "/scale", `{"type":"SCALE_IN","aspectId":"front","numberOfSteps":2}`, 202, lifecycle.Scaling{Aspect: "front", Steps: -2}},
+		{"POST", one + "/scale", `{"type":"SCALE_IN","aspectId":"front","numberOfSteps":0}`, 422, nil},
+		{"POST", one + "/scale", `{"type":"UP","aspectId":"front"}`, 422, nil},
+		{"POST", one + "/heal", `{"vnfcInstanceId":["front-1"],"cause":"x"}`, 202, lifecycle.Healing{VNFCs: []string{"front-1"}}},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e"}`, 202, lifecycle.PackageChange{VNFDID: "e"}},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"namespace":"x"}}`, 422, nil},
+		{"POST", one + "/terminate", `{"terminationType":"GRACEFUL"}`, 202, "terminate"},
+		{"POST", one + "/terminate", `{}`, 422, nil},
+		{"POST", one + "/operate", `{}`, 501, nil},
+		{"POST", one + "/change_ext_conn", `{}`, 501, nil},
+		{"POST", "/subscriptions", `{}`, 501, nil},
+		{"GET", operations + "?vnfInstanceId=x", ``, 200, lifecycle.OperationQuery{Instance: "x"}},
+		{"POST", op + "/retry", ``, 202, "retry"},
+		{"POST", op + "/rollback", ``, 202, "rollback"},
+		{"POST", op + "/fail", ``, 200, "fail"},
+		{"POST", op + "/cancel", `{"cancelMode":"FORCEFUL"}`, 202, lifecycle.Forceful},
+	} {
+		l := newLife()
+		answer, text := ask(t, c.method, serve(t, l)+c.path, c.body)
+		if answer.StatusCode != c.status || strings.Contains(text, "canary") {
+			t.Errorf("%s %s %s = %d %s, want %d", c.method, c.path, c.body, answer.StatusCode, text, c.status)
+		}
+		if diff := cmp.Diff(c.asked, l.asked); diff != "" {
+			t.Errorf("%s %s %s asked for (-want +got):\n%s", c.method, c.path, c.body, diff)
+		}
+		if answer.StatusCode == http.StatusAccepted && !strings.Contains(c.path, "/vnf_lcm_op_occs/") {
+			if where := answer.Header.Get("Location"); !strings.HasSuffix(where, op) || text != "" {
+				t.Errorf("%s %s: Location %q, body %q", c.method, c.path, where, text)
+			}
+		}
+		if answer.Header.Get("Version") != "2.0.0" {
+			t.Errorf("%s %s: Version %q", c.method, c.path, answer.Header.Get("Version"))
+		}
+	}
+}
+
+func TestPreconditions(t *testing.T) {
+	l := newLife()
+	url := serve(t, l) + "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d"
+	answer, _ := ask(t, "GET", url, "")
+	tag := answer.Header.Get("ETag")
+	if answer, text := ask(t, "DELETE", url, "", "If-Match", tag); answer.StatusCode != 204 || l.asked != int64(7) {
+		t.Errorf("DELETE with %s = %d %s, asked for revision %v", tag, answer.StatusCode, text, l.asked)
+	}
+	if answer, _ := ask(t, "DELETE", url, "", "If-Match", "7"); answer.StatusCode != 422 {
+		t.Errorf("DELETE with something that is no ETag = %d", answer.StatusCode)
+	}
+	l.err = &broker.Error{Kind: broker.ErrPrecondition, Field: "If-Match", Detail: "changed"}
+	if answer, _ := ask(t, "PATCH", url, "{}", "If-Match", tag); answer.StatusCode != 412 {
+		t.Errorf("PATCH of one that has changed = %d", answer.StatusCode)
+	}
+}
+
+// TestLinksAreThoseThatAreLegal in each state.
+func TestLinksAreThoseThatAreLegal(t *testing.T) {
+	links := func(l *life, path string) map[string]struct{ Href string } {
+		var shown struct {
+			Links map[string]struct{ Href string } `json:"_links"`
+		}
+		_, text := ask(t, "GET", serve(t, l)+path, "")
+		if err := json.Unmarshal([]byte(text), &shown); err != nil {
+			t.Fatal(err)
+		}
+		return shown.Links
+	}
+	keys := func(m map[string]struct{ Href string }) string {
+		var out []string
+		for _, name := range []string{"self", "vnfInstance", "instantiate", "terminate", "scale", "heal", "changeVnfPkg", "operate", "retry", "rollback", "fail", "cancel"} {
+			if _, ok := m[name]; ok {
+				out = append(out, name)
+			}
+		}
+		if len(out) != len(m) {
+			t.Errorf("links %v", m)
+		}
+		return strings.Join(out, " ")
+	}
+	l := newLife()
+	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate scale heal changeVnfPkg" {
+		t.Errorf("INSTANTIATED: %s", got)
+	}
+	l.i.State, l.i.Shape = lifecycle.NotInstantiated, lifecycle.Shape{}
+	if got := keys(links(l, "/vnf_instances/x")); got != "self instantiate" {
+		t.Errorf("NOT_INSTANTIATED: %s", got)
+	}
+	for state, want := range map[lifecycle.OperationState]string{
+		lifecycle.Starting: "self vnfInstance cancel", lifecycle.Processing: "self vnfInstance cancel", lifecycle.RollingBack: "self vnfInstance cancel",
+		lifecycle.Completed: "self vnfInstance", lifecycle.Failed: "self vnfInstance", lifecycle.RolledBack: "self vnfInstance",
+		lifecycle.FailedTemp: "self vnfInstance retry rollback fail",
+	} {
+		l.o.State = state
+		if got := keys(links(l, "/vnf_lcm_op_occs/x")); got != want {
+			t.Errorf("%s: %s, want %s", state, got, want)
+		}
+	}
+	l.o.State, l.o.Type = lifecycle.FailedTemp, lifecycle.Heal
+	if got := keys(links(l, "/vnf_lcm_op_occs/x")); got != "self vnfInstance retry fail" {
+		t.Errorf("a HEAL: %s", got)
+	}
+}
+
+// TestAnswersFitTheStandard compares answers with the schemas of ETSI's OpenAPI document, where
+// SOL003_LIFECYCLE_OPENAPI names it.
+func TestAnswersFitTheStandard(t *testing.T) {
+	file := os.Getenv("SOL003_LIFECYCLE_OPENAPI")
+	if file == "" {
+		t.Skip("SOL003_LIFECYCLE_OPENAPI does not name ETSI's sol003_lifecycle_openapi.json")
+	}
+	doc, err := openapi3.NewLoader().LoadFromFile(filepath.Clean(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLife()
+	url := serve(t, l)
+	empty := newLife()
+	empty.i.State, empty.i.Shape = lifecycle.NotInstantiated, lifecycle.Shape{Product: l.i.Shape.Product}
+	running := newLife()
+	running.o.State, running.o.Failure, running.o.Cancel = lifecycle.Processing, nil, lifecycle.Graceful
+	for _, c := range []struct {
+		url, path, of string
+	}{
+		{url, "/vnf_instances/x", "/vnf_instances/{vnfInstanceId}"},
+		{serve(t, empty), "/vnf_instances/x", "/vnf_instances/{vnfInstanceId}"},
+		{url, "/vnf_instances", "/vnf_instances"},
+		{url, "/vnf_instances?all_fields", "/vnf_instances"},
+		{url, "/vnf_lcm_op_occs/x", "/vnf_lcm_op_occs/{vnfLcmOpOccId}"},
+		{serve(t, running), "/vnf_lcm_op_occs/x", "/vnf_lcm_op_occs/{vnfLcmOpOccId}"},
+	} {
+		_, text := ask(t, "GET", c.url+c.path, "")
+		var value any
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(err)
+		}
+		answer := doc.Paths.Value(c.of).Get.Responses.Status(http.StatusOK).Value
+		schema := answer.Content.Get("application/json")
+		if schema == nil {
+			t.Fatalf("the document has no schema of %s", c.of)
+		}
+		// The document demands one of two attributes that clause 5.5.2.13 gives to some operations only.
+		schema.Schema.Value.AnyOf, schema.Schema.Value.OneOf = nil, nil
+		if err := schema.Schema.Value.VisitJSON(value); err != nil {
+			t.Errorf("GET %s: %v", c.path, err)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package vnflcm
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
+)
+
+// connection is the key of an instance's one VIM.
+const connection = "vim"
+
+// vimTypes are SOL003's names of types of VIMs.
+var vimTypes = map[string]string{"kubernetes": "ETSINFV.KUBERNETES.V_1", "openstack": "ETSINFV.OPENSTACK_KEYSTONE.V_3"}
+
+func instanceURL(c *api.Call, id string) string {
+	return sol013.URL(c, sol003.Prefix+"/vnf_instances/"+id)
+}
+
+func operationURL(c *api.Call, o lifecycle.Operation) string {
+	return sol013.URL(c, sol003.Prefix+"/vnf_lcm_op_occs/"+o.ID)
+}
+
+// instance is an instance as SOL003 has it.
+func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
+	self, s := instanceURL(c, i.ID), i.Shape
+	shown := sol003.VNFInstance{
+		ID: i.ID, Name: i.Name, Description: i.Description, VNFDID: s.Product.VNFDID, Provider: s.Product.Provider,
+		ProductName: s.Product.Name, SoftwareVersion: s.Product.SoftwareVersion, VNFDVersion: s.Product.VNFDVersion,
+		State: string(i.State), Metadata: kept(i.Metadata), Extensions: kept(i.Extensions), Configurable: kept(i.Configurable),
+		Own: &sol003.InstanceDetail{
+			Project: i.Project, CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, Namespace: s.Namespace, VIMName: s.VIMName,
+		},
+		Links: sol003.Links{"self": {Href: self}},
+	}
+	for _, r := range s.Resources {
+		shown.Own.Resources = append(shown.Own.Resources, resource(r))
+	}
+	if i.State == lifecycle.NotInstantiated {
+		shown.Links["instantiate"] = sol003.Link{Href: self + "/instantiate"}
+		return shown
+	}
+	for link, task := range map[string]string{"terminate": "terminate", "scale": "scale", "heal": "heal", "changeVnfPkg": "change_vnfpkg"} {
+		if task != "scale" || len(s.Scale) > 0 {
+			shown.Links[link] = sol003.Link{Href: self + "/" + task}
+		}
+	}
+	shown.VIMs = map[string]sol003.VIMConnectionInfo{connection: {VIMID: s.VIM, VIMType: vimTypes[s.VIMType]}}
+	info := &sol003.InstantiatedVNFInfo{FlavourID: s.Flavour, State: "STARTED"}
+	for _, aspect := range slices.Sorted(maps.Keys(s.Scale)) {
+		info.ScaleStatus = append(info.ScaleStatus, sol003.ScaleInfo{AspectID: aspect, Level: s.Scale[aspect]})
+	}
+	for _, v := range s.VNFCs {
+		info.Resources = append(info.Resources, sol003.VNFCResourceInfo{
+			ID: v.Name, VDUID: v.VDU, Compute: sol003.ResourceHandle{VIMConnectionID: connection, ResourceID: v.Name, Type: v.Kind},
+			Metadata: map[string]string{"namespace": v.Namespace},
+		})
+		info.VNFCs = append(info.VNFCs, sol003.VNFCInfo{ID: v.ID(), VDUID: v.VDU, ResourceInfoID: v.Name, State: "STARTED"})
+	}
+	shown.Instantiated = info
+	return shown
+}
+
+// kept is a JSON object that a caller gave; nothing where there is none.
+func kept(text []byte) jsontext.Value {
+	v, _ := codec.Kept(string(text))
+	return v
+}
+
+func resource(r lifecycle.Resource) sol003.Resource {
+	version := r.Version
+	if r.Group != "" {
+		version = r.Group + "/" + r.Version
+	}
+	return sol003.Resource{Kind: r.Kind, APIVersion: version, Namespace: r.Namespace, Name: r.Name, VDU: r.VDU, Outlives: r.Outlives}
+}
+
+func observed(o lifecycle.Observation) sol003.Resource {
+	r := resource(o.Resource)
+	r.Standing, r.Ready, r.Message, r.ChangedBy = &o.Standing, &o.Ready, o.Message, o.ChangedBy
+	return r
+}
+
+// operation is an operation as SOL003 has it. It has the links that lead somewhere now.
+func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
+	self := operationURL(c, o)
+	shown := sol003.OpOcc{
+		ID: o.ID, State: string(o.State), StateEnteredAt: o.StateEnteredAt, StartedAt: o.StartedAt, InstanceID: o.Instance,
+		Operation: string(o.Type), Params: kept(o.Params), CancelPending: o.Cancel != "", CancelMode: string(o.Cancel),
+		Own:   &sol003.OperationDetail{Project: o.Project, AskedBy: o.Asker.Name, Stage: o.Stage},
+		Links: sol003.Links{"self": {Href: self}, "vnfInstance": {Href: instanceURL(c, o.Instance)}},
+	}
+	if f := o.Failure; f != nil {
+		shown.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
+	}
+	for _, s := range o.Steps {
+		shown.Own.Steps = append(shown.Own.Steps, observed(s))
+	}
+	for link, legal := range map[string]bool{
+		"retry": o.State == lifecycle.FailedTemp, "fail": o.State == lifecycle.FailedTemp,
+		"rollback": o.State == lifecycle.FailedTemp && o.Type.Rollbackable(),
+		"cancel":   o.State.Working(),
+	} {
+		if legal {
+			shown.Links[link] = sol003.Link{Href: self + "/" + link}
+		}
+	}
+	if o.State.Working() {
+		shown.Own.Deadline = &o.Deadline
+	}
+	return shown
+}
+
+// preview is what an operation would do.
+func preview(p lifecycle.Preview) sol003.Preview {
+	f := p.Plan.Facts
+	shown := sol003.Preview{
+		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Resources: []sol003.Resource{}, Images: f.Images, ClusterScoped: f.ClusterScoped,
+		Privileged: f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
+	}
+	if p.Refusal != nil {
+		shown.Refusal = p.Refusal.Detail
+	}
+	for _, r := range p.Plan.Resources {
+		shown.Resources = append(shown.Resources, resource(r))
+	}
+	for _, l := range p.Leases {
+		lease := sol003.PreviewLease{Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade), GradeReasons: l.Reasons}
+		for _, r := range l.Grant.Rules {
+			lease.Rules = append(lease.Rules, sol003.Rule(r))
+		}
+		if l.Refusal != nil {
+			lease.Refusal = l.Refusal.Detail
+			shown.Allowed = shown.Allowed && l.Refusal.Status != http.StatusForbidden
+		}
+		shown.Leases = append(shown.Leases, lease)
+	}
+	return shown
+}

@@ -1,0 +1,85 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Preview is what an operation would do.
+type Preview struct {
+	Plan Plan
+	// Leases are those that it would take, one for each stage.
+	Leases []PreviewLease
+	// Refusal is why policy would refuse the plan; nil where it would not.
+	Refusal *Failure
+}
+
+// PreviewLease is a lease that an operation would take.
+type PreviewLease struct {
+	Grant   Grant
+	Grade   broker.Grade
+	Reasons []string
+	// Refusal is why it would not be issued now; nil where it would. That of a later stage may rest
+	// on what the stage before makes.
+	Refusal *Failure
+}
+
+// PreviewInstantiation says what [Lifecycle.Instantiate] would do, with what policy says to it for the
+// caller. It makes nothing, and takes one lease to find out: the one that plans are made under.
+func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal, id string, r Instantiation) (Preview, error) {
+	if err := validInput(r.Files, r.Variables); err != nil {
+		return Preview{}, err
+	}
+	i, act, err := l.open(ctx, p, policy.VNFInstantiate, id, policy.Wish{})
+	if err != nil {
+		return Preview{}, err
+	}
+	if i.State != NotInstantiated {
+		return Preview{}, l.refuse(ctx, act, stateConflict(i))
+	}
+	shape := i.Shape
+	if err := l.instantiation(ctx, p, i, r, &shape); err != nil {
+		return Preview{}, l.refuse(ctx, act, err)
+	}
+	v, err := l.leaser.VIM(ctx, p, shape.VIM)
+	if err != nil {
+		return Preview{}, l.refuse(ctx, act, err)
+	}
+	d, err := l.driver(shape.VIMType)
+	if err != nil {
+		return Preview{}, l.refuse(ctx, act, err)
+	}
+	manifests, err := l.packages.Manifests(ctx, shape.Package, shape.Files)
+	if err != nil {
+		return Preview{}, l.refuse(ctx, act, err)
+	}
+	// No operation has this id; what the plan's lease is taken for is ended by it.
+	none := uuid.NewString()
+	plan, err := l.survey(ctx, p, none, v, d, PlanInput{
+		Operation: Instantiate, Instance: i.ID, Name: i.Name, Namespace: shape.Namespace, Manifests: manifests,
+		Variables: shape.Variables, Replicas: shape.Replicas, Standing: shape.Resources,
+	})
+	if err != nil {
+		return Preview{}, l.refuse(ctx, act, errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), none)))
+	}
+	out := Preview{Plan: plan}
+	wish := policy.Wish{Plan: plan.Facts.weighed(v, shape.Product)}
+	if _, err := l.enter(ctx, p, policy.VNFInstantiate, i.resource(), wish); err != nil {
+		out.Refusal = failureOf(l.named(err, p, policy.VNFInstantiate, i.resource(), wish))
+	}
+	for _, s := range plan.Stages {
+		lease := PreviewLease{Grant: s.Grant}
+		if weighed, err := l.leaser.WeighLease(ctx, p, l.leaseFor(none, v, s.Grant)); err != nil {
+			lease.Refusal = failureOf(err)
+		} else {
+			lease.Grade, lease.Reasons = weighed.Grade, weighed.GradeReasons
+		}
+		out.Leases = append(out.Leases, lease)
+	}
+	return out, act.Read(ctx)
+}
