@@ -16,7 +16,7 @@ func auditLog(t *testing.T, s storeTest) {
 	}
 	full := entry("first")
 	full.Detail = map[string]string{"role": "edit", "vim": `"'\ é`}
-	mustBeFull(t, full, "Seq", "Previous", "Hash")
+	mustBeFull(t, full, "Seq", "Previous", "Hash", "Damaged")
 	given := full
 	given.Seq, given.Previous, given.Hash = 99, "made up", "made up" // the sink says what they are
 	given.Time = full.Time.Add(300 * time.Nanosecond).In(time.FixedZone("", 3600))
