@@ -86,8 +86,8 @@ func TestNewRefusesEveryTermThatIsZero(t *testing.T) {
 		for _, value := range []int64{0, -1} {
 			o := b.options
 			field := reflect.ValueOf(&o.Terms).Elem().FieldByIndex(f.Index)
-			if f.Type == reflect.TypeFor[broker.Quota]() || f.Type.Kind() == reflect.Bool {
-				continue // zero means no bound, and false means no
+			if f.Type == reflect.TypeFor[broker.Quota]() || f.Type == reflect.TypeFor[broker.Keep]() || f.Type.Kind() == reflect.Bool {
+				continue // zero means no bound, or for ever, and false means no
 			}
 			field.SetInt(value)
 			if _, err := broker.New(o); err == nil || !strings.Contains(err.Error(), "term "+f.Name+" must be more than zero") {

@@ -43,8 +43,10 @@ func tokens(t *testing.T, b *broker.Broker, p policy.Principal, size int) []stri
 // loses no use and fails nobody.
 func TestTokensShowWhenTheyWereLastUsed(t *testing.T) {
 	b := newBench(t, benchOptions{holders: file{
-		{ID: "a1", Name: "alice", Project: "demo"}, {ID: "a0", Name: "alice", Project: "demo", Previous: true},
-		{ID: "b1", Name: "bob", Project: "demo"}, {ID: "m1", Name: "mallet", Project: "other"},
+		{ID: "a1", Name: "alice", Project: "demo"},
+		{ID: "a0", Name: "alice", Project: "demo", Previous: true},
+		{ID: "b1", Name: "bob", Project: "demo"},
+		{ID: "m1", Name: "mallet", Project: "other"},
 	}})
 	chief := policy.Principal{Name: "chief", Project: "demo", Roles: []string{policy.RoleProjectAdmin}}
 	used := func(at string) string { return "@" + at }

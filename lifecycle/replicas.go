@@ -37,7 +37,7 @@ func (s *Shape) level(f vnfpkg.Flavour, id string) error {
 		if err := bounded(v, n, "instantiationLevelId"); err != nil {
 			return err
 		}
-		s.Replicas[v.Name] = int32(n) //nolint:gosec // bounded
+		s.Replicas[v.Name] = int32(n)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (s *Shape) step(f vnfpkg.Flavour, aspect string, steps int) error {
 		if err := bounded(v, n, "numberOfSteps"); err != nil {
 			return err
 		}
-		replicas[v.Name] = int32(n) //nolint:gosec // bounded
+		replicas[v.Name] = int32(n)
 	}
 	s.Scale, s.Replicas = scale, replicas
 	return nil

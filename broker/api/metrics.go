@@ -204,10 +204,10 @@ func histogram(d *prometheus.Desc, l broker.Lag) prometheus.Metric {
 	for i, bound := range broker.LagBounds {
 		buckets[bound.Seconds()] = 0
 		if len(l.Buckets) > 0 {
-			buckets[bound.Seconds()] = uint64(l.Buckets[i]) //nolint:gosec // a count is never below 0
+			buckets[bound.Seconds()] = uint64(l.Buckets[i])
 		}
 	}
-	return prometheus.MustNewConstHistogram(d, uint64(l.Count), l.Sum.Seconds(), buckets) //nolint:gosec // as above
+	return prometheus.MustNewConstHistogram(d, uint64(l.Count), l.Sum.Seconds(), buckets)
 }
 
 // What the metrics count by, in full.

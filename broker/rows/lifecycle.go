@@ -30,6 +30,10 @@ type Instance struct {
 	CreatedAt                time.Time
 	Revision                 int64
 	Document                 string
+
+	// Packages are the VNF packages that the instance holds: its own, and while an operation
+	// on it is live those that it leads from and to. No column: a table of their own keeps them.
+	Packages []string
 }
 
 // InstanceColumns are the columns of the table vnf_instances.
@@ -46,7 +50,15 @@ var InstanceColumns = Columns[Instance]{
 // InstanceRow is an instance as a store keeps it.
 func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
-	return Instance{i.ID, i.Project, i.Name, string(i.State), i.CreatedAt, i.Revision, string(text)}, err
+	return Instance{i.ID, i.Project, i.Name, string(i.State), i.CreatedAt, i.Revision, string(text), []string{i.Shape.Package}}, err
+}
+
+// holding returns the row with the packages that an operation on the instance needs as well.
+func (r Instance) holding(o lifecycle.Operation) Instance {
+	if o.State.Live() {
+		r.Packages = append(r.Packages, o.Before.Package, o.Target.Package)
+	}
+	return r
 }
 
 // Instance reads the document.
@@ -127,7 +139,7 @@ func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, 
 		return fail(err)
 	}
 	toI, err := InstanceRow(newI)
-	return toO, toI, newO, err
+	return toO, toI.holding(newO), newO, err
 }
 
 // Progress puts Plan, Stage, Wave and Steps of an operation into its row.
@@ -209,6 +221,7 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 	if b.Instance, err = InstanceRow(i); err != nil {
 		return Begun{}, err
 	}
+	b.Instance = b.Instance.holding(o)
 	b.Operation, err = OperationRow(o)
 	return b, err
 }

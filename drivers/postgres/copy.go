@@ -347,6 +347,9 @@ func (c *copying) instances() error {
 			if _, err := c.tx.Exec(c.ctx, insertInstance, values(rows.InstanceColumns.Fields(&row))...); err != nil {
 				return translate(err)
 			}
+			if _, err := c.tx.Exec(c.ctx, addUses, row.ID, row.Packages); err != nil {
+				return translate(err)
+			}
 			c.Instances++
 		}
 		if next == "" {
@@ -371,6 +374,11 @@ func (c *copying) operations() error {
 			}
 			if _, err := c.tx.Exec(c.ctx, insertOperation, values(rows.OperationColumns.Fields(&row))...); err != nil {
 				return translate(err)
+			}
+			if o.State.Live() {
+				if _, err := c.tx.Exec(c.ctx, addUses, o.Instance, []string{o.Before.Package, o.Target.Package}); err != nil {
+					return translate(err)
+				}
 			}
 			if o.State.Working() {
 				if _, err := c.tx.Exec(c.ctx, enqueueJob, o.Job().Kind, o.Job().Subject, stamp(o.StateEnteredAt)); err != nil {

@@ -41,6 +41,7 @@ func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audi
 	if err == nil {
 		err = s.write(ctx, e, func(t txn) error {
 			t.queue(insertInstance, values(rows.InstanceColumns.Fields(&row))...)
+			t.keepPackages(row.ID, row.Packages...)
 			return nil
 		})
 	}
@@ -106,6 +107,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		if err := rows.Deletable(row, live); err != nil {
 			return err
 		}
+		t.keepPackages(id)
 		t.queue(deleteOperations, id)
 		t.queue(deleteInstance, id)
 		return nil
@@ -133,6 +135,7 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		}
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
+		t.keepPackages(o.Instance, begun.Instance.Packages...)
 		if o.State.Live() {
 			return t.enqueue(o.Job())
 		}
@@ -206,6 +209,7 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, chan
 		}
 		t.queue(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...)
+		t.keepPackages(i.ID, i.Packages...)
 		if again {
 			return t.enqueue(stored.Job())
 		}

@@ -266,29 +266,17 @@ func (s *Store) SweepChunks(ctx context.Context, limit int) (more bool, err erro
 }
 
 const (
-	insertUse = `INSERT INTO vnf_package_uses (package, instance) VALUES ($1, $2) ON CONFLICT DO NOTHING`
-	deleteUse = `DELETE FROM vnf_package_uses WHERE package = $1 AND instance = $2`
+	dropUses = `DELETE FROM vnf_package_uses WHERE instance = $1 AND NOT package = ANY ($2)`
+	addUses  = `INSERT INTO vnf_package_uses (package, instance) SELECT id, $1 FROM vnf_packages
+		WHERE id = ANY ($2) ON CONFLICT DO NOTHING`
 )
 
-// usePackage notes, in the transaction of a VNF instance, that it holds a package. One that
-// is gone or disabled is broker.ErrConflict. It may be called twice.
-func (t txn) usePackage(id, instance string) error {
-	p, err := t.pkg(id)
-	switch {
-	case rows.IsNotFound(err):
-		return rows.Conflict("the VNF package is gone")
-	case err != nil:
-		return err
-	}
-	if err := p.Unusable(); err != nil {
-		return err
-	}
-	t.queue(insertUse, id, instance)
-	return nil
+// keepPackages notes which packages an instance holds, in the transaction that writes the instance.
+func (t txn) keepPackages(instance string, packages ...string) {
+	held := append([]string{}, packages...) // never NULL
+	t.queue(dropUses, instance, held)
+	t.queue(addUses, instance, held)
 }
-
-// releasePackage notes that an instance does not hold a package any more. It may be called twice.
-func (t txn) releasePackage(id, instance string) { t.queue(deleteUse, id, instance) }
 
 var _ interface {
 	broker.Store

@@ -41,6 +41,9 @@ func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audi
 			if _, err := t.exec(insertInstance, values(rows.InstanceColumns.Fields(&row))...); err != nil {
 				return err
 			}
+			if err := t.keepPackages(row.ID, row.Packages...); err != nil {
+				return err
+			}
 			return t.append(e)
 		})
 	}
@@ -110,6 +113,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		if err := rows.Deletable(row, live); err != nil {
 			return err
 		}
+		if err := t.keepPackages(id); err != nil {
+			return err
+		}
 		if _, err := t.exec(deleteOperations, id); err != nil {
 			return err
 		}
@@ -144,6 +150,9 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 			return err
 		}
 		if _, err := t.exec(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...); err != nil {
+			return err
+		}
+		if err := t.keepPackages(o.Instance, begun.Instance.Packages...); err != nil {
 			return err
 		}
 		if o.State.Live() {
@@ -226,6 +235,9 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, chan
 			return err
 		}
 		if _, err := t.exec(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...); err != nil {
+			return err
+		}
+		if err := t.keepPackages(i.ID, i.Packages...); err != nil {
 			return err
 		}
 		if again {

@@ -278,30 +278,18 @@ func (s *Store) SweepChunks(ctx context.Context, limit int) (more bool, err erro
 }
 
 var (
-	insertUse = prepared(`INSERT INTO vnf_package_uses (package, instance) VALUES (?, ?) ON CONFLICT DO NOTHING`)
-	deleteUse = prepared(`DELETE FROM vnf_package_uses WHERE package = ? AND instance = ?`)
+	dropUses = prepared(`DELETE FROM vnf_package_uses WHERE instance = ? AND package NOT IN (SELECT value FROM json_each(?))`)
+	addUses  = prepared(`INSERT INTO vnf_package_uses (package, instance) SELECT id, ? FROM vnf_packages
+		WHERE id IN (SELECT value FROM json_each(?)) ON CONFLICT DO NOTHING`)
 )
 
-// usePackage notes, in the transaction of a VNF instance, that it holds a package. One that
-// is gone or disabled is broker.ErrConflict. It may be called twice.
-func (t txn) usePackage(id, instance string) error {
-	p, err := t.pkg(id)
-	switch {
-	case rows.IsNotFound(err):
-		return rows.Conflict("the VNF package is gone")
-	case err != nil:
+// keepPackages notes which packages an instance holds, in the transaction that writes the instance.
+func (t txn) keepPackages(instance string, packages ...string) error {
+	held := rows.JSON(append([]string{}, packages...)) // never null
+	if _, err := t.exec(dropUses, instance, held); err != nil {
 		return err
 	}
-	if err := p.Unusable(); err != nil {
-		return err
-	}
-	_, err = t.exec(insertUse, id, instance)
-	return err
-}
-
-// releasePackage notes that an instance does not hold a package any more. It may be called twice.
-func (t txn) releasePackage(id, instance string) error {
-	_, err := t.exec(deleteUse, id, instance)
+	_, err := t.exec(addUses, instance, held)
 	return err
 }
 

@@ -204,7 +204,7 @@ func (d Draft) descriptor() ([]byte, error) {
 	}
 	var types []any
 	for i := 0; i < len(identity); i += 2 {
-		types = append(types, identity[i], mapping("type", "string", "default", identity[i+1]))
+		types = append(types, identity[i], mapping("type", "string", "default", identity[i+1])) //nolint:gosec // they come in pairs
 	}
 	return yaml.Marshal(mapping(
 		"tosca_definitions_version", "tosca_simple_yaml_1_2",

@@ -108,7 +108,9 @@ func TestScripts(t *testing.T) {
 	} {
 		text := strings.Replace(top, "node_templates:", "node_templates:\n    Scripted:\n      type: tosca.nodes.nfv.VNF\n      interfaces: "+interfaces, 1)
 		files := []file{
-			meta(), {name: "Definitions/top.yaml", text: text}, {name: "Definitions/types.yaml", text: types},
+			meta(),
+			{name: "Definitions/top.yaml", text: text},
+			{name: "Definitions/types.yaml", text: types},
 			{name: "Definitions/simple.yaml", text: simple},
 		}
 		c, err := open(archive(t, files...), vnfpkg.Limits{})

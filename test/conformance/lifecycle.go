@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -20,13 +22,14 @@ import (
 // LifecycleStore is a store of instances and operations with its job queue.
 type LifecycleStore interface {
 	lifecycle.Store
+	catalog.Store
 	JobStore
 }
 
 // Lifecycle is the suite of [lifecycle.Store]. open gives an empty store.
 func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check := func(name string, f func(*testing.T, lifecycleTest)) {
-		t.Run(name, func(t *testing.T) { f(t, lifecycleTest{open(t), t}) })
+		t.Run(name, func(t *testing.T) { f(t, lifecycleTest{LifecycleStore: open(t), t: t}) })
 	}
 	check("Instance", instanceRows)
 	check("Operation", operationRows)
@@ -34,6 +37,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Moves", operationMoves)
 	check("Progress", operationProgress)
 	check("Delete", instanceDeletion)
+	check("Packages", instancePackages)
 	check("List", lifecycleLists)
 	check("Fence", operationFence)
 }
@@ -41,6 +45,8 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 type lifecycleTest struct {
 	LifecycleStore
 	t *testing.T
+	// instance is the one that a check is about, where there is one.
+	instance string
 }
 
 func sampleInstance(project string) lifecycle.Instance {
@@ -252,6 +258,66 @@ func instanceDeletion(t *testing.T, s lifecycleTest) {
 	full.State = lifecycle.Instantiated
 	s.create(full)
 	s.wantError("one that has resources", s.DeleteInstance(t.Context(), full.ID, entry("delete")), broker.ErrConflict)
+}
+
+// instancePackages: a package is in use as long as an instance, or a live operation on one, needs it.
+func instancePackages(t *testing.T, s lifecycleTest) {
+	before, after, other := emptyPackage("north"), emptyPackage("north"), emptyPackage("north")
+	for _, p := range []catalog.Package{before, after, other} {
+		createPackage(t, s, p)
+	}
+	want := func(when string, used ...string) {
+		t.Helper()
+		for _, p := range []catalog.Package{before, after, other} {
+			got, err := s.Package(t.Context(), p.ID)
+			if err != nil || got.InUse != slices.Contains(used, p.ID) {
+				t.Errorf("%s a package is in use: %t, %v", when, got.InUse, err)
+			}
+		}
+	}
+	change := func(to lifecycle.OperationState, pkg string) {
+		t.Helper()
+		i, err := s.Instance(t.Context(), s.instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := sampleOperation(i)
+		o.Before.Package, o.Target.Package = i.Shape.Package, after.ID
+		if err := s.BeginOperation(t.Context(), o, i.Revision, nil, entry("begin")); err != nil {
+			t.Fatal(err)
+		}
+		want("while it is changed", before.ID, after.ID)
+		for _, state := range []lifecycle.OperationState{lifecycle.Processing, lifecycle.FailedTemp, to} {
+			_, err := s.UpdateOperation(t.Context(), o.ID, false, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+				o.State = state
+				if state == to {
+					i.Shape.Package = pkg
+				}
+				return nil
+			}, entry("update"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state != to {
+				want("while it is changed", before.ID, after.ID)
+			}
+		}
+	}
+	want("before an instance is made")
+	i := sampleInstance("north")
+	i.Shape.Package = before.ID
+	s.create(i)
+	s.instance = i.ID
+	want("after an instance is made", before.ID)
+	change(lifecycle.Failed, before.ID)
+	want("after a change that failed", before.ID)
+	if err := s.DeletePackage(t.Context(), before.ID, entry("delete-package")); err == nil {
+		t.Error("a package in use was deleted")
+	}
+	if err := s.DeleteInstance(t.Context(), i.ID, entry("delete")); err != nil {
+		t.Fatal(err)
+	}
+	want("after the instance is deleted")
 }
 
 func lifecycleLists(t *testing.T, s lifecycleTest) {

@@ -203,7 +203,7 @@ func verifyExport(name, anchor string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close()
 	held, err := export.Read(f)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)

@@ -113,7 +113,7 @@ each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
 of its own. The same directory and flags always give the same file. Nothing is
 uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
-		Args:    console.Names("DIR"),
+		Args:    console.Names("DIR"), ValidArgsFunction: console.OnlyFirst(console.Directories),
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return console.Usagef(c, "--out is missing")
@@ -138,7 +138,7 @@ func (p *program) packageUploadCommand() *cobra.Command {
 create" does and upload that. It is looked through, and enabled. An upload that
 fails leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
-		Args:    console.Names("FILE"),
+		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			content, size, err := f.open(args[0])
 			if err != nil {

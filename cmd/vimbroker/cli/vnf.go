@@ -361,8 +361,11 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			name string
 			so   bool
 		}{
-			{"cluster-scoped", seen.ClusterScoped}, {"privileged", seen.Privileged}, {"brings RBAC", seen.BringsRBAC},
-			{"brings definitions", seen.BringsDefinitions}, {"brings webhooks", seen.BringsWebhooks},
+			{"cluster-scoped", seen.ClusterScoped},
+			{"privileged", seen.Privileged},
+			{"brings RBAC", seen.BringsRBAC},
+			{"brings definitions", seen.BringsDefinitions},
+			{"brings webhooks", seen.BringsWebhooks},
 		} {
 			if fact.so {
 				console.Fact(w, "Beyond its namespaces", fact.name)

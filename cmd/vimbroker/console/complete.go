@@ -64,6 +64,16 @@ func MustComplete(c *cobra.Command, flag string, f completion) {
 	}
 }
 
+// Files completes names of files.
+func Files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// Directories completes names of directories.
+func Directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // OnlyFirst completes the first argument alone.
 func OnlyFirst(f completion) completion {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -41,3 +41,5 @@ CREATE TABLE vnf_package_uses (
     instance text COLLATE "C" NOT NULL,
     PRIMARY KEY (package, instance)
 );
+
+CREATE INDEX package_use_by_instance ON vnf_package_uses (instance);

@@ -39,3 +39,5 @@ CREATE TABLE vnf_package_uses (
     instance TEXT NOT NULL,
     PRIMARY KEY (package, instance)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX package_use_by_instance ON vnf_package_uses (instance);
