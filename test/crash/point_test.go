@@ -234,13 +234,11 @@ func (sc scenario) killed(s *scene) bool {
 		return true
 	}
 	s.arm("")
-	select {
-	case <-s.Done: // behind the answer
+	if err := s.Ready(s.ctx()); cutOff(err) { // behind the answer, or in a pass meanwhile
 		s.wantKilled()
 		return true
-	default:
-		return false
 	}
+	return false
 }
 
 // conclude starts the next server and proves.
