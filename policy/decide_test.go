@@ -435,8 +435,12 @@ func TestLeasesAreBoundedByDefault(t *testing.T) {
 			on   policy.Resource
 			want bool
 		}{
-			{member, ownVIM, c.member}, {member, sharedVIM, c.member}, {chief, ownVIM, c.chief}, {chief, sharedVIM, c.foreignToChief},
-			{admin, ownVIM, true}, {admin, foreignVIM, true},
+			{member, ownVIM, c.member},
+			{member, sharedVIM, c.member},
+			{chief, ownVIM, c.chief},
+			{chief, sharedVIM, c.foreignToChief},
+			{admin, ownVIM, true},
+			{admin, foreignVIM, true},
 		} {
 			d := policies.Decide(policy.Request{Principal: ask.who, Action: policy.LeaseIssue, Resource: ask.on, Wish: c.wish})
 			if d.Allowed != ask.want || len(d.Errors) > 0 {

@@ -58,8 +58,10 @@ func TestPartsOfTheBroker(t *testing.T) {
 // ask for on behalf of callers of each role.
 func TestActorAndCallerMustBothBePermitted(t *testing.T) {
 	policies := load(t, nil)
-	engine := []policy.Action{policy.VIMShow, policy.LeaseIssue, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke,
-		policy.VNFShow, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal, policy.VNFUpdate, policy.VNFTerminate, policy.PackageShow, policy.PackageUse}
+	engine := []policy.Action{
+		policy.VIMShow, policy.LeaseIssue, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke,
+		policy.VNFShow, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal, policy.VNFUpdate, policy.VNFTerminate, policy.PackageShow, policy.PackageUse,
+	}
 	allowed := 0
 	for _, caller := range []policy.Principal{admin, member, reader, nobody} {
 		for _, r := range everyRequest(caller) {
