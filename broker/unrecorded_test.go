@@ -33,7 +33,7 @@ func (b *cloudBench) inVain(fail func()) (broker.Lease, func() int) {
 func TestATokenThatWasNotRecordedIsRevoked(t *testing.T) {
 	b := newCloudBench(t, benchOptions{})
 	l, more := b.inVain(func() { b.store.fail("UpdateLease", 1) })
-	if l.State != broker.LeaseRevoked || more() != 0 {
+	if l.State != broker.LeaseRevoked || more() > 0 {
 		t.Errorf("the lease is %s, and %d tokens are left", l.State, more())
 	}
 }
