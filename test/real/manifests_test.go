@@ -628,7 +628,11 @@ func TestManifestsThatTheServerRefuses(t *testing.T) {
 	} {
 		s := newStand(t)
 		s.give(text)
-		err := s.do(lifecycle.Instantiate)
+		var err error
+		real.Poll(t, 0, func() bool { // the API server learns of a new role after a moment
+			err = s.do(lifecycle.Instantiate)
+			return !errors.Is(err, broker.ErrForbidden)
+		})
 		wantError(t, err, broker.ErrInvalid, says)
 		if err != nil && strings.Contains(err.Error(), canary) {
 			t.Errorf("the error repeats a value: %v", err)

@@ -81,7 +81,7 @@ func (m *mover) decode(t *testing.T, line string, into any) {
 }
 
 // wantKeys asserts that each VIM has one key, in that key store, which opens, and
-// that there is no other key anywhere.
+// that there is no other key anywhere, but for the audit log's own in the first store.
 func (m *mover) wantKeys(t *testing.T, in string, vims int) {
 	t.Helper()
 	for name, store := range m.stores {
@@ -89,7 +89,11 @@ func (m *mover) wantKeys(t *testing.T, in string, vims int) {
 		if name == in {
 			want = vims
 		}
-		if held, err := store.List(t.Context(), ""); err != nil || len(held) != want {
+		held, err := store.List(t.Context(), "")
+		if name == "barbican" && len(held) == want+1 {
+			want++ // once the audit log is signed
+		}
+		if err != nil || len(held) != want {
 			t.Errorf("%s holds %d keys, %v, want %d", name, len(held), err, want)
 		}
 	}
