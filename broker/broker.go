@@ -270,22 +270,29 @@ func reason(err error) string {
 // not see does not exist.
 func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
 	act, err := b.guard.Enter(ctx, p, action, res, wish)
-	if err == nil {
-		return act, nil
+	if err != nil {
+		return nil, Refusal(err, p, action, notFound(res.Kind))
 	}
+	return act, nil
+}
+
+// Refusal is what p is told of an error of [audit.Guard.Enter]: hidden, if p may not see the
+// resource; otherwise an ErrDenied, or an ErrUnavailable if nothing can be recorded now, or a
+// required sink of the audit log is late.
+func Refusal(err error, p policy.Principal, action policy.Action, hidden error) error {
 	late, held := errors.AsType[*delivery.LateError](err)
 	switch {
 	case held:
-		return nil, &Error{
+		return &Error{
 			Kind: ErrUnavailable, Detail: late.Error() + ": until it has caught up, leases are revoked and shown, and nothing else is done",
 			Remedy: "have the broker's operator get the sink going, or make it one of best effort", Cause: err,
 		}
 	case !errors.Is(err, policy.ErrDenied):
-		return nil, unrecorded(err)
+		return Unrecorded(err)
 	case errors.Is(err, audit.ErrHidden):
-		return nil, notFound(res.Kind)
+		return hidden
 	}
-	return nil, &Error{
+	return &Error{
 		Kind:   ErrDenied,
 		Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
 		Next:   NextExplain,
@@ -300,19 +307,20 @@ func (b *Broker) enterToo(ctx context.Context, p policy.Principal, action policy
 		return err
 	}
 	if err := b.store.Append(ctx, act.Intent()); err != nil {
-		return unrecorded(err)
+		return Unrecorded(err)
 	}
 	return nil
 }
 
-func unrecorded(err error) error {
+// Unrecorded is the ErrUnavailable of an act that cannot be recorded.
+func Unrecorded(err error) error {
 	return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
 }
 
 // missing records that there is nothing of a kind that p asked for, and says so.
 func (b *Broker) missing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
 	if err := b.guard.Missing(ctx, p, action, kind); err != nil {
-		return unrecorded(err)
+		return Unrecorded(err)
 	}
 	return notFound(kind)
 }
@@ -320,7 +328,7 @@ func (b *Broker) missing(ctx context.Context, p policy.Principal, action policy.
 // hidden records that p asked for a VIM that it may not see, and says that there is none.
 func (b *Broker) hidden(ctx context.Context, p policy.Principal, action policy.Action, v VIM) error {
 	if err := b.guard.Hide(ctx, p, action, vimResource(v)); !errors.Is(err, audit.ErrHidden) {
-		return unrecorded(err)
+		return Unrecorded(err)
 	}
 	return vimNotFound()
 }
@@ -332,7 +340,7 @@ func (b *Broker) read(ctx context.Context, p policy.Principal, action policy.Act
 		return err
 	}
 	if err := act.Read(ctx); err != nil {
-		return unrecorded(err)
+		return Unrecorded(err)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func newCloudBench(t *testing.T, o benchOptions) *cloudBench {
 	t.Helper()
 	b := newBench(t, o)
 	cloud := fakekeystone.New(t, fakekeystone.Options{Now: b.clock.Now})
-	b.options.Drivers = append(b.options.Drivers, openstack.New(openstack.Options{Now: b.clock.Now}))
+	driver := openstack.New(openstack.Options{Now: b.clock.Now})
+	b.options.Drivers = append(b.options.Drivers, driver)
 	b.Broker = mustNew(t, b.options)
 	user := cloud.User("anna", cloud.Project("demo"), "member")
 	if _, err := b.RegisterVIM(t.Context(), root, broker.Registration{
@@ -36,6 +37,7 @@ func newCloudBench(t *testing.T, o benchOptions) *cloudBench {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	driver.Wait() // the probe's token ends with the probe, which tests that count tokens must not see
 	return &cloudBench{b, cloud, user}
 }
 

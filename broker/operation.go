@@ -58,7 +58,7 @@ func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		return Lease{}, err
 	}
 	if err := act.Read(ctx); err != nil {
-		return Lease{}, unrecorded(err)
+		return Lease{}, Unrecorded(err)
 	}
 	return l, nil
 }

@@ -51,7 +51,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 			return VIM{}, b.refuse(ctx, act, err)
 		}
 		if err := b.store.Append(ctx, act.About(vimResource(old)).Done(audit.DetailReason, sameRequest)); err != nil {
-			return VIM{}, unrecorded(err)
+			return VIM{}, Unrecorded(err)
 		}
 		return old, nil
 	}

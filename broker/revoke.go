@@ -97,7 +97,7 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation)
 	switch {
 	case err != nil:
-		return unrecorded(err)
+		return Unrecorded(err)
 	case taken > 0:
 		return nil
 	}

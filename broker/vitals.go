@@ -2,12 +2,14 @@ package broker
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -16,7 +18,8 @@ import (
 type Vitals struct {
 	// Counted says what the store contains; nil if it could not be asked.
 	Counted *Counted
-	// KeyStores says of each key store, by name, whether it can be used now.
+	// KeyStores says of each key store, by name, whether it could be used when it was last
+	// checked, at most half a minute ago.
 	KeyStores map[string]bool
 
 	// Discrepancies are the sums over all VIMs, as their last inventory found them.
@@ -101,6 +104,40 @@ type counters struct {
 	passes map[string]PassRecord
 	expiry Lag
 	death  Lag
+
+	checking sync.Mutex
+	checks   map[string]keyStoreCheck // by the key store's name
+}
+
+// keyStoreCheck is what the last check of a key store found.
+type keyStoreCheck struct {
+	at     time.Time
+	usable bool
+}
+
+// checkedFor is how long a check of a key store holds: some key stores write to be checked,
+// and anybody may read the metrics.
+const checkedFor = 30 * time.Second
+
+// usable reports whether a key store can be used, and checks it if that was long ago.
+func (c *counters) usable(ctx context.Context, keys secret.KeyStore, now time.Time, log *slog.Logger) bool {
+	c.checking.Lock()
+	last := c.checks[keys.Name()]
+	c.checking.Unlock()
+	if age := now.Sub(last.at); !last.at.IsZero() && age >= 0 && age < checkedFor {
+		return last.usable
+	}
+	err := keys.Check(ctx)
+	if err != nil {
+		log.WarnContext(ctx, "a key store cannot be used", "keyStore", keys.Name(), "error", err)
+	}
+	c.checking.Lock()
+	defer c.checking.Unlock()
+	if c.checks == nil {
+		c.checks = map[string]keyStoreCheck{}
+	}
+	c.checks[keys.Name()] = keyStoreCheck{now, err == nil}
+	return err == nil
 }
 
 // watched returns the pass, which notes how it fares.
@@ -136,8 +173,8 @@ func (c *counters) died(l Lease) {
 	c.death.add(l.ConfirmedDeadAt.Sub(l.RevokedAt))
 }
 
-// Vitals returns what an operator watches. It asks the store and the key stores, side by
-// side, and no VIM.
+// Vitals returns what an operator watches. It asks the store, and now and then the key
+// stores, side by side, and no VIM.
 func (b *Broker) Vitals(ctx context.Context) Vitals {
 	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: make(map[string]bool, len(b.keys)), Results: b.counters.tally.Results()}
 	var (
@@ -146,13 +183,10 @@ func (b *Broker) Vitals(ctx context.Context) Vitals {
 	)
 	for _, keys := range b.keys {
 		asks.Go(func() {
-			err := keys.Check(ctx)
-			if err != nil {
-				b.log.WarnContext(ctx, "a key store cannot be used", "keyStore", keys.Name(), "error", err)
-			}
+			usable := b.counters.usable(ctx, keys, b.now(), b.log)
 			mu.Lock()
 			defer mu.Unlock()
-			v.KeyStores[keys.Name()] = err == nil
+			v.KeyStores[keys.Name()] = usable
 		})
 	}
 	counted, err := b.counted(ctx)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 // An operator sees how passes fare, how late leases end, and how actions end.
@@ -74,4 +75,43 @@ func wantLag(t *testing.T, what string, l broker.Lag, d time.Duration) {
 			t.Errorf("%s: %d are at most %v", what, l.Buckets[i], bound)
 		}
 	}
+}
+
+// checkedKeys counts how often it is checked, and cannot be used while down.
+type checkedKeys struct {
+	secret.KeyStore
+	checks int
+	down   bool
+}
+
+func (k *checkedKeys) Check(context.Context) error {
+	k.checks++
+	if k.down {
+		return secret.ErrUnavailable
+	}
+	return nil
+}
+
+// Some key stores write to be checked, and anybody may read the metrics.
+func TestVitalsCheckKeyStoresNowAndThen(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	keys := &checkedKeys{KeyStore: b.keys}
+	options := b.options
+	options.Keys = []secret.KeyStore{keys}
+	b.Broker = mustNew(t, options)
+	want := func(when string, usable bool, checks int) {
+		t.Helper()
+		if up := b.Vitals(t.Context()).KeyStores["keydir"]; up != usable || keys.checks != checks {
+			t.Errorf("%s the key store can be used: %t, after %d checks; want %t after %d", when, up, keys.checks, usable, checks)
+		}
+	}
+	want("at first", true, 1)
+	keys.down = true
+	b.clock.Add(29 * time.Second)
+	want("soon after", true, 1)
+	b.clock.Add(time.Second)
+	want("half a minute later", false, 2)
+	keys.down = false
+	b.clock.Add(-time.Minute) // the clock was set back
+	want("before the last check", true, 3)
 }

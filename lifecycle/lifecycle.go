@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -264,18 +263,10 @@ func (l *Lifecycle) open(ctx context.Context, p policy.Principal, action policy.
 // enter decides, and words a refusal.
 func (l *Lifecycle) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
 	act, err := l.guard.Enter(ctx, p, action, res, wish)
-	switch {
-	case err == nil:
-		return act, nil
-	case !errors.Is(err, policy.ErrDenied):
-		return nil, unrecorded(err)
-	case errors.Is(err, audit.ErrHidden):
-		return nil, notFound("instance")
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, notFound("instance"))
 	}
-	return nil, &broker.Error{
-		Kind: broker.ErrDenied, Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
-		Next: broker.NextExplain, Cause: err,
-	}
+	return act, nil
 }
 
 // read is enter for what only reads.
@@ -285,7 +276,7 @@ func (l *Lifecycle) read(ctx context.Context, p policy.Principal, res policy.Res
 		return err
 	}
 	if err := act.Read(ctx); err != nil {
-		return unrecorded(err)
+		return broker.Unrecorded(err)
 	}
 	return nil
 }
@@ -301,17 +292,13 @@ func (l *Lifecycle) refuse(ctx context.Context, act *audit.Act, why error) error
 // missing records that there is nothing that p asked for, and says so.
 func (l *Lifecycle) missing(ctx context.Context, p policy.Principal, action policy.Action, what string) error {
 	if err := l.guard.Missing(ctx, p, action, policy.KindVNFInstance); err != nil {
-		return unrecorded(err)
+		return broker.Unrecorded(err)
 	}
 	return notFound(what)
 }
 
 func notFound(what string) error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF " + what}
-}
-
-func unrecorded(err error) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
 }
 
 func changedMeanwhile() error {

@@ -71,12 +71,42 @@ func CutClusters(clusters []onboard.Cluster, size int) ([]onboard.Cluster, strin
 	})
 }
 
-// MoveCluster refuses a move that the state machine of clusters does not have.
-func MoveCluster(from, to onboard.State) error {
-	if from != to && !from.CanMove(to) {
-		return Conflict(fmt.Sprintf("a cluster that is %s cannot become %s", from, to))
+// ChangeManagement returns what becomes of a row when a change has made now of it: what a
+// change does to VIM, CreatedAt and Revision is ignored.
+func ChangeManagement(old, now onboard.Management) onboard.Management {
+	now.VIM, now.CreatedAt, now.Revision = old.VIM, old.CreatedAt, old.Revision+1
+	return now
+}
+
+// ChangeCluster returns what becomes of a row when a change has made now of it: what a change
+// does to the identity, CreatedAt and Revision is ignored. A move that the state machine of
+// clusters does not have is ErrConflict.
+func ChangeCluster(old, now onboard.Cluster) (onboard.Cluster, error) {
+	if old.State != now.State && !old.State.CanMove(now.State) {
+		return onboard.Cluster{}, Conflict(fmt.Sprintf("a cluster that is %s cannot become %s", old.State, now.State))
 	}
-	return nil
+	now.ID, now.Management, now.Namespace, now.Name = old.ID, old.Management, old.Namespace, old.Name
+	now.UID, now.CreatedAt, now.Revision = old.UID, old.CreatedAt, old.Revision+1
+	return now, nil
+}
+
+// ClusterCount counts clusters: n are in a state, for a reason if there is one.
+type ClusterCount struct {
+	State  onboard.State
+	Reason onboard.Reason
+	N      int
+}
+
+// CountClusters adds counts up.
+func CountClusters(counts []ClusterCount) onboard.Count {
+	sum := onboard.Count{States: map[onboard.State]int{}, Reasons: map[onboard.Reason]int{}}
+	for _, c := range counts {
+		sum.States[c.State] += c.N
+		if c.Reason != "" {
+			sum.Reasons[c.Reason] += c.N
+		}
+	}
+	return sum
 }
 
 // WhereClusters are the conditions of a filter, and of the page after a position.

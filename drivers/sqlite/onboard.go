@@ -108,7 +108,7 @@ func (s *Store) UpdateManagement(
 		if refusal = change(&stored); refusal != nil {
 			return refusal
 		}
-		stored.VIM, stored.CreatedAt, stored.Revision = old.VIM, old.CreatedAt, old.Revision+1
+		stored = rows.ChangeManagement(old, stored)
 		if _, err := t.exec(updateManagement, append(values(changingManagement.Fields(&stored)), vim)...); err != nil {
 			return err
 		}
@@ -210,11 +210,9 @@ func (s *Store) UpdateCluster(
 		if refusal = change(&stored); refusal != nil {
 			return refusal
 		}
-		if err := rows.MoveCluster(old.State, stored.State); err != nil {
+		if stored, err = rows.ChangeCluster(old, stored); err != nil {
 			return err
 		}
-		stored.ID, stored.Management, stored.Namespace, stored.Name = old.ID, old.Management, old.Namespace, old.Name
-		stored.UID, stored.CreatedAt, stored.Revision = old.UID, old.CreatedAt, old.Revision+1
 		if _, err := t.exec(updateCluster, append(values(changingCluster.Fields(&stored)), id)...); err != nil {
 			return err
 		}
@@ -246,21 +244,12 @@ func (s *Store) ForgetCluster(ctx context.Context, id string) error {
 
 // CountClusters counts clusters.
 func (s *Store) CountClusters(ctx context.Context) (onboard.Count, error) {
-	count := onboard.Count{States: map[onboard.State]int{}, Reasons: map[onboard.Reason]int{}}
 	found, err := s.query(ctx, countClusters)
-	_, err = collect(found, err, func(row *sql.Rows) (n int, err error) {
-		var state onboard.State
-		var why onboard.Reason
-		if err = row.Scan(&state, &why, &n); err == nil {
-			count.States[state] += n
-			if why != "" {
-				count.Reasons[why] += n
-			}
-		}
-		return n, err
+	counts, err := collect(found, err, func(row *sql.Rows) (c rows.ClusterCount, err error) {
+		return c, row.Scan(&c.State, &c.Reason, &c.N)
 	})
 	if err != nil {
-		return count, fmt.Errorf("counting clusters: %w", err)
+		return onboard.Count{}, fmt.Errorf("counting clusters: %w", err)
 	}
-	return count, nil
+	return rows.CountClusters(counts), nil
 }

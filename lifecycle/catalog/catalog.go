@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -73,18 +72,10 @@ func (c *Catalog) MaxSize() int64 { return c.terms.MaxSize }
 // does not exist.
 func (c *Catalog) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
 	act, err := c.guard.Enter(ctx, p, action, res, policy.Wish{})
-	switch {
-	case err == nil:
-		return act, nil
-	case !errors.Is(err, policy.ErrDenied):
-		return nil, unrecorded(err)
-	case errors.Is(err, audit.ErrHidden):
-		return nil, notFound()
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, notFound())
 	}
-	return nil, &broker.Error{
-		Kind: broker.ErrDenied, Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
-		Next: broker.NextExplain, Cause: err,
-	}
+	return act, nil
 }
 
 // read is enter for what only reads: one entry records it.
@@ -94,7 +85,7 @@ func (c *Catalog) read(ctx context.Context, p policy.Principal, action policy.Ac
 		return err
 	}
 	if err := act.Read(ctx); err != nil {
-		return unrecorded(err)
+		return broker.Unrecorded(err)
 	}
 	return nil
 }
@@ -120,10 +111,6 @@ func class(err error) string {
 	return "the upload ended early"
 }
 
-func unrecorded(err error) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
-}
-
 func notFound() error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF package"}
 }
@@ -143,7 +130,7 @@ func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Ac
 	}
 	if errors.Is(err, broker.ErrNotFound) {
 		if err := c.guard.Missing(ctx, p, action, policy.KindPackage); err != nil {
-			return Package{}, unrecorded(err)
+			return Package{}, broker.Unrecorded(err)
 		}
 		return Package{}, notFound()
 	}

@@ -3,7 +3,6 @@ package onboard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -98,17 +97,10 @@ func inProject(project string) policy.Resource {
 // enter decides, and turns a refusal into what the caller may know.
 func (o *Onboarding) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
 	act, err := o.guard.Enter(ctx, p, action, res, wish)
-	switch {
-	case err == nil:
-		return act, nil
-	case !errors.Is(err, policy.ErrDenied):
-		return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
-	case errors.Is(err, audit.ErrHidden):
-		return nil, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM", Next: broker.NextListVIMs}
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM", Next: broker.NextListVIMs})
 	}
-	return nil, &broker.Error{
-		Kind: broker.ErrDenied, Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action), Next: broker.NextExplain, Cause: err,
-	}
+	return act, nil
 }
 
 // enterRead is enter for what only reads: one entry records it.
@@ -116,7 +108,7 @@ func (o *Onboarding) enterRead(ctx context.Context, p policy.Principal, action p
 	act, err := o.enter(ctx, p, action, res, policy.Wish{})
 	if err == nil {
 		if err = act.Read(ctx); err != nil {
-			err = &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+			err = broker.Unrecorded(err)
 		}
 	}
 	return err
@@ -140,7 +132,7 @@ func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string,
 		too, err := o.enter(ctx, p, policy.VIMRegister, inProject(project), policy.Wish{VIM: &policy.Draft{Type: string(vimType)}})
 		if err == nil {
 			if err = o.audit.Append(ctx, too.Intent()); err != nil {
-				err = &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+				err = broker.Unrecorded(err)
 			}
 		}
 		if err != nil {
@@ -337,7 +329,7 @@ func (o *Onboarding) Cluster(ctx context.Context, p policy.Principal, id string)
 	c, err := o.store.Cluster(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) || err == nil && !o.guard.Allows(p, policy.ClusterShow, inProject(c.Project)) {
 		if err := o.guard.Missing(ctx, p, policy.ClusterShow, policy.KindProject); err != nil {
-			return View{}, &broker.Error{Kind: broker.ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+			return View{}, broker.Unrecorded(err)
 		}
 		return View{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such cluster"}
 	}
