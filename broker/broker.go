@@ -181,6 +181,10 @@ func New(o Options) (*Broker, error) {
 	return b, nil
 }
 
+// Guard decides and records. The other parts of one server go through it as well, so that what
+// holds back or counts what is done reaches all of it.
+func (b *Broker) Guard() *audit.Guard { return b.guard }
+
 // check returns what is missing.
 func (o Options) check() error {
 	var faults []error
@@ -284,7 +288,7 @@ func Refusal(err error, p policy.Principal, action policy.Action, hidden error) 
 	switch {
 	case held:
 		return &Error{
-			Kind: ErrUnavailable, Detail: late.Error() + ": until it has caught up, leases are revoked and shown, and nothing else is done",
+			Kind: ErrUnavailable, Detail: late.Error() + ": until it has caught up, leases are revoked, operations are canceled, what there is is shown, and nothing else is done",
 			Remedy: "have the broker's operator get the sink going, or make it one of best effort", Cause: err,
 		}
 	case !errors.Is(err, policy.ErrDenied):

@@ -23,15 +23,14 @@ type Options struct {
 	Leaser   Leaser
 	Packages Packages
 	// Drivers are one for each type of VIM that instances can be on.
-	Drivers   []Driver
-	Policy    policy.Decider
+	Drivers []Driver
+	// Guard is the server's, whose sink is the store.
+	Guard     *audit.Guard
 	Delegates *policy.Delegates
 	// Egress gives the addresses that may be dialled for a project's VIMs.
 	Egress func(project string) *egress.Rules
 	Terms  Terms
 	Log    *slog.Logger
-	// Reads says which reads are recorded; nil: all but polls.
-	Reads *audit.Reads
 	// Now is the store's time.
 	Now func() time.Time
 }
@@ -73,14 +72,10 @@ type Lifecycle struct {
 
 // New returns a Lifecycle; it starts nothing. [Lifecycle.Worker] works the operations.
 func New(o Options) *Lifecycle {
-	if o.Reads == nil {
-		o.Reads = audit.NewReads(1)
-	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	l := &Lifecycle{
 		store: o.Store, leaser: o.Leaser, packages: o.Packages, drivers: map[broker.VIMType]Driver{},
-		guard:     &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
-		delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
+		guard: o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
 	}
 	for _, d := range o.Drivers {
 		l.drivers[d.VIMType()] = d

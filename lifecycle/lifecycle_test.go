@@ -60,7 +60,8 @@ func newPlant(t *testing.T) *plant {
 	terms := lifecycle.DefaultTerms()
 	terms.LookEvery = time.Millisecond
 	p.Lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: p.lends, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard}, Policy: policies,
+		Store: store, Leaser: p.lends, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
+		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads(1)},
 		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
 		Terms: terms, Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
 	})

@@ -16,12 +16,11 @@ import (
 
 // Options wire a [Catalog]. Every field without a stated default is required.
 type Options struct {
-	Store  Store
-	Policy policy.Decider
-	Log    *slog.Logger
-	Terms  Terms
-	// Reads says which reads are recorded; nil: all.
-	Reads *audit.Reads
+	Store Store
+	// Guard is the server's, whose sink is the store.
+	Guard *audit.Guard
+	Log   *slog.Logger
+	Terms Terms
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -59,10 +58,7 @@ func New(o Options) *Catalog {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Catalog{
-		store: o.Store, log: o.Log, terms: o.Terms, now: now,
-		guard: &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Log: o.Log},
-	}
+	return &Catalog{store: o.Store, guard: o.Guard, log: o.Log, terms: o.Terms, now: now}
 }
 
 // MaxSize bounds the content of one package, in bytes.

@@ -54,7 +54,7 @@ func set(t *testing.T, change func(*catalog.Options)) *scene {
 	}
 	s := &scene{store: store, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), log: &bytes.Buffer{}}
 	o := catalog.Options{
-		Store: store, Policy: policies, Terms: catalog.DefaultTerms(), Now: s.clock.Now,
+		Store: store, Guard: &audit.Guard{Policy: policies, Sink: store, Now: s.clock.Now}, Terms: catalog.DefaultTerms(), Now: s.clock.Now,
 		Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	}
 	if change != nil {
@@ -279,7 +279,7 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o.Policy = policies
+				o.Guard.Policy = policies
 			},
 		},
 	} {

@@ -20,7 +20,6 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
-	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fakekube"
@@ -99,7 +98,7 @@ func newBench(t *testing.T, change ...func(*onboard.Management)) *bench {
 		t.Fatal(err)
 	}
 	b.Onboarding = onboard.New(onboard.Options{
-		Store: b.store, Broker: b.Broker, Source: b.source, Policy: policies, Audit: b.store, Reads: audit.NewReads(1),
+		Store: b.store, Broker: b.Broker, Source: b.source, Guard: b.Broker.Guard(),
 		Egress: func(string) *egress.Rules { return rules }, Log: log, Now: b.clock.Now,
 	})
 	if b.hub, err = b.RegisterVIM(t.Context(), root, broker.Registration{Name: "hub", Kubeconfig: secret.NewText(b.kube("hub").Kubeconfig())}); err != nil {

@@ -138,7 +138,7 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 			m.HeldAt = now
 		}
 		return nil
-	}, act.Failed(fmt.Sprintf("%d of %d clusters are gone at once", going, all)))
+	}, act.With(audit.DetailReason, fmt.Sprintf("%d of %d", going, all)).Failed("too many clusters are gone at once"))
 	return false, err
 }
 

@@ -24,12 +24,8 @@ type Options struct {
 	Store  Store
 	Broker Broker
 	Source Source
-	Policy policy.Decider
-	Audit  audit.Sink
-	// Reads says which reads are recorded; nil: all.
-	Reads *audit.Reads
-	// Held says why callers change nothing now, as in [audit.Guard]; nil holds nothing back.
-	Held func(context.Context) error
+	// Guard is the server's, whose sink is the store.
+	Guard *audit.Guard
 	// Egress gives the addresses that may be dialled for a project's VIMs.
 	Egress func(project string) *egress.Rules
 	Log    *slog.Logger
@@ -45,7 +41,6 @@ type Onboarding struct {
 	broker Broker
 	source Source
 	guard  *audit.Guard
-	audit  audit.Sink
 	egress func(string) *egress.Rules
 	log    *slog.Logger
 	now    func() time.Time
@@ -63,9 +58,8 @@ func New(o Options) *Onboarding {
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	return &Onboarding{
-		store: o.Store, broker: o.Broker, source: o.Source, audit: o.Audit, egress: o.Egress,
-		guard: &audit.Guard{Policy: o.Policy, Sink: o.Audit, Now: now, Reads: o.Reads, Held: o.Held, Log: o.Log},
-		log:   o.Log, now: now, after: o.After,
+		store: o.Store, broker: o.Broker, source: o.Source, guard: o.Guard, egress: o.Egress,
+		log: o.Log, now: now, after: o.After,
 	}
 }
 
@@ -131,7 +125,7 @@ func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string,
 	for _, project := range m.targets() {
 		too, err := o.enter(ctx, p, policy.VIMRegister, inProject(project), policy.Wish{VIM: &policy.Draft{Type: string(vimType)}})
 		if err == nil {
-			if err = o.audit.Append(ctx, too.Intent()); err != nil {
+			if err = o.guard.Sink.Append(ctx, too.Intent()); err != nil {
 				err = broker.Unrecorded(err)
 			}
 		}
@@ -180,7 +174,7 @@ func (o *Onboarding) refuse(ctx context.Context, act *audit.Act, why error) erro
 	if errors.As(why, &known) {
 		class = known.Kind.Error()
 	}
-	if err := o.audit.Append(ctx, act.Failed(class)); err != nil {
+	if err := o.guard.Sink.Append(ctx, act.Failed(class)); err != nil {
 		o.log.ErrorContext(ctx, "recording a failed act", "error", err)
 	}
 	return why

@@ -24,8 +24,8 @@ type Guard struct {
 	Now    func() time.Time
 	// Reads says which reads are recorded; nil: all.
 	Reads *Reads
-	// Held says why nothing is done now that is not a revocation or a read; nil holds
-	// nothing back.
+	// Held says why nothing is done now that does not end leases, stop an operation or only
+	// read; nil holds nothing back.
 	Held func(ctx context.Context) error
 	// Tally counts how acts ended; nil counts nothing.
 	Tally *Tally
@@ -38,8 +38,8 @@ type Guard struct {
 // not exist. It is a [policy.ErrDenied].
 var ErrHidden = fmt.Errorf("%w: hidden", policy.ErrDenied)
 
-// held asks Held about what a caller is allowed to do. What ends leases, or only reads, is
-// never held back, and neither is what the broker does by itself.
+// held asks Held about what a caller is allowed to do. What ends leases, stops an operation or
+// only reads is never held back, and neither is what the broker does by itself.
 func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Action) error {
 	if g.Held == nil || slices.Contains(p.Roles, policy.RoleSystem) || slices.Contains(neverHeld, action) {
 		return nil
@@ -47,10 +47,11 @@ func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Acti
 	return g.Held(ctx)
 }
 
-// neverHeld is what ends leases, or shows which there are.
+// neverHeld is what ends leases, stops an operation, or reads.
 var neverHeld = []policy.Action{
-	policy.LeaseRevoke, policy.LeaseShow, policy.VIMDelete, policy.VIMForceDelete, policy.VIMShow, policy.VIMCheck,
-	policy.VIMInventory, policy.VIMSettle, policy.AuditRead, policy.PolicyExplain,
+	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMSettle, policy.VNFCancel,
+	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow,
+	policy.PackageShow, policy.AuditRead, policy.TokenList, policy.PolicyExplain,
 }
 
 // Enter decides whether p may do action to res, and records a refusal. What is

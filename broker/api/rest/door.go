@@ -1,12 +1,10 @@
 package rest
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
@@ -43,7 +41,7 @@ func Door(o Options) api.Door {
 	d := api.Door{
 		Paths:   []string{"/"},
 		Private: "/v1/",
-		Next:    next,
+		Next:    api.RESTNext,
 		Refuse:  refuse,
 		Encode:  v1.Encode,
 	}
@@ -65,35 +63,11 @@ func Door(o Options) api.Door {
 	return d
 }
 
-// next says which operation takes a next step.
-var next = map[broker.Next]string{
-	broker.NextListVIMs:          "GET /v1/vims lists the VIMs that there are",
-	broker.NextListLeases:        "GET /v1/leases lists the leases that there are",
-	broker.NextSetDefault:        "name a VIM, or make one the default with PATCH /v1/vims/{id}",
-	broker.NextReplaceCredential: "give the VIM's credential again with POST /v1/vims/{id}/rotate",
-	broker.NextCheckVIM:          "then check the VIM with POST /v1/vims/{id}/check",
-	broker.NextExplain:           "ask an administrator, who sees why with POST /v1/policy:explain",
-	broker.NextEndLeases:         "revoke them first with POST /v1/leases:revoke, or delete with DELETE /v1/vims/{id}?drain=true",
-	broker.NextMigrate:           "ask the broker's operator",
-}
-
-// remedies are given for kinds of problems whose error has none of its own.
-var remedies = map[string]string{
-	"unauthenticated": "send a valid token as \"Authorization: Bearer …\"",
-	"changed":         "read it again, and repeat the change with its ETag",
-	"exists":          "choose another one, or use what is there",
-	"media-type":      "say what the body is in the header Content-Type",
-	"too-large":       "send a smaller body",
-	"unavailable":     "try again later",
-	"vim-unreachable": "check that the endpoint answers and that its certificate verifies, then try again",
-	"internal":        "give the request id to the broker's operator: the log says more",
-}
-
 // refuse puts a refusal into problem details.
 func refuse(_ *http.Request, p api.Problem) api.Answer {
 	body := v1.Problem{
 		Type: "urn:vimbroker:problem:" + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
-		Remedy:    cmp.Or(p.Remedy, remedies[p.Name]),
+		Remedy:    p.RESTRemedy(),
 		RequestID: p.RequestID, Instance: "urn:vimbroker:request:" + p.RequestID,
 	}
 	for _, f := range p.Faults {

@@ -107,7 +107,6 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	for i, k := range keys {
 		stores[i] = k.KeyStore
 	}
-	reads := audit.NewReads(c.Audit.ReadsOneIn)
 	b, err := broker.New(broker.Options{
 		Store:   store,
 		Keys:    stores,
@@ -116,7 +115,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Egress:  s.live.egress,
 		Terms:   c.Terms,
 		Holders: s.live,
-		Reads:   reads,
+		Reads:   audit.NewReads(c.Audit.ReadsOneIn),
 		Courier: s.courier,
 		Log:     log,
 		Now:     store.Now,
@@ -129,19 +128,19 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		return nil, errors.Join(err, s.Close())
 	}
 	s.broker = &starting{Broker: b}
-	s.catalog = catalog.New(catalog.Options{Store: store, Policy: s.live, Log: log, Terms: c.Packages, Reads: reads, Now: store.Now})
+	s.catalog = catalog.New(catalog.Options{Store: store, Guard: b.Guard(), Log: log, Terms: c.Packages, Now: store.Now})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
 	}
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Policy: s.live,
+		Store: store, Leaser: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: b.Guard(),
 		Delegates: &policy.Delegates{Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Now: store.Now},
-		Egress:    s.live.egress, Terms: lifecycle.DefaultTerms(), Log: log, Reads: reads, Now: store.Now,
+		Egress:    s.live.egress, Terms: lifecycle.DefaultTerms(), Log: log, Now: store.Now,
 	})
 	s.capi = clusterapi.New()
 	s.onboard = onboard.New(onboard.Options{
-		Store: store, Broker: b, Source: s.capi, Policy: s.live, Audit: store, Reads: reads, Held: s.courier.Late,
+		Store: store, Broker: b, Source: s.capi, Guard: b.Guard(),
 		Egress: s.live.egress, Log: log, Now: store.Now,
 	})
 	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Log: log, Version: version})}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
@@ -59,7 +58,7 @@ func Door(a API, operations ...api.Operation) api.Door {
 		Private:  "/" + a.Name + "/",
 		Tolerant: true, // of query parameters: those of optional features are ignored
 		Kinds:    kinds,
-		Next:     next,
+		Next:     api.RESTNext,
 		Refuse:   a.refuse,
 	}
 	for _, m := range a.Majors {
@@ -137,32 +136,11 @@ func (a API) major(path string) Major {
 	return a.Majors[0]
 }
 
-// next says how callers take a next step: the doors of one server stand beside each other.
-var next = map[broker.Next]string{
-	broker.NextListVIMs:          "GET /v1/vims lists the VIMs that there are",
-	broker.NextListLeases:        "GET /v1/leases lists the leases that there are",
-	broker.NextSetDefault:        "name a VIM, or make one the default with PATCH /v1/vims/{id}",
-	broker.NextReplaceCredential: "give the VIM's credential again with POST /v1/vims/{id}/rotate",
-	broker.NextCheckVIM:          "then check the VIM with POST /v1/vims/{id}/check",
-	broker.NextExplain:           "ask an administrator, who sees why with POST /v1/policy:explain",
-	broker.NextEndLeases:         "revoke them first with POST /v1/leases:revoke, or delete with DELETE /v1/vims/{id}?drain=true",
-	broker.NextMigrate:           "ask the broker's operator",
-}
-
-// remedies are given for kinds of problems whose error has none of its own.
-var remedies = map[string]string{
-	"unauthenticated": "send a valid token as \"Authorization: Bearer …\"",
-	"changed":         "read it again, and repeat the change with its ETag",
-	"media-type":      "say what the body is in the header Content-Type",
-	"unavailable":     "try again later",
-	"internal":        "give the request id to the broker's operator: the log says more",
-}
-
 // refuse puts a refusal into problem details (SOL013 clause 6.3), with members of our own.
 func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
 	body := v1.Problem{
 		Type: "urn:vimbroker:problem:" + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
-		Remedy:    cmp.Or(p.Remedy, remedies[p.Name]),
+		Remedy:    p.RESTRemedy(),
 		RequestID: p.RequestID, Instance: "urn:vimbroker:request:" + p.RequestID,
 	}
 	var words []string

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 type callers struct{}
@@ -65,7 +67,7 @@ func serve(t *testing.T) *client {
 	log := slog.New(slog.NewTextHandler(c.log, nil))
 	terms := catalog.DefaultTerms()
 	terms.MaxSize = 1 << 20
-	doors := []api.Door{vnfpkgm.Door(catalog.New(catalog.Options{Store: store, Policy: policies, Log: log, Terms: terms}))}
+	doors := []api.Door{vnfpkgm.Door(catalog.New(catalog.Options{Store: store, Guard: &audit.Guard{Policy: policies, Sink: store, Now: time.Now}, Log: log, Terms: terms}))}
 	s := httptest.NewServer(api.New(api.Options{Doors: doors, Authenticator: callers{}, Vitals: nothing{}, Log: log}))
 	c.url = s.URL
 	t.Cleanup(func() {
