@@ -47,6 +47,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("SigningKey", keyLives)
 	check("AbandonedSigningKey", abandonedKeys)
 	check("Notaries", manyNotaries)
+	check("OvertakenNotary", overtakenNotary)
 	check("Cursor", cursors)
 	check("Prune", prunes)
 	check("Text", texts)

@@ -309,6 +309,67 @@ func abandonedKeys(t *testing.T, st storeTest) {
 	}
 }
 
+// meanwhile is a store in which others act just before a call of a notary, once.
+type meanwhile struct {
+	notary.Store
+	call string
+	act  func()
+}
+
+func (m *meanwhile) before(call string) {
+	if m.act != nil && m.call == call {
+		act := m.act
+		m.act = nil
+		act()
+	}
+}
+
+func (m *meanwhile) LastCheckpoint(ctx context.Context) (notary.Checkpoint, error) {
+	m.before("LastCheckpoint")
+	return m.Store.LastCheckpoint(ctx)
+}
+
+func (m *meanwhile) Tree(ctx context.Context) (tree.State, error) {
+	m.before("Tree")
+	return m.Store.Tree(ctx)
+}
+
+func (m *meanwhile) Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error) {
+	m.before("Tiles")
+	return m.Store.Tiles(ctx, wanted)
+}
+
+// overtakenNotary does not take what others sign while it looks for a log that was rewritten.
+func overtakenNotary(t *testing.T, st storeTest) {
+	s := newSigned(t, st)
+	s.sign(t, s.notary())
+	begin := func(context.Context) (*audit.Act, error) { return s.act(t), nil }
+	for _, call := range []string{"LastCheckpoint", "Tree", "Tiles"} {
+		m := &meanwhile{Store: s, call: call}
+		n := notary.New(m, []secret.KeyStore{s.keys}, s.now)
+		if err := n.Sign(s.ctx, begin); err != nil {
+			t.Fatal(err)
+		}
+		for _, rotates := range []bool{false, true} {
+			if err := s.Append(s.ctx, entry(uuid.NewString())); err != nil {
+				t.Fatal(err)
+			}
+			m.act = func() {
+				if rotates {
+					if _, err := s.notary().Rotate(s.ctx, s.act(t)); err != nil {
+						t.Error(err)
+					}
+				}
+				s.sign(t, s.notary())
+				s.sign(t, n) // in the same process
+			}
+			if err := n.Sign(s.ctx, begin); err != nil || m.act != nil {
+				t.Errorf("Sign, while another signs before %s (rotates: %t) = %v, happened %t", call, rotates, err, m.act == nil)
+			}
+		}
+	}
+}
+
 // manyNotaries has several processes sign and rotate at once, while others write.
 func manyNotaries(t *testing.T, st storeTest) {
 	s := newSigned(t, st)

@@ -167,21 +167,8 @@ func (n *Notary) switchTo(ctx context.Context, mine Key, p pen, plan func([]Key,
 // takeOver is the checkpoint with which a key takes over, signed by it and by others. It
 // covers everything that was written before.
 func (n *Notary) takeOver(ctx context.Context, mine *Key, pens ...pen) (*Checkpoint, error) {
-	if err := n.store.Grow(ctx); err != nil {
-		return nil, err
-	}
-	now, err := n.store.Tree(ctx)
+	_, now, err := n.look(ctx)
 	if err != nil {
-		return nil, err
-	}
-	last, err := n.last(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.grew(ctx, last.State, now); err != nil {
-		return nil, err
-	}
-	if err := n.witness(ctx, now); err != nil {
 		return nil, err
 	}
 	var signers []note.Signer

@@ -110,23 +110,20 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 			return err
 		}
 	}
-	if err := n.store.Grow(ctx); err != nil {
-		return err
-	}
-	now, err := n.store.Tree(ctx)
-	if err != nil {
-		return err
-	}
-	last, err := n.last(ctx)
+	last, now, err := n.look(ctx)
 	if err != nil || last.State == now {
-		return errors.Join(err, n.witness(ctx, now))
+		return err
 	}
 	p, err := n.open(ctx, key)
 	if err != nil {
 		return err
 	}
-	if err := n.continues(ctx, p, last, now); err != nil {
-		return err
+	switch signed, err := tree.OpenCheckpoint(p.origin, last.Note, p.verifier); {
+	case last.Size == 0 || err == nil && signed == last.State:
+	case n.replaced(ctx, key): // after the keys were read: another signs, and has
+		return nil
+	default:
+		return fmt.Errorf("%w: its last checkpoint, of %d entries, is not signed by the key that signs", ErrRewritten, last.Size)
 	}
 	signed, err := tree.Sign(key.Origin, now, p.signer)
 	if err != nil {
@@ -150,37 +147,47 @@ func (n *Notary) last(ctx context.Context) (Checkpoint, error) {
 	return last, err
 }
 
-// continues returns nil if the log goes on from its last checkpoint, which the key must have
-// signed, and from what this process has seen.
-func (n *Notary) continues(ctx context.Context, p pen, last Checkpoint, now tree.State) error {
-	if last.Size > 0 {
-		signed, err := tree.OpenCheckpoint(p.origin, last.Note, p.verifier)
-		if err != nil || signed != last.State {
-			return fmt.Errorf("%w: its last checkpoint, of %d entries, is not signed by the key that signs", ErrRewritten, last.Size)
-		}
-	}
-	if err := n.grew(ctx, last.State, now); err != nil {
-		return err
-	}
-	return n.witness(ctx, now)
+// replaced reports whether another key signs now.
+func (n *Notary) replaced(ctx context.Context, key Key) bool {
+	keys, err := n.store.SigningKeys(ctx)
+	now, _ := signing(keys)
+	return err == nil && now.ID != key.ID
 }
 
-// witness returns nil if the log goes on from what this process has seen of it, and remembers it.
-func (n *Notary) witness(ctx context.Context, now tree.State) error {
+// look returns the last checkpoint and the whole log, which goes on from it and from what this
+// process has seen before: otherwise it is [ErrRewritten]. Others may write, sign and look
+// meanwhile. So the log is read after what it is held against.
+func (n *Notary) look(ctx context.Context) (last Checkpoint, now tree.State, err error) {
+	n.mu.Lock()
+	seen := n.seen
+	n.mu.Unlock()
+	if last, err = n.last(ctx); err != nil {
+		return last, now, err
+	}
+	if err = n.store.Grow(ctx); err != nil {
+		return last, now, err
+	}
+	if now, err = n.store.Tree(ctx); err != nil {
+		return last, now, err
+	}
+	for _, earlier := range []tree.State{last.State, seen} {
+		if err = n.grew(ctx, earlier, now); err != nil {
+			return last, now, err
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if now == n.seen {
-		return nil
+	if now.Size > n.seen.Size {
+		n.seen = now
 	}
-	if err := n.grew(ctx, n.seen, now); err != nil {
-		return err
-	}
-	n.seen = now
-	return nil
+	return last, now, nil
 }
 
 // grew returns nil if one state of the log begins with the whole of an earlier one.
 func (n *Notary) grew(ctx context.Context, earlier, now tree.State) error {
+	if now == earlier {
+		return nil
+	}
 	if now.Size < earlier.Size {
 		return fmt.Errorf("%w: it has %d entries, and had %d", ErrRewritten, now.Size, earlier.Size)
 	}
