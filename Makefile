@@ -5,7 +5,7 @@ BIN            := bin
 GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
 # runs tests, and says at the end which were skipped and why, and which failed
-TEST           := $(BIN)/gotestsum --format pkgname --
+TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-run-root-test --rerun-fails-max-failures=6)
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS        := -s -w -X main.version=$(VERSION)
 FUZZTIME       ?= 30s
@@ -35,13 +35,13 @@ run: build ## build and start a server on embedded defaults, and print what to d
 .PHONY: test
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet ./...
-	VIMBROKER_REAL=0 $(TEST) -timeout 15m ./...
-	$(TEST) -timeout 5m ./drivers/postgres ./cmd/vimbroker
-	$(TEST) -timeout 5m -tags failpoints $(KILLED)
+	VIMBROKER_REAL=0 $(TEST) --packages="./..." -- -timeout 15m
+	$(TEST) --packages="./drivers/postgres ./cmd/vimbroker" -- -timeout 5m
+	$(TEST) --packages="$(KILLED)" -- -timeout 5m -tags failpoints
 
 .PHONY: race
 race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)
-	$(TEST) -race -timeout 30m ./...
+	$(TEST) --packages="./..." -- -race -timeout 30m
 
 .PHONY: kube-tools
 kube-tools: ## build the real etcd, API server, controller manager and kubectl into bin/kube
@@ -65,7 +65,7 @@ postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(TEST) -count=1 -timeout 40m $(REAL_PACKAGES)
+	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -count=1 -timeout 40m
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, an open snapshot
