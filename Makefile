@@ -13,7 +13,7 @@ SOAK           ?= 1h
 LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # packages whose own tests kill the process at failpoints, beside test/crash
-KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./policy/audit/export
+KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./policy/audit/export ./policy/audit/notary
 REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./test/upgrade/... ./drivers/postgres/... ./cmd/vimbroker/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$

@@ -43,6 +43,8 @@ type Options struct {
 	Holders TokenHolders
 	// Reads says which reads are recorded; nil: all but polls.
 	Reads *audit.Reads
+	// Anchors keep checkpoints of the audit log; [Broker.Close] closes them.
+	Anchors []notary.Anchor
 	// Courier brings the audit log to its sinks; nil: there are none.
 	Courier *delivery.Courier
 	// Now defaults to time.Now.
@@ -159,7 +161,7 @@ func New(o Options) (*Broker, error) {
 		drivers:       map[VIMType]Driver{},
 		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Held: o.Courier.Late, Log: o.Log},
 		logins:        audit.NewLogins(o.Store, now, o.Log),
-		notary:        notary.New(o.Store, o.Keys, now),
+		notary:        notary.New(o.Store, o.Keys, o.Anchors, now),
 		courier:       o.Courier,
 		policy:        o.Policy,
 		egress:        o.Egress,

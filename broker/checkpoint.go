@@ -11,15 +11,19 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
-// SignAudit is the pass that signs the audit log as it is, if it has grown. Where the key store
-// cannot be used it fails, and nothing else waits for it. A log that does not continue the one
-// that was signed before is an alarm, as an error in the log, and is not signed.
+// Close lets go of what the anchors of the audit log have open.
+func (b *Broker) Close() error { return b.notary.Close() }
+
+// SignAudit is the pass that signs the audit log as it is, if it has grown, and hands the checkpoint
+// to the anchors. Where the key store cannot be used it fails, and nothing else waits for it. A log
+// that does not continue the one that was signed before is an alarm, as an error in the log, and is
+// not signed.
 func (b *Broker) SignAudit(ctx context.Context) error {
 	err := b.notary.Sign(ctx, b.notarise)
 	if errors.Is(err, notary.ErrRewritten) {
 		b.log.ErrorContext(ctx, "the audit log was changed behind the broker's back: it is not signed any more", "error", err)
 	}
-	return err
+	return errors.Join(err, b.notary.Anchor(ctx))
 }
 
 // notarise decides whether the notary may change keys on its own.
@@ -34,6 +38,27 @@ func (b *Broker) AuditUnsigned(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return b.ageAfter(ctx, last.Size)
+}
+
+// AuditUnanchored is how long the oldest audit entry has waited that no checkpoint covers which every
+// anchor has; zero where there are no anchors.
+func (b *Broker) AuditUnanchored(ctx context.Context) (time.Duration, error) {
+	if !b.notary.Anchors() {
+		return 0, nil
+	}
+	size, err := b.notary.Anchored(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return b.ageAfter(ctx, size)
+}
+
+// AuditAnchors says how far each anchor of the audit log has come, to who may read all of it.
+func (b *Broker) AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error) {
+	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+		return nil, err
+	}
+	return b.notary.AnchorStatuses(ctx)
 }
 
 // ageAfter is the age of the entry that follows so many.

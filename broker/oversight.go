@@ -17,8 +17,8 @@ func (b *Broker) RecordLogin(ctx context.Context, p policy.Principal) { b.logins
 func (b *Broker) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx) }
 
 // WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
-// further behind than [audit.SequencedWithin], is not signed for long, or is not guarded any more,
-// and where a sink is late.
+// further behind than [audit.SequencedWithin], is not signed or anchored for long, or is not guarded any
+// more, and where a sink is late.
 func (b *Broker) WatchAudit(ctx context.Context) error {
 	behind, err := b.store.Behind(ctx)
 	if err != nil {
@@ -33,6 +33,13 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 	}
 	if unsigned > signedLate*b.terms.CheckpointEvery {
 		b.log.ErrorContext(ctx, "the audit log is not signed: no checkpoint covers its newest entries", "since", unsigned)
+	}
+	unanchored, err := b.AuditUnanchored(ctx)
+	if err != nil {
+		return err
+	}
+	if unanchored > signedLate*b.terms.CheckpointEvery {
+		b.log.ErrorContext(ctx, "an anchor of the audit log does not get its checkpoints", "since", unanchored)
 	}
 	sinks, err := b.courier.Statuses(ctx)
 	if err != nil {

@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 // deafSink takes nothing while it is deaf.
@@ -128,5 +130,34 @@ func TestThePastIsRemoved(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), text); err == nil {
 			t.Errorf("%s was not refused", text)
 		}
+	}
+}
+
+// An anchor that gets no checkpoints raises an alarm, and is named to who asks.
+func TestAnAnchorThatFailsRaisesAnAlarm(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	options := b.options
+	options.Anchors = []notary.Anchor{{Name: "good", Outlet: goodSink{}}, {Name: "bad", Outlet: brokenSink{}}}
+	b.Broker = mustNew(t, options)
+	b.mustRegister(alice, "edge1")
+	if err := b.SignAudit(t.Context()); err == nil || !strings.Contains(err.Error(), "anchor bad: the disk is full") {
+		t.Errorf("SignAudit = %v, want the name of the anchor that failed", err)
+	}
+	const alarm = "an anchor of the audit log does not get its checkpoints"
+	for _, late := range []bool{false, true} {
+		if err := b.WatchAudit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.log.String(), alarm); got != late {
+			t.Errorf("there is an alarm: %t, want %t", got, late)
+		}
+		b.clock.Add(time.Hour)
+	}
+	all, err := b.AuditAnchors(t.Context(), root)
+	if err != nil || len(all) != 2 || all[0].Behind != 0 || all[1].Behind == 0 || all[1].Fault == "" {
+		t.Errorf("AuditAnchors = %+v, %v", all, err)
+	}
+	if _, err := b.AuditAnchors(t.Context(), alice); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("AuditAnchors of a member = %v, want ErrDenied", err)
 	}
 }

@@ -43,6 +43,9 @@ type Counted struct {
 	AuditBehind time.Duration
 	// AuditUnsigned is how long the oldest entry has waited that no signed checkpoint covers.
 	AuditUnsigned time.Duration
+	// AuditUnanchored is how long the oldest entry has waited that no checkpoint covers which every anchor
+	// has; zero without anchors.
+	AuditUnanchored time.Duration
 	// Sinks are those of the audit log.
 	Sinks []delivery.Status
 	// Expiring counts the VIMs whose credential has an end that is nearer than the key.
@@ -216,6 +219,9 @@ func (b *Broker) counted(ctx context.Context) (c Counted, err error) {
 		return c, err
 	}
 	if c.AuditUnsigned, err = b.AuditUnsigned(ctx); err != nil {
+		return c, err
+	}
+	if c.AuditUnanchored, err = b.AuditUnanchored(ctx); err != nil {
 		return c, err
 	}
 	if c.Sinks, err = b.courier.Statuses(ctx); err != nil {

@@ -70,11 +70,11 @@ const scrapeTime = 5 * time.Second
 type vitals struct {
 	broker Vitals
 
-	counted, vims, health, leases, grades, expiring, behind, unsigned *prometheus.Desc
-	jobsDue, jobsFailing, connections, maxConnections, keyStores      *prometheus.Desc
-	alarms, orphans, ghosts, foreign, unexplained                     *prometheus.Desc
-	actions, lastSuccess, passFailures, expiryLag, deathLag           *prometheus.Desc
-	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                    *prometheus.Desc
+	counted, vims, health, leases, grades, expiring, behind, unsigned, unanchored *prometheus.Desc
+	jobsDue, jobsFailing, connections, maxConnections, keyStores                  *prometheus.Desc
+	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
+	actions, lastSuccess, passFailures, expiryLag, deathLag                       *prometheus.Desc
+	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
 }
 
 func newVitals(b Vitals) *vitals {
@@ -91,6 +91,7 @@ func newVitals(b Vitals) *vitals {
 		expiring:       desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days"),
 		behind:         desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
 		unsigned:       desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
+		unanchored:     desc("audit_unanchored_seconds", "How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors."),
 		sinkBehind:     desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
 		sinkWaiting:    desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
 		sinkSkipped:    desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
@@ -116,7 +117,7 @@ func newVitals(b Vitals) *vitals {
 // Describe implements [prometheus.Collector].
 func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned,
+		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
 		c.jobsDue, c.jobsFailing, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
 		c.actions, c.lastSuccess, c.passFailures, c.expiryLag, c.deathLag,
@@ -165,6 +166,7 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(c.behind, v.Counted.AuditBehind.Seconds())
 	gauge(c.unsigned, v.Counted.AuditUnsigned.Seconds())
+	gauge(c.unanchored, v.Counted.AuditUnanchored.Seconds())
 	for _, s := range v.Counted.Sinks { // their names are the operator's
 		gauge(c.sinkBehind, s.Behind.Seconds(), s.Name)
 		gauge(c.sinkWaiting, float64(s.Waiting), s.Name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -161,5 +162,30 @@ func reseal(t *testing.T, db *sql.DB) {
 		e = audit.Seal(previous, e)
 		previous = e.Hash
 		execute(fmt.Sprintf(`UPDATE audit_entries SET principal = '%s', previous = '%s', hash = '%s' WHERE seq = %d`, e.Principal, e.Previous, e.Hash, e.Seq))(t, db)
+	}
+}
+
+// TestAnchorsGetCheckpoints has a server hand its checkpoints to a file, and verifies against that.
+func TestAnchorsGetCheckpoints(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "checkpoints.jsonl")
+	i := serveConfig(t, "audit: {checkpointInterval: 1s, anchors: [{name: outside, kind: file, path: "+outside+"}]}\n")
+	var has struct{ Items []v1.AuditAnchor }
+	for deadline := time.Now().Add(process.Patience); len(has.Items) == 0 || has.Items[0].Size == 0; {
+		code, stdout, stderr := i.run(t, "audit", "anchors", "-o", "json")
+		if code != 0 || json.Unmarshal([]byte(stdout), &has) != nil || time.Now().After(deadline) {
+			t.Fatalf("audit anchors = %d, %s, %s", code, stdout, stderr)
+		}
+	}
+	if a := has.Items[0]; a.Name != "outside" || a.Fault != "" {
+		t.Errorf("audit anchors says %+v", a)
+	}
+	for _, args := range [][]string{{}, {"--newer"}} {
+		code, stdout, stderr := i.run(t, append([]string{"audit", "verify", "--anchor", outside}, args...)...)
+		if code != 0 || !strings.Contains(stdout, "entries verified") {
+			t.Errorf("audit verify --anchor FILE %v = %d, %s, %s", args, code, stdout, stderr)
+		}
+	}
+	if _, metrics := i.get(t, "/metrics"); !strings.Contains(metrics, "\nvimbroker_audit_unanchored_seconds ") {
+		t.Error("no metric says how long entries have waited for the anchor")
 	}
 }

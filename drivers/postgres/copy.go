@@ -34,6 +34,7 @@ type Source interface {
 	Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
 	SigningKeys(ctx context.Context) ([]notary.Key, error)
 	CheckpointsAfter(ctx context.Context, size int64, limit int) ([]notary.Checkpoint, error)
+	Anchorings(ctx context.Context) ([]notary.Anchoring, error)
 	Cursors(ctx context.Context) ([]delivery.Cursor, error)
 	Horizon(ctx context.Context) (int64, error)
 	Tree(ctx context.Context) (tree.State, error)
@@ -48,7 +49,7 @@ type Source interface {
 type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
-	Instances, Operations                                                      int64
+	Instances, Operations, Anchors                                             int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -125,7 +126,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -476,8 +477,8 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
-		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations)
+		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}
@@ -514,6 +515,18 @@ func (c *copying) horizon() error {
 	}
 	_, err = c.tx.Exec(c.ctx, raiseThrough, through)
 	return translate(err)
+}
+
+func (c *copying) anchors() error {
+	all, err := c.from.Anchorings(c.ctx)
+	if err != nil {
+		return err
+	}
+	var stored [][]any
+	for _, a := range all {
+		stored = append(stored, []any{a.Anchor, a.Size, stamp(a.Time)})
+	}
+	return c.into("audit_anchors", "anchor, size, time", stored, &c.Anchors)
 }
 
 func (c *copying) cursors() error {

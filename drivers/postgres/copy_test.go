@@ -95,6 +95,7 @@ func trial(t *testing.T) *sqlite.Store {
 			State: tree.State{Size: size + 1, Root: tree.Leaf([]byte{byte(size)})}, Time: time.Unix(10+size, 0).UTC(), Key: key.ID, Note: "note",
 		}))
 	}
+	must(s.SetAnchoring(ctx, notary.Anchoring{Anchor: "outside", Size: 2, Time: time.Unix(12, 0).UTC()}))
 	for i, states := range [][]catalog.State{{}, {catalog.Uploading}, {catalog.Uploading, catalog.Processing, catalog.Enabled}} {
 		p := catalog.Package{ID: fmt.Sprint("package-", i), Project: "north", State: catalog.Created, UserData: `{"a":"b"}`, CreatedAt: time.Unix(int64(i), 0).UTC()}
 		must(s.CreatePackage(ctx, p, 0, entry))
@@ -128,6 +129,7 @@ type content struct {
 	Census  broker.Census
 	Signing []notary.Key
 	Signed  notary.Checkpoint
+	Anchors []notary.Anchoring
 
 	Packages []catalog.Package
 
@@ -175,6 +177,9 @@ func contentOf(t *testing.T, s interface {
 	if c.Signed, err = s.LastCheckpoint(t.Context()); err != nil && !errors.Is(err, notary.ErrNone) {
 		t.Fatal(err)
 	}
+	if c.Anchors, err = s.Anchorings(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if c.Packages, _, err = s.Packages(t.Context(), catalog.Filter{Page: broker.Page{Size: 1000}}); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +210,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())

@@ -18,6 +18,9 @@ const (
 	dropSigningKey   = `DELETE FROM audit_keys WHERE id = $1`
 	retireSigningKey = `INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+	anchorings   = `SELECT anchor, size, time FROM audit_anchors`
+	setAnchoring = `INSERT INTO audit_anchors AS a (anchor, size, time) VALUES ($1, $2, $3)
+		ON CONFLICT (anchor) DO UPDATE SET size = excluded.size, time = excluded.time WHERE a.size < excluded.size`
 	lastCheckpoint = `SELECT size, root, time, key, note FROM audit_checkpoints ORDER BY size DESC LIMIT 1`
 	addCheckpoint  = `INSERT INTO audit_checkpoints (size, root, time, key, note)
 		SELECT $1::bigint, $2::bytea, $3::timestamptz, $4::text, $5::text WHERE EXISTS (SELECT FROM audit_keys WHERE id = $4 AND state = 'signing')
@@ -120,6 +123,29 @@ func (t txn) addCheckpoint(c notary.Checkpoint) error {
 		return notary.ErrOvertaken
 	}
 	return err
+}
+
+// Anchorings implements [notary.AnchorStore].
+func (s *Store) Anchorings(ctx context.Context) ([]notary.Anchoring, error) {
+	all, err := lookUp(ctx, s, func(row pgx.CollectableRow) (a notary.Anchoring, err error) {
+		return a, row.Scan(&a.Anchor, &a.Size, &moment{&a.Time})
+	}, anchorings)
+	if err != nil {
+		return nil, fmt.Errorf("reading how far anchors of the audit log are: %w", err)
+	}
+	return all, nil
+}
+
+// SetAnchoring implements [notary.AnchorStore].
+func (s *Store) SetAnchoring(ctx context.Context, a notary.Anchoring) error {
+	err := s.change(ctx, func(t txn) error {
+		t.queue(setAnchoring, a.Anchor, a.Size, stamp(a.Time))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("storing how far anchor %s is: %w", a.Anchor, err)
+	}
+	return nil
 }
 
 func scanSigningKey(row pgx.CollectableRow) (k notary.Key, err error) {

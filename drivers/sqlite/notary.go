@@ -21,12 +21,15 @@ var (
 	dropSigningKey   = prepared(`DELETE FROM audit_keys WHERE id = ?`)
 	retireSigningKey = prepared(`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+	setAnchoring = prepared(`INSERT INTO audit_anchors (anchor, size, time) VALUES (?, ?, ?)
+		ON CONFLICT (anchor) DO UPDATE SET size = excluded.size, time = excluded.time WHERE audit_anchors.size < excluded.size`)
 	addCheckpoint = prepared(`INSERT INTO audit_checkpoints (size, root, time, key, note)
 		SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM audit_keys WHERE id = ?4 AND state = 'signing')
 		AND NOT EXISTS (SELECT 1 FROM audit_checkpoints WHERE size >= ?1)`)
 )
 
 const (
+	anchorings       = `SELECT anchor, size, time FROM audit_anchors`
 	lastCheckpoint   = `SELECT size, root, time, key, note FROM audit_checkpoints ORDER BY size DESC LIMIT 1`
 	checkpointsAfter = `SELECT size, root, time, key, note FROM audit_checkpoints WHERE size > ? ORDER BY size LIMIT ?+0`
 )
@@ -141,6 +144,30 @@ func (t txn) addCheckpoint(c notary.Checkpoint) error {
 		return err
 	}
 	return notary.ErrOvertaken
+}
+
+// Anchorings implements [notary.AnchorStore].
+func (s *Store) Anchorings(ctx context.Context) ([]notary.Anchoring, error) {
+	found, err := s.query(ctx, anchorings)
+	all, err := collect(found, err, func(row *sql.Rows) (a notary.Anchoring, err error) {
+		return a, row.Scan(&a.Anchor, &a.Size, moment{&a.Time})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading how far anchors of the audit log are: %w", err)
+	}
+	return all, nil
+}
+
+// SetAnchoring implements [notary.AnchorStore].
+func (s *Store) SetAnchoring(ctx context.Context, a notary.Anchoring) error {
+	err := s.write(ctx, func(t txn) error {
+		_, err := t.exec(setAnchoring, a.Anchor, a.Size, rows.Micro(a.Time))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("storing how far anchor %s is: %w", a.Anchor, err)
+	}
+	return nil
 }
 
 func scanSigningKey(row *sql.Rows) (k notary.Key, err error) {

@@ -185,6 +185,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		censusOfGrades: "lease_grades",
 		allGrants:      "SCAN grants",
 		allSigningKeys: "SCAN audit_keys",
+		anchorings:     "SCAN audit_anchors",
 	} {
 		wantPlan(t, s, text, text, 2, want)
 	}

@@ -44,6 +44,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Audit", auditLog)
 	check("AuditTree", auditTree)
 	check("Checkpoint", checkpoints)
+	check("Anchor", anchors)
 	check("SigningKey", keyLives)
 	check("AbandonedSigningKey", abandonedKeys)
 	check("Notaries", manyNotaries)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -33,6 +34,8 @@ type signed struct {
 	keys  secret.KeyStore
 	guard *audit.Guard
 	now   func() time.Time
+
+	anchors []notary.Anchor
 }
 
 func newSigned(t *testing.T, s storeTest) *signed {
@@ -46,11 +49,13 @@ func newSigned(t *testing.T, s storeTest) *signed {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return epoch }
-	return &signed{s, keys, &audit.Guard{Policy: policies, Sink: s, Now: now}, now}
+	return &signed{s, keys, &audit.Guard{Policy: policies, Sink: s, Now: now}, now, nil}
 }
 
 // notary is one process.
-func (s *signed) notary() *notary.Notary { return notary.New(s, []secret.KeyStore{s.keys}, s.now) }
+func (s *signed) notary() *notary.Notary {
+	return notary.New(s, []secret.KeyStore{s.keys}, s.anchors, s.now)
+}
 
 func (s *signed) act(t *testing.T) *audit.Act {
 	t.Helper()
@@ -186,6 +191,73 @@ func readElsewhere(t *testing.T, s *signed, c, later notary.Checkpoint, verifier
 	}
 	if err := proof.VerifyConsistency(rfc6962.DefaultHasher, size, now, raw, root, newRoot); err != nil {
 		t.Errorf("another reader refuses the proof from %d to %d: %v", size, now, err)
+	}
+}
+
+// memory is an outlet that keeps lines, or fails.
+type memory struct {
+	mu    sync.Mutex
+	lines []string
+	fails error
+}
+
+func (m *memory) Send(_ context.Context, lines [][]byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, line := range lines {
+		if m.fails == nil {
+			m.lines = append(m.lines, string(line))
+		}
+	}
+	return m.fails
+}
+
+func (m *memory) Close() error { return nil }
+
+// anchors hands checkpoints to places outside, one of which fails for a while.
+func anchors(t *testing.T, st storeTest) {
+	s := newSigned(t, st)
+	good, bad := &memory{}, &memory{fails: errors.New("it is full")}
+	s.anchors = []notary.Anchor{{Name: "good", Outlet: good}, {Name: "bad", Outlet: bad}}
+	n := s.notary()
+	if err := n.Anchor(s.ctx); err != nil || len(good.lines) > 0 {
+		t.Errorf("Anchor of a log without checkpoints = %v, %q", err, good.lines)
+	}
+	s.sign(t, n)
+	if err := n.Anchor(s.ctx); err == nil || !strings.Contains(err.Error(), "anchor bad: it is full") {
+		t.Errorf("Anchor where one fails = %v, want its name and why", err)
+	}
+	if size, err := n.Anchored(s.ctx); err != nil || size != 0 {
+		t.Errorf("Anchored = %d, %v, want 0: one anchor has nothing", size, err)
+	}
+	last := s.sign(t, n)
+	if all, err := n.AnchorStatuses(s.ctx); err != nil || len(all) != 2 || all[0].Behind == 0 || all[1].Behind != last.Size || all[1].Fault == "" {
+		t.Errorf("AnchorStatuses = %+v, %v", all, err)
+	}
+	bad.fails = nil
+	for range 2 { // the second time there is nothing to do
+		if err := s.notary().Anchor(s.ctx); err != nil {
+			t.Errorf("Anchor = %v", err)
+		}
+	}
+	if size, err := n.Anchored(s.ctx); err != nil || size != last.Size {
+		t.Errorf("Anchored = %d, %v, want %d", size, err, last.Size)
+	}
+	if len(good.lines) != 2 || len(bad.lines) != 1 {
+		t.Fatalf("the anchors got %d and %d lines, want 2 and 1", len(good.lines), len(bad.lines))
+	}
+	var line struct{ Checkpoint string }
+	if err := json.Unmarshal([]byte(bad.lines[0]), &line); err != nil {
+		t.Fatal(err)
+	}
+	if state, err := notary.Open(s.signers(t), line.Checkpoint); err != nil || state != last.State {
+		t.Errorf("the anchored checkpoint opens as %v, %v, want %v", state, err, last.State)
+	}
+	if err := s.SetAnchoring(s.ctx, notary.Anchoring{Anchor: "good", Size: 1, Time: epoch}); err != nil {
+		t.Errorf("SetAnchoring of a smaller size = %v", err)
+	}
+	if size, err := n.Anchored(s.ctx); err != nil || size != last.Size {
+		t.Errorf("Anchored = %d, %v after an older anchoring was stored", size, err)
 	}
 }
 
@@ -346,7 +418,7 @@ func overtakenNotary(t *testing.T, st storeTest) {
 	begin := func(context.Context) (*audit.Act, error) { return s.act(t), nil }
 	for _, call := range []string{"LastCheckpoint", "Tree", "Tiles"} {
 		m := &meanwhile{Store: s, call: call}
-		n := notary.New(m, []secret.KeyStore{s.keys}, s.now)
+		n := notary.New(m, []secret.KeyStore{s.keys}, nil, s.now)
 		if err := n.Sign(s.ctx, begin); err != nil {
 			t.Fatal(err)
 		}

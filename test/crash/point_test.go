@@ -116,6 +116,7 @@ var elsewhere = map[string]string{
 	"vault.put.written":      "drivers/vault",
 	"vault.delete.metadata":  "drivers/vault",
 	"vault.delete.destroyed": "drivers/vault",
+	"audit.anchored":         "policy/audit/notary",
 
 	// An operation needs a cluster with controllers.
 	"operation.begun":        "test/real",

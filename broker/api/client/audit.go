@@ -83,6 +83,13 @@ func (c *Client) AuditCheckpoint(ctx context.Context) (v1.AuditCheckpoint, error
 	return a, err
 }
 
+// AuditAnchors says which checkpoint each anchor of the audit log has.
+func (c *Client) AuditAnchors(ctx context.Context) (v1.List[v1.AuditAnchor], error) {
+	var l v1.List[v1.AuditAnchor]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "anchors"}}, &l)
+	return l, err
+}
+
 // AuditKeys returns the keys that sign checkpoints of the audit log, or did, oldest first.
 func (c *Client) AuditKeys(ctx context.Context) (v1.List[v1.AuditKey], error) {
 	var l v1.List[v1.AuditKey]

@@ -61,6 +61,7 @@ type Overseer interface {
 	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
 	EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error)
 	Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error)
+	AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error)
 	AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error)
 	RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error)
 	RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error)

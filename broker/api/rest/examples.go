@@ -66,6 +66,9 @@ var examples = map[string]example{
 	}`)},
 	"proveAuditGrowth": {out: `{"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "proof": []}`},
 	"proveAuditEntry":  {out: `{"size": 1, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "index": 0, "line": "{\"seq\":1}", "proof": []}`},
+	"listAuditAnchors": {out: aList(`{
+		"name": "site-syslog", "size": 4711, "time": "2026-11-02T09:00:00Z", "behind": 12, "fault": "dial tcp 10.0.0.9:6514: connect: connection refused"
+	}`)},
 	"showAuditCheckpoint": {
 		out: `{
 			"size": 4711, "root": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "time": "2026-11-02T09:00:00Z", "key": "` + auditKeyID + `",

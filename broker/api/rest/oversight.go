@@ -193,6 +193,15 @@ func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
 	return a, err
 }
 
+func (s *server) auditAnchors(c *call) (answer[v1.List[v1.AuditAnchor]], error) {
+	found, err := s.broker.AuditAnchors(c.ctx, c.principal)
+	l := v1.List[v1.AuditAnchor]{Items: []v1.AuditAnchor{}}
+	for _, a := range found {
+		l.Items = append(l.Items, v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault})
+	}
+	return answer[v1.List[v1.AuditAnchor]]{body: l}, err
+}
+
 func (s *server) auditKeys(c *call) (answer[v1.List[v1.AuditKey]], error) {
 	keys, err := s.broker.AuditKeys(c.ctx, c.principal)
 	var l v1.List[v1.AuditKey]

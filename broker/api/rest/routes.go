@@ -155,6 +155,11 @@ var routes = []route{
 		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
 	},
 	{
+		method: "GET", path: "/v1/audit/anchors", id: "listAuditAnchors", tag: "audit", endpoint: plain((*server).auditAnchors),
+		summary: "Show which checkpoint of the audit log each of its anchors has",
+		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+	},
+	{
 		method: "GET", path: "/v1/audit/checkpoint", id: "showAuditCheckpoint", tag: "audit", endpoint: plain((*server).auditCheckpoint),
 		summary: "Show the last signed checkpoint of the audit log; as text/plain only the signed note",
 		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK}, media: "text/plain",

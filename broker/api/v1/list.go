@@ -95,6 +95,15 @@ type AuditCheckpoint struct {
 	Note string    `json:"note" doc:"The checkpoint as a signed note (c2sp.org/tlog-checkpoint): the only field that is signed"`
 }
 
+// AuditAnchor is a place outside that keeps checkpoints of the audit log.
+type AuditAnchor struct {
+	Name   string    `json:"name" doc:"Name in the server's configuration" example:"site-syslog"`
+	Size   int64     `json:"size" doc:"Size of the log in the last checkpoint that it has; 0 if it has none"`
+	Time   time.Time `json:"time,omitzero" doc:"When it got that"`
+	Behind int64     `json:"behind" doc:"Entries that are signed, and that it does not cover"`
+	Fault  string    `json:"fault,omitempty" doc:"Why the last attempt of the process that answers failed"`
+}
+
 // AuditKey is a key that signs checkpoints of the audit log, or did: its public half.
 type AuditKey struct {
 	ID          string    `json:"id" doc:"Id of the key"`

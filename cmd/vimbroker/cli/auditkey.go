@@ -35,6 +35,32 @@ verify --anchor FILE" proves that the log still begins with what it held then.`,
 	return c
 }
 
+func (p *program) auditAnchorsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "anchors",
+		Short: "Show which checkpoint of the audit log each of its anchors has",
+		Long: `Show the anchors of the audit log: files, syslog receivers and webhooks that
+get every checkpoint, as audit.anchors of the server's configuration names
+them. "vimbroker audit verify --anchor FILE" takes what an anchor has kept.`,
+		Example: "  vimbroker audit anchors",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			found, err := broker.AuditAnchors(c.Context())
+			if err != nil {
+				return err
+			}
+			return p.Print(found, func(w io.Writer) {
+				p.Header(w, []string{"NAME", "SIZE", "TIME", "BEHIND", "FAULT"})
+				for _, a := range found.Items {
+					console.Row(w, a.Name, strconv.FormatInt(a.Size, 10), p.When(a.Time), strconv.FormatInt(a.Behind, 10), a.Fault)
+				}
+			})
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
 func (p *program) auditKeyCommand() *cobra.Command {
 	return console.Group("key", "See, rotate and revoke the keys that sign the audit log",
 		`Checkpoints of the audit log are signed by a key of the server. Its public half

@@ -138,7 +138,7 @@ var restartKeys = map[string]func(config) any{
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
-	"audit":          func(c config) any { return c.Audit.named() },
+	"audit":          func(c config) any { return [...]any{c.Audit.named(), c.Terms.CheckpointEvery} },
 	"retention":      func(c config) any { return c.Terms.Keep },
 	"checkInterval":  func(c config) any { return c.Terms.CheckEvery },
 	"log":            func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },

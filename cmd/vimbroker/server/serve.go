@@ -67,6 +67,7 @@ is left out means:
   audit:
     readsOneIn: 1             # of reads the log has one in so many; 0: none
     checkpointInterval: 1m    # how often the log is signed, if it has grown
+    anchors: []               # [{name: , kind: file, path: }]: get checkpoints
     egress: {}                # where sinks may be, like egress
     sinks: []                 # {name, kind: file|syslog|webhook, mode, within}
   retention:                  # how long the past is kept, or forever

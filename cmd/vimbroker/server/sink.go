@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -15,10 +16,12 @@ import (
 type auditConfig struct {
 	// ReadsOneIn is of how many reads the audit log has one; 0: of none.
 	ReadsOneIn int
-	// Egress bounds where sinks may be.
+	// Egress bounds where sinks and anchors may be.
 	Egress egressConfig
 	// Sinks get every entry.
 	Sinks []sinkConfig
+	// Anchors get every checkpoint.
+	Anchors []outletConfig
 
 	rules *egress.Rules // of Egress
 }
@@ -45,6 +48,13 @@ func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
 		"readsOneIn": d.Count(&a.ReadsOneIn),
 		"egress":     d.Section(a.Egress.fields(d)),
+		"anchors": func(n *yaml.Node, at string) {
+			d.List(n, at, func(item *yaml.Node, path string) {
+				o := outletConfig{RotateBytes: defaultRotateBytes}
+				d.Mapping(item, path, o.fields(d))
+				a.Anchors = append(a.Anchors, o)
+			})
+		},
 		"sinks": func(n *yaml.Node, at string) {
 			d.List(n, at, func(item *yaml.Node, path string) {
 				s := sinkConfig{outletConfig: outletConfig{RotateBytes: defaultRotateBytes}}
@@ -71,6 +81,18 @@ func (a *auditConfig) validate(d *strictyaml.Document) {
 	if len(a.Sinks) > maxSinks {
 		d.Fault(nil, "audit.sinks", "must be at most %d", maxSinks)
 	}
+	if len(a.Anchors) > maxSinks {
+		d.Fault(nil, "audit.anchors", "must be at most %d", maxSinks)
+	}
+	anchors := map[string]bool{}
+	for i := range a.Anchors {
+		o, at := &a.Anchors[i], fmt.Sprintf("audit.anchors[%d]", i)
+		o.validate(d, at)
+		if anchors[o.Name] {
+			d.Fault(nil, at+".name", "is the name of another anchor")
+		}
+		anchors[o.Name] = true
+	}
 	seen := map[string]bool{}
 	for i := range a.Sinks {
 		s, at := &a.Sinks[i], fmt.Sprintf("audit.sinks[%d]", i)
@@ -95,15 +117,31 @@ func (a *auditConfig) validate(d *strictyaml.Document) {
 	}
 }
 
-// load looks at the files that sinks name.
+// load looks at the files that sinks and anchors name.
 func (a *auditConfig) load(d *strictyaml.Document) {
+	for i := range a.Anchors {
+		a.Anchors[i].load(d, fmt.Sprintf("audit.anchors[%d]", i))
+	}
 	for i := range a.Sinks {
 		a.Sinks[i].load(d, fmt.Sprintf("audit.sinks[%d]", i))
 	}
 }
 
 // named is what the file says, for telling whether it changed.
-func (a *auditConfig) named() any { return [...]any{a.ReadsOneIn, a.Egress, a.Sinks} }
+func (a *auditConfig) named() any { return [...]any{a.ReadsOneIn, a.Egress, a.Sinks, a.Anchors} }
+
+// openAnchors makes the anchors; it connects nowhere.
+func (a *auditConfig) openAnchors() ([]notary.Anchor, error) {
+	var anchors []notary.Anchor
+	for _, o := range a.Anchors {
+		to, err := o.open(a.rules, "checkpoint")
+		if err != nil {
+			return nil, err
+		}
+		anchors = append(anchors, notary.Anchor{Name: o.Name, Outlet: to})
+	}
+	return anchors, nil
+}
 
 // open makes the sinks; it connects nowhere.
 func (a *auditConfig) open() ([]delivery.Sink, error) {

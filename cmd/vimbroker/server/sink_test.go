@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,9 @@ audit:
     - {name: local, kind: file, mode: bestEffort, path: ` + dir + `/audit.jsonl}
     - {name: syslog, kind: syslog, mode: required, within: 1m, address: "127.0.0.1:6514", caFile: ` + cert + `}
     - {name: siem, kind: webhook, mode: required, url: "https://siem/audit", tokenFile: ` + token + `, hmacKeyFile: ` + key + `}
+  anchors:
+    - {name: local, kind: file, path: ` + dir + `/checkpoints.jsonl, rotateBytes: 0}
+    - {name: witness, kind: webhook, url: "https://witness/", tokenFile: ` + token + `}
 `
 	c, err := loadConfig(story.WriteFile(t, "c.yaml", text, 0o600), console.Environment{"HOME=/h"}, keep)
 	if err != nil {
@@ -45,11 +49,25 @@ audit:
 	if err != nil || len(sinks) != 3 || sinks[2].Name != "siem" || sinks[2].Mode != delivery.Required || sinks[2].Within != 5*time.Minute {
 		t.Errorf("open = %+v, %v", sinks, err)
 	}
-	if err := sinks[0].Outlet.Send(t.Context(), [][]byte{[]byte("{}")}); err != nil {
+	wantAnchors := []outletConfig{
+		{Name: "local", Kind: "file", Path: dir + "/checkpoints.jsonl"},
+		{Name: "witness", Kind: "webhook", URL: "https://witness/", TokenFile: token, RotateBytes: 100 << 20},
+	}
+	if diff := cmp.Diff(wantAnchors, c.Audit.Anchors); diff != "" {
+		t.Errorf("anchors (-want +got):\n%s", diff)
+	}
+	anchors, err := c.Audit.openAnchors()
+	if err != nil || len(anchors) != 2 || anchors[1].Name != "witness" {
+		t.Fatalf("openAnchors = %+v, %v", anchors, err)
+	}
+	line := [][]byte{[]byte("{}")}
+	if err := errors.Join(sinks[0].Outlet.Send(t.Context(), line), anchors[0].Outlet.Send(t.Context(), line)); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "audit.jsonl")); err != nil {
-		t.Error(err)
+	for _, name := range []string{"audit.jsonl", "checkpoints.jsonl"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -65,6 +83,9 @@ audit:
     - {name: b, kind: syslog, mode: required, address: nowhere, certFile: /nowhere, rotateBytes: 5}
     - {name: b, kind: webhook, mode: bestEffort, url: "http://siem/", tokenFile: ` + token + `, hmacKeyFile: ` + key + `, caFile: /nowhere, plain: true}
     - {name: c, kind: file, mode: required, path: /nowhere/audit.jsonl, tail: 1}
+  anchors:
+    - {name: a, kind: file, path: /nowhere/checkpoints.jsonl, mode: required}
+    - {name: a, kind: syslog, address: nowhere}
 `
 	_, err := loadConfig(story.WriteFile(t, "c.yaml", text, 0o600), console.Environment{"HOME=/h"}, keep)
 	if err == nil {
@@ -76,6 +97,7 @@ audit:
 		"audit.sinks[2]: address must be host:port", "audit.sinks[2]: certFile and keyFile go together", "audit.sinks[2].rotateBytes: does not go with",
 		"audit.sinks[3].name: is the name of another sink", "audit.sinks[3]: url must begin with https", "audit.sinks[3].tokenFile: " + token + " can be read", "audit.sinks[3].hmacKeyFile: " + key + " must hold", "audit.sinks[3].caFile: ", "audit.sinks[3].plain: does not go",
 		"audit.sinks[4].path: /nowhere is no directory", "audit.sinks[4].tail", "unknown key",
+		"audit.anchors[0].path: /nowhere is no directory", "audit.anchors[0].mode", "audit.anchors[1].name: is the name of another anchor", "audit.anchors[1]: address must be",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("loadConfig = %v\nwant it to say %q", err, want)

@@ -102,6 +102,10 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	anchors, err := c.Audit.openAnchors()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	s.courier = delivery.New(store, sinks, store.Now, log)
 	stores := make([]secret.KeyStore, len(keys))
 	for i, k := range keys {
@@ -117,6 +121,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Holders: s.live,
 		Reads:   audit.NewReads(c.Audit.ReadsOneIn),
 		Courier: s.courier,
+		Anchors: anchors,
 		Log:     log,
 		Now:     store.Now,
 
@@ -209,6 +214,9 @@ func (s *server) Close() error {
 	var closed error
 	if s.courier != nil {
 		closed = s.courier.Close()
+	}
+	if s.broker != nil {
+		closed = errors.Join(closed, s.broker.Close())
 	}
 	return errors.Join(closed, closeKeyStores(s.keys), s.store.Close())
 }

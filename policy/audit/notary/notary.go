@@ -51,6 +51,7 @@ type Checkpoint struct {
 // Store keeps keys and checkpoints.
 type Store interface {
 	tree.Tiles
+	AnchorStore
 	// Tree and Grow are those of [audit.Log].
 	Tree(ctx context.Context) (tree.State, error)
 	Grow(ctx context.Context) error
@@ -72,17 +73,28 @@ type Store interface {
 // Notary signs the log of a store. Its methods are safe for concurrent use, by any number
 // of processes on one store.
 type Notary struct {
-	store Store
-	keys  []secret.KeyStore
-	now   func() time.Time
+	store   Store
+	keys    []secret.KeyStore
+	anchors []Anchor
+	now     func() time.Time
 
-	mu   sync.Mutex
-	seen tree.State // the largest that this process has signed, or found signed
+	mu     sync.Mutex
+	seen   tree.State        // the largest that this process has signed, or found signed
+	faults map[string]string // by anchor, of its last attempt
 }
 
 // New makes a notary. The first key store takes new keys.
-func New(store Store, keys []secret.KeyStore, now func() time.Time) *Notary {
-	return &Notary{store: store, keys: keys, now: now, seen: tree.Empty()}
+func New(store Store, keys []secret.KeyStore, anchors []Anchor, now func() time.Time) *Notary {
+	return &Notary{store: store, keys: keys, anchors: anchors, now: now, seen: tree.Empty(), faults: map[string]string{}}
+}
+
+// Close lets go of what anchors have open.
+func (n *Notary) Close() error {
+	var errs []error
+	for _, a := range n.anchors {
+		errs = append(errs, a.Outlet.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Begin decides whether the notary may make a key, and returns the act that records it.
