@@ -23,6 +23,8 @@ type kind struct {
 	namespaced bool
 	// scales: it has the subresource scale.
 	scales bool
+	// fleeting: the cluster answers to objects of the kind, and keeps none.
+	fleeting bool
 }
 
 type groupKind struct{ group, version, kind string }
@@ -65,12 +67,13 @@ func (s *server) kindsOf(ctx context.Context, resources []lifecycle.Resource) (k
 
 func (k kinds) add(group, version string, list []metav1.APIResource) {
 	for _, r := range list {
-		if !pluralName().MatchString(r.Name) || !slices.Contains(r.Verbs, "patch") || !slices.Contains(r.Verbs, "delete") {
-			continue // a subresource, or what cannot be applied
+		if !pluralName().MatchString(r.Name) {
+			continue // a subresource
 		}
 		k[groupKind{group, version, r.Kind}] = kind{
 			plural: r.Name, namespaced: r.Namespaced,
-			scales: slices.ContainsFunc(list, func(sub metav1.APIResource) bool { return sub.Name == r.Name+"/scale" }),
+			fleeting: !slices.Contains(r.Verbs, "patch") || !slices.Contains(r.Verbs, "delete"),
+			scales:   slices.ContainsFunc(list, func(sub metav1.APIResource) bool { return sub.Name == r.Name+"/scale" }),
 		}
 	}
 }
@@ -124,6 +127,10 @@ func (k kinds) define(o *object) error {
 	return nil
 }
 
+// defaultNamespace is what manifests name that mean none: what stands there goes where the
+// instance is.
+const defaultNamespace = "default"
+
 // resolve looks up an object's kind, and puts it where it belongs.
 func (k kinds) resolve(o *object, namespace string) (kind, error) {
 	found, ok := k[groupKind{o.Group, o.Version, o.Kind}]
@@ -135,13 +142,16 @@ func (k kinds) resolve(o *object, namespace string) (kind, error) {
 			Remedy: "install its definition on the cluster, or bring it in the package",
 		}
 	}
+	if found.fleeting {
+		return kind{}, o.fault(o.root, "%s is of a kind that the cluster does not keep; leave it out", o.titleIn())
+	}
 	o.Plural = found.plural
 	meta := o.content["metadata"].(map[string]any)
 	switch {
 	case !found.namespaced && o.Namespace != "":
 		o.Namespace = ""
 		delete(meta, "namespace")
-	case found.namespaced && o.Namespace == "":
+	case found.namespaced && (o.Namespace == "" || o.Namespace == defaultNamespace):
 		o.Namespace = namespace
 		meta["namespace"] = namespace
 	case found.namespaced && o.Namespace != namespace:

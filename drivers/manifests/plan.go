@@ -221,6 +221,9 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 	vdus := map[string]*object{}
 	scaled := autoscaled(all)
 	for _, o := range all {
+		if err := o.boundElsewhere(in.Namespace); err != nil {
+			return err
+		}
 		k, err := known.resolve(o, in.Namespace)
 		if err != nil {
 			return err
@@ -250,6 +253,21 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 		}
 	}
 	return outliving(all)
+}
+
+// boundElsewhere refuses a binding of an account in the namespace default in an instance that is elsewhere:
+// the package's own account goes where the instance is, and one that stands in default is not meant.
+func (o *object) boundElsewhere(namespace string) error {
+	if o.Group != rbacGroup || namespace == defaultNamespace {
+		return nil
+	}
+	for _, s := range mappings(o.content["subjects"]) {
+		if text(s, "kind") == "ServiceAccount" && text(s, "namespace") == defaultNamespace {
+			return o.fault(child(o.root, "subjects"), "%s has a subject in namespace %s, and the instance is in %s; write ${VNF_NAMESPACE}",
+				o.titleIn(), defaultNamespace, namespace)
+		}
+	}
+	return nil
 }
 
 // autoscaled are the workloads, as KIND/NAME, whose number of replicas an autoscaler of the package sets.

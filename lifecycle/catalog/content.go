@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/google/uuid"
@@ -217,18 +218,29 @@ func (c *Catalog) Manifests(ctx context.Context, pkg Opened, paths []string) ([]
 	}
 	var files []File
 	total := 0
-	for _, path := range paths {
-		if !csar.Has(path) {
-			return nil, broker.Invalid(field, "names a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(path), "it has no name"))
+	for _, name := range paths {
+		if ofChart(name) {
+			return nil, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: field, Detail: vnfpkg.Printable(name) + " is of a Helm chart, and charts are not run",
+				Remedy: "put the manifests that the chart makes into the package (helm template)",
+			}
 		}
-		text, err := csar.Read(path)
+		if !csar.Has(name) {
+			return nil, broker.Invalid(field, "names a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
+		}
+		text, err := csar.Read(name)
 		if err != nil {
 			return nil, unreadable(err)
 		}
 		if total += len(text); total > maxManifests {
 			return nil, broker.Invalid(field, "names manifests of more than %d bytes", maxManifests)
 		}
-		files = append(files, File{path, text})
+		files = append(files, File{name, text})
 	}
 	return files, nil
+}
+
+// ofChart reports whether a file says that it is a Helm chart, or a packed one.
+func ofChart(name string) bool {
+	return path.Base(name) == "Chart.yaml" || path.Ext(name) == ".tgz"
 }

@@ -127,6 +127,8 @@ func (s *Server) settle(c call, o map[string]any) {
 		o["status"] = map[string]any{"phase": "Bound"}
 	case "Deployment":
 		s.deploy(c, o)
+	case "Pod":
+		o["status"] = map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
 	}
 }
 

@@ -44,6 +44,7 @@ var Builtin = []Kind{
 	{"rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", true, false},
 	{"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", false, false},
 	{"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false, false},
+	{"authentication.k8s.io", "v1", "TokenReview", "tokenreviews", false, false},
 	{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false, false},
 }
 
@@ -267,6 +268,9 @@ func (s *Server) discover(w http.ResponseWriter, path string) bool {
 			continue
 		}
 		verbs := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+		if k.Group == "authentication.k8s.io" {
+			verbs = []string{"create"} // answered, and not kept
+		}
 		list = append(list, map[string]any{"name": k.Plural, "kind": k.Kind, "namespaced": k.Namespaced, "verbs": verbs})
 		if k.Scales {
 			list = append(list, map[string]any{"name": k.Plural + "/scale", "kind": "Scale", "namespaced": k.Namespaced, "verbs": []string{"get", "patch", "update"}})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -40,16 +41,7 @@ func (b *bench) onboard(t *testing.T, vnfd, version string, manifests ...vnfpkg.
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var made struct{ ID string }
-	b.ask(t, "POST", "/vnfpkgm/v2/vnf_packages", "application/json", []byte("{}"), &made)
-	b.ask(t, "PUT", "/vnfpkgm/v2/vnf_packages/"+made.ID+"/package_content", "application/zip", archive.Bytes(), nil)
-	if !real.Poll(t, patience, func() bool {
-		var now struct{ OnboardingState string }
-		b.ask(t, "GET", "/vnfpkgm/v2/vnf_packages/"+made.ID, "", nil, &now)
-		return now.OnboardingState == "ONBOARDED"
-	}) {
-		t.Fatal("the package is not onboarded")
-	}
+	b.upload(t, archive.Bytes())
 }
 
 // ask makes a request to one of ETSI's APIs.
@@ -81,6 +73,21 @@ func (b *bench) ask(t *testing.T, method, path, kind string, body []byte, into a
 		if err := json.Unmarshal(text, into); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// upload uploads a package, and waits until it is onboarded.
+func (b *bench) upload(t *testing.T, archive []byte) {
+	t.Helper()
+	var made struct{ ID string }
+	b.ask(t, "POST", "/vnfpkgm/v2/vnf_packages", "application/json", []byte("{}"), &made)
+	b.ask(t, "PUT", "/vnfpkgm/v2/vnf_packages/"+made.ID+"/package_content", "application/zip", archive, nil)
+	if !real.Poll(t, patience, func() bool {
+		var now struct{ OnboardingState string }
+		b.ask(t, "GET", "/vnfpkgm/v2/vnf_packages/"+made.ID, "", nil, &now)
+		return now.OnboardingState == "ONBOARDED"
+	}) {
+		t.Fatal("the package is not onboarded")
 	}
 }
 
@@ -386,4 +393,43 @@ func TestREADMERunsACNF(t *testing.T) {
 	if got := b.onCluster(t, "get all,configmaps,secrets -A -l vimbroker.io/instance -o name"); got != "" {
 		t.Errorf("on the cluster: %s", got)
 	}
+}
+
+// TestTackersCNF runs a package in the form that Tacker's users have, with requests in their form.
+func TestTackersCNF(t *testing.T) {
+	c := real.Kubernetes(t)
+	c.WithNode(t)
+	b := sitDown(t, c)
+	b.onCluster(t, "create namespace tacker")
+	t.Cleanup(func() { b.onCluster(t, "delete namespace tacker --wait=false") })
+	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
+	b.upload(t, csar.Tacker().Zip(t))
+	var made struct{ ID string }
+	b.ask(t, "POST", "/vnflcm/v2/vnf_instances", "application/json", []byte(`{"vnfdId":"`+csar.TackerVNFD+`","vnfInstanceName":"edge"}`), &made)
+	operate := func(task, body string) {
+		t.Helper()
+		b.ask(t, "POST", "/vnflcm/v2/vnf_instances/"+made.ID+"/"+task, "application/json", []byte(body), nil)
+		b.Must(t, "vimbroker vnf watch "+made.ID)
+	}
+	standing := func() string {
+		return strings.Join(strings.Fields(b.onCluster(t, "-n tacker get deployments,services,secrets,configmaps,pods -l vimbroker.io/instance="+made.ID+" -o name")), " ")
+	}
+	operate("instantiate", `{"flavourId":"simple","instantiationLevelId":"level_1",
+		"vimConnectionInfo":{"vim1":{"vimId":"`+b.id(t, "edge1")+`","vimType":"ETSINFV.KUBERNETES.V_1","extra":{"dummy-key":"dummy-val"}}},
+		"additionalParams":{"namespace":"tacker","lcm-kubernetes-def-files":["Files/kubernetes/config.yaml","Files/kubernetes/service_secret.yaml",
+		"Files/kubernetes/deployment.yaml","Files/kubernetes/pod.yaml"]}}`)
+	for _, want := range []string{"deployment.apps/edge-web", "service/edge-web", "secret/edge-login", "configmap/edge-pages", "pod/edge-probe"} {
+		if got := standing(); !strings.Contains(got, want) {
+			t.Errorf("after instantiate there is no %s: %s", want, got)
+		}
+	}
+	operate("scale", `{"type":"SCALE_OUT","aspectId":"web_aspect","numberOfSteps":2}`)
+	if got := b.onCluster(t, "-n tacker get deployment edge-web -o jsonpath={.status.readyReplicas}"); got != "3" {
+		t.Errorf("after scaling out %s instances are ready, want 3", got)
+	}
+	operate("terminate", `{"terminationType":"GRACEFUL","gracefulTerminationTimeout":5,"additionalParams":{"dummy-key":"dummy-val"}}`)
+	if got := standing(); got != "" {
+		t.Errorf("after terminate there is %s", got)
+	}
+	b.leasesEnded(t)
 }

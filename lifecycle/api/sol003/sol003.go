@@ -155,11 +155,30 @@ type CreateVNFRequest struct {
 	Metadata    jsontext.Value `json:"metadata,omitzero"`
 }
 
-// AdditionalParams are those of Tacker's that are known; others are ignored.
+// AdditionalParams are those of Tacker's that are known.
 type AdditionalParams struct {
 	Files     []string          `json:"lcm-kubernetes-def-files,omitempty"`
 	Namespace string            `json:"namespace,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
+	// Others are ignored, but for those that [AdditionalParams.NeedsCode] finds.
+	Others map[string]jsontext.Value `json:",embed"`
+}
+
+// code are the parameters by which requests of Tacker have code of a package, or Helm, do the work.
+var code = []string{
+	"helm_chart_path", "use_helm", "using_helm_install_param",
+	"lcm-operation-user-data", "lcm-operation-user-data-class",
+	"lcm-operation-coordinate-new-vnf", "lcm-operation-coordinate-old-vnf",
+}
+
+// NeedsCode is the first of those parameters that is there; empty for none.
+func (p AdditionalParams) NeedsCode() string {
+	for _, name := range code {
+		if _, given := p.Others[name]; given {
+			return name
+		}
+	}
+	return ""
 }
 
 // InstantiateRequest is InstantiateVnfRequest.

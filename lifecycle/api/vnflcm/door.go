@@ -195,11 +195,26 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	if in.FlavourID == "" {
 		return lifecycle.Instantiation{}, missing("flavourId")
 	}
+	if err := withoutCode(in.Params); err != nil {
+		return lifecycle.Instantiation{}, err
+	}
 	vim, err := vimOf(in.VIMs)
 	return lifecycle.Instantiation{
 		Flavour: in.FlavourID, Level: in.LevelID, VIM: vim,
 		Namespace: in.Params.Namespace, Files: in.Params.Files, Variables: in.Params.Variables, Params: c.Content,
 	}, err
+}
+
+// withoutCode refuses parameters that would have code of the package, or Helm, do the work: without
+// that the operation would do something else than was asked for.
+func withoutCode(p sol003.AdditionalParams) error {
+	if name := p.NeedsCode(); name != "" {
+		return &broker.Error{
+			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages and no Helm is run",
+			Remedy: "put manifests into the package, and name them in lcm-kubernetes-def-files",
+		}
+	}
+	return nil
 }
 
 // vimOf is the one VIM that a request names; empty for none. Credentials are for the registry.
@@ -259,6 +274,9 @@ func (s *server) changePackage(c *api.Call) (api.Answer, error) {
 	}
 	if in.VNFDID == "" {
 		return api.Answer{}, missing("vnfdId")
+	}
+	if err := withoutCode(in.Params); err != nil {
+		return api.Answer{}, err
 	}
 	if in.Params.Namespace != "" {
 		return api.Answer{}, broker.Invalid("additionalParams.namespace", "cannot be changed while the instance has resources")

@@ -212,6 +212,13 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/instantiate", `{}`, 400, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"x","accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"canary"}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"lcm-operation-user-data":"UserData/canary.py"}}`, 422, nil},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"lcm-operation-coordinate-new-vnf":"canary.py"}}`, 422, nil},
+		{
+			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"upgrade_type":"RollingUpdate","vdu_params":[{"vdu_id":"VDU1"}]}}`, 202,
+			lifecycle.PackageChange{VNFDID: "e"},
+		},
 		{"POST", one + "/scale", `{"type":"SCALE_OUT","aspectId":"front"}`, 202, lifecycle.Scaling{Aspect: "front", Steps: 1}},
 		{"POST", one + "/scale", `{"type":"SCALE_IN","aspectId":"front","numberOfSteps":2}`, 202, lifecycle.Scaling{Aspect: "front", Steps: -2}},
 		{"POST", one + "/scale", `{"type":"SCALE_IN","aspectId":"front","numberOfSteps":0}`, 422, nil},

@@ -1,0 +1,211 @@
+package csar_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/fakeobjects"
+)
+
+var alice = policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+
+// rig is the engine between a catalogue and a fake cluster: everything is real but the
+// broker, in whose place tokens are made that may do what a lease's rules say.
+type rig struct {
+	*lifecycle.Lifecycle
+	// hasty has the same instances, and waits for objects no longer than a moment.
+	hasty   *lifecycle.Lifecycle
+	t       *testing.T
+	catalog *catalog.Catalog
+	cluster *fakeobjects.Server
+	log     *bytes.Buffer
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, cluster: fakeobjects.New(t), log: &bytes.Buffer{}}
+	var mu sync.Mutex
+	log := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return r.log.Write(p)
+	}), nil))
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	policies, err := policy.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := &audit.Guard{Policy: policies, Sink: store, Now: time.Now, Reads: audit.NewReads(1), Log: log}
+	r.catalog = catalog.New(catalog.Options{Store: store, Guard: guard, Log: log, Terms: catalog.DefaultTerms()})
+	engine := func(patience time.Duration) *lifecycle.Lifecycle {
+		terms := lifecycle.DefaultTerms()
+		terms.Patience = patience
+		return lifecycle.New(lifecycle.Options{
+			Store: store, Leaser: lends{r.cluster}, Packages: packages{r.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: guard,
+			Delegates: &policy.Delegates{Now: time.Now}, Terms: terms, Log: log, Now: time.Now,
+			Egress: func(string) *egress.Rules {
+				rules := egress.Default()
+				rules.AllowLoopback = true
+				return rules
+			},
+		})
+	}
+	r.Lifecycle, r.hasty = engine(10*time.Minute), engine(time.Second)
+	return r
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// packages are the catalogue's, as the engine asks for them.
+type packages struct{ *catalog.Catalog }
+
+func (p packages) Use(ctx context.Context, who policy.Principal, vnfd string) (lifecycle.Package, error) {
+	return packageOf(p.Catalog.Use(ctx, who, vnfd))
+}
+
+func (p packages) Held(ctx context.Context, id string) (lifecycle.Package, error) {
+	return packageOf(p.Catalog.Held(ctx, id))
+}
+
+func packageOf(o catalog.Opened, err error) (lifecycle.Package, error) {
+	return lifecycle.Package{ID: o.ID, VNFD: o.VNFD, Product: lifecycle.Product{VNFDID: o.VNFDID, Name: o.ProductName}}, err
+}
+
+func (p packages) Manifests(ctx context.Context, id string, paths []string) ([]lifecycle.Manifest, error) {
+	held, err := p.Catalog.Held(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	files, err := p.Catalog.Manifests(ctx, held, paths)
+	var all []lifecycle.Manifest
+	for _, f := range files {
+		all = append(all, lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))})
+	}
+	return all, err
+}
+
+// lends makes a token for each lease.
+type lends struct{ cluster *fakeobjects.Server }
+
+func (l lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
+	if ref != "edge" {
+		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
+	}
+	return broker.VIM{ID: "edge", Name: "edge", Type: "kubernetes", Project: "core"}, nil
+}
+
+func (l lends) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	token := l.cluster.Allow(lifecycle.Grant{Rules: r.Rules, Namespaces: r.Namespaces, ClusterWide: r.ClusterWide})
+	id := uuid.NewString()
+	return broker.Lease{ID: id, Derived: true, ExpiresAt: time.Now().Add(r.TTL)}, clientconfig.Config{
+		Lease: id, Endpoint: l.cluster.URL, CACert: l.cluster.CA,
+		Credential: secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)},
+	}, nil
+}
+
+func (lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
+	return broker.Lease{Grade: broker.GradeNamespaces}, nil
+}
+
+func (lends) EndOperation(context.Context, string) error { return nil }
+
+// upload puts a package into the catalogue.
+func (r *rig) upload(f csar.Files) {
+	r.t.Helper()
+	if err := r.tryUpload(f); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) tryUpload(f csar.Files) error {
+	r.t.Helper()
+	p, err := r.catalog.Create(r.t.Context(), alice, "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, err = r.catalog.Upload(r.t.Context(), alice, catalog.Ref{ID: p.ID}, bytes.NewReader(f.Zip(r.t)))
+	return err
+}
+
+// made makes an instance of a package.
+func (r *rig) made(vnfd string) string {
+	r.t.Helper()
+	i, err := r.CreateInstance(r.t.Context(), alice, lifecycle.NewInstance{VNFDID: vnfd, Name: "edge"})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return i.ID
+}
+
+// ends works an operation until it has come to an end, and fails unless that is the one
+// that is wanted.
+func (r *rig) ends(want lifecycle.OperationState, o lifecycle.Operation, err error) lifecycle.Operation {
+	r.t.Helper()
+	return r.endsBy(r.Lifecycle, want, o, err)
+}
+
+func (r *rig) endsBy(l *lifecycle.Lifecycle, want lifecycle.OperationState, o lifecycle.Operation, err error) lifecycle.Operation {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for o.State.Working() {
+		did := l.Work(r.t.Context(), o.ID)
+		if o, err = l.Operation(r.t.Context(), alice, o.ID); err != nil {
+			r.t.Fatal(err)
+		}
+		if did != nil && r.t.Context().Err() != nil {
+			r.t.Fatal(did)
+		}
+	}
+	if o.State != want {
+		r.t.Fatalf("%s ended %s (%+v), want %s", o.Type, o.State, o.Failure, want)
+	}
+	return o
+}
+
+// names are the objects of a namespace that are not pods of a Deployment, as PLURAL/NAME.
+func (r *rig) names(namespace string) string {
+	var all []string
+	for _, p := range r.cluster.Paths() {
+		if _, rest, ok := strings.Cut(p, "/namespaces/"+namespace+"/"); ok && !strings.HasPrefix(rest, "pods/edge-web-") {
+			all = append(all, rest)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// pods counts those of a Deployment.
+func (r *rig) pods(namespace, of string) (n int) {
+	for _, p := range r.cluster.Paths() {
+		if strings.HasPrefix(p, "/api/v1/namespaces/"+namespace+"/pods/"+of+"-") {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,186 @@
+package csar_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/csar"
+)
+
+// named are the manifests that requests name.
+var named = []string{
+	"Files/kubernetes/config.yaml", "Files/kubernetes/service_secret.yaml", "Files/kubernetes/deployment.yaml", "Files/kubernetes/pod.yaml",
+}
+
+func (r *rig) instantiate(vnfd string, how lifecycle.Instantiation) (string, lifecycle.Operation, error) {
+	r.t.Helper()
+	id := r.made(vnfd)
+	how.VIM = "edge"
+	o, err := r.Instantiate(r.t.Context(), alice, id, how)
+	return id, o, err
+}
+
+// TestTackersPackage: a package as Tacker's users have it runs as it is.
+func TestTackersPackage(t *testing.T) {
+	r := newRig(t)
+	r.upload(csar.Tacker())
+
+	id, o, err := r.instantiate(csar.TackerVNFD, lifecycle.Instantiation{Flavour: "simple", Namespace: "edge", Files: named})
+	r.ends(lifecycle.Completed, o, err)
+	const all = "deployments/edge-web configmaps/edge-pages pods/edge-probe secrets/edge-login services/edge-web"
+	if got := r.names("edge"); !sameWords(got, all) {
+		t.Errorf("in namespace edge there is %s, want %s", got, all)
+	}
+	if got := r.names("default"); got != "" {
+		t.Errorf("in namespace default there is %s", got)
+	}
+	if n := r.pods("edge", "edge-web"); n != 1 {
+		t.Errorf("level_1 has %d web servers, want 1: the level decides, and not the manifest", n)
+	}
+
+	o, err = r.Scale(t.Context(), alice, id, lifecycle.Scaling{Aspect: "web_aspect", Steps: 2})
+	r.ends(lifecycle.Completed, o, err)
+	if n := r.pods("edge", "edge-web"); n != 3 {
+		t.Errorf("scaled out by two there are %d web servers, want 3", n)
+	}
+	if _, err := r.Scale(t.Context(), alice, id, lifecycle.Scaling{Aspect: "web_aspect", Steps: 1}); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("scaling beyond the level: %v", err)
+	}
+	i, err := r.Instance(t.Context(), alice, id)
+	if err != nil || len(i.Shape.VNFCs) != 4 {
+		t.Errorf("the instance has the VNFCs %+v, %v, want 3 web servers and the probe", i.Shape.VNFCs, err)
+	}
+	for _, c := range i.Shape.VNFCs {
+		if vdu := map[bool]string{true: "edge-probe", false: "edge-web"}[c.Name == "edge-probe"]; c.VDU != vdu {
+			t.Errorf("%s is a VNFC of %s, want %s", c.Name, c.VDU, vdu)
+		}
+	}
+
+	o, err = r.Terminate(t.Context(), alice, id, nil)
+	r.ends(lifecycle.Completed, o, err)
+	if got := r.names("edge"); got != "" || r.pods("edge", "edge-web") != 0 {
+		t.Errorf("after terminate there is %s", got)
+	}
+	if strings.Contains(r.log.String(), "Y2FuYXJ5") {
+		t.Error("the log has the package's secret")
+	}
+}
+
+func sameWords(a, b string) bool {
+	count := map[string]int{}
+	for _, w := range strings.Fields(a) {
+		count[w]++
+	}
+	for _, w := range strings.Fields(b) {
+		count[w]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// TestTackersLevelsAndFlavours: what the descriptor says decides on the number of instances.
+func TestTackersLevelsAndFlavours(t *testing.T) {
+	r := newRig(t)
+	r.upload(csar.Tacker())
+	web := []string{"Files/kubernetes/deployment.yaml"}
+	for _, c := range []struct {
+		flavour, level string
+		want, scaled   int
+	}{
+		{"simple", "level_1", 1, 2},
+		{"simple", "level_2", 3, 0},
+		{"complex", "", 1, 3},
+	} {
+		id, o, err := r.instantiate(csar.TackerVNFD, lifecycle.Instantiation{Flavour: c.flavour, Level: c.level, Files: web})
+		r.ends(lifecycle.Completed, o, err)
+		if n := r.pods("default", "edge-web"); n != c.want {
+			t.Errorf("%s %s has %d instances, want %d", c.flavour, c.level, n, c.want)
+		}
+		if c.scaled > 0 {
+			o, err = r.Scale(t.Context(), alice, id, lifecycle.Scaling{Aspect: "web_aspect", Steps: 1})
+			r.ends(lifecycle.Completed, o, err)
+			if n := r.pods("default", "edge-web"); n != c.scaled {
+				t.Errorf("%s %s scaled out has %d instances, want %d", c.flavour, c.level, n, c.scaled)
+			}
+		}
+		o, err = r.Terminate(t.Context(), alice, id, nil)
+		r.ends(lifecycle.Completed, o, err)
+	}
+	for _, how := range []lifecycle.Instantiation{{Flavour: "vdumap"}, {Flavour: "simple", Level: "level_3"}} {
+		if _, _, err := r.instantiate(csar.TackerVNFD, how); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("%+v: %v, want what is invalid", how, err)
+		}
+	}
+}
+
+// TestTackersPackagesThatDoNotRun: each is refused with its reason, before anything is made.
+func TestTackersPackagesThatDoNotRun(t *testing.T) {
+	r := newRig(t)
+	vnfd := func(id string, more csar.Files) csar.Files {
+		f := csar.Tacker()
+		for name, text := range f {
+			f[name] = strings.ReplaceAll(text, csar.TackerVNFD, id)
+		}
+		return f.With(more)
+	}
+	simple := csar.Tacker()["Definitions/edge_df_simple.yaml"]
+	for id, c := range map[string]struct {
+		more  csar.Files
+		files []string
+		want  string
+	}{
+		"scripted": {csar.Files{"Definitions/edge_df_simple.yaml": strings.Replace(simple, "instantiate_start: noop",
+			"instantiate_end: {implementation: mgmt-driver}", 1)}, named, "instantiate_end"},
+		"chart in files":   {csar.Files{"Files/kubernetes/web/Chart.yaml": "name: web", "Files/kubernetes/web/templates/web.yaml": "{{ . }}"}, nil, "Helm chart"},
+		"chart named":      {csar.Files{"Files/kubernetes/web-0.1.0.tgz": "\x1f\x8b"}, []string{"Files/kubernetes/web-0.1.0.tgz"}, "Helm chart"},
+		"missing":          {nil, []string{"Files/kubernetes/none.yaml"}, "not in the package"},
+		"elsewhere":        {nil, []string{"http://example.org/deployment.yaml"}, "not in the package"},
+		"answer":           {nil, []string{"Files/kubernetes/token-review.yaml"}, "TokenReview"},
+		"two namespaces":   {csar.Files{"Files/kubernetes/pod.yaml": strings.Replace(csar.Tacker()["Files/kubernetes/pod.yaml"], "namespace: default", "namespace: other", 1)}, named, "namespace other"},
+		"bound to default": {csar.Files{"Files/kubernetes/pod.yaml": bound}, named, "subject"},
+	} {
+		t.Run(id, func(t *testing.T) {
+			if err := r.tryUpload(vnfd(id, c.more)); err != nil {
+				t.Fatal(err)
+			}
+			i, err := r.CreateInstance(t.Context(), alice, lifecycle.NewInstance{VNFDID: id})
+			var o lifecycle.Operation
+			if err == nil {
+				o, err = r.Instantiate(t.Context(), alice, i.ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge", Namespace: "edge", Files: c.files})
+			}
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else if o = r.ends(lifecycle.RolledBack, o, nil); o.Failure != nil {
+				got = o.Failure.Detail
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("the reason is %q, want %q in it", got, c.want)
+			}
+			if calls := r.cluster.Calls(); len(calls) > 0 {
+				t.Errorf("the cluster was changed: %v", calls)
+			}
+		})
+	}
+}
+
+// bound binds an account of the package by the namespace that its manifests name.
+const bound = `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: edge, namespace: default}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: edge, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: edge}
+subjects:
+- {kind: ServiceAccount, name: edge, namespace: default}
+`
