@@ -64,7 +64,7 @@ var house = map[string][]string{
 	"lifecycle/api/vnflcm":    {"broker", "broker/api", "broker/api/codec", "lifecycle", "lifecycle/api/sol003", "lifecycle/api/sol013", "policy"},
 	"lifecycle/api/sol013":    {"broker", "broker/api", "broker/api/codec", "broker/api/v1"},
 	"lifecycle":               {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/onboard":       {"broker", "broker/clientconfig", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},
+	"lifecycle/onboard":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},
 	"lifecycle/api/vnfpkgm":   {"broker", "broker/api", "broker/api/codec", "lifecycle/api/sol013", "lifecycle/catalog", "lifecycle/vnfpkg", "policy"},
 	"lifecycle/catalog":       {"broker", "broker/failpoint", "lifecycle/vnfpkg", "policy", "policy/audit"},
 	"lifecycle/vnfpkg":        {},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -35,8 +36,8 @@ var errChanged = errors.New("the settings have changed")
 func (o *Onboarding) follow(ctx context.Context, vim string) error {
 	for {
 		m, err := o.store.Management(ctx, vim)
-		if errors.Is(err, broker.ErrNotFound) {
-			return nil
+		if errors.Is(err, broker.ErrNotFound) { // perhaps since a process died that watched it
+			return o.endLeases(ctx, vim)
 		}
 		if err != nil {
 			return err
@@ -61,19 +62,18 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 		return fmt.Errorf("looking up the management cluster: %w", err)
 	}
 	w := o.newWatcher(m, v)
-	// A process that had this job before and died, or is stopped, left a lease: it ends now,
-	// so that nobody reads the management cluster with it any more.
-	if _, err := o.broker.RevokeLeases(ctx, w.self, broker.LeaseSelector{VIM: m.VIM, Operation: w.operation}); err != nil {
-		return fmt.Errorf("ending earlier leases on the management cluster: %w", err)
+	if err := o.endLeases(ctx, m.VIM); err != nil {
+		return err
 	}
 	lease, err := w.lease(ctx)
 	if err != nil {
 		return fmt.Errorf("taking a lease on the management cluster: %w", err)
 	}
+	failpoint.At("onboard.leased")
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepLimit)
 		defer cancel()
-		if _, err := o.broker.RevokeLeases(end, w.self, broker.LeaseSelector{VIM: m.VIM, Operation: w.operation}); err != nil {
+		if err := o.endLeases(end, m.VIM); err != nil {
 			o.log.WarnContext(ctx, "the lease on a management cluster is left to expire", "vim", m.VIM, "error", err)
 		}
 	}()
@@ -93,13 +93,28 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	return group.Wait()
 }
 
+// endLeases ends the leases on a management cluster. A process that had the job before and
+// died, or is stopped, left one: nobody is to read the management cluster with it any more.
+func (o *Onboarding) endLeases(ctx context.Context, vim string) error {
+	v, err := o.broker.VIM(ctx, self(""), vim)
+	if err == nil {
+		_, err = o.broker.RevokeLeases(ctx, self(v.Project), broker.LeaseSelector{VIM: vim, Operation: operation(vim)})
+	}
+	if err != nil && !errors.Is(err, broker.ErrNotFound) {
+		return fmt.Errorf("ending leases on the management cluster: %w", err)
+	}
+	return nil
+}
+
+// operation is that of the leases on a management cluster.
+func operation(vim string) string { return "onboard:" + vim }
+
 // watcher follows the clusters of one management cluster.
 type watcher struct {
 	*Onboarding
-	self      policy.Principal
-	operation string
-	vim       broker.VIM
-	queue     *queue
+	self  policy.Principal
+	vim   broker.VIM
+	queue *queue
 
 	mu     sync.Mutex
 	m      Management
@@ -117,7 +132,7 @@ type watcher struct {
 
 func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 	return &watcher{
-		Onboarding: o, self: self(v.Project), operation: "onboard:" + m.VIM, vim: v, m: m, queue: newQueue(o.now),
+		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.now),
 		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, rows: map[key]map[string]Cluster{},
 		vims: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
 	}
@@ -127,7 +142,7 @@ func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
 	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
 		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.Rules(), Namespaces: w.m.Namespaces,
-		Format: clientconfig.JSON, Purpose: purpose, Operation: w.operation,
+		Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
 	})
 	if err == nil {
 		w.use(config)

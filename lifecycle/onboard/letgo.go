@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -68,6 +69,7 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 		return 0, err
 	}
 	w.forgetMissing(c.ID)
+	failpoint.At("onboard.retiring")
 	return w.retire(ctx, c)
 }
 
@@ -157,6 +159,7 @@ func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) 
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {
 		return w.fail(ctx, c, ReasonDraining, "its VIM is not deleted yet: "+message(err))
 	}
+	failpoint.At("onboard.vim-deleted")
 	_, err = w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.Attempts = StateRetired, "", "", 0 })
 	return 0, err
 }

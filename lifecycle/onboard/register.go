@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
 // register makes a VIM of a cluster as soon as it can be one.
@@ -34,10 +35,12 @@ func (w *watcher) register(ctx context.Context, c Cluster, s Seen) (time.Duratio
 	if err != nil {
 		return 0, err
 	}
+	failpoint.At("onboard.registering")
 	v, err := w.registerVIM(ctx, &c, s, got)
 	if err != nil {
 		return w.notRegistered(ctx, c, err)
 	}
+	failpoint.At("onboard.vim-registered")
 	w.remember(v)
 	first, adopted := c.RegisteredAt.IsZero(), c.Secret
 	c, err = w.move(ctx, c, func(c *Cluster) {
@@ -145,6 +148,7 @@ func (w *watcher) admit(ctx context.Context, c *Cluster, system string) error {
 	if errors.As(err, &e) && errors.Is(e, broker.ErrExists) {
 		return errTaken
 	}
+	failpoint.At("onboard.admitted")
 	if err == nil {
 		secret := c.Secret
 		*c = stored

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -116,6 +117,7 @@ func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
 	if err := w.store.AddCluster(ctx, c, act.Done(audit.DetailNew+"state", string(c.State))); err != nil {
 		return c, err
 	}
+	failpoint.At("onboard.added")
 	w.keep(c)
 	return c, nil
 }

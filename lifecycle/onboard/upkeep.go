@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
 // Why no new lease is issued on a VIM while its cluster is so. What somebody else has
@@ -123,6 +124,7 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 		again, failed := w.fail(ctx, c, why, "a new credential is not adopted: "+message(err))
 		return c, again, failed
 	}
+	failpoint.At("onboard.vim-rotated")
 	w.remember(changed)
 	*v = changed
 	c, err = w.move(ctx, c, func(c *Cluster) {

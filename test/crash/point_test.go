@@ -16,7 +16,7 @@ import (
 )
 
 // deaths says in which flows the server is killed at which failpoint. Every
-// failpoint of the source is here, or in cloudDeaths, swept or execDeaths.
+// failpoint of the source is here, or in cloudDeaths, onboardDeaths, swept or execDeaths.
 var deaths = map[string][]scenario{
 	"register.intent":    {registering},
 	"register.checked":   {registering},
@@ -130,7 +130,7 @@ var elsewhere = map[string]string{
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {

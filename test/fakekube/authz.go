@@ -24,8 +24,8 @@ func (d Denial) matches(c call) bool {
 		(d.Resource == "" || d.Resource == c.what()) && (d.Namespace == "" || d.Namespace == c.namespace)
 }
 
-// public paths answer anyone, and everyone may ask who they are.
-var public = regexp.MustCompile(`^/(version|healthz|livez|readyz)/?$`)
+// public paths answer anyone: what is served is among them, and everyone may ask who they are.
+var public = regexp.MustCompile(`^/(version|healthz|livez|readyz|apis/cluster\.x-k8s\.io)/?$`)
 
 // allowed decides as RBAC does, after the denials. The caller holds s.mu.
 func (s *Server) allowed(u user, c call) bool {

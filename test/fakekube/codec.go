@@ -38,7 +38,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, answer any, gv sc
 	media, body := "application/json", &bytes.Buffer{}
 	o, isObject := answer.(runtime.Object)
 	var err error
-	if isObject {
+	if _, ok := answer.(runtime.Unstructured); isObject && !ok {
 		info := negotiate(r)
 		media = info.MediaType
 		// A copy: encoding sets the object's kind for a while, and others read it.

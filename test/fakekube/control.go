@@ -55,7 +55,7 @@ func (s *Server) Delete(plural, namespace, name string) bool {
 	defer s.mu.Unlock()
 	k := key{plural, namespace, name}
 	_, ok := s.objects[k]
-	delete(s.objects, k)
+	s.drop(k)
 	return ok
 }
 

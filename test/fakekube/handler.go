@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -26,6 +28,10 @@ const maxBody = 3 << 20
 
 // serve answers as an API server does, in JSON or protobuf as asked for.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if c := parseCall(r); c.verb == "watch" && c.isResource() {
+		s.watch(w, r, c)
+		return
+	}
 	status, answer, gv, err := s.answer(r)
 	if err != nil {
 		var known apierrors.APIStatus
@@ -63,6 +69,10 @@ func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.Grou
 		switch {
 		case c.path == "/version" || c.path == "/version/":
 			return http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.opts.Version, Platform: "linux/amd64"}, gv, nil
+		case c.path == "/apis/"+clusterGroup && len(s.opts.ClusterAPI) > 0:
+			return http.StatusOK, s.clusterVersions(), gv, nil
+		case c.path == "/apis/"+clusterGroup:
+			return fail(notServed())
 		case public.MatchString(c.path):
 			return http.StatusOK, []byte("ok"), gv, nil
 		}
@@ -81,8 +91,10 @@ func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.Grou
 		}
 		answer, err = s.requestToken(c.namespace, c.name, req)
 		return http.StatusCreated, answer, authenticationv1.SchemeGroupVersion, err
-	case c.subresource != "":
+	case c.subresource != "", res.Group == clusterGroup && !slices.Contains(s.opts.ClusterAPI, res.Version):
 		return fail(notServed())
+	case res.Group == clusterGroup && c.verb != "get" && c.verb != "list":
+		return fail(apierrors.NewMethodNotSupported(c.GroupResource(), c.verb))
 	}
 	namespace := c.namespace
 	if !res.namespaced {
@@ -94,13 +106,16 @@ func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.Grou
 		return http.StatusOK, answer, gv, err
 	case "list":
 		opts := metav1.ListOptions{}
-		if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), gv, &opts); err != nil {
+		if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), schema.GroupVersion{Version: "v1"}, &opts); err != nil {
 			return fail(apierrors.NewBadRequest(err.Error()))
 		}
-		if opts.Watch || opts.FieldSelector != "" {
-			return fail(apierrors.NewBadRequest("the fake neither watches nor selects by field"))
+		if opts.FieldSelector != "" {
+			return fail(apierrors.NewBadRequest("the fake does not select by field"))
 		}
 		answer, err = s.list(res, namespace, opts)
+		if err == nil && partial(r) {
+			answer, err = metadataOf(answer.(runtime.Object))
+		}
 		return http.StatusOK, answer, gv, err
 	case "create", "update":
 		o, err := s.fresh(res)

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -115,7 +116,7 @@ func (s *Server) update(r resource, namespace, name string, o object) (object, e
 		return nil, err
 	}
 	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
-		delete(s.objects, key{r.Resource, namespace, name})
+		s.drop(key{r.Resource, namespace, name})
 		return o, nil
 	}
 	return s.put(r, namespace, o), nil
@@ -145,12 +146,12 @@ func (s *Server) remove(r resource, namespace, name string, opts *metav1.DeleteO
 		}
 		return o, false, nil
 	}
-	delete(s.objects, key{r.Resource, namespace, name})
+	s.drop(key{r.Resource, namespace, name})
 	if r == resources[0] {
 		// A real cluster empties a namespace in its own time; the fake at once.
 		for k := range s.objects {
 			if k.namespace == name {
-				delete(s.objects, k)
+				s.drop(k)
 			}
 		}
 	}
@@ -180,9 +181,11 @@ func (s *Server) list(r resource, namespace string, opts metav1.ListOptions) (ru
 	if opts.Limit > 0 && int64(len(found)) > opts.Limit {
 		page = found[:opts.Limit]
 	}
-	list, err := scheme.Scheme.New(r.GroupVersion().WithKind(r.kind + "List"))
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+	list := runtime.Object(&unstructured.UnstructuredList{})
+	if r.Group != clusterGroup {
+		if list, err = scheme.Scheme.New(r.GroupVersion().WithKind(r.kind + "List")); err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
 	}
 	items := make([]runtime.Object, 0, len(page))
 	for _, k := range page {
@@ -209,8 +212,19 @@ func (s *Server) put(r resource, namespace string, o object) object {
 	s.revision++
 	o.SetResourceVersion(strconv.FormatInt(s.revision, 10))
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	s.objects[key{r.Resource, namespace, o.GetName()}] = o
+	k := key{r.Resource, namespace, o.GetName()}
+	s.tell(k, s.objects[k], o)
+	s.objects[k] = o
 	return o
+}
+
+// drop removes an object, if it is there.
+func (s *Server) drop(k key) {
+	if o, ok := s.objects[k]; ok {
+		delete(s.objects, k)
+		s.revision++
+		s.tell(k, o, nil)
+	}
 }
 
 // validate checks names and labels as an API server does for every kind.

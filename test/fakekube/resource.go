@@ -29,6 +29,8 @@ var resources = []resource{
 	rbac("clusterrolebindings", "ClusterRoleBinding", false),
 	rbac("roles", "Role", true),
 	rbac("rolebindings", "RoleBinding", true),
+	capi("v1beta2"),
+	capi("v1beta1"),
 }
 
 func core(plural, kind string, namespaced bool) resource {
@@ -37,6 +39,10 @@ func core(plural, kind string, namespaced bool) resource {
 
 func rbac(plural, kind string, namespaced bool) resource {
 	return resource{schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: plural}, kind, namespaced}
+}
+
+func capi(version string) resource {
+	return resource{schema.GroupVersionResource{Group: clusterGroup, Version: version, Resource: "clusters"}, "Cluster", true}
 }
 
 func (r resource) gvk() schema.GroupVersionKind { return r.GroupVersion().WithKind(r.kind) }
@@ -112,7 +118,9 @@ func parseCall(r *http.Request) call {
 	if gvr == resources[0].GroupVersionResource {
 		c.namespace = c.name // RBAC sees a namespace as being in itself
 	}
-	c.verb = verbOf(r.Method, c.name)
+	if c.verb = verbOf(r.Method, c.name); c.verb == "list" && r.URL.Query().Get("watch") == "true" {
+		c.verb = "watch"
+	}
 	return c
 }
 

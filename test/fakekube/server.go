@@ -3,9 +3,12 @@
 // memory, issues tokens that die as real ones do, decides by RBAC, and can be
 // told to fail in every way that a network and a server can.
 //
-// What it does not do: watches, server-side apply, field selectors, admission,
-// controllers (roles are not aggregated, namespaces are emptied at once), and
-// the check that nobody grants more than they have.
+// Told to, it serves Cluster API's Cluster objects as well, which only a test writes
+// ([Server.PutCluster]): it is a management cluster then.
+//
+// What it does not do: watches of other kinds than secrets and clusters, server-side
+// apply, field selectors, admission, controllers (roles are not aggregated, namespaces are
+// emptied at once), and the check that nobody grants more than they have.
 package fakekube
 
 import (
@@ -36,6 +39,9 @@ type Options struct {
 	Version string
 	// Addr is where to listen; empty means a free port on loopback.
 	Addr string
+	// ClusterAPI are the versions of cluster.x-k8s.io that it serves; none means that it is
+	// no management cluster.
+	ClusterAPI []string
 }
 
 // Server is a running fake. Its methods are safe for concurrent use.
@@ -59,6 +65,9 @@ type Server struct {
 	issued   []claims
 	cache    map[[sha256.Size]byte]time.Time // token digest: taken unseen until then
 	denials  []Denial
+	events   []event       // what watches show, oldest first
+	forgot   int64         // the revision up to which there are no events any more
+	news     chan struct{} // closed when there is a new event
 }
 
 // New starts a server for one test, and stops it when that ends.
@@ -86,7 +95,7 @@ func Start(o Options) (*Server, error) {
 	s := &Server{
 		Server:   fake.Server{Addr: o.Addr, HTTP2: true},
 		Username: "fakekube-basic", Password: random(), opts: o, key: []byte(random()),
-		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{},
+		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, news: make(chan struct{}),
 	}
 	s.Opening, s.Refuse = `{"kind":"List","apiVersion":"v1","items":[`, refuse
 	if err := s.seed(); err != nil {
