@@ -46,7 +46,7 @@ func (b *Broker) AuditUnanchored(ctx context.Context) (time.Duration, error) {
 	if !b.notary.Anchors() {
 		return 0, nil
 	}
-	size, err := b.notary.Anchored(ctx)
+	size, _, err := b.notary.Anchored(ctx)
 	if err != nil {
 		return 0, err
 	}

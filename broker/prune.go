@@ -2,18 +2,17 @@ package broker
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 // Keep says how long the past is kept; zero keeps it for ever.
 type Keep struct {
 	// Audit is the least age of an audit entry that is removed. It also lies behind a
-	// signed checkpoint of the log, and has been delivered to every sink.
+	// signed checkpoint of the log that every anchor has, and was delivered to every sink.
 	Audit time.Duration
 	// Leases is how long a lease is kept that has ended, and whose credential is dead.
 	Leases time.Duration
@@ -31,7 +30,8 @@ type Pruner interface {
 	PruneJobs(ctx context.Context, before time.Time, limit int) (int, error)
 	// PruneEntries removes the audit entries up to upTo, and up to the first that was not
 	// written before a time, and says how many. The entry records it, with the last that
-	// was removed. It fails where upTo is not behind a checkpoint.
+	// was removed. It fails where upTo is not behind a signed checkpoint; of anchors the
+	// store knows nothing.
 	PruneEntries(ctx context.Context, before time.Time, upTo int64, limit int, e audit.Entry) (int, error)
 	// Horizon is the last audit entry that was removed; 0: none was. The tree of the log
 	// holds them all the same.
@@ -88,6 +88,9 @@ func (b *Broker) Prune(ctx context.Context) error {
 				}
 				return err
 			}
+			if n > 0 {
+				failpoint.At("prune.removed")
+			}
 		}
 	}
 	return nil
@@ -101,13 +104,17 @@ func (b *Broker) pruneEntries(ctx context.Context, before time.Time) (int, error
 	return b.store.PruneEntries(ctx, before, upTo, pruneAtOnce, b.pruned(audit.KindServer, before))
 }
 
-// prunableUpTo is the last audit entry that lies behind a signed checkpoint and was delivered to
-// every sink, and what keeps it from being a later one.
+// prunableUpTo is the last audit entry that lies behind a signed checkpoint which every anchor has,
+// and that was delivered to every sink, and what keeps it from being a later one.
 func (b *Broker) prunableUpTo(ctx context.Context) (upTo int64, held string, err error) {
-	if upTo, err = b.AuditAnchored(ctx); err != nil {
+	upTo, anchor, err := b.notary.Anchored(ctx)
+	if err != nil {
 		return 0, "", err
 	}
 	held = "the last signed checkpoint"
+	if anchor != "" {
+		held = "the audit anchor " + anchor
+	}
 	sinks, err := b.courier.Statuses(ctx)
 	if err != nil {
 		return 0, "", err
@@ -162,14 +169,4 @@ func (b *Broker) Retention(ctx context.Context, p policy.Principal) (Past, error
 		Leases: before(past.Keep.Leases), Jobs: before(past.Keep.Jobs), Entries: before(past.Keep.Audit), UpTo: past.UpTo,
 	}, countAtMost)
 	return past, err
-}
-
-// AuditAnchored is how many entries the log had at the last checkpoint that was signed; 0
-// before the first.
-func (b *Broker) AuditAnchored(ctx context.Context) (int64, error) {
-	last, err := b.store.LastCheckpoint(ctx)
-	if errors.Is(err, notary.ErrNone) {
-		return 0, nil
-	}
-	return last.Size, err
 }

@@ -133,6 +133,38 @@ func TestThePastIsRemoved(t *testing.T) {
 	}
 }
 
+// Where the log has anchors, entries are removed only behind what all of them have.
+func TestThePastIsRemovedBehindAnchors(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	to := &deafSink{deaf: true}
+	options := b.options
+	options.Anchors = []notary.Anchor{{Name: "good", Outlet: goodSink{}}, {Name: "witness", Outlet: to}}
+	options.Terms.Keep = broker.Keep{Audit: 24 * time.Hour}
+	b.Broker = mustNew(t, options)
+	b.mustRegister(alice, "edge1")
+	b.clock.Add(48 * time.Hour)
+	horizon := func(held string) int64 {
+		t.Helper()
+		b.pass("prune")
+		past, err := b.Retention(t.Context(), root)
+		if err != nil || past.Held != held {
+			t.Errorf("Retention = %+v, %v, want it held by %s", past, err, held)
+		}
+		return past.Horizon
+	}
+	if err := b.SignAudit(t.Context()); err == nil {
+		t.Error("SignAudit says nothing of an anchor that failed")
+	}
+	if got := horizon("the audit anchor witness"); got != 0 {
+		t.Errorf("entries up to %d were removed that an anchor does not have", got)
+	}
+	to.deaf = false
+	b.pass("sign-audit")
+	if got := horizon("the last signed checkpoint"); got == 0 {
+		t.Error("nothing was removed once every anchor had it")
+	}
+}
+
 // An anchor that gets no checkpoints raises an alarm, and is named to who asks.
 func TestAnAnchorThatFailsRaisesAnAlarm(t *testing.T) {
 	b := newBench(t, benchOptions{})

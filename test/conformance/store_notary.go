@@ -227,8 +227,8 @@ func anchors(t *testing.T, st storeTest) {
 	if err := n.Anchor(s.ctx); err == nil || !strings.Contains(err.Error(), "anchor bad: it is full") {
 		t.Errorf("Anchor where one fails = %v, want its name and why", err)
 	}
-	if size, err := n.Anchored(s.ctx); err != nil || size != 0 {
-		t.Errorf("Anchored = %d, %v, want 0: one anchor has nothing", size, err)
+	if size, by, err := n.Anchored(s.ctx); err != nil || size != 0 || by != "bad" {
+		t.Errorf("Anchored = %d, %q, %v, want 0: one anchor has nothing", size, by, err)
 	}
 	last := s.sign(t, n)
 	if all, err := n.AnchorStatuses(s.ctx); err != nil || len(all) != 2 || all[0].Behind == 0 || all[1].Behind != last.Size || all[1].Fault == "" {
@@ -240,8 +240,8 @@ func anchors(t *testing.T, st storeTest) {
 			t.Errorf("Anchor = %v", err)
 		}
 	}
-	if size, err := n.Anchored(s.ctx); err != nil || size != last.Size {
-		t.Errorf("Anchored = %d, %v, want %d", size, err, last.Size)
+	if size, by, err := n.Anchored(s.ctx); err != nil || size != last.Size || by != "" {
+		t.Errorf("Anchored = %d, %q, %v, want %d", size, by, err, last.Size)
 	}
 	if len(good.lines) != 2 || len(bad.lines) != 1 {
 		t.Fatalf("the anchors got %d and %d lines, want 2 and 1", len(good.lines), len(bad.lines))
@@ -256,7 +256,7 @@ func anchors(t *testing.T, st storeTest) {
 	if err := s.SetAnchoring(s.ctx, notary.Anchoring{Anchor: "good", Size: 1, Time: epoch}); err != nil {
 		t.Errorf("SetAnchoring of a smaller size = %v", err)
 	}
-	if size, err := n.Anchored(s.ctx); err != nil || size != last.Size {
+	if size, _, err := n.Anchored(s.ctx); err != nil || size != last.Size {
 		t.Errorf("Anchored = %d, %v after an older anchoring was stored", size, err)
 	}
 }

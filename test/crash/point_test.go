@@ -70,6 +70,8 @@ var deaths = map[string][]scenario{
 	"audit.key-switched":      {rotatingAuditKey},
 	"audit.key-dropped":       {settlingAnAuditKey},
 
+	"prune.removed": {pruning},
+
 	"package.intent":     {uploading, uploadingInVain},
 	"package.chunk":      {uploading, uploadingInVain},
 	"package.received":   {uploading, uploadingInVain},

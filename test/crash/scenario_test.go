@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
 )
 
@@ -350,6 +355,32 @@ var (
 		after:   func(s *scene) { _ = awaitLonger(s) },
 	}
 
+	// pruning removes a job and the beginning of the audit log, each in a write of its own.
+	pruning = scenario{
+		name:    "remove the past",
+		starts:  true,
+		prepare: (*scene).growOld,
+		act: func(s *scene) (err error) {
+			eventually(s.t, "old audit entries are removed", func() error {
+				var r v1.Retention
+				if r, err = s.Retention(s.ctx()); err == nil && r.Horizon != oldEntries {
+					return fmt.Errorf("they are up to %d", r.Horizon)
+				}
+				return nil
+			})
+			return err
+		},
+		after: func(s *scene) {
+			eventually(s.t, "what is old is removed", func() error {
+				r, err := s.Retention(s.ctx())
+				if err == nil && (r.Horizon != oldEntries || r.Jobs != 0) {
+					err = fmt.Errorf("%d entries and not %d jobs", r.Horizon, r.Jobs)
+				}
+				return err
+			})
+		},
+	}
+
 	rotatingAuditKey = scenario{
 		name:    "rotate the key that signs the audit log",
 		prepare: func(*scene) {},
@@ -426,6 +457,44 @@ func issuingOne(name string, change func(*v1.LeaseRequest)) scenario {
 				s.handedOut(again)
 			}
 		},
+	}
+}
+
+// oldEntries is how many entries begin a log that is old.
+const oldEntries = 3
+
+// growOld puts in the place of what there is an audit log that begins six years ago, and is signed;
+// and a job that was done long ago. No server is left running.
+func (s *scene) growOld() {
+	s.t.Helper()
+	s.stop()
+	if err := os.RemoveAll(s.dir); err != nil {
+		s.t.Fatal(err)
+	}
+	file := filepath.Join(s.dir, "vimbroker.db")
+	store, err := sqlite.Open(s.ctx(), sqlite.Options{Path: file})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for range oldEntries {
+		e := audit.Entry{Time: time.Now().AddDate(-6, 0, 0), Principal: "alice", Action: policy.VIMRegister, Kind: policy.KindVIM, Outcome: audit.Denied}
+		if err := store.Append(s.ctx(), e); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.server = launch(s.t, s.dir, "audit.checkpoint-stored")
+	s.servers = append(s.servers, s.server)
+	s.wantKilled()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(s.ctx(), `INSERT INTO jobs (kind, subject, wanted, done, fence, failures, due_at) VALUES ('none', 'none', 1, 1, 0, 0, 1)`); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

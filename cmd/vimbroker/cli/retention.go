@@ -18,9 +18,9 @@ func (p *program) retentionCommand() *cobra.Command {
 that are done, and how many of each it removes next. Nothing is removed by this
 command: the server does it by itself, a little at a time.
 
-Audit entries are removed only behind a signed checkpoint of the log and when
-they were delivered to every sink. The hashes that prove the log stay. You
-need the right to read every project's entries.`,
+Audit entries are removed only behind a signed checkpoint of the log that every
+anchor has, and when they were delivered to every sink. The hashes that prove
+the log stay. You need the right to read every project's entries.`,
 		Example: "  vimbroker retention",
 		Args:    console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {

@@ -131,18 +131,21 @@ func (n *Notary) AnchorStatuses(ctx context.Context) ([]AnchorStatus, error) {
 	return all, nil
 }
 
-// Anchored is the size of the log that is signed, and that every anchor has; zero if nothing is.
-func (n *Notary) Anchored(ctx context.Context) (int64, error) {
+// Anchored is how many entries a signed checkpoint covers that every anchor has; where there are no
+// anchors, the last that was signed. By is the anchor that keeps it from being more.
+func (n *Notary) Anchored(ctx context.Context) (size int64, by string, err error) {
 	last, err := n.last(ctx)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	known, err := n.anchorings(ctx)
-	size := last.Size
+	size = last.Size
 	for _, a := range n.anchors {
-		size = min(size, known[a.Name].Size)
+		if known[a.Name].Size < size {
+			size, by = known[a.Name].Size, a.Name
+		}
 	}
-	return size, err
+	return size, by, err
 }
 
 // Anchors reports whether there are any.

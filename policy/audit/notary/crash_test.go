@@ -30,7 +30,7 @@ func TestKilledWhileAnchoring(t *testing.T) {
 	}
 	dir := t.TempDir()
 	child := exec.Command(os.Args[0], "-test.run=^TestKilledWhileAnchoring$")
-	child.Env = append(os.Environ(), "NOTARY_TEST_CRASH="+dir, "VIMBROKER_FAILPOINT=audit.anchored")
+	child.Env = append(os.Environ(), "NOTARY_TEST_CRASH="+dir, "VIMBROKER_FAILPOINT="+"audit.anchored")
 	out, err := child.CombinedOutput()
 	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		t.Fatalf("the child was not killed: %v\n%s", err, out)
