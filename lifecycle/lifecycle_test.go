@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -51,6 +52,12 @@ func newPlant(t *testing.T) *plant {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	p.store = store
+	for _, id := range []string{"web-1", "web-2"} { // those of the shelf
+		made := catalog.Package{ID: id, Project: "core", State: catalog.Created, CreatedAt: p.clock.Now()}
+		if err := store.CreatePackage(t.Context(), made, 0, audit.Entry{Time: p.clock.Now(), Action: policy.PackageCreate, Outcome: audit.Done}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,8 @@ const JobKind = "lifecycle"
 type Store interface {
 	audit.Sink
 
-	// CreateInstance stores a new instance with Revision 1.
+	// CreateInstance stores a new instance with Revision 1; ErrConflict where its package is gone. A package
+	// that is deleted at the same moment is gone, or stays.
 	CreateInstance(ctx context.Context, i Instance, e audit.Entry) error
 	// Instance returns one by its id; ErrNotFound.
 	Instance(ctx context.Context, id string) (Instance, error)
@@ -28,7 +29,7 @@ type Store interface {
 
 	// BeginOperation stores a new operation with Revision 1, and a job of [JobKind] for it if its
 	// state is Starting, if the instance's revision is still the one given and no other operation is Live:
-	// ErrConflict otherwise. One that is not Live changes the instance at once: change alters it.
+	// ErrConflict otherwise, and where the package that the instance goes over to is gone. One that is not Live changes the instance at once: change alters it.
 	BeginOperation(ctx context.Context, o Operation, revision int64, change func(*Instance), e audit.Entry) error
 	// Operation returns one by its id; ErrNotFound.
 	Operation(ctx context.Context, id string) (Operation, error)

@@ -79,6 +79,14 @@ func First[T any](what string, items []T, err error) (T, error) {
 // IsNotFound reports whether an error says that there is no such row.
 func IsNotFound(err error) bool { return errors.Is(err, broker.ErrNotFound) }
 
+// PackageGone says that a VNF package was deleted after a caller found it.
+func PackageGone() error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Field: "vnfdId", Detail: "the VNF package was deleted meanwhile",
+		Remedy: "upload it again, or name another",
+	}
+}
+
 // PackagesUsedUp says that a project has as many VNF packages as it may have.
 func PackagesUsedUp(limit int) error {
 	return &broker.Error{

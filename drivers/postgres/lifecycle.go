@@ -40,6 +40,9 @@ func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audi
 	row, err := rows.InstanceRow(i)
 	if err == nil {
 		err = s.write(ctx, e, func(t txn) error {
+			if err := t.holdPackage(i.Shape.Package); err != nil {
+				return err
+			}
 			t.queue(insertInstance, values(rows.InstanceColumns.Fields(&row))...)
 			t.keepPackages(row.ID, row.Packages...)
 			return nil
@@ -132,6 +135,11 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		begun, err := rows.BeginOperation(row, o, revision, live, change)
 		if err != nil {
 			return err
+		}
+		if o.Target.Package != o.Before.Package {
+			if err := t.holdPackage(o.Target.Package); err != nil {
+				return err
+			}
 		}
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)

@@ -266,10 +266,22 @@ func (s *Store) SweepChunks(ctx context.Context, limit int) (more bool, err erro
 }
 
 const (
+	holdPackageRow = `SELECT FROM vnf_packages WHERE id = $1 FOR KEY SHARE`
+
 	dropUses = `DELETE FROM vnf_package_uses WHERE instance = $1 AND NOT package = ANY ($2)`
 	addUses  = `INSERT INTO vnf_package_uses (package, instance) SELECT id, $1 FROM vnf_packages
 		WHERE id = ANY ($2) ON CONFLICT DO NOTHING`
 )
+
+// holdPackage locks a package that an instance takes, so that it is not deleted before the instance's
+// row is there. One that is gone already is [broker.ErrConflict].
+func (t txn) holdPackage(id string) error {
+	there, err := t.any(holdPackageRow, id)
+	if err == nil && !there {
+		err = rows.PackageGone()
+	}
+	return err
+}
 
 // keepPackages notes which packages an instance holds, in the transaction that writes the instance.
 func (t txn) keepPackages(instance string, packages ...string) {

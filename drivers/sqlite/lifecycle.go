@@ -38,6 +38,9 @@ func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audi
 	row, err := rows.InstanceRow(i)
 	if err == nil {
 		err = s.write(ctx, func(t txn) error {
+			if err := t.holdPackage(i.Shape.Package); err != nil {
+				return err
+			}
 			if _, err := t.exec(insertInstance, values(rows.InstanceColumns.Fields(&row))...); err != nil {
 				return err
 			}
@@ -145,6 +148,11 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		begun, err := rows.BeginOperation(row, o, revision, live, change)
 		if err != nil {
 			return err
+		}
+		if o.Target.Package != o.Before.Package {
+			if err := t.holdPackage(o.Target.Package); err != nil {
+				return err
+			}
 		}
 		if _, err := t.exec(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...); err != nil {
 			return err

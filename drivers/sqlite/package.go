@@ -278,10 +278,22 @@ func (s *Store) SweepChunks(ctx context.Context, limit int) (more bool, err erro
 }
 
 var (
+	packageThere = prepared(`SELECT 1 FROM vnf_packages WHERE id = ?`)
+
 	dropUses = prepared(`DELETE FROM vnf_package_uses WHERE instance = ? AND package NOT IN (SELECT value FROM json_each(?))`)
 	addUses  = prepared(`INSERT INTO vnf_package_uses (package, instance) SELECT id, ? FROM vnf_packages
 		WHERE id IN (SELECT value FROM json_each(?)) ON CONFLICT DO NOTHING`)
 )
+
+// holdPackage makes sure that a package that an instance takes is there; one that is gone is
+// [broker.ErrConflict]. Writes follow each other, so that it is there when they are done.
+func (t txn) holdPackage(id string) error {
+	there, err := t.any(packageThere, id)
+	if err == nil && !there {
+		err = rows.PackageGone()
+	}
+	return err
+}
 
 // keepPackages notes which packages an instance holds, in the transaction that writes the instance.
 func (t txn) keepPackages(instance string, packages ...string) error {

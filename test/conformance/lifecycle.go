@@ -29,7 +29,13 @@ type LifecycleStore interface {
 // Lifecycle is the suite of [lifecycle.Store]. open gives an empty store.
 func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check := func(name string, f func(*testing.T, lifecycleTest)) {
-		t.Run(name, func(t *testing.T) { f(t, lifecycleTest{LifecycleStore: open(t), t: t}) })
+		t.Run(name, func(t *testing.T) {
+			s := lifecycleTest{LifecycleStore: open(t), t: t}
+			p := emptyPackage("north")
+			p.ID = sampleShape().Package
+			createPackage(t, s, p)
+			f(t, s)
+		})
 	}
 	check("Instance", instanceRows)
 	check("Operation", operationRows)
@@ -38,6 +44,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Progress", operationProgress)
 	check("Delete", instanceDeletion)
 	check("Packages", instancePackages)
+	check("PackageRace", packageRace)
 	check("List", lifecycleLists)
 	check("Fence", operationFence)
 }
@@ -318,6 +325,47 @@ func instancePackages(t *testing.T, s lifecycleTest) {
 		t.Fatal(err)
 	}
 	want("after the instance is deleted")
+}
+
+// packageRace: an instance that is made while its package is being deleted holds it, or is not made. So does one
+// that goes over to it.
+func packageRace(t *testing.T, s lifecycleTest) {
+	gone := sampleInstance("north")
+	gone.Shape.Package = uuid.NewString()
+	s.wantError("an instance of a package that is gone", s.CreateInstance(t.Context(), gone, entry("create")), broker.ErrConflict)
+	for n := range 20 {
+		p := emptyPackage("north")
+		createPackage(t, s, p)
+		i := sampleInstance("north")
+		take := func() error {
+			i.Shape.Package = p.ID
+			return s.CreateInstance(t.Context(), i, entry("create"))
+		}
+		if n%2 == 1 {
+			s.create(i)
+			o := sampleOperation(i)
+			o.Target.Package = p.ID
+			take = func() error { return s.BeginOperation(t.Context(), o, 1, nil, entry("begin")) }
+		}
+		var taken, deleted error
+		var both sync.WaitGroup
+		both.Go(func() { taken = take() })
+		both.Go(func() { deleted = s.DeletePackage(t.Context(), p.ID, entry("delete-package")) })
+		both.Wait()
+		now, err := s.Package(t.Context(), p.ID)
+		switch {
+		case taken == nil && deleted == nil, taken != nil && deleted != nil:
+			t.Errorf("taken: %v, deleted: %v, want one of them refused", taken, deleted)
+		case taken == nil:
+			s.wantError("the deletion", deleted, broker.ErrConflict)
+			if err != nil || !now.InUse {
+				t.Errorf("the package is in use: %t, %v", now.InUse, err)
+			}
+		default:
+			s.wantError("the taking", taken, broker.ErrConflict)
+			s.wantError("the package", err, broker.ErrNotFound)
+		}
+	}
 }
 
 func lifecycleLists(t *testing.T, s lifecycleTest) {
