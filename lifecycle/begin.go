@@ -277,6 +277,7 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 			i.State, i.Shape = Instantiated, o.Target
 			i.Shape.Resources = resources
 		}
+		i.Drift = Drift{}
 		return nil
 	}, act.Done())
 	if err != nil {

@@ -46,7 +46,8 @@ type Driver interface {
 
 	// Plan says what an operation does, step by step, and which rights each step needs. It makes
 	// nothing. The same input on the same VIM gives the same plan, so that an operation
-	// which was interrupted goes on from the number of a stage.
+	// which was interrupted goes on from the number of a stage. A plan for observing asks
+	// the VIM nothing: its connection may be empty.
 	Plan(ctx context.Context, c Connection, in PlanInput) (Plan, error)
 
 	// Run does one wave of a plan, side by side where the order does not matter, and returns
@@ -78,8 +79,8 @@ type Grant struct {
 // PlanInput is what a plan is made from.
 type PlanInput struct {
 	Operation OperationType
-	// Observing asks for a plan whose one stage holds the grant that Observe needs
-	// for Standing, and no wave.
+	// Observing asks for a plan that looks at Standing and does nothing else: the one wave of
+	// each stage holds what Observe looks at under the stage's grant.
 	Observing bool
 	// Instance is the instance's id, Name its name.
 	Instance, Name string
@@ -132,6 +133,7 @@ const (
 	Scale   Deed = "scale"   // set to Replicas, and ready
 	Replace Deed = "replace" // the VNFCs are removed, and those that follow them are ready
 	Delete  Deed = "delete"  // gone
+	Look    Deed = "look"    // what Observe looks at; Run does not know it
 )
 
 // Wave is what is done side by side.

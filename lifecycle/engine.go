@@ -413,7 +413,7 @@ func (a *attempt) conclude(o Operation, i *Instance) {
 	if i.State == NotInstantiated {
 		to = Shape{Package: to.Package, Product: to.Product, Resources: to.Resources}
 	}
-	i.Shape = to
+	i.Shape, i.Drift = to, Drift{}
 }
 
 // standing are the resources of the plan with the drivers' marks.

@@ -35,6 +35,8 @@ type Instance struct {
 	Revision int64 `json:"-"`
 	// Shape is what the instance is now, as far as operations have come.
 	Shape Shape `json:"shape"`
+	// Drift is how what stands differs from Shape. It is no part of the instance's revision.
+	Drift Drift `json:"-"`
 }
 
 // Shape is what an operation changes of an instance.

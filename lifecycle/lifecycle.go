@@ -44,13 +44,15 @@ type Terms struct {
 	Patience time.Duration
 	// LeaseTTL is what leases are asked for. A stage that takes longer goes on with another lease.
 	LeaseTTL time.Duration
+	// DriftEvery is how often the resources of an instance are looked at.
+	DriftEvery time.Duration
 	// LookEvery is how often a running operation looks whether it is canceled, and saves what it has seen.
 	LookEvery time.Duration
 }
 
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
-	return Terms{AtOnce: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute, LookEvery: time.Second}
+	return Terms{AtOnce: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute, LookEvery: time.Second, DriftEvery: 30 * time.Minute}
 }
 
 // Lifecycle is instances and their operations. Its methods are safe for concurrent use,

@@ -177,17 +177,21 @@ type lends struct {
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
-	if ref != "edge" {
+	if ref != "edge" && ref != "far" {
 		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
 	}
-	return broker.VIM{ID: "edge", Name: "edge", Type: "kubernetes", Project: "core"}, nil
+	return broker.VIM{ID: ref, Name: ref, Type: "kubernetes", Project: "core"}, nil
 }
 
 func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = append(l.asked, r)
-	if p.Actor != lifecycle.Actor && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
+	if p.Name == "system:drift" {
+		if p.Project != "core" || !slices.Equal(p.Roles, []string{policy.RoleSystem}) || r.Purpose != "drift" || r.TTL > 10*time.Minute || r.Operation == "" {
+			return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%+v looks with %+v", p, r)
+		}
+	} else if p.Actor != lifecycle.Actor && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
 		return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%s acts for %s", p.Actor, p.Name)
 	}
 	if l.refusal != nil && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
@@ -239,6 +243,10 @@ type yard struct {
 	before func(ctx context.Context, wave int) error
 	facts  lifecycle.Facts
 	waves  int
+	// changed are objects that somebody else has changed; looking is called before each look.
+	changed map[string]string
+	looking func(instance string) error
+	looks   []string
 }
 
 func (y *yard) VIMType() broker.VIMType { return "kubernetes" }
@@ -250,6 +258,13 @@ func grant(verb string) lifecycle.Grant {
 func (y *yard) Survey() lifecycle.Grant { return grant("survey") }
 
 func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	if in.Observing {
+		look := lifecycle.Wave{Deed: lifecycle.Look}
+		for _, r := range in.Standing {
+			look.Objects = append(look.Objects, lifecycle.Object{Resource: r})
+		}
+		return lifecycle.Plan{Stages: []lifecycle.Stage{{Grant: grant("get"), Waves: []lifecycle.Wave{look}}}}, nil
+	}
 	if !y.lends.allows(c.Config.Lease, "survey") {
 		return lifecycle.Plan{}, &broker.Error{Kind: broker.ErrForbidden}
 	}
@@ -329,8 +344,33 @@ func (y *yard) Run(ctx context.Context, c lifecycle.Connection, _ string, w life
 	return nil
 }
 
-func (y *yard) Observe(context.Context, lifecycle.Connection, string, []lifecycle.Resource) ([]lifecycle.Observation, error) {
-	return nil, nil
+func (y *yard) Observe(_ context.Context, c lifecycle.Connection, instance string, all []lifecycle.Resource) ([]lifecycle.Observation, error) {
+	if !y.lends.allows(c.Config.Lease, "get") {
+		return nil, &broker.Error{Kind: broker.ErrForbidden, Detail: "the lease does not allow to look"}
+	}
+	y.mu.Lock()
+	y.looks = append(y.looks, instance)
+	looking := y.looking
+	y.mu.Unlock()
+	if looking != nil {
+		if err := looking(instance); err != nil {
+			return nil, err
+		}
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	out := make([]lifecycle.Observation, len(all))
+	for n, r := range all {
+		_, standing := y.objects[r.Name]
+		out[n] = lifecycle.Observation{Resource: r, Standing: standing, Ready: standing}
+		if who := y.changed[r.Name]; standing && who != "" {
+			out[n].ChangedBy = []string{who}
+		}
+		if !standing {
+			out[n].Message = "is missing"
+		}
+	}
+	return out, nil
 }
 
 func (y *yard) standing() map[string]int32 {

@@ -60,7 +60,12 @@ func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation st
 // connect takes a lease that allows what a grant says and nothing else, for p. The answer
 // says until when to use it.
 func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, operation string, v broker.VIM, g Grant) (Connection, time.Time, error) {
-	lease, config, err := l.leaser.IssueLease(ctx, p, l.leaseFor(operation, v, g))
+	return l.take(ctx, p, v, l.leaseFor(operation, v, g))
+}
+
+// take takes a lease for p.
+func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, r broker.LeaseRequest) (Connection, time.Time, error) {
+	lease, config, err := l.leaser.IssueLease(ctx, p, r)
 	if err != nil {
 		return Connection{}, time.Time{}, err
 	}

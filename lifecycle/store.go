@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -23,6 +24,14 @@ type Store interface {
 	Instance(ctx context.Context, id string) (Instance, error)
 	// Instances returns those that match, the newest first, and the next page's token.
 	Instances(ctx context.Context, f InstanceFilter) ([]Instance, string, error)
+	// InstancesToObserve returns those that are Instantiated, have no operation that is Live, and whose
+	// Drift.TriedAt is before a time: those that have waited longest first, at most limit.
+	InstancesToObserve(ctx context.Context, before time.Time, limit int) ([]Instance, error)
+	// SaveDrift stores an instance's Drift and nothing else, if its revision is still the one given: ErrConflict
+	// otherwise, and ErrNotFound. There is no audit entry, and the revision stays: it is nobody's act.
+	SaveDrift(ctx context.Context, id string, revision int64, d Drift) error
+	// CountInstances counts.
+	CountInstances(ctx context.Context) (InstanceCount, error)
 	// DeleteInstance removes an instance with all its operations: ErrConflict unless it is
 	// NotInstantiated and no operation is Live. One that is gone is success, and writes nothing.
 	DeleteInstance(ctx context.Context, id string, e audit.Entry) error
@@ -43,6 +52,15 @@ type Store interface {
 	// SaveProgress stores Plan, Stage, Wave and Steps of an operation, and nothing else of it, without an audit
 	// entry: progress is nobody's act. Its Revision goes up.
 	SaveProgress(ctx context.Context, o Operation) error
+}
+
+// InstanceCount counts instances.
+type InstanceCount struct {
+	// States are those in each state.
+	States map[InstanceState]int
+	// Drifted are those of which a resource was missing or changed when they were looked at last, Unseen
+	// those that could not be looked at the last time.
+	Drifted, Unseen int
 }
 
 // InstanceFilter selects instances in the store.

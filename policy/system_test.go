@@ -34,6 +34,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}, {policy.PackageUpload, policy.KindPackage}},
 		"notary":    {{policy.AuditKey, policy.KindProject}},
 		"lifecycle": {endsLeases}, // without a caller
+		"drift":     {{policy.VIMShow, policy.KindVIM}},
 		// Of a VIM that is no cluster's it does nothing but look; of leases it keeps its own.
 		"onboard":  {{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject}, {policy.ClusterFollow, policy.KindVIM}},
 		"stranger": {},
@@ -50,6 +51,30 @@ func TestPartsOfTheBroker(t *testing.T) {
 		}
 		if len(may) > 0 && tried == 0 {
 			t.Errorf("nothing that system:%s may do was tried", name)
+		}
+	}
+}
+
+// TestDriftOnlyReads: the pass that looks at instances takes leases that read, and no others.
+func TestDriftOnlyReads(t *testing.T) {
+	policies := load(t, nil)
+	vim := policy.Resource{Kind: policy.KindVIM, ID: "v", Project: "core"}
+	wish := func(purpose, role string, verbs ...string) policy.Wish {
+		return policy.Wish{Purpose: purpose, Role: role, Grade: "unbounded", ClusterWide: true, Rules: policy.Rules{Resources: []string{"secrets"}, Verbs: verbs}}
+	}
+	for _, c := range []struct {
+		wish policy.Wish
+		want bool
+	}{
+		{wish("drift", "", "get", "list"), true},
+		{wish("drift", "", "get"), true},
+		{wish("drift", "", "get", "watch"), false},
+		{wish("drift", "", "get", "patch"), false},
+		{wish("drift", "view", "get"), false},
+		{wish("", "", "get"), false},
+	} {
+		if d := policies.Decide(policy.Request{Principal: part("drift"), Action: policy.LeaseIssue, Resource: vim, Wish: c.wish}); d.Allowed != c.want {
+			t.Errorf("system:drift, a lease %+v: allowed is %t, want %t", c.wish, d.Allowed, c.want)
 		}
 	}
 }

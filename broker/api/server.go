@@ -31,6 +31,8 @@ type Options struct {
 	Collectors []prometheus.Collector
 	// Clusters is what /metrics shows of clusters; nil shows nothing.
 	Clusters Clusters
+	// VNFs is what /metrics shows of VNF instances; nil shows nothing.
+	VNFs VNFs
 	// Logins is told who comes in; nil: nobody is.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
@@ -78,6 +80,9 @@ func New(o Options) http.Handler {
 	o.Registry.MustRegister(o.Collectors...)
 	if o.Clusters != nil {
 		o.Registry.MustRegister(newClusters(o.Clusters, o.Log))
+	}
+	if o.VNFs != nil {
+		o.Registry.MustRegister(newVNFs(o.VNFs, o.Log))
 	}
 	if o.Configured != nil {
 		o.Registry.MustRegister(configuration{o.Configured})

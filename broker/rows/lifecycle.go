@@ -30,6 +30,12 @@ type Instance struct {
 	CreatedAt                time.Time
 	Revision                 int64
 	Document                 string
+	// ObservedAt, Drifted, Unseen and Drift are the instance's Drift: no part of the document, so that
+	// looking at an instance is no change of it.
+	ObservedAt time.Time
+	Drifted    int64
+	Unseen     bool
+	Drift      string
 
 	// Packages are the VNF packages that the instance holds: its own, and while an operation
 	// on it is live those that it leads from and to. No column: a table of their own keeps them.
@@ -45,13 +51,37 @@ var InstanceColumns = Columns[Instance]{
 	{Name: "state", field: func(i *Instance) any { return &i.State }},
 	{Name: "revision", field: func(i *Instance) any { return &i.Revision }},
 	{Name: "document", field: func(i *Instance) any { return &i.Document }},
+	{Name: "observed_at", field: func(i *Instance) any { return &i.ObservedAt }},
+	{Name: "drifted", field: func(i *Instance) any { return &i.Drifted }},
+	{Name: "unseen", field: func(i *Instance) any { return &i.Unseen }},
+	{Name: "drift", field: func(i *Instance) any { return &i.Drift }},
 }
+
+// DriftColumns are those of them that say what was seen of an instance.
+var DriftColumns = InstanceColumns[len(InstanceColumns)-4:]
 
 // InstanceRow is an instance as a store keeps it.
 func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
-	return Instance{i.ID, i.Project, i.Name, string(i.State), i.CreatedAt, i.Revision, string(text), []string{i.Shape.Package}}, err
+	row := Instance{
+		ID: i.ID, Project: i.Project, Name: i.Name, State: string(i.State), CreatedAt: i.CreatedAt, Revision: i.Revision, Document: string(text),
+		Packages: []string{i.Shape.Package},
+	}
+	if err == nil {
+		err = row.SetDrift(i.Drift)
+	}
+	return row, err
 }
+
+// SetDrift puts into the row what was seen of the instance.
+func (r *Instance) SetDrift(d lifecycle.Drift) error {
+	text, err := json.Marshal(d)
+	r.ObservedAt, r.Drifted, r.Unseen, r.Drift = d.TriedAt, int64(d.Count), d.Unseen != "", string(text)
+	return err
+}
+
+// Changed says that an instance is not what it was any more.
+func Changed() error { return Conflict("the instance was changed in the meantime") }
 
 // holding returns the row with the packages that an operation on the instance needs as well.
 func (r Instance) holding(o lifecycle.Operation) Instance {
@@ -66,7 +96,10 @@ func (r Instance) Instance() (i lifecycle.Instance, err error) {
 	if err := json.Unmarshal([]byte(r.Document), &i); err != nil {
 		return lifecycle.Instance{}, unreadable("vnf_instances", r.ID, err)
 	}
-	i.Revision = r.Revision
+	if err := json.Unmarshal([]byte(r.Drift), &i.Drift); err != nil {
+		return lifecycle.Instance{}, unreadable("vnf_instances", r.ID, err)
+	}
+	i.Revision, i.Drift.TriedAt = r.Revision, r.ObservedAt
 	return i, nil
 }
 
@@ -210,7 +243,7 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 		return Begun{}, err
 	}
 	if i.Revision != revision {
-		return Begun{}, Conflict("the instance was changed in the meantime")
+		return Begun{}, Changed()
 	}
 	if change != nil {
 		change(&i)

@@ -81,10 +81,14 @@ func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance s
 // observe looks at one resource; its VNFCs are not among what it finds.
 func (s *server) observe(ctx context.Context, instance string, r lifecycle.Resource) (lifecycle.Observation, error) {
 	o, err := s.get(ctx, r)
-	if err != nil {
-		return lifecycle.Observation{}, err
+	if err == nil {
+		return observation(o, instance, r), nil
 	}
-	return observation(o, instance, r), nil
+	// Where a kind is not served any more its objects are gone; a 404 alone does not say that.
+	if known, asked := s.kindsOf(ctx, []lifecycle.Resource{r}); asked == nil && known[groupKind{r.Group, r.Version, r.Kind}].plural == "" {
+		return lifecycle.Observation{Resource: r, Message: "is missing: the cluster does not serve its kind any more"}, nil
+	}
+	return lifecycle.Observation{}, err
 }
 
 // observation is how a resource stands; o is nil for one that is not there.

@@ -19,8 +19,8 @@ import (
 func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	var p draft
 	if in.Observing {
-		p.observe(in.Standing)
-		return p.done(), nil
+		err := p.observe(in.Standing)
+		return p.done(), err
 	}
 	s, err := connect(c)
 	if err != nil {
@@ -445,26 +445,23 @@ func (p *draft) manifest(r lifecycle.Resource) secret.Text {
 	return secret.Text{}
 }
 
-// observe plans to look.
-func (p *draft) observe(standing []lifecycle.Resource) {
+// observe plans to look: what is in one namespace, or in none, under one lease.
+func (p *draft) observe(standing []lifecycle.Resource) error {
 	p.resources = standing
-	var look rules
-	g := lifecycle.Grant{}
-	for _, r := range standing {
+	byScope := slices.Clone(standing)
+	slices.SortStableFunc(byScope, func(a, b lifecycle.Resource) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	for _, r := range byScope {
 		p.facts.add(r, nil)
-		look.allow(r.Group, r.Plural, r.Name, "get")
-		if r.VDU != "" {
-			look.pods()
-		}
-		if r.Namespace == "" {
-			g.ClusterWide = true
-		} else if !slices.Contains(g.Namespaces, r.Namespace) {
-			g.Namespaces = append(g.Namespaces, r.Namespace)
+		err := p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error {
+			look.allow(r.Group, r.Plural, r.Name, "get")
+			if r.VDU != "" {
+				look.pods()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	if g.ClusterWide {
-		g.Namespaces = nil
-	}
-	g.Rules = look.done()
-	p.stages = []lifecycle.Stage{{Grant: g}}
+	return nil
 }

@@ -45,6 +45,63 @@ func TestAnObjectThatIsReplacedMeanwhile(t *testing.T) {
 	}
 }
 
+// What is missing, was changed, is another's or of a kind that is gone is told apart, each under a lease that
+// sees what is in one namespace, or what is in none.
+func TestObserving(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "ran.example.com", Version: "v1", Kind: "Slice", Plural: "slices", Namespaced: true})
+	d := manifests.New()
+	in := input(configMap("same"), configMap("changed"), configMap("missing"), configMap("taken"),
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: wide}\n", "apiVersion: ran.example.com/v1\nkind: Slice\nmetadata: {name: old}\nspec: {a: 1}\n")
+	p := mustPlan(t, s, in)
+	seen := map[string]lifecycle.Resource{}
+	for _, stage := range p.Stages {
+		for _, w := range stage.Waves {
+			if err := d.Run(t.Context(), connect(s, stage.Grant), instance, w, func(o lifecycle.Observation) { seen[o.Name] = o.Resource }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	in.Standing = []lifecycle.Resource{{Group: "gone.example.com", Version: "v1", Kind: "Gone", Plural: "gones", Namespace: "cnf", Name: "gone"}}
+	for _, name := range []string{"same", "wide", "changed", "missing", "taken", "old"} {
+		in.Standing = append(in.Standing, seen[name])
+	}
+	at := func(name string) string { return pathOf(seen[name]) }
+	s.Change(at("changed"), "kubectl-edit", func(o map[string]any) { o["data"] = map[string]any{"a": "other"} })
+	s.Remove(at("missing"))
+	s.Remove(at("taken"))
+	s.Put(at("taken"), map[string]any{"kind": "ConfigMap", "metadata": map[string]any{"name": "taken", "namespace": "cnf"}})
+
+	in.Observing = true
+	p, err := d.Plan(t.Context(), lifecycle.Connection{}, in)
+	if err != nil || len(p.Stages) != 2 {
+		t.Fatalf("Plan for observing has %d stages, %v; want one for the cluster and one for the namespace", len(p.Stages), err)
+	}
+	got := map[string]string{}
+	for _, stage := range p.Stages {
+		var some []lifecycle.Resource
+		for _, o := range stage.Waves[0].Objects {
+			some = append(some, o.Resource)
+		}
+		all, err := d.Observe(t.Context(), connect(s, stage.Grant), instance, some)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range all {
+			got[o.Name] = fmt.Sprintf("%t%v%s", o.Standing, o.ChangedBy, o.Message)
+		}
+	}
+	for name, want := range map[string]string{
+		"same": "true[]", "wide": "true[]", "old": "true[]", "changed": "true[kubectl-edit]", "missing": "false[]is missing",
+		"taken": "false[]is missing: an object of the same name is not the instance's",
+		"gone":  "false[]is missing: the cluster does not serve its kind any more",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is observed as %q, want %q", name, got[name], want)
+		}
+	}
+}
+
 // The broker's driver takes at most 64 names in a rule.
 func TestNoRuleHasMoreNamesThanOneCanHold(t *testing.T) {
 	var text strings.Builder

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,6 +24,7 @@ var (
 	changingOperation = rows.OperationColumns.Changing()
 	insertInstance    = numbered(rows.InstanceColumns.Insert(`vnf_instances`))
 	updateInstance    = numbered(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
+	saveDrift         = numbered(`UPDATE vnf_instances SET ` + rows.DriftColumns.Set() + ` WHERE id = ? AND revision = ?`)
 	insertOperation   = numbered(rows.OperationColumns.Insert(`vnf_operations`))
 	updateOperation   = numbered(`UPDATE vnf_operations SET ` + changingOperation.Set() + ` WHERE id = ?`)
 )
@@ -91,6 +93,65 @@ func (s *Store) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]li
 	all, next := rows.CutInstances(all, size)
 	instances, err := rows.Read(all, rows.Instance.Instance)
 	return instances, next, err
+}
+
+const (
+	toObserve = ` WHERE state = 'INSTANTIATED' AND observed_at < $1
+		AND NOT EXISTS (SELECT 1 FROM vnf_operations WHERE instance = i.id AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK'))
+		ORDER BY observed_at, id LIMIT $2`
+	countInstances = `SELECT state, count(*), count(*) FILTER (WHERE drifted > 0), count(*) FILTER (WHERE unseen) FROM vnf_instances GROUP BY state`
+)
+
+// InstancesToObserve lists those that have waited longest first.
+func (s *Store) InstancesToObserve(ctx context.Context, before time.Time, limit int) ([]lifecycle.Instance, error) {
+	all, err := read(ctx, s, scanInstance, `SELECT `+rows.InstanceColumns.Names()+` FROM vnf_instances AS i`+toObserve, stamp(before), limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing VNF instances to look at: %w", err)
+	}
+	return rows.Read(all, rows.Instance.Instance)
+}
+
+// SaveDrift stores what was seen of an instance.
+func (s *Store) SaveDrift(ctx context.Context, id string, revision int64, d lifecycle.Drift) error {
+	var row rows.Instance
+	if err := row.SetDrift(d); err != nil {
+		return err
+	}
+	err := s.change(ctx, func(t txn) error {
+		saved, err := t.any(saveDrift, append(values(rows.DriftColumns.Fields(&row)), id, revision)...)
+		if err != nil || saved {
+			return err
+		}
+		if _, err := oneInstance(query(t, scanInstance, instanceByID, id)); err != nil {
+			return err
+		}
+		return rows.Changed()
+	})
+	if err != nil {
+		return fmt.Errorf("saving what was seen of VNF instance %s: %w", id, err)
+	}
+	return nil
+}
+
+type instanceCount struct {
+	state              lifecycle.InstanceState
+	n, drifted, unseen int
+}
+
+// CountInstances counts by state.
+func (s *Store) CountInstances(ctx context.Context) (lifecycle.InstanceCount, error) {
+	all, err := read(ctx, s, func(r pgx.CollectableRow) (c instanceCount, err error) {
+		return c, r.Scan(&c.state, &c.n, &c.drifted, &c.unseen)
+	}, countInstances)
+	if err != nil {
+		return lifecycle.InstanceCount{}, fmt.Errorf("counting VNF instances: %w", err)
+	}
+	sum := lifecycle.InstanceCount{States: map[lifecycle.InstanceState]int{}}
+	for _, c := range all {
+		sum.States[c.state] = c.n
+		sum.Drifted, sum.Unseen = sum.Drifted+c.drifted, sum.Unseen+c.unseen
+	}
+	return sum, nil
 }
 
 // DeleteInstance removes an instance with its operations.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
@@ -24,6 +25,7 @@ var (
 	operationForUpdate = prepared(operationByID)
 	insertInstance     = prepared(rows.InstanceColumns.Insert(`vnf_instances`))
 	updateInstance     = prepared(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
+	saveDrift          = prepared(`UPDATE vnf_instances SET ` + rows.DriftColumns.Set() + ` WHERE id = ? AND revision = ?`)
 	deleteInstance     = prepared(`DELETE FROM vnf_instances WHERE id = ?`)
 	insertOperation    = prepared(rows.OperationColumns.Insert(`vnf_operations`))
 	updateOperation    = prepared(`UPDATE vnf_operations SET ` + changingOperation.Set() + ` WHERE id = ?`)
@@ -96,6 +98,71 @@ func (s *Store) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]li
 	all, next := rows.CutInstances(all, size)
 	instances, err := rows.Read(all, rows.Instance.Instance)
 	return instances, next, err
+}
+
+const (
+	toObserve = ` WHERE state = 'INSTANTIATED' AND observed_at < ?
+		AND NOT EXISTS (SELECT 1 FROM vnf_operations WHERE instance = i.id AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK'))
+		ORDER BY observed_at, id LIMIT ?+0`
+	countInstances = `SELECT state, count(*), sum(drifted > 0), sum(unseen) FROM vnf_instances GROUP BY state`
+)
+
+// InstancesToObserve lists those that have waited longest first.
+func (s *Store) InstancesToObserve(ctx context.Context, before time.Time, limit int) ([]lifecycle.Instance, error) {
+	found, err := s.query(ctx, `SELECT `+rows.InstanceColumns.Names()+` FROM vnf_instances AS i`+toObserve, rows.Micro(before), limit)
+	all, err := collect(found, err, scanInstance)
+	if err != nil {
+		return nil, fmt.Errorf("listing VNF instances to look at: %w", err)
+	}
+	return rows.Read(all, rows.Instance.Instance)
+}
+
+// SaveDrift stores what was seen of an instance.
+func (s *Store) SaveDrift(ctx context.Context, id string, revision int64, d lifecycle.Drift) error {
+	var row rows.Instance
+	if err := row.SetDrift(d); err != nil {
+		return err
+	}
+	err := s.write(ctx, func(t txn) error {
+		r, err := t.exec(saveDrift, append(values(rows.DriftColumns.Fields(&row)), id, revision)...)
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		found, err := t.query(instanceForUpdate, id)
+		if _, err := oneInstance(found, err); err != nil {
+			return err
+		}
+		return rows.Changed()
+	})
+	if err != nil {
+		return fmt.Errorf("saving what was seen of VNF instance %s: %w", id, err)
+	}
+	return nil
+}
+
+type instanceCount struct {
+	state              lifecycle.InstanceState
+	n, drifted, unseen int
+}
+
+// CountInstances counts by state.
+func (s *Store) CountInstances(ctx context.Context) (lifecycle.InstanceCount, error) {
+	found, err := s.query(ctx, countInstances)
+	all, err := collect(found, err, func(r *sql.Rows) (c instanceCount, err error) {
+		return c, r.Scan(&c.state, &c.n, &c.drifted, &c.unseen)
+	})
+	if err != nil {
+		return lifecycle.InstanceCount{}, fmt.Errorf("counting VNF instances: %w", err)
+	}
+	sum := lifecycle.InstanceCount{States: map[lifecycle.InstanceState]int{}}
+	for _, c := range all {
+		sum.States[c.state] = c.n
+		sum.Drifted, sum.Unseen = sum.Drifted+c.drifted, sum.Unseen+c.unseen
+	}
+	return sum, nil
 }
 
 // DeleteInstance removes an instance with its operations.

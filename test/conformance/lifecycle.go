@@ -47,6 +47,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("PackageRace", packageRace)
 	check("List", lifecycleLists)
 	check("Fence", operationFence)
+	check("Drift", instanceDrift)
 }
 
 type lifecycleTest struct {
@@ -126,6 +127,74 @@ func (s lifecycleTest) entries(what string) int {
 		s.t.Fatal(err)
 	}
 	return len(all)
+}
+
+// instanceDrift: looking at an instance is no change of it, and writes nothing over one.
+func instanceDrift(t *testing.T, s lifecycleTest) {
+	made := func(state lifecycle.InstanceState) lifecycle.Instance {
+		i := sampleInstance("north")
+		i.State = state
+		return s.create(i)
+	}
+	due := func(limit int) (ids []string) {
+		t.Helper()
+		all, err := s.InstancesToObserve(t.Context(), epoch.Add(time.Hour), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range all {
+			ids = append(ids, i.ID)
+		}
+		return ids
+	}
+	made(lifecycle.NotInstantiated)
+	busy, a, b := made(lifecycle.Instantiated), made(lifecycle.Instantiated), made(lifecycle.Instantiated)
+	s.begin(busy)
+	if got := due(10); len(got) != 2 || !slices.Contains(got, a.ID) || !slices.Contains(got, b.ID) {
+		t.Errorf("due are %v, want %s and %s", got, a.ID, b.ID)
+	}
+	seen := lifecycle.Drift{
+		TriedAt: epoch.Add(2 * time.Minute), SeenAt: epoch, Count: 2, Unseen: "no answer",
+		Resources: []lifecycle.Observation{{Resource: sampleShape().Resources[0], Standing: true, ChangedBy: []string{"kubectl"}, Message: "m"}},
+	}
+	if err := s.SaveDrift(t.Context(), a.ID, a.Revision, seen); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveDrift(t.Context(), b.ID, b.Revision, lifecycle.Drift{TriedAt: epoch.Add(time.Minute)}); err != nil {
+		t.Fatal(err)
+	}
+	a.Drift = seen
+	got, err := s.Instance(t.Context(), a.ID)
+	if diff := cmp.Diff(a, got); err != nil || diff != "" {
+		t.Errorf("Instance = %v, differs by (-want +got):\n%s", err, diff)
+	}
+	if got := due(10); !slices.Equal(got, []string{b.ID, a.ID}) {
+		t.Errorf("due are %v, want the one first that was looked at before the other", got)
+	}
+	if got := due(1); !slices.Equal(got, []string{b.ID}) {
+		t.Errorf("of which one is %v", got)
+	}
+	if all, err := s.InstancesToObserve(t.Context(), epoch, 10); err != nil || len(all) != 0 {
+		t.Errorf("before %v due are %d, %v", epoch, len(all), err)
+	}
+	count, err := s.CountInstances(t.Context())
+	want := lifecycle.InstanceCount{States: map[lifecycle.InstanceState]int{lifecycle.NotInstantiated: 1, lifecycle.Instantiated: 3}, Drifted: 1, Unseen: 1}
+	if diff := cmp.Diff(want, count); err != nil || diff != "" {
+		t.Errorf("CountInstances = %v, differs by (-want +got):\n%s", err, diff)
+	}
+	s.wantError("an instance that has changed", s.SaveDrift(t.Context(), a.ID, a.Revision+1, seen), broker.ErrConflict)
+	s.wantError("one that is not there", s.SaveDrift(t.Context(), uuid.NewString(), 1, seen), broker.ErrNotFound)
+	// An operation that ends says what it has made: what was seen before it is over.
+	o := s.begin(a)
+	if _, err := s.UpdateOperation(t.Context(), o.ID, false, func(_ *lifecycle.Operation, i *lifecycle.Instance) error {
+		i.Drift = lifecycle.Drift{}
+		return nil
+	}, entry("ends")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.Instance(t.Context(), a.ID); err != nil || got.Drift.Count != 0 || !got.Drift.TriedAt.IsZero() {
+		t.Errorf("after an operation the drift is %+v, %v", got.Drift, err)
+	}
 }
 
 func instanceRows(t *testing.T, s lifecycleTest) {

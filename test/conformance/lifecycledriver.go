@@ -137,16 +137,41 @@ func (o *occurrence) observe(t *testing.T, resources []lifecycle.Resource) []lif
 	t.Helper()
 	in := o.in
 	in.Observing, in.Standing = true, resources
-	p, err := o.driver.Plan(t.Context(), o.Connect(t, o.driver.Survey()), in)
-	if err != nil || len(p.Stages) != 1 || len(p.Stages[0].Waves) != 0 {
-		t.Fatalf("Plan for observing = %+v, %v; want one stage without a wave", p, err)
+	p, err := o.driver.Plan(t.Context(), lifecycle.Connection{}, in)
+	if err != nil {
+		t.Fatalf("Plan for observing = %v", err)
 	}
-	seen, err := o.driver.Observe(t.Context(), o.Connect(t, p.Stages[0].Grant), o.in.Instance, resources)
-	if err != nil || len(seen) != len(resources) {
-		t.Fatalf("Observe of %d = %d, %v", len(resources), len(seen), err)
+	byName := map[string]lifecycle.Observation{}
+	for _, stage := range p.Stages {
+		if len(stage.Waves) != 1 || stage.Waves[0].Deed != lifecycle.Look {
+			t.Fatalf("a stage for observing has the waves %+v, want one that looks", stage.Waves)
+		}
+		for _, r := range stage.Grant.Rules {
+			if slices.ContainsFunc(r.Verbs, func(v string) bool { return v != "get" && v != "list" }) {
+				t.Errorf("observing asks for %v", r.Verbs)
+			}
+		}
+		var some []lifecycle.Resource
+		for _, of := range stage.Waves[0].Objects {
+			some = append(some, of.Resource)
+		}
+		seen, err := o.driver.Observe(t.Context(), o.Connect(t, stage.Grant), o.in.Instance, some)
+		if err != nil || len(seen) != len(some) {
+			t.Fatalf("Observe of %d = %d, %v", len(some), len(seen), err)
+		}
+		for n, of := range seen {
+			if of.Kind != some[n].Kind || of.Name != some[n].Name {
+				t.Errorf("observation %d is of %s %s, want %s %s", n, of.Kind, of.Name, some[n].Kind, some[n].Name)
+			}
+			byName[of.Kind+of.Name] = of
+		}
 	}
-	o.clean(t, seen)
-	return seen
+	all := make([]lifecycle.Observation, len(resources))
+	for n, r := range resources {
+		all[n] = byName[r.Kind+r.Name]
+	}
+	o.clean(t, all)
+	return all
 }
 
 // vnfcs are those of the VDU, each of which must be ready.

@@ -278,7 +278,18 @@ func (s *stand) observe() []lifecycle.Observation {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	seen, err := s.driver.Observe(s.t.Context(), s.as(p.Stages[0].Grant), s.in.Instance, s.resources)
+	var seen []lifecycle.Observation
+	for _, stage := range p.Stages {
+		var some []lifecycle.Resource
+		for _, o := range stage.Waves[0].Objects {
+			some = append(some, o.Resource)
+		}
+		var more []lifecycle.Observation
+		if more, err = s.driver.Observe(s.t.Context(), s.as(stage.Grant), s.in.Instance, some); err != nil {
+			break
+		}
+		seen = append(seen, more...)
+	}
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ type bench struct {
 	broker *story.Broker
 	// data is the server's data directory, tmp the client's TMPDIR.
 	data, tmp string
+	// bin is the program.
+	bin string
 }
 
 // sitDown starts a server in the try-out mode for a user who has c's kubeconfig as
@@ -35,14 +37,14 @@ func sitDown(t *testing.T, c *real.Cluster, serveFlags ...string) *bench {
 			t.Fatal(err)
 		}
 	}
-	bin := story.Build(t, t.TempDir())
+	b.bin = story.Build(t, t.TempDir())
 	env := []string{"HOME=" + home, "TMPDIR=" + b.tmp}
 	flags := append([]string{"--dev", "--listen", "127.0.0.1:0", "--data-dir", b.data}, serveFlags...)
-	if b.broker, err = story.Serve(bin, home, env, flags...); err != nil {
+	if b.broker, err = story.Serve(b.bin, home, env, flags...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.broker.Kill)
-	path := []string{filepath.Dir(bin), filepath.Dir(c.Kubectl), os.Getenv("PATH")}
+	path := []string{filepath.Dir(b.bin), filepath.Dir(c.Kubectl), os.Getenv("PATH")}
 	b.Shell = story.Shell{Dir: home, Env: append(env,
 		"PATH="+strings.Join(path, ":"), "VIMBROKER_ADDR="+b.broker.URL, "VIMBROKER_TOKEN_FILE="+filepath.Join(b.data, "dev-token"))}
 	return b

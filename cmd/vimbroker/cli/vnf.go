@@ -139,21 +139,60 @@ func gather[T any](walk func(func(T, error) bool)) ([]T, error) {
 }
 
 func (p *program) vnfTable(w io.Writer, all []sol003.VNFInstance) {
-	p.Header(w, []string{"ID", "NAME", "PRODUCT", "VERSION", "STATE", "VIM"}, "NAMESPACE", "VNFD", "PROJECT")
+	p.Header(w, []string{"ID", "NAME", "PRODUCT", "VERSION", "STATE", "VIM", "DRIFT"}, "NAMESPACE", "VNFD", "PROJECT")
 	for _, i := range all {
 		var own sol003.InstanceDetail
 		if i.Own != nil {
 			own = *i.Own
 		}
-		p.Columns(w, []string{p.id(i.ID), p.Cut(i.Name), p.Cut(i.ProductName), i.SoftwareVersion, i.State, own.VIMName}, own.Namespace, i.VNFDID, own.Project)
+		p.Columns(w, []string{p.id(i.ID), p.Cut(i.Name), p.Cut(i.ProductName), i.SoftwareVersion, i.State, own.VIMName, driftWord(own.Drift)}, own.Namespace, i.VNFDID, own.Project)
+	}
+}
+
+// driftWord is how much of an instance differs from what its last operation made; empty where nobody has looked.
+func driftWord(d *sol003.Drift) string {
+	switch {
+	case d == nil:
+		return ""
+	case d.Unseen != "":
+		return "unknown"
+	case d.Count == 0:
+		return "none"
+	}
+	return strconv.Itoa(d.Count)
+}
+
+// printDrift says which resources are missing or were changed, and by whom.
+func (p *program) printDrift(w io.Writer, d *sol003.Drift) {
+	if d == nil {
+		return
+	}
+	if d.SeenAt != nil {
+		words := "none"
+		if d.Count > 0 {
+			words = strconv.Itoa(d.Count) + " missing or changed; repair with: vimbroker vnf heal"
+		}
+		console.Fact(w, "Drift", words+" (looked at "+p.Moment(*d.SeenAt)+")")
+	}
+	for _, r := range d.Resources {
+		words := resourceWords(r) + " " + r.Message
+		if len(r.ChangedBy) > 0 {
+			words = resourceWords(r) + " was changed by " + console.List(r.ChangedBy)
+		}
+		console.Fact(w, "", words)
+	}
+	if d.Unseen != "" {
+		console.Fact(w, "Drift unknown", d.Unseen)
 	}
 }
 
 func (p *program) vnfShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show INSTANCE", Aliases: []string{"get", "describe"},
-		Short:   "Show one instance",
-		Long:    "Show one VNF instance, with its resources and VNFCs as the last operation saw\nthem.",
+		Short: "Show one instance",
+		Long: `Show one VNF instance, with its resources and VNFCs as the last operation saw
+them, and with the drift that the server found since: which resources are
+missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
 		Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
 		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
 		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
@@ -206,6 +245,7 @@ func (p *program) printVNF(i sol003.VNFInstance) error {
 			for _, r := range i.Own.Resources {
 				console.Fact(w, "Resource", resourceWords(r))
 			}
+			p.printDrift(w, i.Own.Drift)
 		}
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -51,6 +52,8 @@ type config struct {
 	TackerAPI struct{ Enabled, Compat bool }
 	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm and /vnflcm.
 	SOL003 struct{ Enabled bool }
+	// VNF is [lifecycle.DefaultTerms] where the file says nothing.
+	VNF lifecycle.Terms
 	// Packages are [catalog.DefaultTerms] where the file says nothing.
 	Packages catalog.Terms
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
@@ -105,6 +108,7 @@ func defaults(env console.Environment) config {
 		Terms:         broker.DefaultTerms(),
 		Audit:         auditConfig{ReadsOneIn: 1},
 		Packages:      catalog.DefaultTerms(),
+		VNF:           lifecycle.DefaultTerms(),
 		LogFormat:     "json",
 		ShutdownGrace: 30 * time.Second,
 	}
@@ -157,6 +161,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"sol003": d.Section(strictyaml.Fields{
 			"enabled": d.Flag(&c.SOL003.Enabled),
+		}),
+		"vnf": d.Section(strictyaml.Fields{
+			"driftInterval": d.Duration(&c.VNF.DriftEvery),
 		}),
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
@@ -322,6 +329,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")
+	need(c.VNF.DriftEvery >= time.Minute, "vnf.driftInterval", "must be at least 1m")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
 	need(c.Terms.CheckpointEvery >= time.Second, "audit.checkpointInterval", "must be at least 1s")
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")

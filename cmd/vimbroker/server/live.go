@@ -134,6 +134,7 @@ var restartKeys = map[string]func(config) any{
 	},
 	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Packages} },
 	"sol003":         func(c config) any { return c.SOL003 },
+	"vnf":            func(c config) any { return c.VNF },
 	"callers":        func(c config) any { return c.Callers },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },

@@ -141,7 +141,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: store, Leaser: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: b.Guard(),
 		Delegates: &policy.Delegates{Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Now: store.Now},
-		Egress:    s.live.egress, Terms: lifecycle.DefaultTerms(), Log: log, Now: store.Now,
+		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})
 	s.capi = clusterapi.New()
 	s.onboard = onboard.New(onboard.Options{
@@ -160,7 +160,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Vitals: s.broker, Version: version, Clusters: s.onboard, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }
@@ -259,7 +259,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil

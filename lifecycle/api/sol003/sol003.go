@@ -51,6 +51,19 @@ type InstanceDetail struct {
 	Namespace string     `json:"namespace,omitempty"`
 	VIMName   string     `json:"vimName,omitempty"`
 	Resources []Resource `json:"resources,omitempty"`
+	Drift     *Drift     `json:"drift,omitempty"`
+}
+
+// Drift is which resources of an instance are missing or were changed, as they were looked at last.
+type Drift struct {
+	// SeenAt is when that was; it is missing where it was not since the last operation.
+	SeenAt *time.Time `json:"seenAt,omitempty"`
+	// Count is how many there are; Resources may be fewer.
+	Count     int        `json:"count"`
+	Resources []Resource `json:"resources,omitempty"`
+	// Unseen is why the VIM could not be asked at TriedAt, the last time.
+	Unseen  string     `json:"unseen,omitempty"`
+	TriedAt *time.Time `json:"triedAt,omitempty"`
 }
 
 // Resource is one object on a VIM.

@@ -43,6 +43,7 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	for _, r := range s.Resources {
 		shown.Own.Resources = append(shown.Own.Resources, resource(r))
 	}
+	shown.Own.Drift = drift(i.Drift)
 	if i.State == lifecycle.NotInstantiated {
 		shown.Links["instantiate"] = sol003.Link{Href: self + "/instantiate"}
 		return shown
@@ -80,6 +81,21 @@ func resource(r lifecycle.Resource) sol003.Resource {
 		version = r.Group + "/" + r.Version
 	}
 	return sol003.Resource{Kind: r.Kind, APIVersion: version, Namespace: r.Namespace, Name: r.Name, VDU: r.VDU, Outlives: r.Outlives}
+}
+
+// drift is what was seen of an instance; nil where it was not looked at since its last operation.
+func drift(d lifecycle.Drift) *sol003.Drift {
+	if d.TriedAt.IsZero() {
+		return nil
+	}
+	shown := &sol003.Drift{Count: d.Count, Unseen: d.Unseen, TriedAt: &d.TriedAt}
+	if !d.SeenAt.IsZero() {
+		shown.SeenAt = &d.SeenAt
+	}
+	for _, o := range d.Resources {
+		shown.Resources = append(shown.Resources, observed(o))
+	}
+	return shown
 }
 
 func observed(o lifecycle.Observation) sol003.Resource {

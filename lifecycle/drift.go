@@ -1,0 +1,185 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Drift is how an instance's resources differ from what its last operation made.
+type Drift struct {
+	// TriedAt is when the VIM was asked last, SeenAt when it last answered for all resources; zero: not since
+	// the last operation.
+	TriedAt time.Time `json:"-"`
+	SeenAt  time.Time `json:"seenAt,omitzero"`
+	// Resources are those that were missing or changed at SeenAt, at most maxDrift.
+	Resources []Observation `json:"resources,omitempty"`
+	// Count is how many there were.
+	Count int `json:"count,omitempty"`
+	// Unseen is why the VIM did not answer at TriedAt; empty where it did.
+	Unseen string `json:"unseen,omitempty"`
+}
+
+const (
+	// driftEvery is how often the pass looks which instances are due.
+	driftEvery = time.Minute
+	// driftAtOnce bounds the instances that one pass looks at, and driftVIMs the VIMs that it asks side by side.
+	driftAtOnce, driftVIMs = 200, 8
+	// driftTurn is how long one VIM's instances are looked at in one pass, driftPatience one instance.
+	driftTurn, driftPatience = time.Minute, 30 * time.Second
+	// driftLease is how long a lease for looking is asked for; it is given back at once.
+	driftLease = 10 * time.Minute
+	// maxDrift bounds the resources that are kept of one instance.
+	maxDrift = 100
+)
+
+// Passes are the engine's.
+func (l *Lifecycle) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "drift", Every: driftEvery, Run: l.Observe}}
+}
+
+// Observe looks at the instances that were not looked at for longer than Terms.DriftEvery, those first that
+// have waited longest, and records which of their resources are missing or were changed, and by whom. It changes
+// nothing on a VIM, and looks at no instance that an operation has not ended on. The VIMs are asked side by side;
+// one that does not answer, or is slow, keeps no other waiting, and its turn comes again after all others.
+func (l *Lifecycle) Observe(ctx context.Context) error {
+	due, err := l.store.InstancesToObserve(ctx, l.now().Add(-l.terms.DriftEvery), driftAtOnce)
+	if err != nil {
+		return err
+	}
+	byVIM := map[string][]Instance{}
+	for _, i := range due {
+		byVIM[i.Shape.VIM] = append(byVIM[i.Shape.VIM], i)
+	}
+	var group errgroup.Group
+	group.SetLimit(driftVIMs)
+	for _, vim := range slices.Sorted(maps.Keys(byVIM)) {
+		group.Go(func() error { return l.observeVIM(ctx, byVIM[vim]) })
+	}
+	return group.Wait()
+}
+
+// observeVIM looks at instances on one VIM. After a fault of the VIM the rest has to wait for its next turn.
+func (l *Lifecycle) observeVIM(ctx context.Context, all []Instance) error {
+	turn, cancel := context.WithTimeout(ctx, driftTurn)
+	defer cancel()
+	var silent error
+	for _, i := range all {
+		seen, err := []Observation(nil), silent
+		if err == nil && turn.Err() != nil {
+			err = &broker.Error{Kind: broker.ErrUnreachable, Detail: "the VIM is too slow to look at all its instances at one time"}
+		}
+		if err == nil {
+			seen, err = l.look(turn, i)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && mayPass(err) {
+			silent = err
+		}
+		if err := l.keepDrift(ctx, i, seen, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look observes what an instance consists of, each scope under a lease that can only look.
+func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error) {
+	ctx, cancel := context.WithTimeout(ctx, driftPatience)
+	defer cancel()
+	// The broker looks by itself, and not for a caller: policies of the broker's own allow it to read.
+	self := policy.Principal{Name: "system:drift", Project: i.Project, Roles: []string{policy.RoleSystem}}
+	d, err := l.driver(i.Shape.VIMType)
+	if err != nil {
+		return nil, err
+	}
+	v, err := l.leaser.VIM(ctx, self, i.Shape.VIM)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := d.Plan(ctx, Connection{}, PlanInput{Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: i.Shape.Resources})
+	if err != nil {
+		return nil, err
+	}
+	none := uuid.NewString() // no operation has this id; it is what the leases are ended by
+	seen, err := l.lookUnder(ctx, self, none, v, d, i, plan)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	return seen, errors.Join(err, l.leaser.EndOperation(ending, none))
+}
+
+func (l *Lifecycle) lookUnder(ctx context.Context, self policy.Principal, none string, v broker.VIM, d Driver, i Instance, plan Plan) ([]Observation, error) {
+	var all []Observation
+	for _, stage := range plan.Stages {
+		r := l.leaseFor(none, v, stage.Grant)
+		r.TTL, r.Purpose = driftLease, "drift"
+		c, _, err := l.take(ctx, self, v, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range stage.Waves {
+			resources := make([]Resource, len(w.Objects))
+			for n, o := range w.Objects {
+				resources[n] = o.Resource
+			}
+			seen, err := d.Observe(ctx, c, i.ID, resources)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, seen...)
+		}
+	}
+	return all, nil
+}
+
+// keepDrift stores what was seen, unless an operation has begun meanwhile, and says so in the log where the
+// instance has drifted further.
+func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observation, why error) error {
+	d := i.Drift
+	d.TriedAt, d.Unseen = l.now(), ""
+	if why != nil {
+		d.Unseen = failureOf(why).Detail
+	} else {
+		d.SeenAt, d.Resources, d.Count = d.TriedAt, nil, 0
+		slices.SortFunc(seen, func(a, b Observation) int { return cmp.Or(a.Wave-b.Wave, cmp.Compare(a.key(), b.key())) })
+		for _, o := range seen {
+			if o.Standing && len(o.ChangedBy) == 0 {
+				continue
+			}
+			if d.Count++; d.Count <= maxDrift {
+				o.VNFCs = nil
+				d.Resources = append(d.Resources, o)
+			}
+		}
+	}
+	err := l.store.SaveDrift(ctx, i.ID, i.Revision, d)
+	if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
+		return nil // it is another now
+	}
+	if err != nil {
+		return err
+	}
+	if why != nil {
+		l.log.InfoContext(ctx, "a VNF instance could not be looked at", "instance", i.ID, "project", i.Project, "vim", i.Shape.VIM, "error", withCause(why))
+	}
+	if d.Count > i.Drift.Count {
+		l.log.WarnContext(ctx, "resources of a VNF instance are missing or were changed", "instance", i.ID, "project", i.Project, "resources", d.Count, "before", i.Drift.Count)
+	}
+	return nil
+}
+
+// Count counts instances, for the operator.
+func (l *Lifecycle) Count(ctx context.Context) (InstanceCount, error) {
+	return l.store.CountInstances(ctx)
+}
