@@ -36,8 +36,8 @@ run: build ## build and start a server on embedded defaults, and print what to d
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet ./...
 	VIMBROKER_REAL=0 $(TEST) --packages="./..." -- -timeout 15m
-	$(TEST) --packages="./drivers/postgres ./cmd/vimbroker" -- -timeout 5m
-	$(TEST) --packages="$(KILLED)" -- -timeout 5m -tags failpoints
+	$(TEST) --packages="./drivers/postgres ./cmd/vimbroker" -- -timeout 15m
+	$(TEST) --packages="$(KILLED)" -- -timeout 15m -tags failpoints
 
 .PHONY: race
 race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)

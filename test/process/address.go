@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,18 +11,24 @@ import (
 	"testing"
 )
 
-// FreePorts finds ports on loopback that are free now.
+// FreePorts finds ports on loopback that are free now. They are not of the range from which the
+// kernel gives ports to connections and to listeners on port 0 (32768 and above on Linux): such a
+// one is taken by somebody else before the program that it is for listens.
 func FreePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("finding a free port: %w", err)
+	const first, last, tries = 10000, 32000, 100
+	var ports []int
+	var err error
+	for range n + tries {
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first)))); err != nil {
+			continue
 		}
 		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
+		if ports = append(ports, l.Addr().(*net.TCPAddr).Port); len(ports) == n {
+			return ports, nil
+		}
 	}
-	return ports, nil
+	return nil, fmt.Errorf("finding a free port: %w", err)
 }
 
 // FreeAddress is an address on loopback that was free a moment ago.
