@@ -270,7 +270,8 @@ type source struct {
 	planes   map[string]string
 	fail     error // of Cluster
 	version  int
-	reads    int // of secrets
+	reads    int  // of secrets
+	shows    bool // in Watch
 }
 
 var errNone = &broker.Error{Kind: broker.ErrNotFound, Detail: "not found"}
@@ -319,7 +320,11 @@ func (s *source) versions(namespace string) (all []onboard.SecretVersion) {
 }
 
 // Watch implements [onboard.Source].
-func (s *source) Watch(ctx context.Context, _ func() onboard.Access, _ string, _ onboard.Sight) error {
+func (s *source) Watch(ctx context.Context, _ func() onboard.Access, namespace string, sight onboard.Sight) error {
+	if s.shows {
+		sight.Clusters(s.all(namespace))
+		sight.Secrets(s.versions(namespace))
+	}
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -276,7 +276,7 @@ func (w *watcher) trouble(namespace, text string) {
 	w.m.Trouble = text
 }
 
-// backoff is a second after the first failure, and twice that after each further one.
+// backoff is a second after the first failure (0), and twice that after each further one.
 func backoff(failures int, most time.Duration) time.Duration {
 	d := min(time.Second<<min(failures, 10), most)
 	return d - rand.N(d/4) //nolint:gosec // a pause needs no secrecy

@@ -3,6 +3,7 @@ package onboard
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -160,7 +161,10 @@ func (w *watcher) admit(ctx context.Context, c *Cluster, system string) error {
 // notRegistered stores why a registration failed.
 func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time.Duration, error) {
 	state, why, text := StateWaiting, ReasonUnavailable, message(err)
+	var e *broker.Error
 	switch {
+	case errors.As(err, &e) && e.Kind == broker.ErrInvalid && (e.Field == "name" || strings.HasPrefix(e.Field, "labels")):
+		why = ReasonRefused // what the settings make of its name and labels
 	case errors.Is(err, errTaken), errors.Is(err, errManagement):
 		return doubtEvery, w.quarantine(ctx, c, ReasonSystemTaken, text, "")
 	case errors.Is(err, errOther):
@@ -182,7 +186,10 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 		c.State, c.Reason, c.Message = state, why, text
 		c.Attempts++
 	})
-	return backoff(stored.Attempts-1, maxRetry), err
+	if err != nil { // nothing is stored: whoever looked at it says so, and looks again
+		return 0, err
+	}
+	return backoff(stored.Attempts-1, maxRetry), nil
 }
 
 // wellness says what is to be said of a cluster that is registered.

@@ -63,6 +63,8 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 	var mine *Cluster
 	for _, c := range rows {
 		switch {
+		case c.State == StateRetired && shown && c.UID == seen.UID: // its management cluster was restored from a backup
+			sooner(0, w.drop(ctx, c))
 		case c.State == StateRetired:
 			sooner(w.forget(ctx, c))
 		case shown && c.UID == seen.UID && c.State != StateRetiring:
@@ -194,13 +196,18 @@ func (w *watcher) forget(ctx context.Context, c Cluster) (time.Duration, error) 
 	if left := c.UpdatedAt.Add(KeepRetired).Sub(w.now()); left > 0 {
 		return left, nil
 	}
+	return 0, w.drop(ctx, c)
+}
+
+// drop removes the row of a retired cluster.
+func (w *watcher) drop(ctx context.Context, c Cluster) error {
 	if err := w.store.ForgetCluster(ctx, c.ID); err != nil {
-		return 0, err
+		return err
 	}
 	w.mu.Lock()
 	delete(w.rows[key{c.Namespace, c.Name}], c.ID)
 	w.mu.Unlock()
-	return 0, nil
+	return nil
 }
 
 // version is that of the cluster's secret as it was last shown; empty where there is none.
