@@ -51,6 +51,9 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 	}
 	_, given := shown(r)
 	p, err := by(r)
+	if given && errors.Is(err, policy.ErrUnauthenticated) {
+		err = s.limits.failedLogin(r, err)
+	}
 	r.Header.Del("Authorization")
 	r.Header.Del(KeystoneHeader)
 	switch {
@@ -67,6 +70,8 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 			s.logins.RecordRefusedLogin(r.Context())
 		}
 		return policy.ErrUnauthenticated
+	case errors.Is(err, ErrLimited), errors.Is(err, ErrShed):
+		return err
 	case err != nil:
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "callers cannot be authenticated now", Cause: err}
 	}
@@ -86,6 +91,13 @@ func (s *server) bearer(r *http.Request) (policy.Principal, error) {
 		return policy.Principal{}, errMalformedToken
 	case token == "":
 		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	if s.remote != nil && s.remote(token) {
+		leave, err := s.limits.login(r)
+		if err != nil {
+			return policy.Principal{}, err
+		}
+		defer leave()
 	}
 	return s.who.Authenticate(r.Context(), token)
 }

@@ -53,9 +53,26 @@ type Operation struct {
 	// Status is that of success.
 	Status int
 	// Quiet: logged at debug level only.
-	Quiet  bool
+	Quiet bool
+	// Lane says which limits hold.
+	Lane   Lane
 	Handle func(*Call) (Answer, error)
 }
+
+// Lane says which limits hold for an operation.
+type Lane int
+
+const (
+	// Ordinary operations keep all limits, and are shed where the server has too much to do.
+	Ordinary Lane = iota
+	// Ending operations end access. They are never shed, and counted apart from the others:
+	// who asks too much of other kinds can still end what he has.
+	Ending
+	// Watching operations show how the server is. They are never shed.
+	Watching
+	// Free operations cost nothing, and have no limit.
+	Free
+)
 
 // name is the operation's in metrics and in the log.
 func (o Operation) name() string { return o.Method + " " + o.Path }

@@ -46,12 +46,14 @@ func metricsDoor(r *prometheus.Registry, log *slog.Logger) Door {
 		ErrorHandling: promhttp.ContinueOnError,
 		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		Registry:      r,
+		// Each asks the store. One more than there are servers that scrape has its time later.
+		MaxRequestsInFlight: 4,
 	})
 	return Door{
 		Paths:    []string{"/metrics{$}"},
 		Tolerant: true,
 		Operations: []Operation{{
-			Method: "GET", Path: "/metrics", Identify: Anyone, Timeout: time.Minute, Status: http.StatusOK, Quiet: true,
+			Method: "GET", Path: "/metrics", Identify: Anyone, Timeout: time.Minute, Status: http.StatusOK, Quiet: true, Lane: Watching,
 			Handle: func(*Call) (Answer, error) { return Answer{Serve: h}, nil },
 		}},
 		Refuse: func(_ *http.Request, p Problem) Answer { return Answer{Status: p.Status} },

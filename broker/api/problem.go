@@ -33,6 +33,10 @@ var (
 	ErrTooSlow = errors.New("request body came too slowly")
 	// ErrMediaType: the body has none of the operation's media types.
 	ErrMediaType = errors.New("unsupported media type")
+	// ErrLimited: the caller asks too much.
+	ErrLimited = errors.New("too many requests")
+	// ErrShed: the server has too much to do.
+	ErrShed = errors.New("the server has too much to do")
 	// ErrInternal: what no row of the table knows.
 	ErrInternal = errors.New("internal error")
 )
@@ -74,6 +78,8 @@ var kinds = []Kind{
 	{ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "request body too large"},
 	{ErrTooSlow, http.StatusRequestTimeout, "too-slow", "request body came too slowly"},
 	{ErrMediaType, http.StatusUnsupportedMediaType, "media-type", "unsupported media type"},
+	{ErrLimited, http.StatusTooManyRequests, "limited", "too many requests"},
+	{ErrShed, http.StatusServiceUnavailable, "overloaded", "the server has too much to do"},
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout", "timed out"},
 	{context.Canceled, http.StatusServiceUnavailable, "canceled", "the request was canceled"},
 	{ErrInternal, http.StatusInternalServerError, "internal", "internal error"},
@@ -115,7 +121,10 @@ type Refusal struct {
 	// Kind is a sentinel of the table.
 	Kind   error
 	Detail string
+	Remedy string
 	Faults []Fault
+	// RetryAfter is when it may be different; zero says nothing of it.
+	RetryAfter time.Duration
 }
 
 // Error names the kind. The faults are for the caller.
@@ -134,16 +143,15 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 	p := d.problem(err)
 	p.RequestID = traceOf(r.Context()).id
 	h := w.Header()
-	var known *broker.Error
-	if errors.As(err, &known) && known.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))
+	if again := retryAfter(err); again > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds()))))
 	}
 	a := d.Refuse(r, p)
 	a.Status = cmp.Or(a.Status, p.Status)
 	if a.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", "5")
 	}
-	if a.Status >= http.StatusInternalServerError {
+	if a.Status >= http.StatusInternalServerError && !errors.Is(err, ErrShed) { // of which the access line says all
 		level := slog.LevelWarn // a fault of a VIM or of the store, which may pass
 		if kindOf(kinds, err).Status == http.StatusInternalServerError {
 			level = slog.LevelError
@@ -156,13 +164,26 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 	}
 }
 
+// retryAfter is when a refusal says that it may be different; zero where it does not.
+func retryAfter(err error) time.Duration {
+	var known *broker.Error
+	var own *Refusal
+	switch {
+	case errors.As(err, &known):
+		return known.RetryAfter
+	case errors.As(err, &own):
+		return own.RetryAfter
+	}
+	return 0
+}
+
 // problem looks err up and words it.
 func (d *Door) problem(err error) Problem {
 	err = refused(err)
 	p := Problem{Kind: kindOf(d.kinds(), err), Cause: err}
 	var own *Refusal
 	if errors.As(err, &own) {
-		p.Detail, p.Faults = own.Detail, own.Faults
+		p.Detail, p.Remedy, p.Faults = own.Detail, own.Remedy, own.Faults
 		return p
 	}
 	var known *broker.Error

@@ -23,6 +23,9 @@ type Options struct {
 	Doors []Door
 	// Authenticator knows the callers of every operation that does not identify them itself.
 	Authenticator Authenticator
+	// Remote reports whether the Authenticator has to ask another system about a token; nil:
+	// it never has.
+	Remote func(token string) bool
 	// Vitals is what /metrics shows beside the requests.
 	Vitals Vitals
 	// Version is the program's, for the metric build_info.
@@ -44,6 +47,8 @@ type Options struct {
 	Configured func() Configured
 	// Proxies may say for whom they ask.
 	Proxies Proxies
+	// Limits bound what callers may ask. Zero bounds nothing.
+	Limits Limits
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -51,12 +56,14 @@ type Options struct {
 // server answers requests.
 type server struct {
 	who      Authenticator
+	remote   func(token string) bool
 	logins   Logins
 	log      *slog.Logger
 	now      func() time.Time
 	requests *prometheus.HistogramVec
 	doors    []*entrance
 	proxies  Proxies
+	limits   *limits
 }
 
 // entrance is a door with the table of its operations.
@@ -74,7 +81,7 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
-	s := &server{who: o.Authenticator, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies}
+	s := &server{who: o.Authenticator, remote: o.Remote, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now)}
 	o.Registry.MustRegister(newVitals(o.Vitals), buildInfo(o.Version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.Registry.MustRegister(o.Collectors...)
@@ -186,6 +193,12 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
 		d.mux.ServeHTTP(w, r)
 		return
 	}
+	leave, err := s.limits.address(r, Ordinary)
+	if err != nil {
+		s.fail(w, r, d.Door, err)
+		return
+	}
+	defer leave()
 	if d.Private != "" && strings.HasPrefix(r.URL.Path, d.Private) {
 		if err := s.identify(w, r, nil); err != nil {
 			s.fail(w, r, d.Door, err)
@@ -219,24 +232,39 @@ func (s *server) serve(d *Door, op Operation) operation {
 		t := traceOf(ctx)
 		t.route, t.quiet = op.name(), op.Quiet
 		c := &Call{Request: r.WithContext(ctx), ID: t.id}
-		a, err := s.handle(w, c, d, op)
-		if err == nil {
-			a.Status = cmp.Or(a.Status, op.Status)
-			err = s.write(w, c.Request, d, a)
-		}
-		if err != nil {
+		if err := s.enter(w, c, d, op); err != nil {
 			s.fail(w, c.Request, d, err)
 		}
 	}
 }
 
-// handle prepares a call and makes it.
-func (s *server) handle(w http.ResponseWriter, c *Call, d *Door, op Operation) (Answer, error) {
-	err := s.identify(w, c.Request, op.Identify)
+// enter answers a call that is within the limits. It counts as under way until all of its
+// answer is written.
+func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Operation) error {
+	leave, err := s.limits.address(c.Request, op.Lane)
 	if err != nil {
-		return Answer{}, err
+		return err
+	}
+	defer leave()
+	if err := s.identify(w, c.Request, op.Identify); err != nil {
+		return err
 	}
 	c.Principal = traceOf(c.Context()).principal
+	leave, err = s.limits.caller(c.Principal, op)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	a, err := s.handle(w, c, d, op)
+	if err != nil {
+		return err
+	}
+	a.Status = cmp.Or(a.Status, op.Status)
+	return s.write(w, c.Request, d, a)
+}
+
+// handle prepares a call and makes it.
+func (s *server) handle(w http.ResponseWriter, c *Call, d *Door, op Operation) (_ Answer, err error) {
 	if c.Query, err = readQuery(c.Request, op.Query, d.Tolerant); err != nil {
 		return Answer{}, err
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 // neverSent are kinds of refusals that no command can bring upon a person: of requests
-// that the client does not make.
-var neverSent = []string{"malformed", "method", "media-type", "too-slow"}
+// that the client does not make, or not as often ("limited").
+var neverSent = []string{"malformed", "method", "media-type", "too-slow", "limited"}
 
 var (
 	requestID = regexp.MustCompile(` \[request [0-9a-f-]{36}\]$`)

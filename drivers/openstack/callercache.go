@@ -12,8 +12,14 @@ import (
 // callerCache remembers the principals of tokens by their digests: the tokens
 // themselves are not kept.
 type callerCache struct {
+	most int // entries
+
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]caller
+}
+
+func newCallerCache(most int) callerCache {
+	return callerCache{most: most, entries: map[[sha256.Size]byte]caller{}}
 }
 
 // caller is a principal that is believed until a time.
@@ -39,14 +45,14 @@ func (c *callerCache) get(digest [sha256.Size]byte, now time.Time) (policy.Princ
 func (c *callerCache) put(digest [sha256.Size]byte, found caller, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, there := c.entries[digest]; !there && len(c.entries) >= maxCallers {
+	if _, there := c.entries[digest]; !there && len(c.entries) >= c.most {
 		for d, e := range c.entries {
 			if !now.Before(e.until) {
 				delete(c.entries, d)
 			}
 		}
 		for d := range c.entries {
-			if len(c.entries) < maxCallers {
+			if len(c.entries) < c.most {
 				break
 			}
 			delete(c.entries, d)

@@ -51,7 +51,8 @@ type CallersOptions struct {
 
 // Callers authenticates callers by their Keystone tokens. What Keystone said of a
 // token is believed for [callerTTL], so that a revoked one may pass for that long,
-// and never past its expiry. It is safe for concurrent use.
+// and never past its expiry. One that Keystone does not know is refused for [refusedTTL].
+// It is safe for concurrent use.
 type Callers struct {
 	options CallersOptions
 	rules   *egress.Rules
@@ -60,6 +61,8 @@ type Callers struct {
 	flights singleflight.Group
 	seats   chan struct{} // bounds the validations under way
 	known   callerCache
+	// refused are tokens that Keystone does not know. They take no room from those it knows.
+	refused callerCache
 
 	mu      sync.Mutex
 	service *session  // nil: not logged in
@@ -73,6 +76,10 @@ const (
 	callerTTL = 60 * time.Second
 	// maxCallers bounds the tokens that are believed at a time.
 	maxCallers = 10_000
+	// refusedTTL is how long a token that Keystone does not know is refused unasked, and
+	// maxRefused bounds those tokens.
+	refusedTTL = 5 * time.Second
+	maxRefused = 1_000
 	// maxValidations bounds the requests to Keystone at a time, so that guessed
 	// tokens cost no more than that.
 	maxValidations = 16
@@ -93,7 +100,7 @@ func NewCallers(o CallersOptions) (*Callers, error) {
 	}
 	return &Callers{
 		options: o, rules: o.Egress, now: o.Now,
-		seats: make(chan struct{}, maxValidations), known: callerCache{entries: map[[sha256.Size]byte]caller{}},
+		seats: make(chan struct{}, maxValidations), known: newCallerCache(maxCallers), refused: newCallerCache(maxRefused),
 	}, nil
 }
 
@@ -115,6 +122,9 @@ func (c *Callers) Authenticate(ctx context.Context, token string) (policy.Princi
 	digest := sha256.Sum256([]byte(token))
 	if p, ok := c.known.get(digest, c.now()); ok {
 		return p, nil
+	}
+	if _, ok := c.refused.get(digest, c.now()); ok {
+		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	// One validation for all who come with the same token, under a deadline that is
 	// none of theirs.
@@ -140,6 +150,14 @@ func (c *Callers) Authenticate(ctx context.Context, token string) (policy.Princi
 		p.Roles = slices.Clone(p.Roles)
 		return p, nil
 	}
+}
+
+// Remote reports whether Authenticate has to ask Keystone about a token.
+func (c *Callers) Remote(token string) bool {
+	digest, now := sha256.Sum256([]byte(token)), c.now()
+	_, known := c.known.get(digest, now)
+	_, refused := c.refused.get(digest, now)
+	return isToken(token) && !known && !refused
 }
 
 // validated is what Keystone says of a token.
@@ -171,6 +189,7 @@ func (c *Callers) validate(ctx context.Context, token string, digest [sha256.Siz
 		return err
 	})
 	if said(err, http.StatusNotFound) {
+		c.refused.put(digest, caller{until: began.Add(refusedTTL)}, began)
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	if err != nil {

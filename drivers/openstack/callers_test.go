@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/clock"
 )
 
 type object = map[string]any
@@ -296,6 +297,32 @@ func TestCallersAreRemembered(t *testing.T) {
 	pass(21 * time.Second)
 	wantStranger(t, c, "brief")
 	asked(4)
+}
+
+// A token that Keystone does not know is refused for a while without asking again.
+func TestStrangersAreRemembered(t *testing.T) {
+	k := newDoorKeystone(t)
+	now := clock.New(time.Now())
+	o := doorOptions(t, k)
+	o.Now = now.Now
+	c := mustCallers(t, o)
+	if !c.Remote("late") || c.Remote("no token") {
+		t.Error("Keystone is asked about what cannot be a token, or not about what can be one")
+	}
+	wantStranger(t, c, "late")
+	if c.Remote("late") {
+		t.Error("Keystone would be asked again")
+	}
+	k.knows("late", token("a1", "default", "p1", now.Now().Add(time.Hour), "member"))
+	wantStranger(t, c, "late")
+	if n := k.asked.Load(); n != 1 {
+		t.Errorf("Keystone was asked %d times, want once", n)
+	}
+	now.Add(6 * time.Second)
+	wantCaller(t, c, "late", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}})
+	if c.Remote("late") {
+		t.Error("Keystone would be asked about a caller that it knows")
+	}
 }
 
 // However many different tokens come, no more than the bound are remembered.

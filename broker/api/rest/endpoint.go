@@ -31,6 +31,8 @@ type route struct {
 	query, header []parameter
 	// status is what success answers with, the usual one first.
 	status []int
+	// lane says which limits hold.
+	lane api.Lane
 	// media is another media type that the answer has, or can have: text, in no type of
 	// package v1.
 	media string
@@ -43,7 +45,7 @@ func (rt route) refusals() []int {
 		return []int{http.StatusInternalServerError, http.StatusServiceUnavailable}
 	}
 	all := []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusUnprocessableEntity,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	}
 	if rt.action != "" {
@@ -60,9 +62,6 @@ func (rt route) refusals() []int {
 	}
 	if slices.ContainsFunc(rt.header, func(p parameter) bool { return p.name == "If-Match" }) {
 		all = append(all, http.StatusPreconditionFailed)
-	}
-	if rt.status[0] == http.StatusCreated {
-		all = append(all, http.StatusTooManyRequests)
 	}
 	if rt.timeout != quick && rt.method != http.MethodGet {
 		all = append(all, http.StatusBadGateway)
@@ -152,7 +151,7 @@ const maxBody = 1 << 20
 // operation makes the door's operation of a route.
 func (s *server) operation(rt route) api.Operation {
 	op := api.Operation{
-		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.public(),
+		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.public(), Lane: rt.lane,
 		Query: parameters(rt.query), Header: parameters(rt.header),
 		Handle: func(c *api.Call) (api.Answer, error) {
 			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query})

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -95,12 +96,12 @@ var routes = []route{
 	{
 		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),
 		summary: "Revoke a lease: 200 when its upstream object is gone, 202 until then",
-		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted},
+		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending,
 	},
 	{
 		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
 		summary: "Revoke all leases of a VIM, a principal or an operation",
-		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK},
+		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK}, lane: api.Ending,
 	},
 
 	{
@@ -218,12 +219,12 @@ var routes = []route{
 	{
 		method: "GET", path: "/healthz", id: "alive", tag: "probes", endpoint: plain((*server).alive),
 		summary: "Whether the server lives",
-		timeout: quick, status: []int{http.StatusOK},
+		timeout: quick, status: []int{http.StatusOK}, lane: api.Free,
 	},
 	{
 		method: "GET", path: "/readyz", id: "ready", tag: "probes", endpoint: plain((*server).ready),
 		summary: "Whether the server can serve",
-		timeout: quick, status: []int{http.StatusOK},
+		timeout: quick, status: []int{http.StatusOK}, lane: api.Free,
 	},
 }
 

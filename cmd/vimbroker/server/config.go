@@ -16,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -61,6 +62,8 @@ type config struct {
 		Networks []string
 		Header   string
 	}
+	// Limits bound what callers may ask; [api.DefaultLimits] where the file says nothing.
+	Limits api.Limits
 	// ReservedLabels are as in [broker.Options].
 	ReservedLabels []string
 	// PolicyDir holds more Cedar files (*.cedar); empty means only the built-in policies.
@@ -109,6 +112,7 @@ func defaults(env console.Environment) config {
 		Audit:         auditConfig{ReadsOneIn: 1},
 		Packages:      catalog.DefaultTerms(),
 		VNF:           lifecycle.DefaultTerms(),
+		Limits:        api.DefaultLimits(),
 		LogFormat:     "json",
 		ShutdownGrace: 30 * time.Second,
 	}
@@ -207,6 +211,13 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			},
 			"escalatingNamespaces": d.Texts(&c.Escalating),
 		}),
+		"limits": d.Section(strictyaml.Fields{
+			"address":      bound(d, &c.Limits.Address),
+			"principal":    bound(d, &c.Limits.Principal),
+			"project":      bound(d, &c.Limits.Project),
+			"failedLogins": bound(d, &c.Limits.FailedLogins),
+			"inFlight":     d.Count(&c.Limits.InFlight),
+		}),
 		"quota": d.Section(strictyaml.Fields{
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
@@ -238,6 +249,15 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"shutdownGrace": d.Duration(&c.ShutdownGrace),
 	}
+}
+
+// bound reads what one address or caller may do.
+func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.Reader {
+	return d.Section(strictyaml.Fields{
+		"perSecond": d.Count(&to.PerSecond),
+		"burst":     d.Count(&to.Burst),
+		"inFlight":  d.Count(&to.InFlight),
+	})
 }
 
 // mebibytes reads a number of bytes, which is written in MiB.
@@ -328,6 +348,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	c.Audit.validate(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
+	c.validateLimits(need)
 	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")
 	need(c.VNF.DriftEvery >= time.Minute, "vnf.driftInterval", "must be at least 1m")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
@@ -335,6 +356,22 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
 	c.proxies = c.trustedProxies(d)
 }
+
+// validateLimits notes what would refuse everybody, or more than it says.
+func (c *config) validateLimits(need func(ok bool, key, format string, args ...any)) {
+	l := c.Limits
+	for key, b := range map[string]limit.Bound{
+		"address": l.Address, "principal": l.Principal, "project": l.Project, "failedLogins": l.FailedLogins,
+	} {
+		need(b.Burst == 0 || b.PerSecond > 0, "limits."+key+".burst", "needs limits.%s.perSecond, and is no bound without", key)
+		need(b.Burst == 0 || b.Burst >= b.PerSecond, "limits."+key+".burst", "must be at least limits.%s.perSecond (%d)", key, b.PerSecond)
+	}
+	need(l.InFlight == 0 || l.InFlight >= minInFlight, "limits.inFlight", "must be at least %d, or 0 for no bound", minInFlight)
+	need(l.InFlight == 0 || l.Project.InFlight <= l.InFlight, "limits.project.inFlight", "must not be more than limits.inFlight (%d)", l.InFlight)
+}
+
+// minInFlight is what a server takes at a time at the least.
+const minInFlight = 8
 
 // trustedProxies makes networks of the configuration's strings; it notes every fault.
 func (c *config) trustedProxies(d *strictyaml.Document) api.Proxies {

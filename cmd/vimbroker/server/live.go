@@ -132,6 +132,7 @@ var restartKeys = map[string]func(config) any{
 	"lease": func(c config) any {
 		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
 	},
+	"limits":         func(c config) any { return c.Limits },
 	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Packages} },
 	"sol003":         func(c config) any { return c.SOL003 },
 	"vnf":            func(c config) any { return c.VNF },

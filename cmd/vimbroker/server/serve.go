@@ -60,6 +60,12 @@ is left out means:
     ports: []                 # none: 80, 443 and 1024-65535
     projects: {}              # project: {allowLoopback, networks, ports}
   lease: {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false}
+  limits:                     # what callers may ask; 0: no bound
+    address: {perSecond: 2000, burst: 4000, inFlight: 500}
+    principal: {perSecond: 500, burst: 1000, inFlight: 64}
+    project: {perSecond: 1000, burst: 2000, inFlight: 96}
+    failedLogins: {perSecond: 2, burst: 50, inFlight: 4}   # of an address
+    inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perVIM: 10000, perProject: 10000,
      packages: 1000, packageMiB: 2048, packagesMiB: 20480}  # of a project

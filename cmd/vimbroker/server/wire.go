@@ -160,7 +160,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }
@@ -170,6 +170,11 @@ func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
 	if err := s.broker.LoggedIn(ctx, p); err != nil {
 		s.log.WarnContext(ctx, "leases whose holder has lost access are left for the next login or renewal", "principal", p.Name, "error", err)
 	}
+}
+
+// asks reports whether Keystone has to be asked about a caller's token.
+func (s *server) asks(token string) bool {
+	return s.callers != nil && !policy.OwnToken(token) && s.callers.Remote(token)
 }
 
 // reloaded ends what callers have no access to any more.

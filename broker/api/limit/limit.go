@@ -1,0 +1,232 @@
+// Package limit bounds how often something is done, and how many at a time: for each of
+// many keys, such as addresses and callers, and for all together. It remembers a bounded
+// number of keys, so a flood of new ones takes no more memory.
+package limit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Bound is what one key may do. Zero in a field is no bound.
+type Bound struct {
+	// PerSecond is how often in the long run, Burst how often at once after a rest. A
+	// Burst of zero is PerSecond.
+	PerSecond, Burst int
+	// InFlight is how many at a time.
+	InFlight int
+}
+
+// limiter is nil where the rate has no bound.
+func (b Bound) limiter() *rate.Limiter {
+	switch {
+	case b.PerSecond == 0:
+		return nil
+	case b.Burst == 0:
+		b.Burst = b.PerSecond
+	}
+	return rate.NewLimiter(rate.Limit(b.PerSecond), b.Burst)
+}
+
+// Exceeded is the error of what is beyond a bound.
+type Exceeded struct {
+	// InFlight: too many at a time. Otherwise: too often.
+	InFlight bool
+	// Bound is the number that is exceeded.
+	Bound int
+	// Wait is when to come again; at least a second.
+	Wait time.Duration
+}
+
+// Error says which bound it is.
+func (e *Exceeded) Error() string {
+	if e.InFlight {
+		return "too many at a time"
+	}
+	return "too often"
+}
+
+// again is when to come again where nobody knows when others are done.
+const again = time.Second
+
+// wait makes a waiting time of what a limiter says: whole seconds, as Retry-After has them.
+func wait(d time.Duration) time.Duration {
+	return max(again, time.Duration(math.Ceil(d.Seconds()))*time.Second)
+}
+
+// Keys bounds each of many keys. It is safe for concurrent use.
+type Keys struct {
+	bound Bound
+	now   func() time.Time
+
+	mu    sync.Mutex
+	known recent[counted]
+}
+
+// counted is what one key has done.
+type counted struct {
+	rate     *rate.Limiter
+	inFlight int
+}
+
+// NewKeys bounds keys, of which it remembers the most that were used last: a key that is
+// forgotten begins anew. now tells the time.
+func NewKeys(b Bound, most int, now func() time.Time) *Keys {
+	return &Keys{bound: b, now: now, known: newRecent[counted](most)}
+}
+
+// Enter counts one more of key, or returns an [*Exceeded]. Call leave once it is done.
+func (k *Keys) Enter(key string) (leave func(), err error) {
+	if k.bound == (Bound{}) {
+		return func() {}, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e, made := k.known.hold(key)
+	if made {
+		e.value.rate = k.bound.limiter()
+	}
+	if err := k.enter(&e.value); err != nil {
+		k.known.release(e)
+		return nil, err
+	}
+	e.value.inFlight++
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		e.value.inFlight--
+		k.known.release(e)
+	}, nil
+}
+
+func (k *Keys) enter(c *counted) error {
+	if k.bound.InFlight > 0 && c.inFlight >= k.bound.InFlight {
+		return &Exceeded{InFlight: true, Bound: k.bound.InFlight, Wait: again}
+	}
+	if c.rate == nil {
+		return nil
+	}
+	now := k.now()
+	r := c.rate.ReserveN(now, 1)
+	if d := r.DelayFrom(now); d > 0 {
+		r.CancelAt(now)
+		return &Exceeded{Bound: k.bound.PerSecond, Wait: wait(d)}
+	}
+	return nil
+}
+
+// Failures bounds what fails, for each of many keys: only failures count, and who has
+// failed too often is not even tried. It is safe for concurrent use.
+type Failures struct {
+	bound Bound
+	now   func() time.Time
+
+	mu    sync.Mutex
+	known recent[failing]
+}
+
+// failing is how one key fares.
+type failing struct {
+	rate  *rate.Limiter
+	seats chan struct{} // nil: there are as many as anyone likes
+}
+
+// NewFailures bounds failures of keys, as [NewKeys] does what keys do. InFlight is how many
+// tries of one key go on at a time.
+func NewFailures(b Bound, most int, now func() time.Time) *Failures {
+	return &Failures{bound: b, now: now, known: newRecent[failing](most)}
+}
+
+func (f *Failures) hold(key string) *held[failing] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e, made := f.known.hold(key)
+	if made {
+		e.value.rate = f.bound.limiter()
+		if f.bound.InFlight > 0 {
+			e.value.seats = make(chan struct{}, f.bound.InFlight)
+		}
+	}
+	return e
+}
+
+func (f *Failures) release(e *held[failing]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.known.release(e)
+}
+
+// Check returns an [*Exceeded] if key has failed too often by now.
+func (f *Failures) Check(key string) error {
+	e := f.hold(key)
+	defer f.release(e)
+	return f.check(e)
+}
+
+func (f *Failures) check(e *held[failing]) error {
+	if e.value.rate == nil {
+		return nil
+	}
+	if tokens := e.value.rate.TokensAt(f.now()); tokens < 1 {
+		missing := (1 - tokens) / float64(f.bound.PerSecond)
+		return &Exceeded{Bound: f.bound.PerSecond, Wait: wait(time.Duration(missing * float64(time.Second)))}
+	}
+	return nil
+}
+
+// Count counts a failure of key.
+func (f *Failures) Count(key string) {
+	e := f.hold(key)
+	defer f.release(e)
+	if e.value.rate != nil {
+		e.value.rate.ReserveN(f.now(), 1) // it may go below zero, since it has happened
+	}
+}
+
+// Try waits until one more try of key may begin. It returns an [*Exceeded] once key has
+// failed too often, and ctx's error if that ends first. Call leave once the try is over.
+func (f *Failures) Try(ctx context.Context, key string) (leave func(), err error) {
+	e := f.hold(key)
+	leave = func() { f.release(e) }
+	if e.value.seats != nil {
+		select {
+		case e.value.seats <- struct{}{}:
+			leave = func() {
+				<-e.value.seats
+				f.release(e)
+			}
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
+	}
+	if err := f.check(e); err != nil { // others may have failed meanwhile
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// Gate bounds how many there are at a time, whoever they are. It is safe for concurrent use.
+type Gate struct {
+	under atomic.Int64
+}
+
+// ErrFull is a gate's error.
+var ErrFull = errors.New("too many at a time")
+
+// Enter counts one more, unless there are most already: ErrFull. Zero is no bound. Call
+// leave once it is done.
+func (g *Gate) Enter(most int) (leave func(), err error) {
+	if g.under.Add(1) > int64(most) && most > 0 {
+		g.under.Add(-1)
+		return nil, ErrFull
+	}
+	return func() { g.under.Add(-1) }, nil
+}
