@@ -65,17 +65,17 @@ func (b *Broker) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery
 	return b.courier.Statuses(ctx)
 }
 
-// unguarded names, and logs, what kept the audit log from being changed and is gone.
+// unguarded names, and logs, what kept the audit log from being changed and is gone or another.
 func (b *Broker) unguarded(ctx context.Context) ([]string, error) {
 	missing, err := b.store.Unguarded(ctx)
 	if err == nil && len(missing) > 0 {
-		b.log.ErrorContext(ctx, "what keeps the audit log from being changed was taken away from the database", "missing", missing)
+		b.log.ErrorContext(ctx, "what keeps the audit log from being changed was taken away from the database, or is another", "missing", missing)
 	}
 	return missing, err
 }
 
-// RecordStart records that the server starts. What should keep the log from being changed
-// and was taken away is named in the entry.
+// RecordStart records that the server starts. What should keep the log from being changed and was
+// taken away, or is another than it was made, is named in the entry.
 func (b *Broker) RecordStart(ctx context.Context, detail ...string) error {
 	missing, err := b.unguarded(ctx)
 	if err != nil {

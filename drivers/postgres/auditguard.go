@@ -2,52 +2,88 @@ package postgres
 
 import (
 	"context"
+	_ "embed" // auditguards.txt
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// auditGuards are the triggers and constraints that keep the audit log from being changed
-// by a slip, and make it take more than one statement to change it by intent.
-var auditGuards = map[string][]string{
-	"audit_checkpoints": {"audit_checkpoint_once", "audit_checkpoints_never_change", "audit_checkpoints_never_emptied", "audit_checkpoints_stay"},
-	"audit_cursors":     {"audit_cursor_from_zero", "audit_cursor_once", "audit_cursor_only_grows"},
-	"audit_entries":     {"audit_entries_pkey", "audit_entry_is_sealed", "audit_never_changes", "audit_never_emptied", "audit_never_shrinks", "audit_outcome_known"},
-	"audit_head":        {"audit_head_id_check", "audit_head_only_grows", "audit_head_pkey", "audit_head_stays"},
-	"audit_horizon":     {"audit_horizon_id_check", "audit_horizon_never_emptied", "audit_horizon_only_grows", "audit_horizon_pkey", "audit_horizon_stays"},
-	"audit_inbox":       {"audit_inbox_never_changes", "audit_inbox_never_emptied", "audit_inbox_outcome_known", "audit_inbox_pkey"},
-	"audit_keys":        {"audit_key_never_returns", "audit_key_once", "audit_key_state_known", "audit_key_stays_what_it_is", "audit_keys_never_emptied", "audit_keys_stay"},
-	"audit_tiles":       {"audit_tile_once", "audit_tiles_never_emptied", "audit_tiles_only_grow", "audit_tiles_stay"},
-	"audit_tree":        {"audit_tree_id_check", "audit_tree_only_grows", "audit_tree_pkey", "audit_tree_stays"},
-}
+// auditGuards are the columns, constraints and triggers that keep the audit log from being changed by a
+// slip, and make it take more than one statement to change it by intent: in each line the name of one,
+// and its definition as standingGuards reads it.
+//
+//go:embed auditguards.txt
+var auditGuards string
 
 const (
-	// standingGuards are those of a table that are there, on, and refuse.
-	standingGuards = `SELECT tgname FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
-			WHERE tgrelid = to_regclass($1) AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND prosrc LIKE '%RAISE EXCEPTION%'
-		UNION ALL SELECT conname FROM pg_constraint WHERE conrelid = to_regclass($1) AND convalidated`
+	// standingGuards are those that are there, and what should not be there: rules, security by rows,
+	// and sessions in which triggers do not fire. A trigger is told with what its function does.
+	standingGuards = `WITH logs AS (SELECT oid, relname, relkind, relpersistence, relrowsecurity FROM pg_class
+			WHERE relnamespace = current_schema()::regnamespace AND relname LIKE 'audit\_%' AND relkind IN ('r', 'p', 'v', 'm', 'f'))
+		SELECT relname::text, concat('kind ', relkind, ', persistence ', relpersistence) FROM logs
+		UNION ALL SELECT relname || '.' || attname, format_type(atttypid, atttypmod) || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END
+			FROM logs JOIN pg_attribute ON attrelid = logs.oid WHERE attnum > 0 AND NOT attisdropped
+		UNION ALL SELECT relname || '.' || conname, pg_get_constraintdef(pg_constraint.oid, true)
+			FROM logs JOIN pg_constraint ON conrelid = logs.oid WHERE contype <> 'n'
+		UNION ALL SELECT relname || '.' || tgname, pg_get_triggerdef(pg_trigger.oid, true)
+				|| CASE WHEN tgenabled IN ('O', 'A') THEN '' ELSE ', which does not fire' END
+				|| ': ' || md5(concat_ws(' ', lanname, prosecdef, proconfig, prosrc))
+			FROM logs JOIN pg_trigger ON tgrelid = logs.oid JOIN pg_proc ON pg_proc.oid = tgfoid JOIN pg_language ON pg_language.oid = prolang
+			WHERE NOT tgisinternal
+		UNION ALL SELECT relname || '.' || rulename, 'a rule' FROM logs JOIN pg_rewrite ON ev_class = logs.oid
+		UNION ALL SELECT relname || '.row level security', 'on' FROM logs WHERE relrowsecurity
+		UNION ALL SELECT 'session_replication_role', current_setting('session_replication_role') WHERE current_setting('session_replication_role') <> 'origin'`
 	// oldestWaiting and oldestUngrown are when the first entry was written that has no
 	// place in the log, or is not in its tree.
 	oldestWaiting = `SELECT time FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT 1`
 	oldestUngrown = `SELECT time FROM audit_entries WHERE seq > (SELECT size FROM audit_tree WHERE id = 1) ORDER BY seq LIMIT 1`
 )
 
-// Unguarded implements [audit.Log].
+// Unguarded implements [audit.Log]. Of a schema that a later version made only the names are known.
 func (s *Store) Unguarded(ctx context.Context) ([]string, error) {
-	var missing []string
-	for table, guards := range auditGuards {
-		standing, err := read(ctx, s, scalar[string], standingGuards, table)
-		if err != nil {
-			return nil, fmt.Errorf("looking for the guards of the audit log: %w", err)
-		}
-		for _, guard := range guards {
-			if !slices.Contains(standing, guard) {
-				missing = append(missing, table+"."+guard)
-			}
-		}
+	schema, err := s.schema(ctx, released())
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(missing)
-	return missing, nil
+	found, err := read(ctx, s, scanGuard, standingGuards)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the guards of the audit log: %w", err)
+	}
+	return differing(found, schema.Newer()), nil
+}
+
+// differing names what is not as it should be, by names alone or by definitions too.
+func differing(found []guard, names bool) []string {
+	wanted, standing := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(auditGuards) {
+		name, definition, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		wanted[name] = definition
+	}
+	for _, g := range found {
+		standing[g.name] = g.definition
+	}
+	all := maps.Clone(wanted)
+	maps.Copy(all, standing)
+	var differ []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		_, stands := standing[name]
+		if names && stands || wanted[name] == standing[name] {
+			continue
+		}
+		differ = append(differ, name)
+	}
+	return differ
+}
+
+// guard is a part of the schema.
+type guard struct{ name, definition string }
+
+func scanGuard(row pgx.CollectableRow) (g guard, err error) {
+	return g, row.Scan(&g.name, &g.definition)
 }
 
 // Behind implements [audit.Log].

@@ -104,7 +104,8 @@ type Log interface {
 	Grow(ctx context.Context) error
 	// Behind is how long the oldest entry has waited that is not in the tree; 0 if none waits.
 	Behind(ctx context.Context) (time.Duration, error)
-	// Unguarded names what should keep the log from being changed, and was taken away.
+	// Unguarded names what should keep the log from being changed, and was taken away or is another
+	// than the migrations made it; and what was put beside it.
 	Unguarded(ctx context.Context) ([]string, error)
 }
 
