@@ -55,7 +55,7 @@ var house = map[string][]string{
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
 	"drivers/outlet":          {"broker/remote", "broker/secret", "policy/egress"},
-	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle"},
+	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle", "lifecycle/vnfpkg"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/queue":           {"broker", "broker/job"},

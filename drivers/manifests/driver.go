@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
 
 var _ lifecycle.Driver = (*Driver)(nil)
@@ -30,6 +31,8 @@ const (
 	// outlivesAnnotation says whether an object stays when its instance is terminated:
 	// "true", or "false", which is meant where it is missing but for definitions.
 	outlivesAnnotation = "vimbroker.io/outlives"
+	// vduAnnotation names the VDU that a workload runs, where that is not the workload's own name.
+	vduAnnotation = vnfpkg.VDUAnnotation
 	// variablesAnnotation switches the substitution of variables off: "off".
 	variablesAnnotation = "vimbroker.io/variables"
 )

@@ -87,7 +87,7 @@ type state struct {
 }
 
 // state reads an object's status as kstatus does, but for claims, which may be waiting for their
-// first consumer, and for jobs, which are ready when they are complete.
+// first consumer, for jobs, which are ready when they are complete, and for clusters.
 func (o *found) state() state {
 	if o.Metadata.Deleted != "" {
 		return state{message: o.remains()}
@@ -106,6 +106,9 @@ func (o *found) state() state {
 	}
 	switch r.Status {
 	case status.CurrentStatus:
+		if u.GroupVersionKind().GroupVersion() == clusterAPI {
+			return o.ofClusterAPI()
+		}
 		return state{ready: true}
 	case status.FailedStatus:
 		// A pod that cannot be scheduled now may find a node later.

@@ -173,6 +173,10 @@ func (o *object) readAnnotations(meta map[string]any) error {
 				return o.fault(at, `%s: annotation %s must be "true" or "false"`, o.titleIn(), outlivesAnnotation)
 			}
 			o.Outlives = value == "true"
+		case vduAnnotation:
+			if o.VDU = value; len(value) == 0 || len(validation.IsValidLabelValue(value)) > 0 {
+				return o.fault(at, "%s: annotation %s must be the name of a VDU, of at most 63 characters", o.titleIn(), vduAnnotation)
+			}
 		case variablesAnnotation:
 			if value != "off" {
 				return o.fault(at, `%s: annotation %s must be "off"`, o.titleIn(), variablesAnnotation)

@@ -236,17 +236,19 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 			return o.fault(nil, "%s is in %s:%d too; keep one", title(o.Resource), other.file, other.line)
 		}
 		seen[same][o.Name] = o
-		replicas, isVDU := in.Replicas[o.Name]
+		vdu := cmp.Or(o.VDU, o.Name)
+		o.VDU = ""
+		replicas, isVDU := in.Replicas[vdu]
 		if !isVDU || !isWorkload(o.Resource) && !k.scales {
 			continue
 		}
-		if other := vdus[o.Name]; other != nil {
-			return o.fault(nil, "%s and %s are both named as VDU %s; only one can run it", o.titleIn(), other.titleIn(), o.Name)
+		if other := vdus[vdu]; other != nil {
+			return o.fault(nil, "%s and %s are both named as VDU %s; only one can run it", o.titleIn(), other.titleIn(), vdu)
 		}
-		if len(validation.IsValidLabelValue(o.Name)) > 0 {
+		if len(validation.IsValidLabelValue(vdu)) > 0 {
 			return o.fault(nil, "%s runs a VDU, and its name is longer than a label can be (63)", o.titleIn())
 		}
-		vdus[o.Name], o.VDU = o, o.Name
+		vdus[vdu], o.VDU = o, vdu
 		spec := mapAt(o.content, "spec")
 		if k.scales && spec != nil && !scaled[o.Kind+"/"+o.Name] && (isWorkload(o.Resource) || spec["replicas"] != nil) {
 			spec["replicas"] = int64(replicas)

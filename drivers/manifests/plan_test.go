@@ -79,6 +79,13 @@ func sample(t *testing.T, name string) lifecycle.PlanInput {
 func TestPlansOfSamples(t *testing.T) {
 	s := fakeobjects.New(t)
 	s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true, Scales: true})
+	for kind, group := range map[string]string{
+		"ToyCluster": "infrastructure.", "ToyMachineTemplate": "infrastructure.", "ToyControlPlane": "controlplane.", "Cluster": "", "MachineDeployment": "",
+	} {
+		s.Serve(fakeobjects.Kind{
+			Group: group + "cluster.x-k8s.io", Version: "v1beta2", Kind: kind, Plural: strings.ToLower(kind) + "s", Namespaced: true, Scales: kind == "MachineDeployment",
+		})
+	}
 	for name, want := range map[string]string{
 		"web": `stage in [cnf]
   get,create,patch:configmaps./web-pages
@@ -106,8 +113,22 @@ stage in [cnf]
   apply Job/schema
   apply Deployment/app
 `,
+		"workload-cluster": `stage in [cnf]
+  list:pods./
+  get,create,patch:secrets./edge-bootstrap
+  get,create,patch:clusters.cluster.x-k8s.io/edge
+  get,create,patch:machinedeployments.cluster.x-k8s.io/edge-workers
+  get,create,patch:toycontrolplanes.controlplane.cluster.x-k8s.io/edge
+  get,create,patch:toyclusters.infrastructure.cluster.x-k8s.io/edge
+  get,create,patch:toymachinetemplates.infrastructure.cluster.x-k8s.io/edge-worker
+  apply Secret/edge-bootstrap ToyCluster/edge ToyControlPlane/edge ToyMachineTemplate/edge-worker
+  apply Cluster/edge MachineDeployment/edge-workers
+`,
 	} {
 		in := sample(t, name)
+		if name == "workload-cluster" {
+			in.Variables, in.Replicas = map[string]string{"CLUSTER": "edge"}, map[string]int32{"workers": 3}
+		}
 		if name == "web" {
 			in.Replicas = map[string]int32{"web": 3}
 		}
@@ -387,7 +408,13 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("VDU %q: %s, want %s", o.VDU, m, c.want)
 		}
 	}
-	in := input(text, strings.Replace(text, "kind: Deployment", "kind: Job", 1))
+	in := input(strings.NewReplacer("metadata: {", `metadata: {annotations: {vimbroker.io/vdu: front}, `, "name: web", `name: "${NAME}"`).Replace(text))
+	in.Replicas, in.Variables = map[string]int32{"front": 2, "shop": 7}, map[string]string{"NAME": "shop"}
+	o := mustPlan(t, s, in).Stages[0].Waves[0].Objects[0]
+	if m := o.Manifest.Reveal(); o.VDU != "front" || !strings.Contains(m, `"replicas":2`) || !strings.Contains(m, `"vimbroker.io/vdu":"front"`) {
+		t.Errorf("a workload that names its VDU runs %q: %s", o.VDU, m)
+	}
+	in = input(text, strings.Replace(text, "kind: Deployment", "kind: Job", 1))
 	in.Manifests[1].Text = secret.NewText(strings.Replace(in.Manifests[1].Text.Reveal(), "apps/v1", "batch/v1", 1))
 	in.Replicas = map[string]int32{"web": 3}
 	if _, err := plan(t, s, in); err == nil || !strings.Contains(err.Error(), "only one can run it") {

@@ -196,14 +196,14 @@ func (r *run) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes the very object that is there, if it is the instance's, and what it owns before it.
+// remove deletes the very object that is there, if it is the instance's, and with it what it owns.
 func (r *run) remove(ctx context.Context, w *waiting) error {
 	o, err := r.get(ctx, w.Resource)
 	if err != nil {
 		return err
 	}
 	if o != nil && o.owner() == r.instance && o.Metadata.Deleted == "" {
-		err = r.deleteByUID(ctx, w.Resource, o.Metadata.UID, "Foreground")
+		err = r.deleteByUID(ctx, w.Resource, o.Metadata.UID, o.propagation(w.Resource))
 		if err == nil {
 			o.Metadata.Deleted = "now"
 		} else if isGone(err, w.Resource) || isConflict(err) {
@@ -214,6 +214,16 @@ func (r *run) remove(ctx context.Context, w *waiting) error {
 	}
 	r.see(w, o)
 	return nil
+}
+
+// propagation says when what an object owns is deleted: before it, so that nothing is left when it
+// is gone. A custom resource with a finalizer has a controller that ends what it owns in an order
+// of its own: a Cluster of Cluster API its machines before its infrastructure.
+func (o *found) propagation(r lifecycle.Resource) string {
+	if len(o.Metadata.Finalizers) > 0 && isCustom(r) {
+		return "Background"
+	}
+	return "Foreground"
 }
 
 func (s *server) deleteByUID(ctx context.Context, r lifecycle.Resource, uid, propagation string) error {

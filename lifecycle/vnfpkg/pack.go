@@ -49,6 +49,10 @@ var workloadName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 })
 
+// VDUAnnotation stands on an object of a manifest and names the VDU that it runs; without it
+// that is the object's own name.
+const VDUAnnotation = "vimbroker.io/vdu"
+
 // replicated are the kinds whose number of instances an operation can set, and the pod,
 // which is one.
 var replicated = []string{"Deployment", "StatefulSet", "ReplicaSet", "Pod"}
@@ -60,8 +64,9 @@ type Found struct {
 	Secrets []string
 }
 
-// Workloads finds the Deployments, StatefulSets, ReplicaSets and Pods in manifests, in the
-// order in which they stand there. Text that is no YAML is an error that names its file.
+// Workloads finds the Deployments, StatefulSets, ReplicaSets and Pods in manifests, and objects
+// of any kind with a [VDUAnnotation], in the order in which they stand there. Text that is no YAML
+// is an error that names its file.
 func Workloads(manifests []ManifestFile) (Found, error) {
 	var found Found
 	for _, m := range manifests {
@@ -70,7 +75,8 @@ func Workloads(manifests []ManifestFile) (Found, error) {
 			var object struct {
 				Kind     string `yaml:"kind"`
 				Metadata struct {
-					Name string `yaml:"name"`
+					Name        string               `yaml:"name"`
+					Annotations map[string]yaml.Node `yaml:"annotations"`
 				} `yaml:"metadata"`
 				Spec yaml.Node `yaml:"spec"`
 			}
@@ -82,10 +88,18 @@ func Workloads(manifests []ManifestFile) (Found, error) {
 				return Found{}, fmt.Errorf("%s is no YAML of Kubernetes manifests", m.Path)
 			}
 			name := object.Metadata.Name
+			vdu := object.Metadata.Annotations[VDUAnnotation].Value
 			switch {
 			case object.Kind == "Secret":
 				found.Secrets = append(found.Secrets, name)
-			case !slices.Contains(replicated, object.Kind) || !workloadName().MatchString(name):
+				continue
+			case vdu != "":
+				name = vdu
+			case !slices.Contains(replicated, object.Kind):
+				continue
+			}
+			switch {
+			case !workloadName().MatchString(name):
 			case slices.ContainsFunc(found.VDUs, func(v DraftVDU) bool { return v.Name == name }):
 				return Found{}, fmt.Errorf("%s has a second workload named %s: the descriptor tells workloads by their names", m.Path, name)
 			default:

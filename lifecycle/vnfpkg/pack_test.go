@@ -42,6 +42,17 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// An object of any kind is a VDU if it says so, by another name than its own.
+func TestWorkloadsThatNameTheirVDU(t *testing.T) {
+	got, err := vnfpkg.Workloads([]vnfpkg.ManifestFile{{Path: "a.yaml", Text: []byte(
+		"kind: MachineDeployment\nmetadata: {name: '${CLUSTER}-workers', annotations: {vimbroker.io/vdu: workers}}\nspec: {replicas: 2}\n---\n" +
+			"kind: Deployment\nmetadata: {name: '${NAME}', annotations: {vimbroker.io/vdu: front}}\n---\nkind: MachineDeployment\nmetadata: {name: none}\n")}})
+	want := vnfpkg.Found{VDUs: []vnfpkg.DraftVDU{{"workers", 2, 2, 2}, {"front", 1, 1, 1}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Workloads = %v, differs:\n%s", err, diff)
+	}
+}
+
 func TestPack(t *testing.T) {
 	d := draft(vnfpkg.DraftVDU{Name: "web", Number: 2, Min: 1, Max: 5}, vnfpkg.DraftVDU{Name: "db", Number: 1, Min: 1, Max: 1})
 	var first, again bytes.Buffer

@@ -181,12 +181,15 @@ func (s *Server) scale(w http.ResponseWriter, c call, there map[string]any, body
 // that is deleted.
 func (s *Server) remove(w http.ResponseWriter, c call, there map[string]any, body []byte) {
 	var options struct {
+		Propagation   string `json:"propagationPolicy"`
 		Preconditions struct {
 			UID string `json:"uid"`
 		} `json:"preconditions"`
 	}
 	meta := there["metadata"].(map[string]any)
-	if err := json.Unmarshal(body, &options); err != nil || options.Preconditions.UID != meta["uid"] {
+	err := json.Unmarshal(body, &options)
+	s.calls[len(s.calls)-1] += " " + options.Propagation
+	if err != nil || options.Preconditions.UID != meta["uid"] {
 		refuse(w, http.StatusConflict, "precondition failed", c.details())
 		return
 	}

@@ -131,7 +131,8 @@ func (s *Server) Paths() []string {
 	return all
 }
 
-// Calls lists what was called so far, as "METHOD PATH", without discovery and reads.
+// Calls lists what was called so far, as "METHOD PATH" and the propagation of a DELETE, without
+// discovery and reads.
 func (s *Server) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -110,7 +110,8 @@ func (p *program) packageCreateCommand() *cobra.Command {
 		Use: "create DIR", Short: "Make a package of a directory of manifests",
 		Long: `Make a VNF package of the Kubernetes manifests in a directory. Its VNFD names
 each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
-of its own. The same directory and flags always give the same file. Nothing is
+of its own, and each object of another kind that has the annotation
+vimbroker.io/vdu: NAME. The same directory and flags always give the same file. Nothing is
 uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
 		Args:    console.Names("DIR"), ValidArgsFunction: console.OnlyFirst(console.Directories),
