@@ -75,6 +75,10 @@ soak: build kube-tools postgres-tools ## the tests that may go on for any time, 
 kube: kube-tools ## start a throw-away Kubernetes to try things on, until Ctrl-C
 	$(GO) run ./test/real/cmd/kube
 
+.PHONY: demo
+demo: build kube-tools capi-tools ## show the whole loop on real systems: Cluster API makes a cluster, it becomes a VIM, a CNF runs on it
+	$(GO) run ./test/real/cmd/demo
+
 .PHONY: openstack
 openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, Heat) to try things on, until Ctrl-C
 	$(GO) run ./test/real/cmd/openstack

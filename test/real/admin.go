@@ -3,6 +3,8 @@ package real
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,4 +63,15 @@ func (c *Cluster) NewAdminToken(ctx context.Context, ttl time.Duration) (string,
 		return "", fmt.Errorf("requesting administrator's token: %w", err)
 	}
 	return tr.Status.Token, nil
+}
+
+// AccountKubeconfig writes a kubeconfig (0600) with a token of a day of a service account, and
+// returns its path.
+func (c *Cluster) AccountKubeconfig(ctx context.Context, namespace, account string) (string, error) {
+	token, err := c.kubectl(ctx, "", "-n", namespace, "create", "token", account, "--duration="+MaxTokenTTL.String())
+	if err != nil {
+		return "", err
+	}
+	path := c.file(namespace + "." + account + ".kubeconfig")
+	return path, os.WriteFile(path, c.kubeconfigOf("token: "+strings.TrimSpace(token)), 0o600)
 }

@@ -29,44 +29,65 @@ func capiDir() (string, error) {
 	return dir, nil
 }
 
+// DemandClusterAPI skips or fails the test unless the programs of Kubernetes and Cluster API are
+// there: see [Demand].
+func DemandClusterAPI(t testing.TB) {
+	t.Helper()
+	demand(t, "Kubernetes", kubeDir)
+	demand(t, "Cluster API", capiDir)
+}
+
 // InstallClusterAPI makes a management cluster of the cluster: it applies Cluster API's CRDs
-// and two of a provider that the test plays (ToyControlPlane and ToyCluster), and runs
+// and those of the kinds that tests play (ToyControlPlane and others), and runs
 // the core manager until the test ends. It returns when the manager works.
 func (c *Cluster) InstallClusterAPI(t testing.TB) {
 	t.Helper()
 	dir := demand(t, "Cluster API", capiDir)
 	c.Apply(t, "-f", filepath.Join(dir, "crds"), "--server-side")
-	for _, name := range []string{"controlplane", "infrastructure"} {
-		c.ApplyText(t, toyCRD(name))
+	for kind, group := range toyKinds {
+		c.ApplyText(t, toyDefinition(kind, group))
 	}
 	c.Run(t, "", "label", "crd", "--all", "--overwrite", "cluster.x-k8s.io/v1beta2=v1beta2")
 	c.Run(t, "", "wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
-	home := process.TempDir(t, "vimbroker-capi-")
-	certs := filepath.Join(home, "certs")
-	if err := os.Mkdir(certs, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	pair, err := c.ca.Server("127.0.0.1", "localhost")
+	manager, err := StartClusterAPI(t.Context(), c, c.Kubeconfig, process.TempDir(t, "vimbroker-capi-"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(manager.Kill)
+}
+
+// StartClusterAPI runs the core manager of Cluster API on a cluster that has its CRDs, with the
+// credential of a kubeconfig, and returns when it works. It keeps everything in dir, which must
+// exist. The caller ends it.
+func StartClusterAPI(ctx context.Context, c *Cluster, kubeconfig, dir string) (*process.Process, error) {
+	programs, err := capiDir()
+	if err != nil {
+		return nil, err
+	}
+	certs := filepath.Join(dir, "certs")
+	if err := os.Mkdir(certs, 0o700); err != nil {
+		return nil, err
+	}
+	pair, err := c.ca.Server("127.0.0.1", "localhost")
+	if err != nil {
+		return nil, err
+	}
 	for name, text := range map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key} {
 		if err := os.WriteFile(filepath.Join(certs, name), text, 0o600); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	if err := process.OnFreePorts(t.Context(), 3, home, func(at string, ports []int) error {
+	var manager *process.Process
+	err = process.OnFreePorts(ctx, 3, dir, func(at string, ports []int) error {
 		health := "127.0.0.1:" + strconv.Itoa(ports[2])
-		run := exec.Command(filepath.Join(dir, "capi-core"),
-			"--kubeconfig", c.Kubeconfig, "--leader-elect=false", "--webhook-cert-dir", certs, "--webhook-port", strconv.Itoa(ports[0]),
+		run := exec.Command(filepath.Join(programs, "capi-core"),
+			"--kubeconfig", kubeconfig, "--leader-elect=false", "--webhook-cert-dir", certs, "--webhook-port", strconv.Itoa(ports[0]),
 			"--diagnostics-address", "127.0.0.1:"+strconv.Itoa(ports[1]), "--insecure-diagnostics", "--health-addr", health)
 		run.Dir, run.Env = at, []string{"HOME=" + at, "POD_NAMESPACE=default", "POD_NAME=capi", "POD_UID=00000000-0000-4000-8000-000000000000"}
-		manager, err := process.Start(run, "capi-core")
-		if err != nil {
+		if manager, err = process.Start(run, "capi-core"); err != nil {
 			return err
 		}
-		t.Cleanup(manager.Kill)
-		return manager.Await(t.Context(), func(ctx context.Context) error {
+		err := manager.Await(ctx, func(ctx context.Context) error {
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+health+"/readyz", nil)
 			if err != nil {
 				return err
@@ -81,40 +102,17 @@ func (c *Cluster) InstallClusterAPI(t testing.TB) {
 			}
 			return nil
 		})
-	}); err != nil {
-		t.Fatal(err)
-	}
+		if err != nil {
+			manager.Kill()
+		}
+		return err
+	})
+	return manager, err
 }
 
-// toyCRD is the CRD of a provider without a controller, of a group of Cluster API's.
-func toyCRD(of string) string {
-	kind := map[string]string{"controlplane": "ToyControlPlane", "infrastructure": "ToyCluster"}[of]
-	plural := strings.ToLower(kind) + "s"
-	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: %[1]s.%[2]s.cluster.x-k8s.io}
-spec:
-  group: %[2]s.cluster.x-k8s.io
-  names: {kind: %[3]s, listKind: %[3]sList, plural: %[1]s, singular: %[4]s}
-  scope: Namespaced
-  versions:
-  - name: v1beta2
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-`, plural, of, kind, strings.ToLower(kind))
-}
-
-// Run runs kubectl as administrator, and returns what it prints.
-func (c *Cluster) Run(t testing.TB, stdin string, args ...string) string {
-	t.Helper()
-	run := exec.CommandContext(t.Context(), c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...)
+// kubectl runs kubectl as administrator, and returns what it prints.
+func (c *Cluster) kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
+	run := exec.CommandContext(ctx, c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...)
 	run.Stdin, run.Env = strings.NewReader(stdin), append(os.Environ(), "HOME="+c.Dir)
 	out, err := run.Output()
 	if err != nil {
@@ -122,9 +120,19 @@ func (c *Cluster) Run(t testing.TB, stdin string, args ...string) string {
 		if e, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output returns it bare
 			text += ": " + string(e.Stderr)
 		}
-		t.Fatalf("kubectl %v: %s", args, text)
+		return "", fmt.Errorf("kubectl %v: %s", args, text)
 	}
-	return string(out)
+	return string(out), nil
+}
+
+// Run runs kubectl as administrator, and returns what it prints.
+func (c *Cluster) Run(t testing.TB, stdin string, args ...string) string {
+	t.Helper()
+	out, err := c.kubectl(t.Context(), stdin, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // Apply is kubectl apply, with ApplyText of this text.
@@ -143,9 +151,17 @@ func (c *Cluster) ApplyText(t testing.TB, text string) {
 // providers of Cluster API write it.
 func (c *Cluster) NewKubeconfig(t testing.TB) string {
 	t.Helper()
-	pair, err := c.ca.Client("kubernetes-admin", []string{"system:masters"}, time.Now().AddDate(1, 0, 0))
+	text, err := c.adminKubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(c.kubeconfig(string(pair.Cert), string(pair.Key)))
+	return text
+}
+
+func (c *Cluster) adminKubeconfig() (string, error) {
+	pair, err := c.ca.Client("kubernetes-admin", []string{"system:masters"}, time.Now().AddDate(1, 0, 0))
+	if err != nil {
+		return "", err
+	}
+	return string(c.kubeconfig(string(pair.Cert), string(pair.Key))), nil
 }

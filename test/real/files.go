@@ -52,7 +52,13 @@ func (c *Cluster) writeFiles(port int) error {
 
 // kubeconfig has a client certificate and everything else inline.
 func (c *Cluster) kubeconfig(certificate, key string) []byte {
-	data := func(pem string) string { return base64.StdEncoding.EncodeToString([]byte(pem)) }
+	return c.kubeconfigOf("client-certificate-data: " + encoded(certificate) + "\n    client-key-data: " + encoded(key))
+}
+
+func encoded(pem string) string { return base64.StdEncoding.EncodeToString([]byte(pem)) }
+
+// kubeconfigOf is a kubeconfig with this user, of two lines of YAML at most.
+func (c *Cluster) kubeconfigOf(user string) []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config
 current-context: test
@@ -64,13 +70,12 @@ clusters:
 users:
 - name: admin
   user:
-    client-certificate-data: %s
-    client-key-data: %s
+    %s
 contexts:
 - name: test
   context:
     cluster: test
     user: admin
     namespace: default
-`, c.Endpoint, data(c.CAPEM), data(certificate), data(key))
+`, c.Endpoint, encoded(c.CAPEM), user)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -30,8 +31,8 @@ const (
 	MissingImage = "registry.invalid/missing:1"
 )
 
-// Nodes plays scheduler, kubelet and provisioner of volumes for a cluster without nodes:
-// pods are bound to one simulated node and are ready at once, those of jobs
+// Nodes plays scheduler, kubelets and provisioner of volumes for a cluster without nodes:
+// pods are bound to simulated nodes and are ready at once, those of jobs
 // succeed, and claims get a volume. Nothing runs. A pod with the image [MissingImage] never
 // becomes ready.
 type Nodes struct {
@@ -40,6 +41,10 @@ type Nodes struct {
 	stop  context.CancelFunc
 	done  sync.WaitGroup
 	busy  chan struct{}
+
+	mu    sync.Mutex
+	names []string // the first is the one that a cluster begins with
+	next  int
 }
 
 // StartNodes gives a cluster a node. The caller stops it.
@@ -53,8 +58,8 @@ func StartNodes(ctx context.Context, c *Cluster) (*Nodes, error) {
 		return nil, err
 	}
 	n := &Nodes{core: core, lease: lease, busy: make(chan struct{}, atOnce)}
-	if err := n.register(ctx); err != nil {
-		return nil, fmt.Errorf("registering a node: %w", err)
+	if err := n.Join(ctx, nodeName, ""); err != nil {
+		return nil, err
 	}
 	ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	n.done.Go(func() { n.beat(ctx) })
@@ -92,46 +97,100 @@ func (n *Nodes) Stop() {
 	n.done.Wait()
 }
 
-func (n *Nodes) register(ctx context.Context) error {
+// Join adds a node, by the id that its provider has for it. Pods are put on nodes that have joined rather
+// than on the first one.
+func (n *Nodes) Join(ctx context.Context, name, providerID string) error {
 	room := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("1000"), corev1.ResourceMemory: resource.MustParse("1Ti"), corev1.ResourcePods: resource.MustParse("10000"),
 	}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{"kubernetes.io/hostname": nodeName}}}
-	node, err := n.core.Nodes().Create(ctx, node, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
+	_, err := n.core.Nodes().Create(ctx, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/hostname": name}}, Spec: corev1.NodeSpec{ProviderID: providerID},
+	}, metav1.CreateOptions{})
+	if err == nil || apierrors.IsAlreadyExists(err) {
+		var status []byte
+		if status, err = json.Marshal(map[string]any{"status": corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: healthy()}}); err == nil {
+			_, err = n.core.Nodes().PatchStatus(ctx, name, status)
+		}
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("registering node %s: %w", name, err)
 	}
-	now := metav1.Now()
-	node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated", LastHeartbeatTime: now, LastTransitionTime: now,
-	}}}
-	_, err = n.core.Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
-	return err
+	n.mu.Lock()
+	if !slices.Contains(n.names, name) {
+		n.names = append(n.names, name)
+	}
+	n.mu.Unlock()
+	n.renew(ctx, name)
+	return nil
 }
 
-// beat renews the node's lease, as a kubelet does.
+// Leave has a node that joined answer no more. Its object is for others to delete.
+func (n *Nodes) Leave(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.names = slices.DeleteFunc(n.names, func(s string) bool { return s == name })
+}
+
+func (n *Nodes) has(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Contains(n.names, name)
+}
+
+// pick is the node for the next pod.
+func (n *Nodes) pick() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.names) == 1 {
+		return n.names[0]
+	}
+	n.next++
+	return n.names[1+n.next%(len(n.names)-1)]
+}
+
+// healthy are the conditions of a node that lacks nothing.
+func healthy() []corev1.NodeCondition {
+	now := metav1.Now()
+	var all []corev1.NodeCondition
+	for t, status := range map[corev1.NodeConditionType]corev1.ConditionStatus{
+		corev1.NodeReady: corev1.ConditionTrue, corev1.NodeMemoryPressure: corev1.ConditionFalse,
+		corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse,
+	} {
+		all = append(all, corev1.NodeCondition{Type: t, Status: status, Reason: "Simulated", LastHeartbeatTime: now, LastTransitionTime: now})
+	}
+	return all
+}
+
+// beat renews the nodes' leases, as kubelets do.
 func (n *Nodes) beat(ctx context.Context) {
-	leases := n.lease.Leases(corev1.NamespaceNodeLease)
-	holder, seconds := nodeName, int32(40)
-	for ticker := time.NewTicker(nodeHeartbeat); ; {
-		now := metav1.NowMicro()
-		l := &coordinationv1.Lease{
-			ObjectMeta: metav1.ObjectMeta{Name: nodeName},
-			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
-		}
-		if _, err := leases.Create(ctx, l, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
-			patch := fmt.Sprintf(`{"spec":{"renewTime":%q}}`, now.UTC().Format(metav1.RFC3339Micro))
-			_, _ = leases.Patch(ctx, nodeName, types.MergePatchType, []byte(patch), metav1.PatchOptions{}) // the next beat tries again
-		}
+	ticker := time.NewTicker(nodeHeartbeat)
+	defer ticker.Stop()
+	for {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			ticker.Stop()
 			return
 		}
+		n.mu.Lock()
+		names := slices.Clone(n.names)
+		n.mu.Unlock()
+		for _, name := range names {
+			n.renew(ctx, name)
+		}
+	}
+}
+
+// renew renews one node's lease. What fails is tried again with the next beat.
+func (n *Nodes) renew(ctx context.Context, name string) {
+	leases := n.lease.Leases(corev1.NamespaceNodeLease)
+	seconds, now := int32(40), metav1.NowMicro()
+	l := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &name, LeaseDurationSeconds: &seconds, RenewTime: &now},
+	}
+	if _, err := leases.Create(ctx, l, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
+		patch := fmt.Sprintf(`{"spec":{"renewTime":%q}}`, now.UTC().Format(metav1.RFC3339Micro))
+		_, _ = leases.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	}
 }
 
@@ -199,14 +258,14 @@ func (n *Nodes) pod(ctx context.Context, o runtime.Object) {
 	p := o.(*corev1.Pod)
 	pods := n.core.Pods(p.Namespace)
 	switch {
-	case p.DeletionTimestamp != nil && (p.Spec.NodeName == nodeName || p.Spec.NodeName == ""):
+	case p.DeletionTimestamp != nil && (p.Spec.NodeName == "" || n.has(p.Spec.NodeName)):
 		now := int64(0)
 		_ = pods.Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(p.UID))})
 	case p.Spec.NodeName == "":
 		_ = pods.Bind(ctx, &corev1.Binding{
-			ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, UID: p.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: nodeName},
+			ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, UID: p.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: n.pick()},
 		}, metav1.CreateOptions{})
-	case p.Spec.NodeName == nodeName && p.Status.Phase == corev1.PodPending && len(p.Status.ContainerStatuses) == 0:
+	case n.has(p.Spec.NodeName) && p.Status.Phase == corev1.PodPending && len(p.Status.ContainerStatuses) == 0:
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.UID}, "status": started(p)})
 		if err == nil {
 			_, _ = pods.Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
