@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // EndOperation takes back every live lease that was issued for a life-cycle operation,
@@ -27,9 +28,17 @@ func (b *Broker) EndOperation(ctx context.Context, operation string) error {
 	return errors.Join(err, begun)
 }
 
+// Ended says of a lease whether it has ended, or is being ended, and why. It is for the engine, which holds
+// the lease: nothing is decided or recorded.
+func (b *Broker) Ended(ctx context.Context, lease string) (bool, Reason, error) {
+	l, err := b.store.Lease(ctx, lease)
+	return err == nil && l.State != LeaseActive, l.Reason, err
+}
+
 // WeighLease says what a lease would be that p asks for, with what its holder could become, and issues
-// none. What would be refused is refused.
+// none. What would be refused is refused, and recorded as a question.
 func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, error) {
+	ctx = audit.AsQuestion(ctx)
 	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
 	if err != nil {
 		return Lease{}, err

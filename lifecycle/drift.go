@@ -124,7 +124,7 @@ func (l *Lifecycle) lookUnder(ctx context.Context, self policy.Principal, none s
 	for _, stage := range plan.Stages {
 		r := l.leaseFor(none, v, stage.Grant)
 		r.TTL, r.Purpose = driftLease, "drift"
-		c, _, err := l.take(ctx, self, v, r)
+		h, err := l.take(ctx, self, v, r)
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +133,11 @@ func (l *Lifecycle) lookUnder(ctx context.Context, self policy.Principal, none s
 			for n, o := range w.Objects {
 				resources[n] = o.Resource
 			}
-			seen, err := d.Observe(ctx, c, i.ID, resources)
-			if err != nil {
+			var seen []Observation
+			if err := l.learnt(ctx, h, func() (err error) {
+				seen, err = d.Observe(ctx, h.Connection, i.ID, resources)
+				return err
+			}); err != nil {
 				return nil, err
 			}
 			all = append(all, seen...)

@@ -145,7 +145,7 @@ func (l *Lifecycle) named(err error, p policy.Principal, action policy.Action, r
 func (a *attempt) stages(ctx context.Context) error {
 	for a.o.Stage < len(a.plan.Stages) {
 		stage := a.plan.Stages[a.o.Stage]
-		c, until, err := a.connect(ctx, a.p, a.o.ID, a.vim, stage.Grant)
+		h, err := a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, stage.Grant))
 		if err != nil {
 			return err
 		}
@@ -153,9 +153,9 @@ func (a *attempt) stages(ctx context.Context) error {
 		if err := a.started(ctx); err != nil {
 			return err
 		}
-		if err := a.stage(ctx, c, until, stage); err != nil {
+		if err := a.stage(ctx, h, stage); err != nil {
 			// What ran out may be the lease's time, and not the operation's.
-			if errors.Is(err, ErrNotReady) && !a.now().Before(until) && a.now().Before(a.o.Deadline) && ctx.Err() == nil {
+			if errors.Is(err, ErrNotReady) && !a.now().Before(h.until) && a.now().Before(a.o.Deadline) && ctx.Err() == nil {
 				if err := a.endLeases(ctx); err != nil {
 					return err
 				}
@@ -224,15 +224,15 @@ func union(a, b []Resource) []Resource {
 }
 
 // stage does the waves of a stage that are left.
-func (a *attempt) stage(ctx context.Context, c Connection, until time.Time, s Stage) error {
+func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	bounded, cancel := context.WithTimeout(ctx, min(until.Sub(a.now()), a.o.Deadline.Sub(a.now())))
+	bounded, cancel := context.WithTimeout(ctx, min(h.until.Sub(a.now()), a.o.Deadline.Sub(a.now())))
 	defer cancel()
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)
-		a.look(ctx, stop)
+		a.look(ctx, h, stop)
 	}()
 	defer func() { <-looked }()
 	defer stop(nil)
@@ -240,9 +240,16 @@ func (a *attempt) stage(ctx context.Context, c Connection, until time.Time, s St
 		if err := a.canceled(ctx); err != nil {
 			return err
 		}
-		err := a.driver.Run(bounded, c, a.i.ID, s.Waves[a.o.Wave], a.observed)
-		if cause := context.Cause(ctx); errors.Is(cause, ErrCanceled) || errors.Is(cause, job.ErrFenced) {
+		err := a.learnt(bounded, h, func() error {
+			return a.driver.Run(bounded, h.Connection, a.i.ID, s.Waves[a.o.Wave], a.observed)
+		})
+		if cause := context.Cause(ctx); errors.Is(cause, ErrCanceled) || errors.Is(cause, ErrLeaseEnded) || errors.Is(cause, job.ErrFenced) {
 			return cause
+		}
+		if errors.Is(err, broker.ErrUnauthorized) || errors.Is(err, broker.ErrForbidden) {
+			if ended := a.leaseEnded(ctx, h); ended != nil {
+				return ended
+			}
 		}
 		if err != nil {
 			return err
@@ -290,8 +297,21 @@ func sortedSteps(steps map[string]Observation) []Observation {
 	return all
 }
 
-// look saves what was seen while a stage runs, and ends it where somebody has canceled the operation.
-func (a *attempt) look(ctx context.Context, stop func(error)) {
+// leaseEnded is [ErrLeaseEnded] where somebody has revoked the lease of the stage.
+func (a *attempt) leaseEnded(ctx context.Context, h held) error {
+	ended, why, err := a.leaser.Ended(ctx, h.Config.Lease)
+	if err != nil || !ended {
+		return nil //nolint:nilerr // what cannot be told stops nothing: the VIM decides
+	}
+	return &broker.Error{
+		Kind: ErrLeaseEnded, Detail: "lease " + h.Config.Lease + " of the operation was revoked while it was used (" + string(why) + ")",
+		Remedy: "see in the audit log who did it; a retry asks for another",
+	}
+}
+
+// look saves what was seen while a stage runs, and ends it where somebody has canceled the operation or revoked
+// its lease.
+func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 	every := time.NewTicker(a.terms.LookEvery)
 	defer every.Stop()
 	for {
@@ -303,6 +323,10 @@ func (a *attempt) look(ctx context.Context, stop func(error)) {
 		now, err := a.store.Operation(ctx, a.o.ID)
 		if err == nil && now.Cancel == Forceful {
 			stop(canceledBy())
+			return
+		}
+		if ended := a.leaseEnded(ctx, h); ended != nil {
+			stop(ended)
 			return
 		}
 		a.mu.Lock()

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrCanceled: somebody canceled the operation.
 	ErrCanceled = errors.New("canceled")
+	// ErrLeaseEnded: somebody revoked the lease of the operation.
+	ErrLeaseEnded = errors.New("lease revoked")
 	// errInternal is what no row knows.
 	errInternal = errors.New("internal error")
 )
@@ -24,6 +26,7 @@ type failureKind struct {
 // failures is the table of what operations fail with.
 var failures = []failureKind{
 	{ErrCanceled, http.StatusConflict},
+	{ErrLeaseEnded, http.StatusConflict},
 	{ErrNotReady, http.StatusGatewayTimeout},
 	{policy.ErrDelegationEnded, http.StatusForbidden},
 	{policy.ErrDenied, http.StatusForbidden},

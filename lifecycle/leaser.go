@@ -13,6 +13,7 @@ type Leaser interface {
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
 	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
+	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
 	EndOperation(ctx context.Context, operation string) error
 }
 

@@ -46,13 +46,17 @@ type Terms struct {
 	LeaseTTL time.Duration
 	// DriftEvery is how often the resources of an instance are looked at.
 	DriftEvery time.Duration
-	// LookEvery is how often a running operation looks whether it is canceled, and saves what it has seen.
+	// Learning is how long after a lease was issued a refusal of the VIM (403) is taken for one that passes: its
+	// authoriser learns of a new role a moment after it was made.
+	Learning time.Duration
+	// LookEvery is how often a running operation looks whether it is canceled and whether its lease was revoked,
+	// and saves what it has seen.
 	LookEvery time.Duration
 }
 
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
-	return Terms{AtOnce: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute, LookEvery: time.Second, DriftEvery: 30 * time.Minute}
+	return Terms{AtOnce: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute, LookEvery: time.Second, DriftEvery: 30 * time.Minute, Learning: 10 * time.Second}
 }
 
 // Lifecycle is instances and their operations. Its methods are safe for concurrent use,

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ type plant struct {
 	lends *lends
 }
 
-func newPlant(t *testing.T) *plant {
+func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 	t.Helper()
 	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
@@ -65,7 +66,10 @@ func newPlant(t *testing.T) *plant {
 	p.lends = &lends{now: p.clock.Now, live: map[string]broker.LeaseRequest{}}
 	p.yard.lends = p.lends
 	terms := lifecycle.DefaultTerms()
-	terms.LookEvery = time.Millisecond
+	terms.LookEvery, terms.Learning = time.Millisecond, 0
+	if len(change) > 0 {
+		change[0](&terms)
+	}
 	p.Lifecycle = lifecycle.New(lifecycle.Options{
 		Store: store, Leaser: p.lends, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
 		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads(1)},
@@ -174,6 +178,9 @@ type lends struct {
 	live    map[string]broker.LeaseRequest
 	asked   []broker.LeaseRequest
 	refusal error
+	// lives is how long leases live, if not as long as was asked for; passes: they hand out what is stored.
+	lives  time.Duration
+	passes bool
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
@@ -199,7 +206,7 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	}
 	id := uuid.NewString()
 	l.live[id] = r
-	return broker.Lease{ID: id, Derived: true, ExpiresAt: l.now().Add(r.TTL)}, clientconfig.Config{Lease: id}, nil
+	return broker.Lease{ID: id, Derived: !l.passes, ExpiresAt: l.now().Add(cmp.Or(l.lives, r.TTL))}, clientconfig.Config{Lease: id}, nil
 }
 
 func (l *lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
@@ -207,6 +214,13 @@ func (l *lends) WeighLease(context.Context, policy.Principal, broker.LeaseReques
 		return broker.Lease{}, l.refusal
 	}
 	return broker.Lease{Grade: broker.GradeNamespaces}, nil
+}
+
+func (l *lends) Ended(_ context.Context, lease string) (bool, broker.Reason, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, live := l.live[lease]
+	return !live, broker.ReasonRequested, nil
 }
 
 func (l *lends) EndOperation(_ context.Context, operation string) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -43,39 +44,70 @@ func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 }
 
 // survey has a driver plan, under a lease that is good for nothing else.
-func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput) (Plan, error) {
-	c, until, err := l.connect(ctx, p, operation, v, d.Survey())
+func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput) (plan Plan, err error) {
+	h, err := l.take(ctx, p, v, l.leaseFor(operation, v, d.Survey()))
 	if err != nil {
 		return Plan{}, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, until.Sub(l.now()))
+	bounded, cancel := context.WithTimeout(ctx, h.until.Sub(l.now()))
 	defer cancel()
-	plan, err := d.Plan(bounded, c, in)
-	if err != nil {
+	if err := l.learnt(bounded, h, func() (err error) {
+		plan, err = d.Plan(bounded, h.Connection, in)
+		return err
+	}); err != nil {
 		return Plan{}, err
 	}
 	return plan, l.leaser.EndOperation(ctx, operation)
 }
 
-// connect takes a lease that allows what a grant says and nothing else, for p. The answer
-// says until when to use it.
-func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, operation string, v broker.VIM, g Grant) (Connection, time.Time, error) {
-	return l.take(ctx, p, v, l.leaseFor(operation, v, g))
+// held is a lease that the engine has.
+type held struct {
+	Connection
+
+	// until is how long it is used by the store's time; taken is when it was issued, by this machine's.
+	until, taken time.Time
 }
 
 // take takes a lease for p.
-func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, r broker.LeaseRequest) (Connection, time.Time, error) {
+func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, r broker.LeaseRequest) (held, error) {
 	lease, config, err := l.leaser.IssueLease(ctx, p, r)
 	if err != nil {
-		return Connection{}, time.Time{}, err
+		return held{}, err
 	}
 	if !lease.Derived {
-		return Connection{}, time.Time{}, &broker.Error{
+		return held{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the VIM mints no credentials, and an operation is run with nothing else",
 			Next: broker.NextCheckVIM,
 		}
 	}
-	return Connection{Config: config, Egress: l.egress(v.Project)}, lease.ExpiresAt.Add(-leaseMargin), nil
+	h := held{Connection: Connection{Config: config, Egress: l.egress(v.Project)}, until: lease.ExpiresAt.Add(-leaseMargin), taken: time.Now()}
+	if !l.now().Before(h.until) {
+		return held{}, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the VIM's leases live for less than " + leaseMargin.String() + ", which is too short to work with",
+			Remedy: "compare the VIM's clock with the broker's",
+		}
+	}
+	return h, nil
+}
+
+// learnPause is the first wait before a call is repeated that a fresh lease was refused; the next are longer.
+const learnPause = 100 * time.Millisecond
+
+// learnt calls do, and again while the VIM refuses the lease and has only just been given it.
+func (l *Lifecycle) learnt(ctx context.Context, h held, do func() error) error {
+	for pause := learnPause; ; pause = min(2*pause, time.Second) {
+		err := do()
+		if !errors.Is(err, broker.ErrForbidden) || time.Since(h.taken)+pause > l.terms.Learning {
+			return err
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return err
+		}
+	}
 }
 
 func (l *Lifecycle) leaseFor(operation string, v broker.VIM, g Grant) broker.LeaseRequest {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Preview is what an operation would do.
@@ -69,7 +70,7 @@ func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal
 	}
 	out := Preview{Plan: plan}
 	wish := policy.Wish{Plan: plan.Facts.weighed(v, shape.Product)}
-	if _, err := l.enter(ctx, p, policy.VNFInstantiate, i.resource(), wish); err != nil {
+	if _, err := l.enter(audit.AsQuestion(ctx), p, policy.VNFInstantiate, i.resource(), wish); err != nil {
 		out.Refusal = failureOf(l.named(err, p, policy.VNFInstantiate, i.resource(), wish))
 	}
 	for _, s := range plan.Stages {

@@ -18,6 +18,8 @@ const (
 	DetailError = "error"
 	// DetailActor is the part of the broker that acted on behalf of the principal.
 	DetailActor = "actor"
+	// DetailQuestion: the caller asked what would be allowed, and nothing was to be done.
+	DetailQuestion = "question"
 	// DetailSource is the address that the request came from.
 	DetailSource = "source"
 	// DetailAuthenticator says who established the principal's name.

@@ -79,7 +79,7 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 		return act, nil
 	}
 
-	g.denied(action)
+	g.denied(ctx, action)
 	err := fmt.Errorf("%s on %s %s: %w", action, res.Kind, res.ID, policy.ErrDenied)
 	if len(d.Errors) > 0 {
 		act.With(DetailError, "policy evaluation")
@@ -98,7 +98,7 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 // Hide records that p asked for action on what it may not see, as [Guard.Enter] does,
 // and returns an [ErrHidden].
 func (g *Guard) Hide(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
-	g.denied(action)
+	g.denied(ctx, action)
 	act := g.act(ctx, p, action, res.Kind).About(res)
 	act.entry.Resource = res.ID
 	return cmp.Or(g.hide(ctx, act, p, res), ErrHidden)
@@ -107,14 +107,14 @@ func (g *Guard) Hide(ctx context.Context, p policy.Principal, action policy.Acti
 // Missing records that p asked for action on something of a kind that does not exist.
 // The entry is the one that p's project gets where it exists and p may not see it.
 func (g *Guard) Missing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
-	g.denied(action)
+	g.denied(ctx, action)
 	return g.refuse(ctx, g.unfound(ctx, p, action, kind))
 }
 
 // Refuse records that p was denied part of what it asked for. Keys and values alternate
 // in detail; a value that is empty is left out.
 func (g *Guard) Refuse(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, detail ...string) error {
-	g.denied(action)
+	g.denied(ctx, action)
 	act := g.act(ctx, p, action, res.Kind).About(res)
 	act.entry.Resource = res.ID
 	for i := 1; i < len(detail); i += 2 {
@@ -125,7 +125,11 @@ func (g *Guard) Refuse(ctx context.Context, p policy.Principal, action policy.Ac
 	return g.refuse(ctx, act.as(Denied))
 }
 
-func (g *Guard) denied(action policy.Action) { g.Tally.add(Result{Action: action, Outcome: Denied}) }
+func (g *Guard) denied(ctx context.Context, action policy.Action) {
+	if !isQuestion(ctx) {
+		g.Tally.add(Result{Action: action, Outcome: Denied})
+	}
+}
 
 // hide records a refusal twice: for the principal's project without a word about the
 // resource, and for the project that owns it in full. Where that is the principal's own,
@@ -171,6 +175,9 @@ func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Actio
 	}
 	if source := Source(ctx); source != "" {
 		act.With(DetailSource, source)
+	}
+	if isQuestion(ctx) {
+		act.With(DetailQuestion, "true")
 	}
 	return act
 }

@@ -30,3 +30,13 @@ func Source(ctx context.Context) string {
 	address, _ := ctx.Value(sourceKey{}).(string)
 	return address
 }
+
+type questionKey struct{}
+
+// AsQuestion returns a context under which entries say that the caller only asked what would be allowed. Refusals
+// are not counted among those of what was tried.
+func AsQuestion(ctx context.Context) context.Context {
+	return context.WithValue(ctx, questionKey{}, true)
+}
+
+func isQuestion(ctx context.Context) bool { return ctx.Value(questionKey{}) != nil }

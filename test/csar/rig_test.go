@@ -132,6 +132,8 @@ func (lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) 
 	return broker.Lease{Grade: broker.GradeNamespaces}, nil
 }
 
+func (lends) Ended(context.Context, string) (bool, broker.Reason, error) { return false, "", nil }
+
 func (lends) EndOperation(context.Context, string) error { return nil }
 
 // upload puts a package into the catalogue.
