@@ -85,8 +85,9 @@ type config struct {
 	LogLevel   slog.Level
 	// LogFormat is "json" or "text".
 	LogFormat string
-	// ShutdownGrace is how long requests may go on after a signal.
-	ShutdownGrace time.Duration
+	// ShutdownDelay is how long after a signal the server goes on while /readyz says that it
+	// is not ready; ShutdownGrace is how long requests may go on after that.
+	ShutdownDelay, ShutdownGrace time.Duration
 
 	// What the files named above hold; see [config.load].
 	certificate *certificate
@@ -247,6 +248,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			},
 			"format": d.Text(&c.LogFormat),
 		}),
+		"shutdownDelay": d.Duration(&c.ShutdownDelay),
 		"shutdownGrace": d.Duration(&c.ShutdownGrace),
 	}
 }
@@ -349,6 +351,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	c.validateLimits(need)
+	need(c.ShutdownDelay <= maxShutdownDelay, "shutdownDelay", "must be at most %v", maxShutdownDelay)
 	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")
 	need(c.VNF.DriftEvery >= time.Minute, "vnf.driftInterval", "must be at least 1m")
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
@@ -369,6 +372,9 @@ func (c *config) validateLimits(need func(ok bool, key, format string, args ...a
 	need(l.InFlight == 0 || l.InFlight >= minInFlight, "limits.inFlight", "must be at least %d, or 0 for no bound", minInFlight)
 	need(l.InFlight == 0 || l.Project.InFlight <= l.InFlight, "limits.project.inFlight", "must not be more than limits.inFlight (%d)", l.InFlight)
 }
+
+// maxShutdownDelay bounds how long a server that is told to stop does nothing about it.
+const maxShutdownDelay = 5 * time.Minute
 
 // minInFlight is what a server takes at a time at the least.
 const minInFlight = 8

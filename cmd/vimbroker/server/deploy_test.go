@@ -193,8 +193,8 @@ func TestServiceUnitIsHardened(t *testing.T) {
 		}
 	}
 	stop, err := strconv.Atoi(strings.Join(got["TimeoutStopSec"], ""))
-	if grace := defaults(nil).ShutdownGrace.Seconds(); err != nil || float64(stop) <= grace {
-		t.Errorf("TimeoutStopSec = %q, want more than shutdownGrace (%v s): systemd would cut requests off", got["TimeoutStopSec"], grace)
+	if grace := defaults(nil).ShutdownGrace.Seconds(); err != nil || float64(stop) <= grace+5 {
+		t.Errorf("TimeoutStopSec = %q, want more than shutdownGrace (%v s) and a delay of 5 s: systemd would cut requests off", got["TimeoutStopSec"], grace)
 	}
 	// What the example configuration reads from systemd, the unit passes on.
 	var named, passed []string

@@ -144,6 +144,7 @@ var restartKeys = map[string]func(config) any{
 	"retention":      func(c config) any { return c.Terms.Keep },
 	"checkInterval":  func(c config) any { return c.Terms.CheckEvery },
 	"log":            func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
+	"shutdownDelay":  func(c config) any { return c.ShutdownDelay },
 	"shutdownGrace":  func(c config) any { return c.ShutdownGrace },
 	// Other files are taken at once; whether there is TLS at all is not.
 	"tls": func(c config) any { return c.certificate != nil },

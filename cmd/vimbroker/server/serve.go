@@ -32,7 +32,8 @@ func (p *program) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --config FILE | --dev",
 		Short: "Run the server",
-		Long: `Run the server until SIGINT or SIGTERM; then requests under way are finished.
+		Long: `Run the server until SIGINT or SIGTERM. Then /readyz says that it is not ready,
+it goes on for shutdownDelay, and requests under way are finished.
 
 --dev is for trying things out: plain HTTP on loopback, an admin token in
 DATADIR/dev-token, VIMs on loopback allowed. Everything else needs --config,
@@ -79,6 +80,7 @@ is left out means:
   retention:                  # how long the past is kept, or forever
     {audit: 43800h, leases: 8760h, jobs: 168h}
   log: {level: info, format: json}
+  shutdownDelay:              # none; behind balancers, until they know: 5s
   shutdownGrace: 30s
 
 deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP

@@ -56,16 +56,20 @@ type server struct {
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
 	handler   http.Handler
+	after     func(time.Duration) <-chan time.Time // [time.After], but in tests
 }
 
-// starting is a broker that is not ready before it has settled.
+// starting is a broker that is not ready before it has settled, and once it is to end.
 type starting struct {
 	*broker.Broker
-	settled atomic.Bool
+	settled, ending atomic.Bool
 }
 
 // Ready implements [rest.Overseer].
 func (s *starting) Ready(ctx context.Context) error {
+	if s.ending.Load() {
+		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "ending: send new requests to another server"}
+	}
 	if !s.settled.Load() {
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
 	}
@@ -82,7 +86,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	s := &server{config: c, log: log, store: store, keys: keys, drivers: []broker.Driver{
+	s := &server{config: c, log: log, store: store, keys: keys, after: time.After, drivers: []broker.Driver{
 		kubernetes.New(kubernetes.Options{Log: log, Trial: c.Trial, Escalating: c.Escalating}),
 		openstack.New(openstack.Options{Log: log, Now: store.Now, StackTrustees: c.StackTrustees}),
 	}}
@@ -254,13 +258,43 @@ func (s *server) awaitReady(ctx context.Context, ready func()) {
 	}
 }
 
-// run serves until the context ends; ready is called once, when /readyz first
-// says so.
+// lasting returns a context that outlives stop by the delay in which balancers learn that
+// this server is not ready any more. Until then everything goes on.
+func (s *server) lasting(stop context.Context) (ctx context.Context, cancel func()) {
+	ctx, cancel = context.WithCancel(context.WithoutCancel(stop))
+	context.AfterFunc(stop, func() {
+		defer cancel()
+		s.broker.ending.Store(true)
+		if s.config.ShutdownDelay == 0 {
+			return
+		}
+		s.log.Info("not ready any more, and serving on until balancers know", "for", s.config.ShutdownDelay)
+		select {
+		case <-s.after(s.config.ShutdownDelay):
+		case <-ctx.Done(): // it has ended by itself
+		}
+	})
+	return ctx, cancel
+}
+
+// leading sends callers elsewhere once the server is to end: each answer is then the last
+// one of its connection.
+func (s *server) leading(w http.ResponseWriter, r *http.Request) {
+	if s.broker.ending.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	s.handler.ServeHTTP(w, r)
+}
+
+// run serves until the context ends, and for the shutdown delay after that; ready is called
+// once, when /readyz first says so.
 func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	began := s.store.Now()
+	ctx, cancel := s.lasting(ctx)
+	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		served := api.Server{Handler: s.handler, Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
+		served := api.Server{Handler: http.HandlerFunc(s.leading), Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
