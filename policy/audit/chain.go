@@ -113,30 +113,13 @@ func (e *ChainError) Error() string {
 // someone with full rights over the store rewrote as a whole: compare the last
 // Seq and Hash with a copy kept elsewhere.
 func Verify(entries []Entry) error {
-	for i, e := range entries {
-		var want int64 // the Seq that belongs here
-		var previous string
-		switch {
-		case i > 0:
-			want, previous = entries[i-1].Seq+1, entries[i-1].Hash
-		case e.Seq < 1:
-			return &ChainError{e.Seq, "entries are numbered from 1"}
-		default:
-			want, previous = e.Seq, e.Previous
-			if e.Seq == 1 {
-				previous = ""
-			}
+	var before *link
+	for _, e := range entries {
+		l := linkOf(e)
+		if err := follow(before, l); err != nil {
+			return err
 		}
-		switch {
-		case e.Seq > want:
-			return &ChainError{want, "it is missing"}
-		case e.Seq < want:
-			return &ChainError{e.Seq, "it is out of order"}
-		case e.Previous != previous:
-			return &ChainError{e.Seq, "it does not follow the entry before it"}
-		case e.Hash != digest(e):
-			return &ChainError{e.Seq, "it was altered"}
-		}
+		before = &l
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type Verifier struct {
 	size    int64
 	points  []Point
 	sound   int64
-	joint   []Entry // the entry before, once there is one
+	before  *link // the entry before, once there is one
 }
 
 // NewVerifier goes on with a log of a size from the frontier of its tree. Points of a smaller size are
@@ -59,12 +59,12 @@ func (v *Verifier) State() (tree.State, error) { return v.builder.State() }
 // Add checks the lines that follow. A [*ChainError] or a [*PointError] names the place; after an error
 // the verifier is of no use.
 func (v *Verifier) Add(lines [][]byte) error {
-	entries := make([]Entry, len(lines))
+	links := make([]link, len(lines))
 	leaves := make([]tree.Hash, len(lines))
-	if err := parseLines(lines, entries, leaves); err != nil {
+	if err := readLines(lines, links, leaves); err != nil {
 		return err
 	}
-	if err := v.chained(entries); err != nil {
+	if err := v.chained(links); err != nil {
 		return err
 	}
 	for _, leaf := range leaves {
@@ -80,35 +80,22 @@ func (v *Verifier) Add(lines [][]byte) error {
 }
 
 // chained verifies the chain, from the entry before on.
-func (v *Verifier) chained(entries []Entry) error {
-	if len(entries) == 0 {
+func (v *Verifier) chained(links []link) error {
+	if len(links) == 0 {
 		return nil
 	}
-	switch first := entries[0].Seq; {
+	switch first := links[0].seq; {
 	case first > v.size+1:
 		return &ChainError{v.size + 1, "it is missing"}
 	case first <= v.size:
 		return &ChainError{first, "it is out of order"}
 	}
-	run := append(v.joint, entries...)
-	at := 0
-	// Parts that share an entry are verified side by side; the first fault is the one to name.
-	var parts [][]Entry
-	for step := max(1, len(run)/runtime.GOMAXPROCS(0)); at < len(run); at += step {
-		parts = append(parts, run[at:min(at+step+1, len(run))])
-	}
-	faults := make([]error, len(parts))
-	var all sync.WaitGroup
-	for i, part := range parts {
-		all.Go(func() { faults[i] = Verify(part) })
-	}
-	all.Wait()
-	for _, err := range faults {
-		if err != nil {
+	for i := range links {
+		if err := follow(v.before, links[i]); err != nil {
 			return err
 		}
+		v.before = &links[i]
 	}
-	v.joint = []Entry{entries[len(entries)-1]}
 	return nil
 }
 
@@ -127,16 +114,22 @@ func (v *Verifier) compare() error {
 	return nil
 }
 
-// parseLines reads lines side by side; the first that cannot be read is the error.
-func parseLines(lines [][]byte, entries []Entry, leaves []tree.Hash) error {
+// readLines reads lines side by side; the first that cannot be read is the error.
+func readLines(lines [][]byte, links []link, leaves []tree.Hash) error {
 	workers := runtime.GOMAXPROCS(0)
 	faults := make([]error, workers)
 	var all sync.WaitGroup
 	for w := range workers {
 		all.Go(func() {
+			var s scanner
 			for i := w * len(lines) / workers; i < (w+1)*len(lines)/workers && faults[w] == nil; i++ {
-				entries[i], faults[w] = ParseLine(lines[i])
 				leaves[i] = tree.Leaf(lines[i])
+				var ok bool
+				if links[i], ok = s.scan(lines[i]); ok {
+					continue
+				}
+				e, err := ParseLine(lines[i])
+				links[i], faults[w] = linkOf(e), err
 			}
 		})
 	}
