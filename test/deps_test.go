@@ -54,7 +54,7 @@ var house = map[string][]string{
 	"drivers/keydir":          {"broker/failpoint", "broker/secret"},
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
-	"drivers/outlet":          {"broker/remote", "broker/secret", "policy/egress"},
+	"drivers/outlet":          {"broker/remote", "broker/secret", "lifecycle/onboard", "policy/audit", "policy/egress"},
 	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle", "lifecycle/vnfpkg"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
@@ -95,6 +95,7 @@ var homes = map[string][]string{
 	"github.com/danielgtaylor/huma/": {"broker/api/rest"},
 	"github.com/prometheus/":         {"broker/api"},
 	"github.com/leodido/":            {"drivers/outlet"},
+	"github.com/cloudevents/":        {"drivers/outlet"},
 	"github.com/spf13/":              {"cmd/vimbroker", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 	"net/http/pprof":                 {},
 	// These register every API group of Kubernetes at the start of each command.

@@ -62,6 +62,7 @@ func (o WebhookOptions) Validate() error {
 // followed.
 type Webhook struct {
 	options WebhookOptions
+	media   string // of the array
 	way     *remote.Transport
 	turn    sync.Mutex // one request at a time: lines come in their order
 }
@@ -77,7 +78,7 @@ func NewWebhook(o WebhookOptions) (*Webhook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Webhook{options: o, way: way}, nil
+	return &Webhook{options: o, media: "application/json", way: way}, nil
 }
 
 // Close closes connections.
@@ -97,7 +98,7 @@ func (w *Webhook) Send(ctx context.Context, lines [][]byte) error {
 	if err != nil {
 		return errors.New("the webhook's url cannot be used")
 	}
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", w.media)
 	if err := w.sign(request.Header, body); err != nil {
 		return err
 	}

@@ -684,3 +684,47 @@ func files(t *testing.T, dir string) map[string][]byte {
 	}
 	return all
 }
+
+// TestWhatOthersAreTold: a cluster's life, as events of the entries that were really written.
+func TestWhatOthersAreTold(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	vim := b.want("a", "edge", onboard.StateRegistered, "").VIM
+	kube := b.kube("a/edge")
+	b.secret(s, strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0), 1))
+	b.look("a", "edge")
+	b.secret(s, b.kube("elsewhere").Kubeconfig())
+	b.look("a", "edge")
+	b.secret(s, kube.Kubeconfig())
+	b.look("a", "edge")
+	b.source.drop("a", "edge")
+	b.gone("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
+	forged := b.cluster("a", "forged")
+	b.secret(forged, kube.AdminToken)
+	b.look("a", "forged")
+	entries, err := b.store.Entries(t.Context(), audit.Query{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(entries, func(a, b audit.Entry) int { return int(a.Seq - b.Seq) })
+	var told []string
+	for _, e := range entries {
+		v, ok := onboard.EventOf(e)
+		if !ok {
+			continue
+		}
+		told = append(told, fmt.Sprint(v.Kind, " ", v.Cluster, " ", v.Reason))
+		if v.Project != "north" || v.ManagementCluster != b.hub.ID || v.Cluster == "a/edge" && v.VIM != vim {
+			t.Errorf("%s is told of %+v", v.Kind, v)
+		}
+	}
+	want := []string{
+		"vim.registered a/edge ", "vim.updated a/edge ", "vim.quarantined a/edge otherSystem", "vim.updated a/edge ", "vim.retired a/edge ",
+		"vim.quarantined a/forged secretInvalid",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}

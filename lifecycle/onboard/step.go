@@ -116,7 +116,7 @@ func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := w.store.AddCluster(ctx, c, act.Done(audit.DetailNew+"state", string(c.State))); err != nil {
+	if err := w.store.AddCluster(ctx, c, act.Done(audit.DetailNew+detailState, string(c.State))); err != nil {
 		return c, err
 	}
 	failpoint.At("onboard.added")
@@ -132,13 +132,16 @@ func (w *watcher) act(ctx context.Context, c Cluster) (*audit.Act, error) {
 	if err != nil {
 		return nil, err
 	}
-	return act.With(detailCluster, c.Namespace+"/"+c.Name), nil
+	return act.With(detailCluster, c.Namespace+"/"+c.Name).With(detailProject, c.Project), nil
 }
 
 // Details of audit entries about clusters.
 const (
 	detailCluster    = "cluster"
 	detailClusterVIM = "clusterVIM"
+	detailProject    = "clusterProject" // whose VIM it is or becomes
+	detailState      = "state"          // behind old. and new.
+	detailSecret     = "secret"         // behind new.: the version of the secret that was adopted or refused
 )
 
 // move changes what is stored of a cluster, with an entry.
@@ -154,7 +157,10 @@ func (w *watcher) move(ctx context.Context, c Cluster, change func(*Cluster)) (C
 	}
 	detail := []string{audit.DetailReason, string(after.Reason)}
 	if after.State != c.State {
-		detail = append(detail, audit.DetailOld+"state", string(c.State), audit.DetailNew+"state", string(after.State))
+		detail = append(detail, audit.DetailOld+detailState, string(c.State), audit.DetailNew+detailState, string(after.State))
+	}
+	if after.Secret != c.Secret && after.Secret != "" {
+		detail = append(detail, audit.DetailNew+detailSecret, after.Secret)
 	}
 	stored, err := w.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
 		change(now)

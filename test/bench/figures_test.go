@@ -46,6 +46,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"million", million},
 		{"outage", outage},
 		{"bystander", bystander},
+		{"onboard", func(b *testing.B) *figure { return onboardAtOnce(b, p) }},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			var found *figure

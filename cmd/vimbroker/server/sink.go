@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/drivers/outlet"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
@@ -32,6 +33,8 @@ type sinkConfig struct {
 	Mode delivery.Mode
 	// Within bounds how far behind the sink may be.
 	Within time.Duration
+	// CloudEvents has a webhook get what becomes of the VIMs of clusters, in place of the log.
+	CloudEvents bool
 }
 
 const (
@@ -65,6 +68,7 @@ func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 					s.Mode = delivery.Mode(mode)
 				}
 				allowed["within"] = d.Duration(&s.Within)
+				allowed["cloudEvents"] = d.Flag(&s.CloudEvents)
 				d.Mapping(item, path, allowed)
 				a.Sinks = append(a.Sinks, s)
 			})
@@ -105,6 +109,9 @@ func (a *auditConfig) validate(d *strictyaml.Document) {
 		case delivery.Required, delivery.BestEffort:
 		default:
 			d.Fault(nil, at+".mode", "must be required or bestEffort")
+		}
+		if s.CloudEvents && s.Kind != "webhook" {
+			d.Fault(nil, at+".cloudEvents", "goes with kind webhook alone")
 		}
 		switch {
 		case s.Within == 0 && s.Mode == delivery.Required:
@@ -147,11 +154,23 @@ func (a *auditConfig) openAnchors() ([]notary.Anchor, error) {
 func (a *auditConfig) open() ([]delivery.Sink, error) {
 	var sinks []delivery.Sink
 	for _, s := range a.Sinks {
-		to, err := s.outletConfig.open(a.rules, "audit")
+		to, err := s.open(a.rules)
 		if err != nil {
 			return nil, err
 		}
 		sinks = append(sinks, delivery.Sink{Name: s.Name, Mode: s.Mode, Within: s.Within, Outlet: to})
 	}
 	return sinks, nil
+}
+
+// open makes the sink's outlet; it connects nowhere.
+func (s *sinkConfig) open(rules *egress.Rules) (delivery.Outlet, error) {
+	if !s.CloudEvents {
+		return s.outletConfig.open(rules, "audit")
+	}
+	e, err := outlet.NewEvents(s.webhook(rules))
+	if err != nil {
+		return nil, fmt.Errorf("opening the webhook %s: %w", s.Name, err)
+	}
+	return e, nil
 }

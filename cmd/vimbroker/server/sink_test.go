@@ -29,6 +29,7 @@ audit:
     - {name: local, kind: file, mode: bestEffort, path: ` + dir + `/audit.jsonl}
     - {name: syslog, kind: syslog, mode: required, within: 1m, address: "127.0.0.1:6514", caFile: ` + cert + `}
     - {name: siem, kind: webhook, mode: required, url: "https://siem/audit", tokenFile: ` + token + `, hmacKeyFile: ` + key + `}
+    - {name: fleet, kind: webhook, mode: bestEffort, url: "https://fleet/", cloudEvents: true}
   anchors:
     - {name: local, kind: file, path: ` + dir + `/checkpoints.jsonl, rotateBytes: 0}
     - {name: witness, kind: webhook, url: "https://witness/", tokenFile: ` + token + `}
@@ -38,15 +39,16 @@ audit:
 		t.Fatal(err)
 	}
 	want := []sinkConfig{
-		{outletConfig{Name: "local", Kind: "file", Path: dir + "/audit.jsonl", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour},
-		{outletConfig{Name: "syslog", Kind: "syslog", Address: "127.0.0.1:6514", CAFile: cert, RotateBytes: 100 << 20}, delivery.Required, time.Minute},
-		{outletConfig{Name: "siem", Kind: "webhook", URL: "https://siem/audit", TokenFile: token, HMACKeyFile: key, RotateBytes: 100 << 20}, delivery.Required, 5 * time.Minute},
+		{outletConfig{Name: "local", Kind: "file", Path: dir + "/audit.jsonl", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour, false},
+		{outletConfig{Name: "syslog", Kind: "syslog", Address: "127.0.0.1:6514", CAFile: cert, RotateBytes: 100 << 20}, delivery.Required, time.Minute, false},
+		{outletConfig{Name: "siem", Kind: "webhook", URL: "https://siem/audit", TokenFile: token, HMACKeyFile: key, RotateBytes: 100 << 20}, delivery.Required, 5 * time.Minute, false},
+		{outletConfig{Name: "fleet", Kind: "webhook", URL: "https://fleet/", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour, true},
 	}
 	if diff := cmp.Diff(want, c.Audit.Sinks, cmp.AllowUnexported(sinkConfig{})); diff != "" || c.Audit.ReadsOneIn != 3 || !c.Audit.rules.AllowLoopback || c.egress.of("x").AllowLoopback {
 		t.Errorf("audit = %+v; sinks (-want +got):\n%s", c.Audit, diff)
 	}
 	sinks, err := c.Audit.open()
-	if err != nil || len(sinks) != 3 || sinks[2].Name != "siem" || sinks[2].Mode != delivery.Required || sinks[2].Within != 5*time.Minute {
+	if err != nil || len(sinks) != 4 || sinks[2].Name != "siem" || sinks[2].Mode != delivery.Required || sinks[2].Within != 5*time.Minute {
 		t.Errorf("open = %+v, %v", sinks, err)
 	}
 	wantAnchors := []outletConfig{
@@ -82,7 +84,7 @@ audit:
     - {name: Upper, kind: file, mode: required, within: 1s, path: relative, url: "https://x"}
     - {name: b, kind: syslog, mode: required, address: nowhere, certFile: /nowhere, rotateBytes: 5}
     - {name: b, kind: webhook, mode: bestEffort, url: "http://siem/", tokenFile: ` + token + `, hmacKeyFile: ` + key + `, caFile: /nowhere, plain: true}
-    - {name: c, kind: file, mode: required, path: /nowhere/audit.jsonl, tail: 1}
+    - {name: c, kind: file, mode: required, path: /nowhere/audit.jsonl, tail: 1, cloudEvents: true}
   anchors:
     - {name: a, kind: file, path: /nowhere/checkpoints.jsonl, mode: required}
     - {name: a, kind: syslog, address: nowhere}
@@ -96,7 +98,7 @@ audit:
 		"audit.sinks[1].name: must be a name like", "audit.sinks[1].within: must be at least 30s", "audit.sinks[1]: path must name a file", "audit.sinks[1].url: does not go with kind file",
 		"audit.sinks[2]: address must be host:port", "audit.sinks[2]: certFile and keyFile go together", "audit.sinks[2].rotateBytes: does not go with",
 		"audit.sinks[3].name: is the name of another sink", "audit.sinks[3]: url must begin with https", "audit.sinks[3].tokenFile: " + token + " can be read", "audit.sinks[3].hmacKeyFile: " + key + " must hold", "audit.sinks[3].caFile: ", "audit.sinks[3].plain: does not go",
-		"audit.sinks[4].path: /nowhere is no directory", "audit.sinks[4].tail", "unknown key",
+		"audit.sinks[4].path: /nowhere is no directory", "audit.sinks[4].tail", "unknown key", "audit.sinks[4].cloudEvents: goes with kind webhook alone",
 		"audit.anchors[0].path: /nowhere is no directory", "audit.anchors[0].mode", "audit.anchors[1].name: is the name of another anchor", "audit.anchors[1]: address must be",
 	} {
 		if !strings.Contains(err.Error(), want) {
