@@ -53,9 +53,9 @@ type VIMStore interface {
 	// VIMs returns those that match, ordered by project, name; ErrInvalid for a page token
 	// it did not make. The second answer is the next page's token, empty at the end.
 	VIMs(ctx context.Context, f VIMFilter) ([]VIM, string, error)
-	// CredentialsExpiring counts the VIMs whose current credential has an end before a
-	// time. One without an end is not counted.
-	CredentialsExpiring(ctx context.Context, before time.Time) (int, error)
+	// CredentialsExpiring counts for each time the VIMs whose current credential has an end
+	// before it. One without an end is not counted.
+	CredentialsExpiring(ctx context.Context, before ...time.Time) ([]int, error)
 	// UpdateVIM reads the VIM, lets change alter it, and stores it with Revision
 	// one up, atomically. If change fails nothing is written and its error is
 	// returned as it is. A move that vimMoves does not list is ErrConflict; so is
@@ -145,7 +145,7 @@ type LeaseStore interface {
 	// DeferLease counts a failed try (Attempts, NextAttemptAt, LastError) without
 	// an audit entry and without a new Revision; ErrNotFound.
 	DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error
-	// Census counts leases and VIMs by state.
+	// Census counts leases and VIMs by state, and VIMs by type and health.
 	Census(ctx context.Context) (Census, error)
 }
 
@@ -198,10 +198,16 @@ type RetiredKey struct {
 	Owner    secret.Owner
 }
 
+// TypeHealth is how VIMs of a type are, by their last check.
+type TypeHealth struct {
+	Type   VIMType
+	Status HealthStatus
+}
+
 // Census counts what there is.
 type Census struct {
 	VIMs   map[VIMState]int
-	Health map[HealthStatus]int
+	Health map[TypeHealth]int
 	Leases map[LeaseState]int
 	// Grades counts live leases; those without a grade are under "".
 	Grades map[Grade]int

@@ -21,6 +21,8 @@ type Vitals struct {
 	// KeyStores says of each key store, by name, whether it could be used when it was last
 	// checked, at most half a minute ago.
 	KeyStores map[string]bool
+	// Types are those of VIMs that there can be.
+	Types []VIMType
 
 	// Discrepancies are the sums over all VIMs, as their last inventory found them.
 	Discrepancies Discrepancy
@@ -58,6 +60,8 @@ type Load struct {
 	JobsDue int
 	// JobsFailing counts jobs whose last attempt failed.
 	JobsFailing int
+	// JobsLate is how long the job has waited that should have begun first.
+	JobsLate time.Duration
 	// Connections to the database: in use, and at most. Both are 0 where there is no pool.
 	ConnectionsInUse, ConnectionsMax int
 }
@@ -85,7 +89,8 @@ type Lag struct {
 	Buckets []int
 }
 
-func (l *Lag) add(d time.Duration) {
+// Add counts one more; a duration below zero counts as zero.
+func (l *Lag) Add(d time.Duration) {
 	if l.Buckets == nil {
 		l.Buckets = make([]int, len(LagBounds))
 	}
@@ -166,20 +171,23 @@ func (c *counters) ended(l Lease) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.Reason == ReasonExpired {
-		c.expiry.add(l.RevokedAt.Sub(l.ExpiresAt))
+		c.expiry.Add(l.RevokedAt.Sub(l.ExpiresAt))
 	}
 }
 
 func (c *counters) died(l Lease) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.death.add(l.ConfirmedDeadAt.Sub(l.RevokedAt))
+	c.death.Add(l.ConfirmedDeadAt.Sub(l.RevokedAt))
 }
 
 // Vitals returns what an operator watches. It asks the store, and now and then the key
 // stores, side by side, and no VIM.
 func (b *Broker) Vitals(ctx context.Context) Vitals {
 	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: make(map[string]bool, len(b.keys)), Results: b.counters.tally.Results()}
+	for _, t := range b.types {
+		v.Types = append(v.Types, t.Name)
+	}
 	var (
 		mu   sync.Mutex
 		asks sync.WaitGroup
@@ -227,11 +235,17 @@ func (b *Broker) counted(ctx context.Context) (c Counted, err error) {
 	if c.Sinks, err = b.courier.Statuses(ctx); err != nil {
 		return c, err
 	}
+	ends := make([]time.Time, len(ExpiryHorizons))
+	for i, horizon := range ExpiryHorizons {
+		ends[i] = now.Add(horizon)
+	}
+	expiring, err := b.store.CredentialsExpiring(ctx, ends...)
+	if err != nil {
+		return c, err
+	}
 	c.Expiring = make(map[time.Duration]int, len(ExpiryHorizons))
-	for _, horizon := range ExpiryHorizons {
-		if c.Expiring[horizon], err = b.store.CredentialsExpiring(ctx, now.Add(horizon)); err != nil {
-			return c, err
-		}
+	for i, horizon := range ExpiryHorizons {
+		c.Expiring[horizon] = expiring[i]
 	}
 	return c, nil
 }

@@ -388,7 +388,7 @@ func (a *attempt) settle(ctx context.Context, did error) error {
 	a.mu.Lock()
 	steps := sortedSteps(a.steps)
 	a.mu.Unlock()
-	_, err := a.store.UpdateOperation(ctx, a.o.ID, false, func(o *Operation, i *Instance) error {
+	ended, err := a.store.UpdateOperation(ctx, a.o.ID, false, func(o *Operation, i *Instance) error {
 		o.Steps = steps
 		if did != nil {
 			to := FailedTemp
@@ -409,6 +409,7 @@ func (a *attempt) settle(ctx context.Context, did error) error {
 		return nil
 	}, entry)
 	if err == nil {
+		a.took.add(ended)
 		failpoint.At("operation.settled")
 	}
 	return err

@@ -74,6 +74,7 @@ type Lifecycle struct {
 	terms     Terms
 	log       *slog.Logger
 	now       func() time.Time
+	took      took
 }
 
 // New returns a Lifecycle; it starts nothing. [Lifecycle.Worker] works the operations.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
@@ -200,6 +202,38 @@ func TestRollback(t *testing.T) {
 }
 
 // TestGivenUp: what may stand of an instance can be terminated.
+// What an operator watches: what stands, since when, and how long it took to come there.
+func TestVitals(t *testing.T) {
+	p := newPlant(t)
+	if v := p.Vitals(t.Context()); v.Live == nil || len(v.Live) != 0 || len(v.Took) != 0 {
+		t.Errorf("Vitals = %+v before there is an operation", v)
+	}
+	i := p.running()
+	p.yard.before = func(context.Context, int) error { return errBroken }
+	begun, err := p.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})
+	began := p.clock.Now()
+	p.clock.Add(40 * time.Second)
+	o := p.ends(lifecycle.FailedTemp, begun, err)
+	v := p.Vitals(t.Context())
+	want := []lifecycle.OperationCount{{Type: lifecycle.Heal, State: lifecycle.FailedTemp, Count: 1, Oldest: began.Add(40 * time.Second)}}
+	if diff := cmp.Diff(want, v.Live); diff != "" {
+		t.Errorf("live operations (-want +got):\n%s", diff)
+	}
+	for end, sum := range map[lifecycle.Ended]time.Duration{
+		{Type: lifecycle.Instantiate, State: lifecycle.Completed}: 0, {Type: lifecycle.Heal, State: lifecycle.FailedTemp}: 40 * time.Second,
+	} {
+		if took := v.Took[end]; took.Count != 1 || took.Sum != sum {
+			t.Errorf("%v took %+v, want one of %v", end, took, sum)
+		}
+	}
+	if _, err := p.Fail(t.Context(), alice, o.ID); err != nil {
+		t.Fatal(err)
+	}
+	if v := p.Vitals(t.Context()); len(v.Live) != 0 {
+		t.Errorf("live operations are %+v after the only one was given up", v.Live)
+	}
+}
+
 func TestGivenUp(t *testing.T) {
 	p := newPlant(t)
 	i := p.made()

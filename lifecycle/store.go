@@ -52,6 +52,8 @@ type Store interface {
 	// SaveProgress stores Plan, Stage, Wave and Steps of an operation, and nothing else of it, without an audit
 	// entry: progress is nobody's act. Its Revision goes up.
 	SaveProgress(ctx context.Context, o Operation) error
+	// LiveOperations counts the operations that are Live.
+	LiveOperations(ctx context.Context) ([]OperationCount, error)
 }
 
 // InstanceCount counts instances.

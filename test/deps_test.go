@@ -43,7 +43,7 @@ var house = map[string][]string{
 	"broker/api/limit":        {},
 	"broker/api/v1":           {"broker/api/codec", "broker/secret"},
 	"broker/api/client":       {"broker/api/v1", "broker/secret", "lifecycle/api/sol003"},
-	"broker/api":              {"broker", "broker/api/codec", "broker/api/limit", "broker/clientconfig", "lifecycle", "lifecycle/onboard", "policy", "policy/audit"},
+	"broker/api":              {"broker", "broker/api/codec", "broker/api/limit", "broker/clientconfig", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit"},
 	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
 	"broker/rebuild":          {"broker", "broker/strictyaml"},

@@ -21,14 +21,18 @@ type clusters struct {
 	of  Clusters
 	log *slog.Logger
 
-	states, reasons, times *prometheus.Desc
+	states, reasons, times, managements, troubled, held *prometheus.Desc
 }
 
 func newClusters(of Clusters, log *slog.Logger) *clusters {
 	return &clusters{
 		of: of, log: log,
-		states:  prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
-		reasons: prometheus.NewDesc("vimbroker_clusters_not_well", "Clusters of Cluster API that are not well, by reason.", []string{"reason"}, nil),
+		states:      prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
+		reasons:     prometheus.NewDesc("vimbroker_clusters_not_well", "Clusters of Cluster API that are not well, by reason.", []string{"reason"}, nil),
+		managements: prometheus.NewDesc("vimbroker_management_clusters", "Management clusters of Cluster API.", nil, nil),
+		troubled:    prometheus.NewDesc("vimbroker_management_clusters_unwatched", "Management clusters that cannot be watched now.", nil, nil),
+		held: prometheus.NewDesc("vimbroker_management_clusters_held",
+			"Management clusters of which so many clusters were gone at once that none is let go of until a person releases them.", nil, nil),
 		times: prometheus.NewDesc("vimbroker_cluster_registration_seconds",
 			"Time from a control plane that is up to a registered VIM, since this process started.", nil, nil),
 	}
@@ -36,7 +40,7 @@ func newClusters(of Clusters, log *slog.Logger) *clusters {
 
 // Describe implements [prometheus.Collector].
 func (c *clusters) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.times} {
+	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.times, c.managements, c.troubled, c.held} {
 		ch <- d
 	}
 }
@@ -51,6 +55,9 @@ func (c *clusters) Collect(ch chan<- prometheus.Metric) {
 	if err != nil {
 		c.log.WarnContext(ctx, "counting clusters for a scrape", "error", err)
 		return
+	}
+	for d, n := range map[*prometheus.Desc]int{c.managements: found.Managements, c.troubled: found.Troubled, c.held: found.Held} {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n))
 	}
 	for _, s := range onboard.States() {
 		ch <- prometheus.MustNewConstMetric(c.states, prometheus.GaugeValue, float64(found.States[s]), string(s))

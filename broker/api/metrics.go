@@ -73,7 +73,7 @@ type vitals struct {
 	broker Vitals
 
 	counted, vims, health, leases, grades, expiring, behind, unsigned, unanchored *prometheus.Desc
-	jobsDue, jobsFailing, connections, maxConnections, keyStores                  *prometheus.Desc
+	jobsDue, jobsFailing, jobsLate, connections, maxConnections, keyStores        *prometheus.Desc
 	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
 	actions, lastSuccess, passFailures, expiryLag, deathLag                       *prometheus.Desc
 	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
@@ -87,7 +87,7 @@ func newVitals(b Vitals) *vitals {
 		broker:         b,
 		counted:        desc("store_up", "1 if the store could be asked what it contains at this scrape."),
 		vims:           desc("vims", "VIMs by state.", "state"),
-		health:         desc("vim_health", "VIMs by what their last check found.", "status"),
+		health:         desc("vim_health", "VIMs by type and by what their last check found.", "type", "status"),
 		leases:         desc("leases", "Leases by state.", "state"),
 		grades:         desc("lease_grades", "Live leases by what their holder can become.", "grade"),
 		expiring:       desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days"),
@@ -100,6 +100,7 @@ func newVitals(b Vitals) *vitals {
 		sinkLate:       desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
 		jobsDue:        desc("jobs_due", "Jobs that wait for a worker or are under way."),
 		jobsFailing:    desc("jobs_failing", "Jobs whose last attempt failed."),
+		jobsLate:       desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first."),
 		connections:    desc("database_connections_in_use", "Connections to the database that this process uses now."),
 		maxConnections: desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store."),
 		keyStores:      desc("key_store_up", "1 if the key store can be used.", "key_store"),
@@ -120,7 +121,7 @@ func newVitals(b Vitals) *vitals {
 func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
-		c.jobsDue, c.jobsFailing, c.connections, c.maxConnections, c.keyStores,
+		c.jobsDue, c.jobsFailing, c.jobsLate, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
 		c.actions, c.lastSuccess, c.passFailures, c.expiryLag, c.deathLag,
 		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate,
@@ -177,6 +178,7 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(c.jobsDue, float64(v.Counted.JobsDue))
 	gauge(c.jobsFailing, float64(v.Counted.JobsFailing))
+	gauge(c.jobsLate, v.Counted.JobsLate.Seconds())
 	gauge(c.connections, float64(v.Counted.ConnectionsInUse))
 	gauge(c.maxConnections, float64(v.Counted.ConnectionsMax))
 	for horizon, n := range v.Counted.Expiring {
@@ -185,8 +187,10 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range vimStates {
 		gauge(c.vims, float64(v.Counted.VIMs[s]), string(s))
 	}
-	for _, s := range healthStatuses {
-		gauge(c.health, float64(v.Counted.Health[s]), string(s))
+	for _, t := range v.Types {
+		for _, s := range healthStatuses {
+			gauge(c.health, float64(v.Counted.Health[broker.TypeHealth{Type: t, Status: s}]), string(t), string(s))
+		}
 	}
 	for _, s := range leaseStates {
 		gauge(c.leases, float64(v.Counted.Leases[s]), string(s))
@@ -203,7 +207,7 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-func histogram(d *prometheus.Desc, l broker.Lag) prometheus.Metric {
+func histogram(d *prometheus.Desc, l broker.Lag, labels ...string) prometheus.Metric {
 	buckets := make(map[float64]uint64, len(broker.LagBounds))
 	for i, bound := range broker.LagBounds {
 		buckets[bound.Seconds()] = 0
@@ -211,7 +215,7 @@ func histogram(d *prometheus.Desc, l broker.Lag) prometheus.Metric {
 			buckets[bound.Seconds()] = uint64(l.Buckets[i])
 		}
 	}
-	return prometheus.MustNewConstHistogram(d, uint64(l.Count), l.Sum.Seconds(), buckets)
+	return prometheus.MustNewConstHistogram(d, uint64(l.Count), l.Sum.Seconds(), buckets, labels...)
 }
 
 // What the metrics count by, in full.

@@ -36,6 +36,9 @@ type Options struct {
 	Clusters Clusters
 	// VNFs is what /metrics shows of VNF instances; nil shows nothing.
 	VNFs VNFs
+	// Operations and Packages are what it shows of VNF instances and packages; nil shows nothing.
+	Operations Operations
+	Packages   Packages
 	// Logins is told who comes in; nil: nobody is.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
@@ -90,6 +93,12 @@ func New(o Options) http.Handler {
 	}
 	if o.VNFs != nil {
 		o.Registry.MustRegister(newVNFs(o.VNFs, o.Log))
+	}
+	if o.Operations != nil {
+		o.Registry.MustRegister(newOperations(o.Operations))
+	}
+	if o.Packages != nil {
+		o.Registry.MustRegister(packages{o.Packages, o.Log})
 	}
 	if o.Configured != nil {
 		o.Registry.MustRegister(configuration{o.Configured})

@@ -12,13 +12,17 @@ import (
 
 const (
 	censusOfVIMs   = `SELECT value, n FROM vim_census WHERE part = 'state' AND n > 0`
-	censusOfHealth = `SELECT value, n FROM vim_census WHERE part = 'health' AND n > 0`
+	censusOfHealth = `SELECT type, health, count(*)::int FROM vims GROUP BY type, health`
 	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
 
-	expiring = `SELECT count(*)::int FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
-		WHERE g.credential_expires_at > '-infinity' AND g.credential_expires_at < $1`
-	jobsWaiting = `SELECT count(*) FILTER (WHERE due_at <= $1)::int, count(*) FILTER (WHERE failures > 0)::int FROM jobs WHERE done < wanted`
+	// one row for each of the times
+	expiring = `SELECT (SELECT count(*)::int FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
+			WHERE g.credential_expires_at > '-infinity' AND g.credential_expires_at < t.at)
+		FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (at, number) ORDER BY t.number`
+	jobsWaiting = `SELECT count(*) FILTER (WHERE due_at <= $1)::int, count(*) FILTER (WHERE failures > 0)::int,
+			coalesce(min(due_at) FILTER (WHERE due_at <= $1), $1)
+		FROM jobs WHERE done < wanted`
 )
 
 // Census counts leases and VIMs by state. Each of the four counts is exact at
@@ -29,8 +33,17 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	if c.VIMs, err = count[broker.VIMState](ctx, s, censusOfVIMs); err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs: %w", err)
 	}
-	if c.Health, err = count[broker.HealthStatus](ctx, s, censusOfHealth); err != nil {
+	type entry struct {
+		key broker.TypeHealth
+		n   int
+	}
+	health, err := read(ctx, s, func(r pgx.CollectableRow) (e entry, err error) { return e, r.Scan(&e.key.Type, &e.key.Status, &e.n) }, censusOfHealth)
+	if err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs by health: %w", err)
+	}
+	c.Health = make(map[broker.TypeHealth]int, len(health))
+	for _, e := range health {
+		c.Health[e.key] = e.n
 	}
 	if c.Leases, err = count[broker.LeaseState](ctx, s, censusOfLeases); err != nil {
 		return broker.Census{}, fmt.Errorf("counting leases: %w", err)
@@ -42,16 +55,20 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 }
 
 // CredentialsExpiring counts VIMs by the end of their credential.
-func (s *Store) CredentialsExpiring(ctx context.Context, before time.Time) (int, error) {
-	return readOne(ctx, s, scalar[int], expiring, before)
+func (s *Store) CredentialsExpiring(ctx context.Context, before ...time.Time) ([]int, error) {
+	return read(ctx, s, scalar[int], expiring, before)
 }
 
 // Load counts jobs, and this process's connections.
 func (s *Store) Load(ctx context.Context, now time.Time) (broker.Load, error) {
-	l, err := readOne(ctx, s, func(r pgx.CollectableRow) (l broker.Load, err error) { return l, r.Scan(&l.JobsDue, &l.JobsFailing) }, jobsWaiting, now)
+	var first time.Time
+	l, err := readOne(ctx, s, func(r pgx.CollectableRow) (l broker.Load, err error) {
+		return l, r.Scan(&l.JobsDue, &l.JobsFailing, &first)
+	}, jobsWaiting, now)
 	if err != nil {
 		return l, fmt.Errorf("counting jobs: %w", err)
 	}
+	l.JobsLate = now.Sub(first)
 	pool := s.pool.Stat()
 	l.ConnectionsInUse, l.ConnectionsMax = int(pool.AcquiredConns()), int(pool.MaxConns())
 	return l, nil

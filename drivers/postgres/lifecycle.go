@@ -34,6 +34,9 @@ const (
 	deleteOperations = `DELETE FROM vnf_operations WHERE instance = $1`
 	operationLive    = `SELECT FROM vnf_operations WHERE instance = $1
 		AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK')`
+	// The documents of operations that are live are few.
+	liveOperations = `SELECT document::json->>'type', state, count(*)::int, min((document::json->>'stateEnteredAt')::timestamptz)
+		FROM vnf_operations WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
 )
 
 // CreateInstance stores a new instance.
@@ -310,4 +313,15 @@ func (s *Store) SaveProgress(ctx context.Context, of lifecycle.Operation) error 
 		return fmt.Errorf("saving the progress of operation %s: %w", of.ID, err)
 	}
 	return nil
+}
+
+// LiveOperations counts operations that have not ended.
+func (s *Store) LiveOperations(ctx context.Context) ([]lifecycle.OperationCount, error) {
+	counts, err := read(ctx, s, func(r pgx.CollectableRow) (c lifecycle.OperationCount, err error) {
+		return c, r.Scan(&c.Type, &c.State, &c.Count, &c.Oldest)
+	}, liveOperations)
+	if err != nil {
+		return nil, fmt.Errorf("counting VNF operations: %w", err)
+	}
+	return counts, nil
 }

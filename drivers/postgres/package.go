@@ -294,3 +294,25 @@ var _ interface {
 	broker.Store
 	catalog.Store
 } = (*Store)(nil)
+
+const packagesByState = `SELECT state, count(*)::int, coalesce(sum(stored), 0)::bigint FROM vnf_packages GROUP BY state`
+
+// CountPackages counts packages and the bytes of their content.
+func (s *Store) CountPackages(ctx context.Context) (catalog.Count, error) {
+	c := catalog.Count{States: map[catalog.State]int{}}
+	_, err := read(ctx, s, func(r pgx.CollectableRow) (_ struct{}, err error) {
+		var (
+			state catalog.State
+			n     int
+			bytes int64
+		)
+		err = r.Scan(&state, &n, &bytes)
+		c.States[state] = n
+		c.Bytes += bytes
+		return struct{}{}, err
+	}, packagesByState)
+	if err != nil {
+		return catalog.Count{}, fmt.Errorf("counting VNF packages: %w", err)
+	}
+	return c, nil
+}

@@ -345,7 +345,6 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{"key_retired_once", forgetKey, []any{"vim-7", 1, "keydir", "old-7"}},
 		{"key_retired_once", keysInUseOfVIM, []any{"vim-7"}},
 		{"vim_census", censusOfVIMs, nil},
-		{"vim_census", censusOfHealth, nil},
 		{"lease_census", censusOfLeases, nil},
 		{"grant_open_once", openEpoch, []any{"vim-7", "grant-2"}},
 		{"grant_epoch_once", lastEpoch, []any{"vim-7", "grant-2"}},

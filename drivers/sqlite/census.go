@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,13 +12,15 @@ import (
 
 const (
 	censusOfVIMs   = `SELECT state, count(*) FROM vims GROUP BY state`
-	censusOfHealth = `SELECT health, count(*) FROM vims GROUP BY health`
+	censusOfHealth = `SELECT type, health, count(*) FROM vims GROUP BY type, health`
 	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
 
-	expiring = `SELECT count(*) FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
-		WHERE g.credential_expires_at > 0 AND g.credential_expires_at < ?`
-	jobsDue     = `SELECT count(*) FROM jobs WHERE done < wanted AND due_at <= ?`
+	// one row for each of the times
+	expiring = `SELECT (SELECT count(*) FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
+			WHERE g.credential_expires_at > 0 AND g.credential_expires_at < t.value)
+		FROM json_each(?) t ORDER BY t.key`
+	jobsDue     = `SELECT count(*), coalesce(min(due_at), 0) FROM jobs WHERE done < wanted AND due_at <= ?`
 	jobsFailing = `SELECT count(*) FROM jobs WHERE done < wanted AND failures > 0`
 )
 
@@ -29,8 +32,18 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	if c.VIMs, err = count[broker.VIMState](ctx, s, censusOfVIMs); err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs: %w", err)
 	}
-	if c.Health, err = count[broker.HealthStatus](ctx, s, censusOfHealth); err != nil {
+	type entry struct {
+		key broker.TypeHealth
+		n   int
+	}
+	rows, err := s.query(ctx, censusOfHealth)
+	health, err := collect(rows, err, func(r *sql.Rows) (e entry, err error) { return e, r.Scan(&e.key.Type, &e.key.Status, &e.n) })
+	if err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs by health: %w", err)
+	}
+	c.Health = make(map[broker.TypeHealth]int, len(health))
+	for _, e := range health {
+		c.Health[e.key] = e.n
 	}
 	if c.Leases, err = count[broker.LeaseState](ctx, s, censusOfLeases); err != nil {
 		return broker.Census{}, fmt.Errorf("counting leases: %w", err)
@@ -42,14 +55,28 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 }
 
 // CredentialsExpiring counts VIMs by the end of their credential.
-func (s *Store) CredentialsExpiring(ctx context.Context, before time.Time) (int, error) {
-	return s.number(ctx, expiring, before.UnixMicro())
+func (s *Store) CredentialsExpiring(ctx context.Context, before ...time.Time) ([]int, error) {
+	times := make([]int64, len(before))
+	for i, at := range before {
+		times[i] = at.UnixMicro()
+	}
+	text, err := json.Marshal(times)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.query(ctx, expiring, string(text))
+	return collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 
 // Load counts jobs. There is no pool to count.
 func (s *Store) Load(ctx context.Context, now time.Time) (l broker.Load, err error) {
-	if l.JobsDue, err = s.number(ctx, jobsDue, now.UnixMicro()); err != nil {
+	var first int64
+	due, err := s.query(ctx, jobsDue, now.UnixMicro())
+	if _, err = collect(due, err, func(r *sql.Rows) (struct{}, error) { return struct{}{}, r.Scan(&l.JobsDue, &first) }); err != nil {
 		return l, fmt.Errorf("counting jobs: %w", err)
+	}
+	if l.JobsDue > 0 {
+		l.JobsLate = now.Sub(time.UnixMicro(first))
 	}
 	l.JobsFailing, err = s.number(ctx, jobsFailing)
 	return l, err

@@ -34,6 +34,10 @@ var (
 		AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK')`)
 )
 
+// The documents of operations that are live are few.
+const liveOperations = `SELECT json_extract(document, '$.type'), state, count(*), min(unixepoch(json_extract(document, '$.stateEnteredAt')))
+	FROM vnf_operations WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
+
 // CreateInstance stores a new instance.
 func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audit.Entry) error {
 	i.Revision = 1
@@ -349,4 +353,19 @@ func (s *Store) SaveProgress(ctx context.Context, of lifecycle.Operation) error 
 		return fmt.Errorf("saving the progress of operation %s: %w", of.ID, err)
 	}
 	return nil
+}
+
+// LiveOperations counts operations that have not ended.
+func (s *Store) LiveOperations(ctx context.Context) ([]lifecycle.OperationCount, error) {
+	found, err := s.query(ctx, liveOperations)
+	counts, err := collect(found, err, func(r *sql.Rows) (c lifecycle.OperationCount, err error) {
+		var oldest int64
+		err = r.Scan(&c.Type, &c.State, &c.Count, &oldest)
+		c.Oldest = time.Unix(oldest, 0).UTC()
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting VNF operations: %w", err)
+	}
+	return counts, nil
 }

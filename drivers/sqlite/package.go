@@ -309,3 +309,26 @@ var _ interface {
 	broker.Store
 	catalog.Store
 } = (*Store)(nil)
+
+const packagesByState = `SELECT state, count(*), coalesce(sum(stored), 0) FROM vnf_packages GROUP BY state`
+
+// CountPackages counts packages and the bytes of their content.
+func (s *Store) CountPackages(ctx context.Context) (catalog.Count, error) {
+	c := catalog.Count{States: map[catalog.State]int{}}
+	found, err := s.query(ctx, packagesByState)
+	_, err = collect(found, err, func(r *sql.Rows) (_ struct{}, err error) {
+		var (
+			state catalog.State
+			n     int
+			bytes int64
+		)
+		err = r.Scan(&state, &n, &bytes)
+		c.States[state] = n
+		c.Bytes += bytes
+		return struct{}{}, err
+	})
+	if err != nil {
+		return catalog.Count{}, fmt.Errorf("counting VNF packages: %w", err)
+	}
+	return c, nil
+}

@@ -398,3 +398,6 @@ func overtaken() error {
 		Remedy: "look at the package, and upload again if it is still without content", Cause: errOvertaken,
 	}
 }
+
+// Count counts the packages of all projects, for an operator.
+func (c *Catalog) Count(ctx context.Context) (Count, error) { return c.store.CountPackages(ctx) }

@@ -460,6 +460,9 @@ func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
 	if err != nil || m.HeldAt.IsZero() {
 		t.Errorf("nothing says that clusters are held: %v", err)
 	}
+	if c, err := b.Count(t.Context()); err != nil || c.Managements != 1 || c.Held != 1 || c.Troubled != 0 {
+		t.Errorf("Count = %+v, %v, want one management cluster, which is held", c, err)
+	}
 	for i := range 2 { // neither do some that come back
 		b.cluster("a", fmt.Sprint("c", i))
 	}

@@ -71,4 +71,7 @@ type ClusterFilter struct {
 type Count struct {
 	States  map[State]int
 	Reasons map[Reason]int
+	// Managements counts management clusters: those that cannot be watched, and those of which
+	// too many clusters were gone at once, in Troubled and Held as well.
+	Managements, Troubled, Held int
 }

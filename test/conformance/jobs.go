@@ -154,7 +154,11 @@ func jobWithItsEntry(t *testing.T, s jobTest) {
 func jobLoad(t *testing.T, s jobTest) {
 	want := func(when string, due, failing int) {
 		t.Helper()
-		l, err := s.Load(s.ctx, s.Now())
+		now := s.Now()
+		l, err := s.Load(s.ctx, now)
+		if later, err := s.Load(s.ctx, now.Add(time.Hour)); err != nil || due > 0 && later.JobsLate != l.JobsLate+time.Hour || l.JobsLate < 0 || due == 0 && l.JobsLate != 0 {
+			t.Errorf("%s Load = %+v, and an hour later %+v, %v", when, l, later, err)
+		}
 		if err != nil || l.JobsDue != due || l.JobsFailing != failing {
 			t.Errorf("%s Load = %+v, %v; want %d jobs due and %d failing", when, l, err, due, failing)
 		}

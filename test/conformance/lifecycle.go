@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -48,6 +49,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("List", lifecycleLists)
 	check("Fence", operationFence)
 	check("Drift", instanceDrift)
+	check("Count", operationCounts)
 }
 
 type lifecycleTest struct {
@@ -212,6 +214,42 @@ func instanceRows(t *testing.T, s lifecycleTest) {
 	}
 	_, err = s.Instance(t.Context(), uuid.NewString())
 	s.wantError("one that is not there", err, broker.ErrNotFound)
+}
+
+// operationCounts counts what has not ended.
+func operationCounts(t *testing.T, s lifecycleTest) {
+	want := func(when string, want ...lifecycle.OperationCount) {
+		t.Helper()
+		got, err := s.LiveOperations(t.Context())
+		slices.SortFunc(got, func(a, b lifecycle.OperationCount) int { return strings.Compare(string(a.State), string(b.State)) })
+		for i := range got {
+			got[i].Oldest = got[i].Oldest.UTC().Truncate(time.Second)
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s LiveOperations = %v (-want +got):\n%s", when, err, diff)
+		}
+	}
+	want("of nothing")
+	first := s.begin(s.create(sampleInstance("north")))
+	second := s.begin(s.create(sampleInstance("south")))
+	starting := lifecycle.OperationCount{Type: first.Type, State: first.State, Count: 2, Oldest: first.StateEnteredAt.Truncate(time.Second)}
+	want("of two", starting)
+	later := first.StateEnteredAt.Add(-time.Hour)
+	move := func(to lifecycle.OperationState) {
+		t.Helper()
+		if _, err := s.UpdateOperation(t.Context(), second.ID, false, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+			o.State, o.StateEnteredAt = to, later
+			return nil
+		}, entry("move")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(lifecycle.Processing)
+	move(lifecycle.FailedTemp)
+	starting.Count = 1
+	want("of one that has failed", lifecycle.OperationCount{Type: second.Type, State: lifecycle.FailedTemp, Count: 1, Oldest: later.Truncate(time.Second)}, starting)
+	move(lifecycle.Failed)
+	want("of one that was given up", starting)
 }
 
 func operationRows(t *testing.T, s lifecycleTest) {

@@ -29,6 +29,7 @@ func Packages(t *testing.T, open func(t *testing.T) catalog.Store) {
 	check("Chunks", packageChunks)
 	check("Quota", packageQuotas)
 	check("Race", packageRaces)
+	check("Count", packageCounts)
 }
 
 // fullPackage has every field set, so that one that a store forgets shows.
@@ -272,6 +273,30 @@ func packageMoves(t *testing.T, s catalog.Store) {
 	}
 	if err := s.DeletePackage(t.Context(), enabled.ID, entry("enabled")); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("deleting an enabled package = %v, want ErrConflict", err)
+	}
+}
+
+// packageCounts counts the packages of all projects.
+func packageCounts(t *testing.T, s catalog.Store) {
+	if c, err := s.CountPackages(t.Context()); err != nil || len(c.States) != 0 || c.Bytes != 0 {
+		t.Errorf("CountPackages of none = %+v, %v", c, err)
+	}
+	for _, project := range []string{"north", "south", "south"} {
+		p := emptyPackage(project)
+		createPackage(t, s, p)
+		if project != "south" {
+			continue
+		}
+		if _, err := movePackage(t, s, p.ID, catalog.Uploading, "c-"+p.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AddChunk(t.Context(), p.ID, "c-"+p.ID, 0, []byte("chunk"), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := s.CountPackages(t.Context())
+	if diff := cmp.Diff(catalog.Count{States: map[catalog.State]int{catalog.Created: 1, catalog.Uploading: 2}, Bytes: 10}, c); err != nil || diff != "" {
+		t.Errorf("CountPackages = %v (-want +got):\n%s", err, diff)
 	}
 }
 

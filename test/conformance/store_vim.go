@@ -281,15 +281,18 @@ func vimLists(t *testing.T, s storeTest) {
 		t.Fatalf("Census = %v", err)
 	}
 	wantSame(t, "VIMs by state", census.VIMs, map[broker.VIMState]int{broker.VIMRegistered: 10, broker.VIMRegistering: 1})
-	wantSame(t, "VIMs by health", census.Health, map[broker.HealthStatus]int{broker.HealthReachable: 9, broker.HealthUnauthorized: 2})
+	wantSame(t, "VIMs by health", census.Health, map[broker.TypeHealth]int{
+		{Type: "kubernetes", Status: broker.HealthReachable}: 8, {Type: "openstack", Status: broker.HealthReachable}: 1,
+		{Type: "kubernetes", Status: broker.HealthUnauthorized}: 2,
+	})
 }
 
 // credentialsExpiring counts the current generation of each VIM, and no other.
 func credentialsExpiring(t *testing.T, s storeTest) {
 	want := func(when string, before time.Time, n int) {
 		t.Helper()
-		if got, err := s.CredentialsExpiring(s.ctx, before); err != nil || got != n {
-			t.Errorf("%s CredentialsExpiring = %d, %v; want %d", when, got, err, n)
+		if got, err := s.CredentialsExpiring(s.ctx, before, time.Time{}, before); err != nil || !slices.Equal(got, []int{n, 0, n}) {
+			t.Errorf("%s CredentialsExpiring = %d, %v; want %d, twice", when, got, err, n)
 		}
 	}
 	ends := func(id string, number int64, at time.Time) {

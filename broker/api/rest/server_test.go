@@ -155,7 +155,7 @@ func TestProbesAskForNoCaller(t *testing.T) {
 	for _, line := range []string{
 		`vimbroker_vims{state="registered"} 1`,
 		`vimbroker_vims{state="draining"} 0`,
-		`vimbroker_vim_health{status="reachable"} 1`,
+		`vimbroker_vim_health{status="reachable",type="kubernetes"} 1`,
 		`vimbroker_leases{state="active"} 1`,
 		`vimbroker_leases{state="irrevocable"} 0`,
 		`vimbroker_store_up 1`,

@@ -61,6 +61,13 @@ func (c *certificate) warn(log *slog.Logger, now time.Time) {
 	}
 }
 
+// ends is when the certificate in use is not valid any more.
+func (c *certificate) ends() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.loaded.Leaf.NotAfter
+}
+
 // present returns the certificate as it is now. While new files do not load, the
 // one before stays.
 func (c *certificate) present(log *slog.Logger) *tls.Certificate {

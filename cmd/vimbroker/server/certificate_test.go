@@ -52,4 +52,7 @@ func TestCertificateIsReadAgainWhenItIsRenewed(t *testing.T) {
 	if c.present(logger) == first {
 		t.Error("the renewed certificate is not presented")
 	}
+	if ends := c.ends(); !ends.Equal(c.present(logger).Leaf.NotAfter) || ends.IsZero() {
+		t.Errorf("ends = %v, which is not the end of what is presented", ends)
+	}
 }

@@ -57,7 +57,12 @@ func (l *live) Decide(r policy.Request) policy.Decision { return l.now.Load().po
 
 // configured says which configuration is in use.
 func (l *live) configured() api.Configured {
-	return api.Configured{Policies: l.now.Load().policies.Hash(), Loaded: time.UnixMilli(l.loaded.Load()), Failed: l.failed.Load()}
+	c := l.now.Load()
+	shown := api.Configured{Policies: c.policies.Hash(), Loaded: time.UnixMilli(l.loaded.Load()), Failed: l.failed.Load()}
+	if c.certificate != nil {
+		shown.CertificateEnds = c.certificate.ends()
+	}
+	return shown
 }
 
 // Check says whether a question has words that no policy could mean.

@@ -164,7 +164,8 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle,
+		Operations: s.lifecycle, Packages: s.catalog, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+)
+
+// Packages counts VNF packages; [catalog.Catalog] does.
+type Packages interface {
+	Count(ctx context.Context) (catalog.Count, error)
+}
+
+// packages shows at each scrape what there is of VNF packages.
+type packages struct {
+	of  Packages
+	log *slog.Logger
+}
+
+var (
+	packageStates = []catalog.State{catalog.Created, catalog.Uploading, catalog.Processing, catalog.Enabled, catalog.Disabled}
+
+	packagesByState = prometheus.NewDesc("vimbroker_packages", "VNF packages by state.", []string{"state"}, nil)
+	packageBytes    = prometheus.NewDesc("vimbroker_package_bytes", "Size of the content of all VNF packages, which stands in the database.", nil, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (packages) Describe(ch chan<- *prometheus.Desc) {
+	ch <- packagesByState
+	ch <- packageBytes
+}
+
+// Collect implements [prometheus.Collector]. Every state is shown, also with 0.
+func (c packages) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	defer cancel()
+	found, err := c.of.Count(ctx)
+	if err != nil {
+		c.log.WarnContext(ctx, "counting VNF packages for a scrape", "error", err)
+		return
+	}
+	for _, s := range packageStates {
+		ch <- prometheus.MustNewConstMetric(packagesByState, prometheus.GaugeValue, float64(found.States[s]), string(s))
+	}
+	ch <- prometheus.MustNewConstMetric(packageBytes, prometheus.GaugeValue, float64(found.Bytes))
+}
