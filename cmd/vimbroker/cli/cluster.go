@@ -74,7 +74,9 @@ func (p *program) clusterWatchCommand() *cobra.Command {
 func (p *program) listClusters(q *client.ClusterQuery, watch *bool) func(*cobra.Command, []string) error {
 	return p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
 		return console.PrintList(c.Context(), p.Console, console.Listing[v1.WorkloadCluster]{
-			Watch: *watch, Table: p.clusterTable, ID: func(c v1.WorkloadCluster) string { return c.Namespace + "/" + c.Name },
+			Watch: *watch, Table: p.clusterTable, ID: func(c v1.WorkloadCluster) string {
+				return c.Namespace + "/" + c.Name + " (" + console.ShortID(c.ID) + ")"
+			},
 			List: func() ([]v1.WorkloadCluster, error) {
 				q.PageSize = listPage
 				clusters := []v1.WorkloadCluster{}

@@ -141,13 +141,18 @@ func (p *program) managementListCommand() *cobra.Command {
 				for _, m := range found.Items {
 					p.Columns(w, []string{
 						m.VIMName, strings.Join(m.Namespaces, ","), p.When(m.WatchedAt), console.Yes(!m.HeldAt.IsZero()), m.Trouble,
-					}, console.Pairs(m.Projects), console.ShortID(m.VIM))
+					}, projectWords(m.Projects), console.ShortID(m.VIM))
 				}
 			})
 		}),
 	}
 	p.OutputFlag(c)
 	return c
+}
+
+// projectWords spell projects as --project takes them.
+func projectWords(projects map[string]string) string {
+	return strings.ReplaceAll(","+console.Pairs(projects), ",=", ",")[1:]
 }
 
 func (p *program) managementShowCommand() *cobra.Command {
@@ -213,7 +218,7 @@ func (p *program) printManagement(m v1.ManagementCluster) error {
 		console.Fact(w, "Project", m.Project)
 		console.Fact(w, "Namespaces", console.List(m.Namespaces))
 		console.Fact(w, "Selector", console.Pairs(m.Selector))
-		console.Fact(w, "Projects", console.Pairs(m.Projects))
+		console.Fact(w, "Projects", projectWords(m.Projects))
 		console.Fact(w, "Secret", m.SecretName+", entry "+m.SecretKey)
 		console.Fact(w, "Names", m.NameTemplate)
 		console.Fact(w, "Labels copied", console.List(m.CopyLabels))

@@ -61,7 +61,7 @@ func sampleOperation() sol003.OpOcc {
 	return sol003.OpOcc{
 		ID: "bde115b1-f26f-402e-affa-baaa27119f24", Operation: "INSTANTIATE", State: "PROCESSING", InstanceID: sampleVNF().ID, StartedAt: noon.Add(-time.Minute), StateEnteredAt: noon.Add(-30 * time.Second),
 		Own: &sol003.OperationDetail{Project: "acme", AskedBy: "alice", Deadline: &until, Steps: []sol003.Resource{
-			{Kind: "ConfigMap", Name: "pages", Namespace: "shop", Standing: &yes, Ready: &yes}, {Kind: "Deployment", Name: "front", Namespace: "shop", Standing: &yes, Ready: &no, Message: "0 of 1 are available"},
+			{Kind: "ConfigMap", Name: "pages", Namespace: "shop", Standing: &yes, Ready: &yes}, {Kind: "Deployment", Name: "front", Namespace: "shop", Standing: &yes, Ready: &no, Message: "is not ready: 0 of 1 are available"},
 		}},
 	}
 }

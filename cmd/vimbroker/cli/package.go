@@ -111,8 +111,8 @@ func (p *program) packageCreateCommand() *cobra.Command {
 		Long: `Make a VNF package of the Kubernetes manifests in a directory. Its VNFD names
 each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
 of its own, and each object of another kind that has the annotation
-vimbroker.io/vdu: NAME. The same directory and flags always give the same file. Nothing is
-uploaded.`,
+vimbroker.io/vdu: NAME. The same directory and flags always give the same file.
+Nothing is uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
 		Args:    console.Names("DIR"), ValidArgsFunction: console.OnlyFirst(console.Directories),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -250,12 +250,18 @@ func (p *program) printVNF(i sol003.VNFInstance) error {
 	})
 }
 
-// resourceWords name an object as kubectl does: kind, name and namespace.
-func resourceWords(r sol003.Resource) string {
+// objectWords name an object as kubectl does: kind, name and namespace.
+func objectWords(r sol003.Resource) string {
 	words := strings.ToLower(r.Kind) + "/" + r.Name
 	if r.Namespace != "" {
 		words += " in " + r.Namespace
 	}
+	return words
+}
+
+// resourceWords are objectWords of a resource of an instance.
+func resourceWords(r sol003.Resource) string {
+	words := objectWords(r)
 	if r.Outlives {
 		words += ", outlives the instance"
 	}
@@ -580,70 +586,72 @@ object of its own.`,
 // ended are the states in which an operation goes no further by itself.
 var ended = []string{"COMPLETED", "FAILED_TEMP", "FAILED", "ROLLED_BACK"}
 
-// follow prints the steps of an operation until it has ended; another end than want is an error. With each,
-// programs get every change, and otherwise the end alone.
+// follow says on standard error how an operation comes along until it has ended; another end than want is an
+// error. Programs get the end, and with each every change.
 func (p *program) follow(c *cobra.Command, broker *client.Client, id, want string, each bool) error {
 	said := map[string]string{}
-	last := ""
-	for {
+	return p.Poll(c.Context(), func() (bool, error) {
 		o, err := broker.VNFOperation(c.Context(), id)
 		if err != nil {
-			return err
+			return false, err
 		}
 		over := slices.Contains(ended, o.State)
-		if changed := p.sayChanges(o, said, &last); each && changed && !p.ForPeople() || over && (!p.ForPeople() || !each) {
+		if changed := p.sayChanges(o, said); !p.ForPeople() && (over || each && changed) {
 			if err := p.printOperation(o); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if over {
-			return outcome(o, want)
+			return true, outcome(o, want)
 		}
-		if err := p.Pause(c.Context()); err != nil {
-			return err
-		}
-	}
+		return false, nil
+	})
 }
 
-// sayChanges says to people on standard error what has changed, and whether anything has.
-func (p *program) sayChanges(o sol003.OpOcc, said map[string]string, last *string) bool {
-	changed := false
-	say := func(format string, args ...any) {
-		if changed = true; p.ForPeople() {
-			p.Warn(format, args...)
+// sayChanges says to people what has changed of an operation, and how long after it was begun, and reports
+// whether anything has.
+func (p *program) sayChanges(o sol003.OpOcc, said map[string]string) bool {
+	changed, at, over := false, p.Now(), slices.Contains(ended, o.State)
+	if over {
+		at = o.StateEnteredAt
+	}
+	if len(said) == 0 && p.ForPeople() {
+		p.Say("%s, operation %s", o.Operation, o.ID)
+	}
+	say := func(about, words string) {
+		if said[about] == words {
+			return
+		}
+		said[about], changed = words, true
+		if p.ForPeople() {
+			p.Say("%6s  %s", console.Brief(max(0, at.Sub(o.StartedAt))), words)
 		}
 	}
-	if *last == "" {
-		say("%s (operation %s)", o.Operation, o.ID)
+	if !over {
+		say("", o.State)
 	}
 	if o.Own != nil {
 		for _, s := range o.Own.Steps {
-			if words := stepWords(s); said[resourceWords(s)] != words {
-				said[resourceWords(s)] = words
-				say("  %s: %s", resourceWords(s), words)
-			}
+			say(objectWords(s), objectWords(s)+" "+stepWords(s))
 		}
 	}
-	if o.State != *last {
-		*last = o.State
-		say("  %s", o.State)
+	if over {
+		say("", o.State)
 	}
 	return changed
 }
 
-// stepWords say how a resource stands.
+// stepWords say how a resource stands, after its name.
 func stepWords(r sol003.Resource) string {
-	words := "not ready"
 	switch {
 	case r.Standing == nil || !*r.Standing:
-		return "gone"
-	case r.Ready != nil && *r.Ready:
-		words = "ready"
+		return "is gone"
+	case r.Ready == nil || !*r.Ready:
+		return cmp.Or(r.Message, "is not ready")
+	case r.Message != "":
+		return "is ready: it " + r.Message
 	}
-	if r.Message != "" {
-		words += " (" + r.Message + ")"
-	}
-	return words
+	return "is ready"
 }
 
 // outcome is an error unless the operation ended as it should.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -133,7 +134,8 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 	return p.Print(o, func(w io.Writer) {
 		console.Fact(w, "Id", o.ID)
 		console.Fact(w, "Operation", o.Operation)
-		console.Fact(w, "State", o.State+", since "+p.Moment(o.StateEnteredAt))
+		console.Fact(w, "State", o.State)
+		console.Fact(w, "Since", p.Moment(o.StateEnteredAt))
 		console.Fact(w, "Instance", o.InstanceID)
 		console.Fact(w, "Started", p.Moment(o.StartedAt))
 		console.Fact(w, "Cancel", o.CancelMode)
@@ -146,10 +148,23 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 				console.Fact(w, "Waits until", p.Moment(*own.Deadline))
 			}
 			for _, s := range own.Steps {
-				console.Fact(w, "Step", resourceWords(s)+": "+stepWords(s))
+				console.Fact(w, "Step", objectWords(s)+" "+stepWords(s))
 			}
 		}
+		console.Fact(w, "Next", nextWords(o))
 	})
+}
+
+// nextWords are the commands that go on from where an operation is; empty where it has ended.
+func nextWords(o sol003.OpOcc) string {
+	op := "vimbroker vnf op "
+	switch {
+	case o.State == "FAILED_TEMP":
+		return op + "retry|rollback|fail " + o.ID
+	case !slices.Contains(ended, o.State):
+		return "vimbroker vnf watch " + o.InstanceID
+	}
+	return ""
 }
 
 func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Command {

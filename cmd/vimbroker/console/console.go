@@ -33,6 +33,9 @@ type Console struct {
 	NoHeaders bool
 	// Project is the --project flag of the commands that name a VIM.
 	Project string
+
+	// widths are those of the columns of a list that is watched; nil otherwise.
+	widths []int
 }
 
 // Environment is a process environment, as os.Environ spells it.

@@ -110,6 +110,11 @@ func (p *Console) Warn(format string, args ...any) {
 	fmt.Fprintf(p.Err, "vimbroker: "+format+"\n", args...)
 }
 
+// Say writes a line on standard error that tells how the command comes along.
+func (p *Console) Say(format string, args ...any) {
+	fmt.Fprintf(p.Err, format+"\n", args...)
+}
+
 // explain adds what to do next where the error itself cannot know.
 func explain(err error) string {
 	text := advise(err)

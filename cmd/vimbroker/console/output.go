@@ -169,9 +169,9 @@ func (p *Console) When(t time.Time) string {
 	d := t.Sub(p.Now())
 	switch {
 	case d >= time.Second:
-		return "in " + brief(d)
+		return "in " + Brief(d)
 	case d <= -time.Second:
-		return brief(-d) + " ago"
+		return Brief(-d) + " ago"
 	}
 	return "now"
 }
@@ -184,8 +184,8 @@ func (p *Console) Moment(t time.Time) string {
 	return p.When(t) + " (" + t.UTC().Format(time.RFC3339) + ")"
 }
 
-// brief is a duration in its largest unit that gives at least two of it, rounded, or in seconds.
-func brief(d time.Duration) string {
+// Brief is a duration in its largest unit that gives at least two of it, rounded, or in seconds.
+func Brief(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration
 		letter string

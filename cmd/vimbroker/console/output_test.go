@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -52,5 +53,40 @@ func TestFieldsOfWhatIsNoObject(t *testing.T) {
 		if err := p.Print(4711, nil); err == nil || strings.Contains(err.Error(), "4711") {
 			t.Errorf("-o %s of a number: %v", output, err)
 		}
+	}
+}
+
+// A list that is watched prints what comes and what changes, also where it began empty, and once
+// each, in columns below those of before.
+func TestAWatchedListPrintsWhatChanges(t *testing.T) {
+	lists := [][]string{{}, {"a"}, {"a"}, {"a", "longer"}, {"b", "longer"}}
+	ctx, enough := context.WithCancel(t.Context())
+	var out, said bytes.Buffer
+	p := &Console{Out: &out, Err: &said, Output: "table", Now: func() time.Time { return noon }, After: func(time.Duration) <-chan time.Time {
+		again := make(chan time.Time, 1)
+		again <- noon
+		return again
+	}}
+	err := PrintList(ctx, p, Listing[string]{
+		Watch: true, ID: func(s string) string { return s },
+		List: func() ([]string, error) {
+			if len(lists) == 0 {
+				enough()
+				return nil, ctx.Err()
+			}
+			now := lists[0]
+			lists = lists[1:]
+			return now, nil
+		},
+		Table: func(w io.Writer, items []string) {
+			p.Header(w, []string{"ID", "X"})
+			for _, i := range items {
+				p.Columns(w, []string{i, "x"})
+			}
+		},
+	})
+	const want = "ID  X\na   x\nlonger  x\nb       x\n"
+	if err != nil || out.String() != want || said.String() != "vimbroker: a is no longer listed\n" {
+		t.Errorf("%v; printed:\n%ssaid:\n%s", err, &out, &said)
 	}
 }

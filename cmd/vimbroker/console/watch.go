@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -33,27 +35,37 @@ type Listing[T any] struct {
 	Watch bool
 }
 
+// Poll looks, and looks again now and then, until look says that it is done or fails, or until the
+// context ends.
+func (p *Console) Poll(ctx context.Context, look func() (done bool, err error)) error {
+	for {
+		if done, err := look(); done || err != nil {
+			return err
+		}
+		select {
+		case <-p.After(watchEvery):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // PrintList prints a list, and with Watch what changes in it until the context ends.
 func PrintList[T any](ctx context.Context, p *Console, l Listing[T]) error {
-	items, err := l.List()
-	if err != nil {
-		return err
+	if l.Watch {
+		p.widths = []int{}
 	}
-	table := func(items []T) func(io.Writer) {
-		return func(w io.Writer) { l.Table(w, items) }
-	}
-	if err := p.Print(v1.List[T]{Items: items}, table(items)); err != nil || !l.Watch {
-		return err
-	}
-	p.NoHeaders = true
-	seen := map[string]string{}
-	for {
-		var changed []T
-		now := map[string]string{}
+	var seen map[string]string // nil before the first look
+	err := p.Poll(ctx, func() (bool, error) {
+		items, err := l.List()
+		if err != nil {
+			return false, err
+		}
+		changed, now := items[:0:0], map[string]string{}
 		for _, item := range items {
 			var text bytes.Buffer
 			if err := v1.Encode(&text, item); err != nil {
-				return err
+				return false, err
 			}
 			id := l.ID(item)
 			if now[id] = text.String(); seen[id] != now[id] {
@@ -65,24 +77,18 @@ func PrintList[T any](ctx context.Context, p *Console, l Listing[T]) error {
 				p.Warn("%s is no longer listed", id)
 			}
 		}
-		if first := len(seen) == 0; !first && len(changed) > 0 {
-			if err := p.Print(v1.List[T]{Items: changed}, table(changed)); err != nil {
-				return err
+		if seen == nil || len(changed) > 0 {
+			if err := p.Print(v1.List[T]{Items: changed}, func(w io.Writer) { l.Table(w, changed) }); err != nil {
+				return false, err
 			}
 		}
-		seen = now
-		select {
-		case <-ctx.Done():
-			return nil // the person has seen enough
-		case <-p.After(watchEvery):
-		}
-		if items, err = l.List(); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
-		}
+		seen, p.NoHeaders = now, true
+		return !l.Watch, nil
+	})
+	if l.Watch && ctx.Err() != nil {
+		return nil // the person has seen enough
 	}
+	return err
 }
 
 // Await asks again and again until it is so, or until the context ends. It says on
@@ -92,10 +98,10 @@ func (p *Console) Await(ctx context.Context, what string, done func() (so bool, 
 	began := p.Now()
 	var said time.Time
 	var last string
-	for {
+	return p.Poll(ctx, func() (bool, error) {
 		so, now, err := done()
 		if so || err != nil {
-			return err
+			return so, err
 		}
 		if said.IsZero() || now != last || p.Now().Sub(said) >= sayEvery {
 			said, last = p.Now(), now
@@ -103,31 +109,43 @@ func (p *Console) Await(ctx context.Context, what string, done func() (so bool, 
 			if now != "" {
 				state = "; now: " + now
 			}
-			p.Warn("waiting until %s (%s so far)%s", what, brief(p.Now().Sub(began)), state)
+			p.Warn("waiting until %s (%s so far)%s", what, Brief(p.Now().Sub(began)), state)
 		}
-		select {
-		case <-p.After(watchEvery):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return false, nil
+	})
 }
 
-// Pause waits until it is time to look again.
-func (p *Console) Pause(ctx context.Context) error {
-	select {
-	case <-p.After(watchEvery):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// table writes cells divided by tabs.
+// table writes cells divided by tabs. While a list is watched its columns grow and never shrink, so
+// that rows stand below those of before.
 func (p *Console) table(write func(io.Writer)) error {
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	write(w)
-	return w.Flush()
+	if p.widths == nil {
+		w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+		write(w)
+		return w.Flush()
+	}
+	var rows [][]string
+	var text bytes.Buffer
+	write(&text)
+	for line := range strings.Lines(text.String()) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		rows = append(rows, cells)
+		for i, cell := range cells {
+			if i == len(p.widths) {
+				p.widths = append(p.widths, 0)
+			}
+			p.widths[i] = max(p.widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, cells := range rows {
+		last := len(cells) - 1
+		for i, cell := range cells[:last] {
+			cells[i] = cell + strings.Repeat(" ", p.widths[i]-utf8.RuneCountInString(cell))
+		}
+		if _, err := fmt.Fprintln(p.Out, strings.Join(cells, "  ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxCell is how much of others' words a table shows that is not wide.
