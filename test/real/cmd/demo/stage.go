@@ -81,7 +81,7 @@ func (d *demo) types(ctx context.Context, lines ...string) error {
 // until types a command line that goes on until it is interrupted, which happens once it says a
 // text. Without a text it is to end by itself.
 func (d *demo) until(ctx context.Context, line, text string) error {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithTimeout(ctx, 2*process.Patience)
 	defer stop()
 	fmt.Fprintf(d.out, "$ %s\n", line)
 	said := &watched{out: d.out, text: text, seen: stop}
@@ -174,9 +174,18 @@ func (d *demo) await(ctx context.Context, what string, done func() (bool, error)
 	}
 }
 
-// keys are the files of keys that the broker has now.
-func (d *demo) keys() ([]string, error) {
-	return filepath.Glob(filepath.Join(d.dir, "data", "keys", "*", "*"))
+// keys counts the keys that the broker has now.
+func (d *demo) keys() (int, error) {
+	all, err := filepath.Glob(filepath.Join(d.dir, "data", "keys", "*", "*"))
+	return len(all), err
+}
+
+// fewerKeys waits until there are at most so many: a key is destroyed a moment after what it sealed.
+func (d *demo) fewerKeys(ctx context.Context, most int) error {
+	return d.await(ctx, "the keys of what is gone are destroyed", func() (bool, error) {
+		n, err := d.keys()
+		return n <= most, err
+	})
 }
 
 // environment is what a person's shell has.
