@@ -38,7 +38,7 @@ func assess(rules []broker.Rule, s scope) (broker.Grade, []string) {
 			}
 			switch {
 			case s.clusterWide:
-				add(&far, "the holder can "+e.why+", anywhere in the cluster")
+				add(&far, "the holder can "+e.why+e.named(r)+", anywhere in the cluster")
 			case e.scope == clusterOnly:
 			case e.only != "" && !slices.Contains(s.namespaces, e.only):
 			case e.scope == anywhere:
@@ -84,6 +84,22 @@ func (s scope) where() string {
 		return " in namespace " + s.namespaces[0]
 	}
 	return " in namespaces " + strings.Join(s.namespaces, ", ")
+}
+
+// maxNamed bounds the names in a reason.
+const maxNamed = 5
+
+// named says by which objects, where a rule names them: their content decides how far it reaches, so that a name
+// alone narrows no grade.
+func (e escalation) named(r broker.Rule) string {
+	if len(r.ResourceNames) == 0 {
+		return ""
+	}
+	names := slices.Clone(r.ResourceNames[:min(len(r.ResourceNames), maxNamed)])
+	if len(r.ResourceNames) > maxNamed {
+		names = append(names, "and others")
+	}
+	return " by " + e.resource + " " + strings.Join(names, ", ")
 }
 
 // allowedBy reports whether a rule lets its holder do one of the escalation's

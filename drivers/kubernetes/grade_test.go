@@ -132,3 +132,17 @@ func TestEveryEscalationHasItsEffect(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonsNameWhatARuleNames: a refusal says by which objects the holder would reach the whole cluster.
+func TestReasonsNameWhatARuleNames(t *testing.T) {
+	many := []string{"a", "b", "c", "d", "e", "f"}
+	for want, r := range map[string]broker.Rule{
+		"the holder can route custom resources through a webhook by customresourcedefinitions slices.example.com, anywhere in the cluster": rule("apiextensions.k8s.io", "customresourcedefinitions", "get create patch", "slices.example.com"),
+		"the holder can route custom resources through a webhook, anywhere in the cluster":                                                 rule("apiextensions.k8s.io", "customresourcedefinitions", "patch"),
+		"the holder can lift the Pod Security level of namespaces by namespaces a, b, c, d, e, and others, anywhere in the cluster":        rule("", "namespaces", "patch", many...),
+	} {
+		if grade, reasons := assess([]broker.Rule{r}, scope{clusterWide: true}); grade != broker.GradeUnbounded || !slices.Equal(reasons, []string{want}) {
+			t.Errorf("%+v is %s because %q, want %q", r, grade, reasons, want)
+		}
+	}
+}
