@@ -184,6 +184,9 @@ type lends struct {
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
+	if ref == "cloud" {
+		return broker.VIM{ID: ref, Name: ref, Type: "openstack", Project: "core"}, nil
+	}
 	if ref != "edge" && ref != "far" {
 		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
 	}
