@@ -158,7 +158,7 @@ func (shelf) Held(_ context.Context, id string) (lifecycle.Package, error) {
 	}
 	return lifecycle.Package{ID: id, Product: lifecycle.Product{VNFDID: id}, VNFD: vnfpkg.VNFD{ID: id, Flavours: map[string]vnfpkg.Flavour{"simple": {
 		ID: "simple", VDUs: map[string]vnfpkg.VDU{"Front": {ID: "Front", Name: "front", Min: 1, Max: 3, Initial: 1}},
-		Aspects: map[string]vnfpkg.Aspect{"front": {ID: "front", MaxLevel: 2, Deltas: map[string]int{"Front": 1}}},
+		Aspects: map[string]vnfpkg.Aspect{"front": {ID: "front", MaxLevel: 3, Deltas: map[string]int{"Front": 1}}},
 	}}}}, nil
 }
 
@@ -226,7 +226,10 @@ func (l *lends) Ended(_ context.Context, lease string) (bool, broker.Reason, err
 	return !live, broker.ReasonRequested, nil
 }
 
-func (l *lends) EndOperation(_ context.Context, operation string) error {
+func (l *lends) EndOperation(ctx context.Context, operation string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, r := range l.live {
@@ -264,6 +267,9 @@ type yard struct {
 	changed map[string]string
 	looking func(instance string) error
 	looks   []string
+	// planning is called before each plan, and more are objects that it has besides.
+	planning func()
+	more     []lifecycle.Manifest
 }
 
 func (y *yard) VIMType() broker.VIMType { return "kubernetes" }
@@ -284,6 +290,9 @@ func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.Plan
 	}
 	if !y.lends.allows(c.Config.Lease, "survey") {
 		return lifecycle.Plan{}, &broker.Error{Kind: broker.ErrForbidden}
+	}
+	if y.planning != nil {
+		y.planning()
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -309,7 +318,7 @@ func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.Plan
 		return p, nil
 	}
 	named := map[string]bool{}
-	for n, m := range in.Manifests {
+	for n, m := range slices.Concat(in.Manifests, y.more) {
 		r := lifecycle.Resource{Version: "v1", Kind: "Thing", Plural: "things", Namespace: in.Namespace, Name: m.Path, Wave: n}
 		if _, ok := in.Replicas[m.Path]; ok {
 			r.VDU = m.Path

@@ -336,6 +336,9 @@ func TestGoesOnWhereItCameTo(t *testing.T) {
 	if err := p.Work(ctx, begun.ID); err == nil {
 		t.Fatal("the attempt did not die")
 	}
+	if n := p.lends.count(); n != 0 {
+		t.Errorf("the attempt that was told to end has left %d leases", n)
+	}
 	stale := broker.LeaseRequest{Operation: begun.ID, Rules: grant("apply").Rules}
 	p.lends.live["of the dead"] = stale
 	p.yard.before = func(context.Context, int) error {

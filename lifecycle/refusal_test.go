@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -170,6 +172,50 @@ func TestSettlingIsForThoseWhoMay(t *testing.T) {
 	for name, do := range ways {
 		if _, err := do(alice, o.ID); !errors.Is(err, broker.ErrConflict) {
 			t.Errorf("%s of what is completed = %v", name, err)
+		}
+	}
+}
+
+// TestCanceledWhileItIsPlanned: nothing was made, so it is rolled back.
+func TestCanceledWhileItIsPlanned(t *testing.T) {
+	p := newPlant(t)
+	o := p.begun()
+	p.yard.planning = func() {
+		if _, err := p.Cancel(t.Context(), alice, o.ID, lifecycle.Graceful); err != nil {
+			t.Error(err)
+		}
+	}
+	if o = p.ends(lifecycle.RolledBack, o, nil); o.Failure.Title != "canceled" || p.yard.waves > 0 {
+		t.Errorf("the failure is %+v after %d waves", o.Failure, p.yard.waves)
+	}
+}
+
+// TestFencedWorkerSettlesNothing: another goes on with the operation.
+func TestFencedWorkerSettlesNothing(t *testing.T) {
+	p := newPlant(t)
+	p.yard.before = func(context.Context, int) error { return job.ErrFenced }
+	o, err := p.work(p.begun(), nil)
+	if !errors.Is(err, job.ErrFenced) || o.State != lifecycle.Processing {
+		t.Errorf("the worker ended with %v, and the operation is %s", err, o.State)
+	}
+}
+
+// TestAnotherPlanIsBegunAnew: where the VIM has changed so that the plan is another, its stages are not those that
+// were done.
+func TestAnotherPlanIsBegunAnew(t *testing.T) {
+	for more, want := range map[int]int{0: 1, 1: 3} {
+		p := newPlant(t)
+		p.yard.failsAt(1, &broker.Error{Kind: broker.ErrUnreachable, Detail: "no answer"})
+		o, err := p.work(p.begun(), nil)
+		wantKind(t, err, broker.ErrUnreachable)
+		p.yard.before = nil
+		waves := p.yard.waves
+		for range more {
+			p.yard.more = append(p.yard.more, lifecycle.Manifest{Path: "more"})
+		}
+		p.completes(o, nil)
+		if did := p.yard.waves - waves; did != want {
+			t.Errorf("with %d objects more the next attempt did %d waves, want %d", more, did, want)
 		}
 	}
 }
