@@ -25,7 +25,8 @@ import (
 // A repeat under the same IdempotencyKey answers with the same lease and
 // credential while that lease is active; it is [ErrConflict] with another request,
 // while the first is running or has died and is not settled (RetryAfter says when
-// that will be over), and after the lease has ended.
+// that will be over), and after the lease has ended. A request that failed leaves the
+// key free: a repeat is tried anew.
 func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	var config clientconfig.Config
 	l, err := decided(func() (l Lease, err error) {
@@ -331,6 +332,7 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeasePending || now.State == LeaseActive {
 			now.State, now.Reason = LeaseRevoking, why
+			now.IdempotencyKey = "" // nothing was handed out: a repeat may work
 		}
 		if now.State.Live() && now.Sealed == "" {
 			now.hold(l)

@@ -278,7 +278,8 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 			b := newBench(t, benchOptions{})
 			b.mustRegister(alice, "edge1")
 			c.spoil(b)
-			_, config, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
+			r := broker.LeaseRequest{VIM: "edge1", IdempotencyKey: "k"}
+			failed, config, err := b.IssueLease(t.Context(), alice, r)
 			wantKind(t, "IssueLease()", err, c.want)
 			if !config.Token.Empty() {
 				t.Error("a token was handed out")
@@ -300,7 +301,36 @@ func TestNothingStaysWhenIssuingFails(t *testing.T) {
 			if err != nil || len(rows) != 0 {
 				t.Errorf("live rows left: %+v, %v", rows, err)
 			}
+			// The cause is gone, so the same request works, once.
+			l, config, err := b.IssueLease(t.Context(), alice, r)
+			if err != nil || l.ID == failed.ID || config.Token.Empty() {
+				t.Fatalf("a repeat under the same key = %+v, %v; want a lease", l, err)
+			}
+			if again, _, err := b.IssueLease(t.Context(), alice, r); err != nil || again.ID != l.ID || b.upstream() != 1 {
+				t.Errorf("one more repeat = %s, %v with %d objects upstream; want lease %s again", again.ID, err, b.upstream(), l.ID)
+			}
 		})
+	}
+}
+
+// A process that died while it issued keeps a key until what it left is settled.
+func TestAKeyIsFreeOnceAnAbandonedIssueIsSettled(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(alice, "edge1")
+	r := broker.LeaseRequest{VIM: "edge1", IdempotencyKey: "k"}
+	b.kube.FailNext("POST", "/token$", 500, -1)
+	b.store.fail("UpdateLease", 1) // the row stays as it is
+	_, _, err := b.IssueLease(t.Context(), alice, r)
+	wantKind(t, "IssueLease() that cannot be undone", err, broker.ErrUnreachable)
+	b.kube.Heal()
+	_, _, err = b.IssueLease(t.Context(), alice, r)
+	wantKind(t, "a repeat before it is settled", err, broker.ErrConflict)
+	b.clock.Add(time.Hour)
+	if err := b.Settle(t.Context(), b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.IssueLease(t.Context(), alice, r); err != nil {
+		t.Errorf("a repeat once it is settled = %v", err)
 	}
 }
 

@@ -122,6 +122,9 @@ func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *
 		case LeaseRevoking:
 		case LeasePending, LeaseActive:
 			now.Reason = why
+			if why == ReasonAbandoned {
+				now.IdempotencyKey = "" // nothing was handed out: a repeat may work
+			}
 		case LeaseIrrevocable:
 			now.Attempts, now.LastError = 0, ""
 		}

@@ -85,6 +85,24 @@ func leaseRows(t *testing.T, s storeTest) {
 		s.mustCreateLease(t, l)
 	})
 
+	t.Run("key given free", func(t *testing.T) {
+		l := plainLease(v)
+		l.IdempotencyKey = "given-free"
+		s.mustCreateLease(t, l)
+		if _, err := s.UpdateLease(s.ctx, l.ID, func(now *broker.Lease) error {
+			now.State, now.IdempotencyKey = broker.LeaseRevoking, ""
+			return nil
+		}, entry("failed")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.LeaseByKey(s.ctx, l.Principal, "given-free"); !errors.Is(err, broker.ErrNotFound) {
+			t.Errorf("LeaseByKey of a key that was given free = %v, want ErrNotFound", err)
+		}
+		l = plainLease(v)
+		l.IdempotencyKey = "given-free"
+		s.mustCreateLease(t, l)
+	})
+
 	t.Run("update", func(t *testing.T) {
 		next := want
 		next.State, next.Namespaces, next.Revision = broker.LeaseActive, nil, 2

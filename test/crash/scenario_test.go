@@ -439,16 +439,17 @@ func issuingOne(name string, change func(*v1.LeaseRequest)) scenario {
 			return err
 		},
 		// Whoever did not get the answer asks again under the same key: for the
-		// lease, if it is active, and otherwise to be told that it is not.
+		// lease, if it is active, and otherwise for another.
 		after: func(s *scene) {
 			before := s.leases()
 			again, err := s.IssueLease(s.ctx(), request(s), requestKey)
 			switch {
 			case len(before) == 1 && before[0].State == "revoked":
-				if client.Status(err) != http.StatusConflict {
-					s.t.Errorf("IssueLease again = %v, want a conflict: the lease has ended", err)
+				if err != nil || again.ID == before[0].ID {
+					s.t.Fatalf("IssueLease again = %s, %v, want another lease: nobody was handed the first", again.ID, err)
 				}
-				s.take(request(s)) // out of what the first one left half made
+				s.issued = append(s.issued, again.ID) // out of what the first one left half made
+				s.handedOut(again)
 			case err != nil:
 				s.t.Errorf("IssueLease again: %v", err)
 			case len(before) == 1 && before[0].ID != again.ID:

@@ -242,7 +242,7 @@ var tags = []*huma.Tag{
 var (
 	once = []parameter{{
 		name: "Idempotency-Key",
-		doc: "Makes a repetition harmless: the same key from the same principal answers with what the first request made. " +
+		doc: "Makes a repetition harmless: the same key from the same principal answers with what the first request made; one that failed is tried anew. " +
 			"At most " + strconv.Itoa(broker.MaxIdempotencyKey) + " visible ASCII characters.",
 	}}
 	match = []parameter{{name: "If-Match", doc: "ETag of the VIM as it was read; another one by now is answered with 412."}}
