@@ -149,6 +149,8 @@ func resourceEntity(r Resource) cedar.Entity {
 			"provider": cedar.String(r.Provider),
 			"product":  cedar.String(r.Product),
 			"version":  cedar.String(r.Version),
+			"signed":   cedar.Boolean(r.Signer != ""),
+			"signer":   cedar.String(r.Signer),
 		})
 		e.Tags = labelRecord(r.Labels)
 	default:

@@ -455,16 +455,23 @@ func TestSitePoliciesWeighPackages(t *testing.T) {
 		@id("known-providers")
 		forbid (principal, action == Action::"package:upload", resource is Package)
 		when { resource.provider != "" && resource.provider != "acme" };
+		@id("signed-for-prod")
+		forbid (principal, action == Action::"package:use", resource is Package)
+		when { resource.hasTag("stage") && resource.getTag("stage") == "prod" }
+		unless { resource.signed && resource.signer == "CN=release" };
 		@id("no-tests-in-use")
 		forbid (principal, action == Action::"package:use", resource is Package)
 		when { resource.hasTag("stage") && resource.getTag("stage") == "test" };`)})
 	other, test := ownPackage, ownPackage
 	other.Provider = "other"
 	test.Labels = map[string]string{"stage": "test"}
+	signed := ownPackage
+	signed.Signer = "CN=release"
 	for _, r := range []rule{
 		allow(member, policy.PackageUpload, ownPackage),
 		deny(admin, policy.PackageUpload, other),
-		allow(member, policy.PackageUse, ownPackage),
+		allow(member, policy.PackageUse, signed),
+		deny(member, policy.PackageUse, ownPackage),
 		deny(member, policy.PackageUse, test),
 	} {
 		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject}); d.Allowed != r.want || len(d.Errors) > 0 {

@@ -25,6 +25,8 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 	operator := policy.Principal{Name: "otto", Project: "core", Roles: []string{policy.RoleMember, "operator"}}
 	auditor := policy.Principal{Name: "audrey", Project: "core", Roles: []string{"auditor"}}
 	robot := policy.Principal{Name: "keystone:4f1c@default", Project: "core", Roles: []string{policy.RoleMember}}
+	signedPackage := ownPackage
+	signedPackage.Signer = "CN=release,O=acme"
 	type ask struct {
 		want bool
 		policy.Request
@@ -42,6 +44,12 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 		"no-cluster-admin": {
 			q(true, admin, policy.LeaseIssue, ownVIM, policy.Wish{Role: "view"}),
 			q(false, admin, policy.LeaseIssue, ownVIM, policy.Wish{Role: "cluster-admin"}),
+		},
+		"signed-packages": {
+			q(true, member, policy.PackageUpload, policy.Resource{Kind: policy.KindPackage, Project: "core"}, policy.Wish{}),
+			q(false, admin, policy.PackageUpload, ownPackage, policy.Wish{}),
+			q(false, member, policy.PackageUse, ownPackage, policy.Wish{}),
+			q(true, member, policy.PackageUse, signedPackage, policy.Wish{}),
 		},
 		"whole-clusters": {
 			q(true, member, policy.LeaseIssue, ownVIM, policy.Wish{Namespaces: []string{"a"}}),

@@ -166,6 +166,8 @@ type Resource struct {
 	// Provider, Product and Version are a VNF package's: those of the product that its
 	// descriptor names, and empty before it has one. Version is that of the software.
 	Provider, Product, Version string
+	// Signer is who signed a VNF package, as far as that was verified; empty where it was not.
+	Signer string
 	// VIM is the id of the VIM that a lease is on, or that is about to be made in a
 	// project; EndpointHost the host of its endpoint. They are for the audit log: no
 	// policy sees them.

@@ -81,6 +81,7 @@ var house = map[string][]string{
 var homes = map[string][]string{
 	"k8s.io/":                        {"drivers/clusterapi", "drivers/kubernetes", "drivers/manifests"},
 	"github.com/fluxcd/":             {"drivers/manifests"},
+	"github.com/smallstep/":          {"lifecycle/vnfpkg"},
 	"sigs.k8s.io/":                   {"drivers/kubernetes"},
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},

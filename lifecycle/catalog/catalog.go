@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"time"
@@ -35,6 +36,9 @@ type Terms struct {
 	BytesPerProject int64
 	// Limits bound what one package may hold.
 	Limits vnfpkg.Limits
+	// Roots are the authorities whose signers of packages are trusted. With them a signature that is not
+	// good is refused; without them, nil, signatures are not looked at, and no package counts as signed.
+	Roots *x509.CertPool
 }
 
 // DefaultTerms are the terms of an operator who sets none.

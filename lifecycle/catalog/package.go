@@ -28,6 +28,10 @@ type Package struct {
 	// Entry is the main YAML file of the descriptor, Manifest the path of the manifest; the
 	// latter may be empty.
 	Entry, Manifest string
+	// Signer is the subject of the certificate (RFC 4514) that signed the package, as it was verified when the
+	// content came; empty where it was not. Wrapped: the content is an archive of the CSAR and its signature.
+	Signer  string
+	Wrapped bool
 	// Artifacts are the files that the package declares, each with a hash.
 	Artifacts []vnfpkg.Artifact
 
@@ -92,7 +96,7 @@ func (s State) underWay() bool { return s == Uploading || s == Processing }
 func (p Package) Resource() policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindPackage, ID: p.ID, Project: p.Project, Labels: p.labels(),
-		Provider: p.Provider, Product: p.ProductName, Version: p.SoftwareVersion,
+		Provider: p.Provider, Product: p.ProductName, Version: p.SoftwareVersion, Signer: p.Signer,
 	}
 }
 

@@ -156,6 +156,11 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 	if err != nil {
 		return faulty(err)
 	}
+	if c.terms.Roots != nil {
+		if pkg.Signer, err = csar.Verify(vnfpkg.Trust{Roots: c.terms.Roots, Now: c.now()}); err != nil {
+			return faulty(err)
+		}
+	}
 	vnfd, err := csar.Descriptor()
 	if err != nil {
 		return faulty(err)
@@ -165,7 +170,7 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 	}
 	pkg.VNFDID, pkg.Provider, pkg.ProductName = vnfd.ID, vnfd.Provider, vnfd.ProductName
 	pkg.SoftwareVersion, pkg.VNFDVersion, pkg.VNFMInfo = vnfd.SoftwareVersion, vnfd.Version, vnfd.VNFMInfo
-	pkg.Entry, pkg.Manifest = csar.Entry, csar.Manifest
+	pkg.Entry, pkg.Manifest, pkg.Wrapped = csar.Entry, csar.Manifest, csar.Wrapped()
 	return nil
 }
 

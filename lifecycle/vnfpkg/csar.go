@@ -46,6 +46,11 @@ type CSAR struct {
 
 	limits Limits
 	files  map[string]*zip.File
+	// signed are the files that the manifest names with a hash, certificate the file with that
+	// of its signer; it may be empty.
+	signed      map[string]bool
+	certificate string
+	wrapping    *wrapping
 }
 
 // Artifact is a file that TOSCA.meta or the manifest names.
@@ -76,15 +81,19 @@ func Open(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 
 // Reopen is Open for a package that Open has taken before: it compares no hashes.
 func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
-	archive, err := zip.NewReader(r, size)
-	switch {
-	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum):
-		return nil, fault("", "is not a ZIP archive")
-	case errors.Is(err, zip.ErrInsecurePath): // each path is looked at below
-	case err != nil:
+	archive, err := archiveOf(r, size)
+	if err != nil {
 		return nil, err
 	}
-	c := &CSAR{limits: limits.orDefault(), files: map[string]*zip.File{}}
+	c := &CSAR{limits: limits.orDefault(), files: map[string]*zip.File{}, signed: map[string]bool{}}
+	if c.wrapping, err = unwrap(archive, r); err != nil {
+		return nil, err
+	}
+	if w := c.wrapping; w != nil {
+		if archive, err = archiveOf(w.csar, w.csar.Size()); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.collect(archive.File); err != nil {
 		return nil, err
 	}
@@ -95,6 +104,19 @@ func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// archiveOf reads the directory of an archive.
+func archiveOf(r io.ReaderAt, size int64) (*zip.Reader, error) {
+	archive, err := zip.NewReader(r, size)
+	switch {
+	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum):
+		return nil, fault("", "is not a ZIP archive")
+	case errors.Is(err, zip.ErrInsecurePath): // each path is looked at when it is collected
+	case err != nil:
+		return nil, err
+	}
+	return archive, nil
 }
 
 // collect checks each entry by itself.

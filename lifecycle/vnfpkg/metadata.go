@@ -37,6 +37,7 @@ func (c *CSAR) readMetadata() error {
 		}
 		c.Entry = blocks[0]["Entry-Definitions"]
 		manifest = cmp.Or(blocks[0]["ETSI-Entry-Manifest"], blocks[0]["Entry-Manifest"])
+		c.certificate = cmp.Or(blocks[0]["ETSI-Entry-Certificate"], blocks[0]["Entry-Certificate"])
 		if err := c.declare(declared, MetaFile, "Name", blocks[1:]); err != nil {
 			return err
 		}
@@ -60,6 +61,14 @@ func (c *CSAR) readMetadata() error {
 		}
 		if err := c.declare(declared, manifest, "Source", blocks); err != nil {
 			return err
+		}
+		for _, b := range blocks {
+			if b["Hash"] != "" {
+				c.signed[strings.TrimPrefix(b["Source"], "./")] = true
+			}
+		}
+		if beside := strings.TrimSuffix(manifest, path.Ext(manifest)) + ".cert"; c.certificate == "" && c.Has(beside) {
+			c.certificate = beside
 		}
 	}
 	for _, a := range declared {

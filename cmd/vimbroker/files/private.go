@@ -9,18 +9,20 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
-// Authorities notes what is wrong with a file of certificate authorities; none is
-// no fault.
-func Authorities(d *strictyaml.Document, key, name string) {
+// Authorities returns those of a file of certificate authorities, and notes what is wrong with it;
+// no file is no fault, and nil.
+func Authorities(d *strictyaml.Document, key, name string) *x509.CertPool {
 	if name == "" {
-		return
+		return nil
 	}
 	Permissions(d, key, name, WritableByOthers)
+	pool := x509.NewCertPool()
 	if text, err := ReadNamed(name); err != nil {
 		d.Fault(nil, key, "%v", err)
-	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
+	} else if !pool.AppendCertsFromPEM(text) {
 		d.Fault(nil, key, "%s must hold certificates in PEM", name)
 	}
+	return pool
 }
 
 // LoginFile returns what a private file of one line holds; it notes that the file

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
@@ -52,7 +53,11 @@ type config struct {
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
 	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm and /vnflcm.
-	SOL003 struct{ Enabled bool }
+	SOL003 struct {
+		Enabled bool
+		// SignersFile holds the authorities whose signers of packages are trusted; empty: none.
+		SignersFile string
+	}
 	// VNF is [lifecycle.DefaultTerms] where the file says nothing.
 	VNF lifecycle.Terms
 	// Packages are [catalog.DefaultTerms] where the file says nothing.
@@ -95,6 +100,7 @@ type config struct {
 	policies    *policy.Policies
 	egress      *projectRules
 	proxies     api.Proxies
+	signers     *x509.CertPool
 }
 
 // egressConfig is one set of egress rules as text; empty lists mean the default.
@@ -165,7 +171,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			},
 		}),
 		"sol003": d.Section(strictyaml.Fields{
-			"enabled": d.Flag(&c.SOL003.Enabled),
+			"enabled":     d.Flag(&c.SOL003.Enabled),
+			"signersFile": d.Text(&c.SOL003.SignersFile),
 		}),
 		"vnf": d.Section(strictyaml.Fields{
 			"driftInterval": d.Duration(&c.VNF.DriftEvery),

@@ -67,7 +67,7 @@ egress:
     lab: {allowLoopback: true}
 lease: {defaultTTL: 30m, maxTTL: 8h, trial: always, escalatingNamespaces: [argocd, flux-system]}
 quota: {perPrincipal: 5, perVIM: 0, perProject: 50, packages: 7, packageMiB: 8, packagesMiB: 0}
-sol003: {enabled: true}
+sol003: {enabled: true, signersFile: ` + cert + `}
 vnf: {driftInterval: 5m}
 checkInterval: 1m
 log: {level: debug, format: text}
@@ -80,7 +80,7 @@ shutdownGrace: 5s
 	if got, want := c.Terms.Quota, (broker.Quota{PerPrincipal: 5, PerProject: 50}); got != want {
 		t.Errorf("Quota = %+v, want %+v", got, want)
 	}
-	if got, want := c.Packages, (catalog.Terms{PerProject: 7, MaxSize: 8 << 20}); got != want || !c.SOL003.Enabled {
+	if got, want := c.Packages, (catalog.Terms{PerProject: 7, MaxSize: 8 << 20}); got != want || !c.SOL003.Enabled || c.signers == nil {
 		t.Errorf("Packages = %+v, want %+v; SOL003 is served: %v", got, want, c.SOL003.Enabled)
 	}
 	if c.VNF.DriftEvery != 5*time.Minute {

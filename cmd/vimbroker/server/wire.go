@@ -137,7 +137,9 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		return nil, errors.Join(err, s.Close())
 	}
 	s.broker = &starting{Broker: b}
-	s.catalog = catalog.New(catalog.Options{Store: store, Guard: b.Guard(), Log: log, Terms: c.Packages, Now: store.Now})
+	terms := c.Packages
+	terms.Roots = c.signers
+	s.catalog = catalog.New(catalog.Options{Store: store, Guard: b.Guard(), Log: log, Terms: terms, Now: store.Now})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin

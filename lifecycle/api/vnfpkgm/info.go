@@ -45,8 +45,10 @@ type info struct {
 type own struct {
 	Project string `json:"project"`
 	// Size is that of the content in bytes, and SHA256 its digest.
-	Size        int64     `json:"size,omitzero"`
-	SHA256      string    `json:"sha256,omitempty"`
+	Size   int64  `json:"size,omitzero"`
+	SHA256 string `json:"sha256,omitempty"`
+	// Signer is who signed the package, if that was verified.
+	Signer      string    `json:"signer,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	OnboardedAt time.Time `json:"onboardedAt,omitzero"`
 }
@@ -100,9 +102,9 @@ func show(c *api.Call, p catalog.Package) info {
 		return hash
 	}
 	i := info{
-		ID: p.ID, SecurityOption: "OPTION_1", Onboarding: onboarding(p.State), Operational: operational(p), Usage: "NOT_IN_USE",
+		ID: p.ID, SecurityOption: securityOption(p), Onboarding: onboarding(p.State), Operational: operational(p), Usage: "NOT_IN_USE",
 		UserDefinedData: kept(p.UserData),
-		Own:             own{Project: p.Project, CreatedAt: p.CreatedAt},
+		Own:             own{Project: p.Project, CreatedAt: p.CreatedAt, Signer: p.Signer},
 		Links:           links{Self: link{self}, Content: link{self + "/package_content"}},
 	}
 	i.VNFMInfo = strings.Join(p.VNFMInfo, " ")
@@ -171,4 +173,12 @@ func (o object) over(before string) (string, error) {
 		return "", broker.Invalid("userDefinedData", "must be a JSON object")
 	}
 	return sol013.Merge(before, o)
+}
+
+// securityOption is how the package is signed, if it is (SOL004 clause 5.1).
+func securityOption(p catalog.Package) string {
+	if p.Wrapped {
+		return "OPTION_2"
+	}
+	return "OPTION_1"
 }
