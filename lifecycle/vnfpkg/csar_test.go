@@ -140,9 +140,11 @@ func TestOpenRefuses(t *testing.T) {
 		"a key twice":                   {instead(0, meta("Name: "+deployment+"\nName: x")), vnfpkg.Limits{}, "twice"},
 		"an artifact twice":             {instead(0, meta("Name: "+deployment, "Name: "+deployment)), vnfpkg.Limits{}, "named twice"},
 		"an algorithm of old":           {instead(0, meta("Name: "+deployment+"\nAlgorithm: MD5\nHash: 00")), vnfpkg.Limits{}, "not supported"},
-		"a hash without an algorithm":   {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.Limits{}, "without an algorithm"},
-		"an algorithm without a hash":   {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.Limits{}, "without a hash"},
-		"an artifact with a path up":    {instead(0, meta("Name: ../x")), vnfpkg.Limits{}, "plain relative"},
+		"two hashes of one file": {append(instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "Entry-Definitions: Definitions/top.yaml\nETSI-Entry-Manifest: web.mf\n\nName: " + deployment +
+			"\nAlgorithm: SHA-256\nHash: " + sum("other")}), file{name: "web.mf", text: "Source: " + deployment + "\nAlgorithm: SHA-256\nHash: " + sum(manifest)}), vnfpkg.Limits{}, "two different hashes"},
+		"a hash without an algorithm": {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.Limits{}, "without an algorithm"},
+		"an algorithm without a hash": {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.Limits{}, "without a hash"},
+		"an artifact with a path up":  {instead(0, meta("Name: ../x")), vnfpkg.Limits{}, "plain relative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(archive(t, c.files...), c.limits)

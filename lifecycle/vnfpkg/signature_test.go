@@ -238,6 +238,7 @@ func TestVerifyRefuses(t *testing.T) {
 	text := hashed(s.files...)
 	stranger := newSigner(t, newSigner(t, nil, ecKey(t), now.Add(48*time.Hour)), ecKey(t), now.Add(48*time.Hour))
 	late := newSigner(t, s.root, ecKey(t), now.Add(24*time.Hour))
+	byRSA := newSigner(t, s.root, longKey(), now.Add(48*time.Hour))
 	short := newSigner(t, s.root, shortKey(), now.Add(48*time.Hour))
 	of := func(h how) string { return s.good.sign(t, text, h) }
 	wrapped := func(signature string) []byte { return s.option2(t, func(string) string { return signature }) }
@@ -255,6 +256,7 @@ func TestVerifyRefuses(t *testing.T) {
 		"a stranger":                      {s.option1(t, text, stranger.sign(t, text, how{})), now, "no trusted authority"},
 		"a stranger who brings its root":  {s.option1(t, text, stranger.sign(t, text, how{bare: true}), file{name: "web.cert", text: stranger.pem()}), now, "no trusted authority"},
 		"SHA-1":                           {s.option1(t, text, of(how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
+		"SHA-1 by RSA":                    {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
 		"SHA-256 that says SHA-1":         {s.option1(t, text, of(how{named: pkcs7.OIDDigestAlgorithmECDSASHA1})), now, "algorithm that is not taken"},
 		"a short key":                     {s.option1(t, text, short.sign(t, text, how{})), now, "1024 bits"},
 		"no certificate":                  {s.option1(t, text, of(how{bare: true})), now, "without its signer's certificate"},

@@ -130,6 +130,7 @@ func TestDescriptorRefuses(t *testing.T) {
 		"an import that is missing":   {edit(top, "types.yaml", "none.yaml"), types, simple, "is not there"},
 		"an import that leads out":    {edit(top, "types.yaml", "../../../etc/passwd"), types, simple, "is not there"},
 		"an import that is no name":   {edit(top, "types.yaml", "[a]"), types, simple, "names no file"},
+		"a flavour twice":             {top, edit(types, "node_types:", "topology_template: {substitution_mappings: {properties: {flavour_id: simple}}}\nnode_types:"), simple, "another file describes too"},
 		"no YAML":                     {top, types, "topology_template: [", "not a TOSCA definition"},
 		"another shape":               {top, types, "topology_template: text", "not a TOSCA definition"},
 		"more at least than at most":  {top, types, edit(simple, "min_number_of_instances: 1", "min_number_of_instances: 4"), "make no sense"},
