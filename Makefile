@@ -63,8 +63,12 @@ openstack-tools: ## install the real Keystone, Barbican and Heat (apt-get, as ro
 postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 	test/real/postgres/install.sh
 
+.PHONY: prometheus-tools
+prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/prometheus; nothing is installed
+	test/real/prometheus/unpack.sh $(CURDIR)/$(BIN)/prometheus
+
 .PHONY: test-real
-test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-tools openstack-tools ## the suites and stories against real systems; a skip is a failure
+test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-tools openstack-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
 	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -count=1 -timeout 40m
 
 .PHONY: soak
