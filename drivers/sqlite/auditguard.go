@@ -29,7 +29,7 @@ var auditGuards = sync.OnceValues(func() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1) // each connection has a memory of its own
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
