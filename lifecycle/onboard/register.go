@@ -163,7 +163,7 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 	state, why, text := StateWaiting, ReasonUnavailable, message(err)
 	var e *broker.Error
 	switch {
-	case errors.As(err, &e) && e.Kind == broker.ErrInvalid && (e.Field == "name" || strings.HasPrefix(e.Field, "labels")):
+	case errors.Is(err, broker.ErrInvalid) && errors.As(err, &e) && (e.Field == "name" || strings.HasPrefix(e.Field, "labels")):
 		why = ReasonRefused // what the settings make of its name and labels
 	case errors.Is(err, errTaken), errors.Is(err, errManagement):
 		return doubtEvery, w.quarantine(ctx, c, ReasonSystemTaken, text, "")
