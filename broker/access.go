@@ -62,7 +62,7 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 		ending.begin(l, ReasonAccessLost, act)
 		return nil
 	})
-	return errors.Join(append(failed, err, ending.beginFresh(b))...)
+	return errors.Join(append(failed, err, ending.beginFresh(b, 0))...)
 }
 
 // stillHolds reports whether the holder of a lease would be issued it now, for the time

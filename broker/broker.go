@@ -132,10 +132,11 @@ type Broker struct {
 	now         func() time.Time
 
 	counters counters
+	// takingBack holds the ids of leases that a call to their VIM is under way for.
+	takingBack sync.Map
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
-	drains        map[string]string      // by VIM id, why its drain went no further
 	unexplained   int                    // VIMs that keys name and no row does
 }
 
@@ -173,7 +174,6 @@ func New(o Options) (*Broker, error) {
 		log:           o.Log,
 		now:           now,
 		discrepancies: map[string]Discrepancy{},
-		drains:        map[string]string{},
 		counters:      counters{alarms: map[Alarm]int{}, passes: map[string]PassRecord{}},
 	}
 	b.guard.Tally = &b.counters.tally

@@ -53,6 +53,11 @@ func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
+	if v.State == VIMDraining { // the periodic check leaves it alone: this is when its drain is due
+		if h.Next = h.CheckedAt; h.Status != HealthReachable {
+			h.Next = b.nextDrain(v.Health)
+		}
+	}
 	if h.Status != v.Health.Status {
 		b.log.InfoContext(ctx, "VIM health changed", "vim", v.ID, "name", v.Name, "from", v.Health.Status, "to", h.Status)
 		if h.Status == HealthReachable { // before that is stored: a check after this one would see no change

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy"
@@ -67,7 +68,7 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 			return err
 		}
 		now.State, now.Default = VIMDraining, false
-		now.UpdatedAt = b.now()
+		now.UpdatedAt, now.Health.Next = b.now(), now.Health.CheckedAt
 		return nil
 	}, act.Intent())
 	if errors.Is(err, ErrNotFound) {
@@ -83,7 +84,7 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 	}
 	gone, err := end(ctx, v, del.Force, act)
 	if err != nil {
-		b.log.WarnContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
+		v = b.restDrain(ctx, v, err)
 	}
 	return v, gone, nil
 }
@@ -96,10 +97,49 @@ func (b *Broker) hasLive(ctx context.Context, vim string) (bool, error) {
 // liveStates are the states of a lease that still needs its VIM.
 var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrrevocable}
 
+// restDrain leaves a draining VIM, whose drain went no further, alone for a while, and
+// says on it why. A check, or another credential, that finds the VIM well ends that.
+func (b *Broker) restDrain(ctx context.Context, v VIM, why error) VIM {
+	b.log.InfoContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", why)
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	h := v.Health
+	h.CheckedAt = b.now()
+	var known *Error
+	switch {
+	case errors.As(why, &known) && known.Next == NextEndLeases: // the leases say themselves why
+		h = v.Health
+		h.Next = b.now().Add(restDown)
+	case errors.Is(why, ErrUnauthorized), errors.Is(why, ErrForbidden):
+		h.Status, h.Message, h.Next = HealthUnauthorized, message(why), b.nextDrain(v.Health)
+	case errors.Is(why, ErrUnopenable):
+		h.Status, h.Message, h.Next = HealthUnopenable, message(why), b.nextDrain(v.Health)
+	case errors.Is(why, ErrUnreachable):
+		h.Status, h.Message, h.Next = HealthUnreachable, message(why), b.nextDrain(v.Health)
+	default:
+		h.Message, h.Next = message(why), b.nextDrain(v.Health)
+	}
+	if err := b.store.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil {
+		b.log.WarnContext(ctx, "why a VIM still drains cannot be stored", "vim", v.ID, "error", err)
+		return v
+	}
+	v.Health = h
+	return v
+}
+
+// nextDrain is when a drain that failed is tried again: each further failure doubles the
+// wait, which is the time from the last try to the next.
+func (b *Broker) nextDrain(was Health) time.Time {
+	wait := b.terms.ReapEvery
+	if was.Message != "" {
+		wait = max(wait, min(2*was.Next.Sub(was.CheckedAt), maxBackoff))
+	}
+	return b.now().Add(wait)
+}
+
 // drain takes a draining VIM as far as it goes: revoke, forget, delete, destroy
 // the key. It may be repeated, by anyone.
 func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
-	defer func() { b.stuck(v.ID, err) }()
 	if err := b.revokeAll(ctx, v, force); err != nil {
 		return false, err
 	}
@@ -108,6 +148,10 @@ func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (
 		return false, err
 	}
 	failpoint.At("delete.forgotten")
+	// Whoever replaces the credential meanwhile would write a key for a VIM that is gone.
+	if now, err := b.store.VIM(ctx, v.ID); err == nil && now.Pending != nil && !force {
+		return false, now.openAny(0)
+	}
 	return b.remove(ctx, v, force, act)
 }
 
@@ -124,7 +168,6 @@ func (b *Broker) remove(ctx context.Context, v VIM, force bool, act *audit.Act) 
 
 // retireGone is drain for a VIM whose system no longer exists. It asks nobody.
 func (b *Broker) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act) (gone bool, err error) {
-	defer func() { b.stuck(v.ID, err) }()
 	p := system("drain")
 	err = b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: liveStates}, func(l Lease) error {
 		end, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})

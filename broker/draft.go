@@ -5,9 +5,11 @@ import (
 	"errors"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -34,6 +36,16 @@ func (u *edit) wish(now VIM) policy.Wish {
 	u.change.apply(&after)
 	after.Current.Target = u.target
 	return policy.Wish{VIM: draft(now, after, u.keyStore)}
+}
+
+// onlyCredential reports whether the update changes the VIM's credential, and nothing else.
+func (u *edit) onlyCredential() bool {
+	rest := u.change
+	rest.Credential, rest.Kubeconfig, rest.CloudsYAML = Credential{}, secret.Text{}, secret.Text{}
+	// What these come to is the target.
+	rest.Context, rest.Cloud, rest.Endpoint, rest.CACert, rest.InsecureSkipVerify = "", "", nil, nil, nil
+	rest.ServerName, rest.Namespace, rest.Scope, rest.IfRevision = nil, nil, nil, 0
+	return u.change.given() && u.target == u.vim.Current.Target && reflect.ValueOf(rest).IsZero()
 }
 
 // enterBesides asks for the rights that single members of a VIM need.
@@ -82,7 +94,10 @@ func withPrefix(labels map[string]string, prefix string) map[string]string {
 // openFor reports whether the VIM can be written now by an update that was decided on
 // another state of it: errMoved where it has to be decided again.
 func (b *Broker) openFor(now *VIM, u *edit) error {
-	if err := now.open(u.change.IfRevision); err != nil {
+	if now.State == VIMDraining && !u.onlyCredential() {
+		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted, and only its credential can be replaced"}
+	}
+	if err := now.openAny(u.change.IfRevision); err != nil {
 		return err
 	}
 	if now.Revision == u.vim.Revision {

@@ -307,11 +307,11 @@ func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory
 		}
 	}
 	for _, l := range inv.Ghosts {
-		l, err := b.beginRevocation(ctx, l, ReasonGoneUpstream, act)
+		l, mine, err := b.beginRevocation(ctx, l, ReasonGoneUpstream, act, b.claim())
 		if errors.Is(err, errEnded) {
 			continue
 		}
-		if err == nil {
+		if err == nil && mine {
 			_, err = b.takeBack(ctx, src, l, act)
 		}
 		if err != nil {

@@ -28,13 +28,14 @@ const (
 // revocation is due again, and those whose death is yet to be confirmed. It also
 // takes draining VIMs further.
 //
-// No VIM waits for another that does not answer: while there is work under way,
-// Reap begins every Terms.ReapEvery what has become due on the others. A VIM that
-// was found down, or failed, costs one check of it and is left alone for restDown.
+// No VIM waits for another that does not answer, and no project for another that has
+// many such: see [rota]. While there is work under way, Reap begins every
+// Terms.ReapEvery what has become due on the others. A VIM that was found down, or
+// failed, costs one check of it and is left alone for restDown.
 func (b *Broker) Reap(ctx context.Context) error {
 	var (
-		slots    = make(chan struct{}, batchVIMs)
-		ended    = make(chan reaped)
+		told     = make(chan reaped)
+		r        = rota{places: map[string]int{}}
 		underWay = map[string]bool{}
 		resting  = map[string]time.Time{} // until when
 		begun    bool
@@ -45,33 +46,41 @@ func (b *Broker) Reap(ctx context.Context) error {
 		if err != nil {
 			failed = append(failed, err)
 		}
-		waiting = slices.DeleteFunc(waiting, func(id string) bool { return underWay[id] || b.now().Before(resting[id]) })
-		for next := time.After(b.terms.ReapEvery); next != nil && len(underWay)+len(waiting) > 0; {
-			var slot chan struct{} // nobody waits for one
-			if len(waiting) > 0 {
-				slot = slots
+		waiting = slices.DeleteFunc(waiting, func(t turn) bool { return underWay[t.vim] || b.now().Before(resting[t.vim]) })
+		for i, t := range waiting {
+			waiting[i].since = latest(t.since, resting[t.vim]) // who was tried stands behind who was not
+		}
+		r.wait(waiting)
+		for next := time.After(b.terms.ReapEvery); next != nil && len(underWay)+len(r.waiting) > 0; {
+			for {
+				t, ok := r.next()
+				if !ok {
+					break
+				}
+				underWay[t.vim], begun = true, true
+				go b.reapVIM(ctx, t, told)
 			}
 			select {
-			case slot <- struct{}{}:
-				id := waiting[0]
-				waiting, underWay[id], begun = waiting[1:], true, true
-				go func() { ended <- b.reapVIM(ctx, id, slots) }()
-			case r := <-ended:
-				delete(underWay, r.vim)
-				if r.down || r.err != nil {
-					resting[r.vim] = b.now().Add(restDown)
+			case was := <-told:
+				if !was.over {
+					r.leave(was.project)
+					break
 				}
-				if r.err != nil {
-					failed = append(failed, r.err)
+				delete(underWay, was.vim)
+				if was.down || was.err != nil {
+					resting[was.vim] = b.now().Add(restDown)
+				}
+				if was.err != nil {
+					failed = append(failed, was.err)
 				}
 			case <-next:
 				next = nil
 			}
 			if ctx.Err() != nil {
-				waiting = nil
+				r.waiting = nil
 			}
 		}
-		if len(underWay)+len(waiting) > 0 {
+		if len(underWay)+len(r.waiting) > 0 {
 			continue
 		}
 		if begun {
@@ -84,35 +93,47 @@ func (b *Broker) Reap(ctx context.Context) error {
 	}
 }
 
-// reapable lists the VIMs that leases are due on, and those that are draining.
-func (b *Broker) reapable(ctx context.Context) ([]string, error) {
-	vims, err := b.store.DueVIMs(ctx, b.now())
+// reapable lists the VIMs that leases are due on, and the draining ones whose next try is.
+func (b *Broker) reapable(ctx context.Context) ([]turn, error) {
+	due, err := b.store.DueVIMs(ctx, b.now())
 	if err != nil {
 		return nil, err
 	}
-	err = b.eachVIM(ctx, VIMFilter{State: VIMDraining}, func(v VIM) { vims = append(vims, v.ID) })
-	slices.Sort(vims)
-	return slices.Compact(vims), err
+	turns := make([]turn, 0, len(due))
+	listed := make(map[string]bool, len(due))
+	for _, v := range due {
+		turns = append(turns, turn{vim: v.VIM, project: v.Project, since: v.Since})
+		listed[v.VIM] = true
+	}
+	err = b.eachVIM(ctx, VIMFilter{State: VIMDraining, CheckDue: b.now()}, func(v VIM) {
+		if !listed[v.ID] {
+			turns = append(turns, turn{vim: v.ID, project: v.Project, since: v.Health.Next, drains: true})
+		}
+	})
+	return turns, err
 }
 
-// reaped is how the work on one VIM ended.
+// reaped says that the work on a VIM is over and how it ended, or, before, that it has
+// left its place.
 type reaped struct {
-	vim  string
+	turn
+	over bool
 	down bool
 	err  error
 }
 
-// reapVIM does what is due on a VIM, for which it has a slot. A VIM that keeps its
-// slot for long gives it away, for it may be silent, and goes on.
-func (b *Broker) reapVIM(ctx context.Context, id string, slots chan struct{}) reaped {
-	free := sync.OnceFunc(func() { <-slots })
-	defer free()
-	defer time.AfterFunc(b.terms.ReapEvery, free).Stop()
-	down, err := b.endDue(ctx, id)
+// reapVIM does what is due on a VIM, which has a place. A VIM that keeps its place for
+// long leaves it, for it may be silent, and goes on.
+func (b *Broker) reapVIM(ctx context.Context, t turn, told chan<- reaped) {
+	leave := sync.OnceFunc(func() { told <- reaped{turn: t} })
+	late := time.AfterFunc(b.terms.ReapEvery, leave)
+	down, err := b.endDue(ctx, t.vim)
 	if err != nil {
-		err = fmt.Errorf("VIM %s: %w", id, err)
+		err = fmt.Errorf("VIM %s: %w", t.vim, err)
 	}
-	return reaped{id, down, err}
+	late.Stop()
+	leave()
+	told <- reaped{turn: t, over: true, down: down, err: err}
 }
 
 // endDue does what is due on a VIM, and reports whether the VIM was found down.
@@ -135,7 +156,11 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 	}
 	f.DueBefore = b.now()
 	work, err := b.dueWork(ctx, v, f)
-	err = errors.Join(err, work.beginFresh(b))
+	claim := b.claim()
+	if down {
+		claim = 0
+	}
+	err = errors.Join(err, work.beginFresh(b, claim))
 	if down {
 		return true, errors.Join(err, b.giveUpLost(ctx, v))
 	}
@@ -143,7 +168,9 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 		h, checkErr := b.check(ctx, v)
 		return h.Status == HealthUnreachable, errors.Join(err, checkErr)
 	}
-	if v.State == VIMDraining {
+	// The end of the last lease may be what a drain waits for.
+	ends := slices.ContainsFunc(work.items[id], func(i batchItem) bool { return i.lease.State != LeaseRevoked })
+	if v.State == VIMDraining && (ends || !v.Health.Next.After(b.now())) {
 		b.drainFurther(ctx, v)
 	}
 	return false, err
@@ -190,7 +217,7 @@ func (b *Broker) drainFurther(ctx context.Context, v VIM) {
 		_, err = b.drain(ctx, v, false, act)
 	}
 	if err != nil {
-		b.log.InfoContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", err)
+		b.restDrain(ctx, v, err)
 	}
 }
 
@@ -288,7 +315,7 @@ func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
 		if err != nil {
 			return err
 		}
-		_, err = b.beginRevocation(ctx, l, l.Reason, act)
+		_, _, err = b.beginRevocation(ctx, l, l.Reason, act, 0)
 		if errors.Is(err, errEnded) {
 			return nil
 		}

@@ -29,15 +29,15 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	src := b.newSource(l.VIM)
 	defer src.close()
 	src.place(ctx, l, act)
-	l, err = b.beginRevocation(ctx, l, ReasonRequested, act)
+	l, mine, err := b.beginRevocation(ctx, l, ReasonRequested, act, b.claim())
 	if errors.Is(err, errEnded) {
 		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
 	}
 	if err != nil {
 		return Lease{}, b.refuse(ctx, act, err)
 	}
-	if l.NextAttemptAt.After(b.now()) {
-		return l, nil // it is still being issued: the reaper revokes it
+	if !mine {
+		return l, nil
 	}
 	after, err := b.takeBack(ctx, src, l, act)
 	if err != nil {
@@ -110,16 +110,25 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 // errEnded: the lease needs no revocation.
 var errEnded = errors.New("the lease has ended")
 
-// beginRevocation moves a lease to revoking. A lease that may still be being issued is
-// not tried before that call has timed out: otherwise its object could be made after it
-// was found missing. It returns errEnded for a revoked lease.
-func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *audit.Act) (Lease, error) {
+// beginRevocation moves a lease to revoking. For that long, if not 0, it is the caller's
+// to take back: mine. Otherwise it is the reaper's: another process may be at it, or the
+// lease may still be being issued. It is then not tried before that call has timed out,
+// because its object could be made after it was found missing. It returns errEnded for a
+// revoked lease.
+func (b *Broker) beginRevocation(
+	ctx context.Context, l Lease, why Reason, act *audit.Act, claim time.Duration,
+) (begun Lease, mine bool, err error) {
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		mine = claim > 0
 		switch now.State {
 		case LeaseRevoked:
 			l = *now
 			return errEnded
 		case LeaseRevoking:
+			if now.claimed(b.now()) {
+				mine = false
+				return nil
+			}
 		case LeasePending, LeaseActive:
 			now.Reason = why
 			if why == ReasonAbandoned {
@@ -128,25 +137,44 @@ func (b *Broker) beginRevocation(ctx context.Context, l Lease, why Reason, act *
 		case LeaseIrrevocable:
 			now.Attempts, now.LastError = 0, ""
 		}
-		now.State, now.NextAttemptAt = LeaseRevoking, b.now()
+		now.State, now.NextAttemptAt = LeaseRevoking, b.now().Add(claim)
 		if settled := now.CreatedAt.Add(3 * b.terms.CallTimeout); now.IssuedAt.IsZero() && why != ReasonAbandoned && settled.After(b.now()) {
-			now.NextAttemptAt = settled
+			mine, now.NextAttemptAt = false, settled
 		}
 		return nil
 	}, act.With(audit.DetailReason, string(why)).Intent())
 	if errors.Is(err, errEnded) {
-		return l, errEnded
+		return l, false, errEnded
 	}
 	if err == nil {
 		failpoint.At("revoke.intent")
 	}
-	return stored, err
+	return stored, mine, err
+}
+
+// claim is how long a process that begins to revoke a lease has it to itself. It has to
+// begin takeBack, which lasts 2*CallTimeout at most, that long before the end.
+func (b *Broker) claim() time.Duration { return 3 * b.terms.CallTimeout }
+
+// claimed reports whether a revoking lease is some process's own, or may still be being issued.
+// The wait after a failed try is none of these.
+func (l Lease) claimed(now time.Time) bool { return l.Attempts == 0 && l.NextAttemptAt.After(now) }
+
+// release leaves to the next pass a lease that is not tried, or whose end is not recorded.
+func (b *Broker) release(ctx context.Context, l Lease) error {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	return b.store.DeferLease(ctx, l.ID, l.Attempts, b.now(), l.LastError)
 }
 
 // takeBack revokes a lease in state revoking at its VIM, and records the result. It
 // returns the lease as it is afterwards. If the store fails, the lease is unchanged and
-// the reaper retries.
+// the reaper retries. Where another call of this process is at it, it does nothing.
 func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
+	if _, working := b.takingBack.LoadOrStore(l.ID, true); working {
+		return l, nil
+	}
+	defer b.takingBack.Delete(l.ID)
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	src.place(ctx, l, act)
@@ -158,7 +186,11 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 	}
 	switch {
 	case err == nil:
-		return b.finishRevocation(ctx, l, left, act)
+		after, err := b.finishRevocation(ctx, l, left, act)
+		if err != nil {
+			err = errors.Join(err, b.release(ctx, l))
+		}
+		return after, err
 	case errors.Is(err, errPassedThrough):
 		return l, b.giveUp(ctx, l, "it was passed through: replace the VIM's credential", act)
 	case errors.Is(err, errVIMGone):

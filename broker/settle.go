@@ -71,6 +71,9 @@ func (b *Broker) clearWrite(ctx context.Context, v VIM, e audit.Entry) error {
 }
 
 func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
+	if err := b.endClaims(ctx, before); err != nil {
+		return err
+	}
 	batch := b.newBatch(ctx)
 	err := b.eachLease(ctx, LeaseFilter{States: []LeaseState{LeasePending}, CreatedBefore: before}, func(l Lease) error {
 		act, err := b.enter(ctx, system("settle"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
@@ -82,6 +85,21 @@ func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
 	})
 	_, begun := batch.run(b)
 	return errors.Join(err, begun)
+}
+
+// endClaims leaves to the reaper the leases that a process which died before that time had
+// begun to revoke. Where that is long ago, the claims have ended by themselves.
+func (b *Broker) endClaims(ctx context.Context, before time.Time) error {
+	if before.Add(b.claim()).Before(b.now()) {
+		return nil
+	}
+	return b.eachLease(ctx, LeaseFilter{States: []LeaseState{LeaseRevoking}, CreatedBefore: before}, func(l Lease) error {
+		issued := !l.IssuedAt.IsZero() || l.Reason == ReasonAbandoned
+		if !issued || !l.claimed(b.now()) || l.NextAttemptAt.After(before.Add(b.claim())) {
+			return nil
+		}
+		return b.release(ctx, l)
+	})
 }
 
 // Passes are the broker's periodic work, for a job queue to run.

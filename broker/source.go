@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -130,7 +131,17 @@ type batchItem struct {
 	lease Lease
 	act   *audit.Act
 	why   Reason // of fresh ones
+	mine  bool   // until the lease's NextAttemptAt: see beginRevocation
 	do    func(context.Context, *source, Lease, *audit.Act) (Lease, error)
+}
+
+// waits reports whether the lease is to be tried now: it is due, or it is this batch's own
+// for long enough.
+func (i batchItem) waits(now time.Time, call time.Duration) bool {
+	if i.mine {
+		return now.Add(2 * call).Before(i.lease.NextAttemptAt)
+	}
+	return !i.lease.NextAttemptAt.After(now)
 }
 
 func (b *Broker) newBatch(ctx context.Context) *batch {
@@ -147,8 +158,9 @@ func (t *batch) begin(l Lease, why Reason, act *audit.Act) {
 	t.fresh = append(t.fresh, batchItem{lease: l, act: act, why: why})
 }
 
-// beginFresh moves the fresh leases to revoking. It skips those that have ended since.
-func (t *batch) beginFresh(b *Broker) error {
+// beginFresh moves the fresh leases to revoking, each with a claim of that long, or 0
+// if the reaper is to come to them. It skips those that have ended since.
+func (t *batch) beginFresh(b *Broker, claim time.Duration) error {
 	var (
 		mu    sync.Mutex
 		group errgroup.Group
@@ -156,7 +168,7 @@ func (t *batch) beginFresh(b *Broker) error {
 	group.SetLimit(batchBegins)
 	for _, item := range t.fresh {
 		group.Go(func() error {
-			l, err := b.beginRevocation(t.ctx, item.lease, item.why, item.act)
+			l, mine, err := b.beginRevocation(t.ctx, item.lease, item.why, item.act, claim)
 			if errors.Is(err, errEnded) {
 				return nil
 			}
@@ -165,7 +177,7 @@ func (t *batch) beginFresh(b *Broker) error {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			t.add(l, item.act)
+			t.items[l.VIM] = append(t.items[l.VIM], batchItem{lease: l, act: item.act, mine: mine})
 			return nil
 		})
 	}
@@ -176,7 +188,7 @@ func (t *batch) beginFresh(b *Broker) error {
 // run revokes the leases and returns them as they are afterwards. It returns an error
 // if intents could not be written; those leases are unchanged.
 func (t *batch) run(b *Broker) ([]Lease, error) {
-	err := t.beginFresh(b)
+	err := t.beginFresh(b, b.claim())
 	var (
 		mu   sync.Mutex
 		done []Lease
@@ -215,9 +227,16 @@ func (b *Broker) workOn(ctx context.Context, src *source, items []batchItem) (do
 		leases.Go(func() error {
 			mu.Lock()
 			down := failures >= batchGiveUp || failures > 0 && !answered
-			skip := down || ctx.Err() != nil || item.lease.NextAttemptAt.After(b.now())
 			mu.Unlock()
+			now := b.now()
+			skip := down || ctx.Err() != nil || !item.waits(now, b.terms.CallTimeout)
 			l, err := item.lease, error(nil)
+			if skip && item.mine {
+				if err := b.release(ctx, l); err != nil {
+					b.log.WarnContext(ctx, "a lease waits for the end of its claim", "lease", l.ID, "error", err)
+				}
+				l.NextAttemptAt = now
+			}
 			if !skip {
 				do := item.do
 				if do == nil {

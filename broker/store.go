@@ -133,9 +133,9 @@ type LeaseStore interface {
 	LeaseByKey(ctx context.Context, principal, key string) (Lease, error)
 	// Leases returns those that match, newest first, and the next page's token.
 	Leases(ctx context.Context, f LeaseFilter) ([]Lease, string, error)
-	// DueVIMs returns the ids of the VIMs that leases are due on at that time, as
+	// DueVIMs returns the VIMs that leases are due on at that time, as
 	// LeaseFilter.DueBefore has it; they may be gone.
-	DueVIMs(ctx context.Context, at time.Time) ([]string, error)
+	DueVIMs(ctx context.Context, at time.Time) ([]DueVIM, error)
 	// UpdateLease is as UpdateVIM, for leaseMoves. When the lease was the last
 	// that needed a past generation, and no longer does, that generation is
 	// removed from its VIM and its key put on the ledger of retired keys. A
@@ -156,6 +156,13 @@ type Quota struct {
 	PerProject   int
 	// VIMRevision is the revision of the VIM that the lease was decided on; zero does not ask.
 	VIMRevision int64
+}
+
+// DueVIM is a VIM that leases are due on.
+type DueVIM struct {
+	VIM, Project string
+	// Since is when the first of them was due.
+	Since time.Time
 }
 
 // LeaseFilter selects leases in the store.

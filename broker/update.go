@@ -15,7 +15,8 @@ import (
 // checked at the real endpoint first; leases alive stay pinned to the one they
 // were issued from. Changing where the credential is sent needs the credential
 // again ([ErrInvalid]). Another system answering there is [ErrConflict]: that
-// is another VIM. The VIM still opens as before after any error.
+// is another VIM. Of a VIM that is being deleted only the credential can be replaced.
+// The VIM still opens as before after any error.
 func (b *Broker) UpdateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
 	return decided(func() (VIM, error) { return b.updateVIM(ctx, p, ref, c) })
 }
@@ -58,7 +59,7 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 }
 
 // RotateVIM puts a credential in the place of the VIM's, after a check, as a new
-// generation.
+// generation. Also of a VIM that is being deleted, which then goes on.
 func (b *Broker) RotateVIM(ctx context.Context, p policy.Principal, ref string, cred Credential, ifRevision int64) (VIM, error) {
 	return decided(func() (VIM, error) {
 		u, act, err := b.enterUpdate(ctx, p, ref, policy.VIMRotate, Change{Credential: cred, IfRevision: ifRevision})
@@ -170,11 +171,17 @@ func (c Change) apply(v *VIM) {
 
 // open reports whether the VIM can be written now, by someone who read revision.
 func (v *VIM) open(revision int64) error {
+	if v.State == VIMDraining {
+		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted"}
+	}
+	return v.openAny(revision)
+}
+
+// openAny is open, also for a VIM that is being deleted.
+func (v *VIM) openAny(revision int64) error {
 	switch {
 	case revision != 0 && revision != v.Revision:
 		return &Error{Kind: ErrPrecondition, Field: "If-Match", Detail: "the VIM has changed since it was read", Remedy: "read it again and repeat the change"}
-	case v.State == VIMDraining:
-		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted"}
 	case v.Pending != nil:
 		return &Error{Kind: ErrConflict, Detail: "another write of the VIM's credential is under way", Remedy: "try again in a moment"}
 	}
@@ -352,7 +359,9 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 		now.Pending, now.Current = nil, g
 		noteChanges(done, before, *now)
 		now.UpdatedAt = b.now()
-		now.Health = b.health(report)
+		if now.Health = b.health(report); now.State == VIMDraining {
+			now.Health.Next = now.Health.CheckedAt // its drain goes on at once
+		}
 		return now.validNotes()
 	}, done)
 	b.discard(ctx, err, g)

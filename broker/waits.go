@@ -2,9 +2,7 @@ package broker
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
@@ -38,12 +36,10 @@ func (b *Broker) WaitsFor(ctx context.Context, p policy.Principal, v VIM) ([]str
 	if hidden > 0 {
 		out = append(out, fmt.Sprintf("%d more leases", hidden))
 	}
-	if why := b.stuckAt(v.ID); why != "" {
-		out = append(out, why)
-	}
 	switch {
-	case v.Health.Status != HealthReachable && v.Health.Message != "":
-		out = append(out, fmt.Sprintf("the VIM, which is %s: %s", v.Health.Status, v.Health.Message))
+	case v.Health.Message != "":
+		out = append(out, fmt.Sprintf("the VIM, which was %s at %s: %s; the next try is at %s", v.Health.Status,
+			v.Health.CheckedAt.UTC().Format(time.RFC3339), v.Health.Message, v.Health.Next.UTC().Format(time.RFC3339)))
 	case len(out) == 0:
 		out = append(out, "the next pass, which removes what the broker keeps on the VIM")
 	}
@@ -63,36 +59,4 @@ func (l Lease) waiting() string {
 		text += "; the next try is at " + l.NextAttemptAt.UTC().Format(time.RFC3339)
 	}
 	return text
-}
-
-// stuck keeps why the drain of a VIM went no further, and when. Another replica may have
-// tried it later, and shows its own try: so the text names whose it is.
-func (b *Broker) stuck(vim string, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.drains, vim)
-	var known *Error
-	switch {
-	case err == nil || errors.Is(err, context.Canceled):
-	case errors.As(err, &known) && known.Next == NextEndLeases: // the leases are told themselves
-	case errors.As(err, &known):
-		b.drains[vim] = b.unremoved(known.Error())
-	default:
-		b.drains[vim] = b.unremoved(class(err))
-	}
-}
-
-func (b *Broker) unremoved(why string) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "this one"
-	}
-	return fmt.Sprintf("what the broker keeps on the VIM, which the server %s could not remove at %s: %s",
-		host, b.now().Format(time.RFC3339), why)
-}
-
-func (b *Broker) stuckAt(vim string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.drains[vim]
 }

@@ -29,7 +29,7 @@ const (
 	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
 	resume     = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
 		WHERE vim = $2 AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`
-	dueVIMs = `SELECT DISTINCT vim FROM leases WHERE due_at <= $1`
+	dueVIMs = `SELECT vim, vim_project, min(due_at) FROM leases WHERE due_at <= $1 GROUP BY vim, vim_project`
 )
 
 var insertLease = numbered(rows.LeaseColumns.Insert(`leases`))
@@ -161,13 +161,15 @@ func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next ti
 	return nil
 }
 
-// DueVIMs returns the ids of the VIMs that leases are due on.
-func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]string, error) {
-	ids, err := read(ctx, s, scalar[string], dueVIMs, stamp(at))
+// DueVIMs returns the VIMs that leases are due on.
+func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]broker.DueVIM, error) {
+	due, err := read(ctx, s, func(r pgx.CollectableRow) (v broker.DueVIM, err error) {
+		return v, r.Scan(&v.VIM, &v.Project, &moment{&v.Since})
+	}, dueVIMs, stamp(at))
 	if err != nil {
 		return nil, fmt.Errorf("listing VIMs with leases that are due: %w", err)
 	}
-	return ids, nil
+	return due, nil
 }
 
 // resume takes the leases of a VIM up again that wait after failed tries.

@@ -31,7 +31,7 @@ var (
 		WHERE vim = ? AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`)
 )
 
-const dueVIMs = `SELECT DISTINCT vim FROM leases INDEXED BY lease_due WHERE due_at <= ?`
+const dueVIMs = `SELECT vim, vim_project, min(due_at) FROM leases INDEXED BY lease_due WHERE due_at <= ? GROUP BY vim, vim_project`
 
 // CreateLease stores the intent to issue a lease.
 func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
@@ -133,14 +133,19 @@ func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next ti
 	return nil
 }
 
-// DueVIMs returns the ids of the VIMs that leases are due on.
-func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]string, error) {
+// DueVIMs returns the VIMs that leases are due on.
+func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]broker.DueVIM, error) {
 	found, err := s.query(ctx, dueVIMs, rows.Micro(at))
-	ids, err := collect(found, err, func(row *sql.Rows) (id string, err error) { return id, row.Scan(&id) })
+	due, err := collect(found, err, func(row *sql.Rows) (v broker.DueVIM, err error) {
+		var since int64
+		err = row.Scan(&v.VIM, &v.Project, &since)
+		v.Since = rows.Time(since)
+		return v, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("listing VIMs with leases that are due: %w", err)
 	}
-	return ids, nil
+	return due, nil
 }
 
 // resume takes the leases of a VIM up again that wait after failed tries.

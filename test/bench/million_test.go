@@ -102,7 +102,7 @@ func million(b *testing.B) *figure {
 			}
 			got := 0
 			for _, vim := range vims {
-				found, _, err := w.Leases(ctx, broker.LeaseFilter{VIM: vim, DueBefore: at, Page: broker.Page{Size: 1000}})
+				found, _, err := w.Leases(ctx, broker.LeaseFilter{VIM: vim.VIM, DueBefore: at, Page: broker.Page{Size: 1000}})
 				if err != nil {
 					return err
 				}

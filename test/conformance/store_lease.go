@@ -251,15 +251,15 @@ func leaseLists(t *testing.T, s storeTest) {
 		})
 	}
 
-	for after, want := range map[time.Duration][]string{
-		0: {south.ID}, time.Hour: {north.ID, south.ID},
+	southDue := broker.DueVIM{VIM: south.ID, Project: "south"}
+	for after, want := range map[time.Duration][]broker.DueVIM{
+		0: {southDue}, time.Hour: {{VIM: north.ID, Project: "north", Since: epoch.Add(time.Hour)}, southDue},
 	} {
 		got, err := s.DueVIMs(s.ctx, epoch.Add(after))
 		if err != nil {
 			t.Fatalf("DueVIMs = %v", err)
 		}
-		slices.Sort(got)
-		slices.Sort(want)
+		slices.SortFunc(got, func(a, b broker.DueVIM) int { return strings.Compare(a.Project, b.Project) })
 		wantSame(t, fmt.Sprintf("VIMs that leases are due on after %v", after), got, want)
 	}
 

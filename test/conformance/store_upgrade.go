@@ -62,7 +62,7 @@ func Upgraded(t *testing.T, opened broker.Store) {
 		}
 	}
 	change("active", func(l *broker.Lease) { l.ExpiresAt, l.RenewedAt = now.Add(2*time.Hour), now.Add(time.Hour) })
-	if due, err := s.DueVIMs(s.ctx, now.Add(2*time.Hour)); err != nil || !slices.Equal(due, []string{"core"}) {
+	if due, err := s.DueVIMs(s.ctx, now.Add(2*time.Hour)); err != nil || len(due) != 1 || due[0].VIM != "core" {
 		t.Errorf("DueVIMs = %v, %v", due, err)
 	}
 	for _, id := range []string{"active", "renewed"} {

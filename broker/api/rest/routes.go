@@ -58,7 +58,7 @@ var routes = []route{
 	},
 	{
 		method: "POST", path: "/v1/vims/{id}/rotate", id: "rotateVIM", tag: "vims", endpoint: takes((*server).rotateVIM),
-		summary:  "Replace a VIM's credential, or seal it under a new key",
+		summary:  "Replace a VIM's credential, also while the VIM drains, or seal it under a new key",
 		optional: true, timeout: remote, action: policy.VIMRotate, header: match, status: []int{http.StatusOK},
 	},
 	{

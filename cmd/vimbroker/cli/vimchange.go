@@ -186,7 +186,8 @@ func (p *program) vimRotateCommand() *cobra.Command {
 		Use:   "rotate VIM",
 		Short: "Replace a VIM's credential, or seal it under a new key",
 		Long: `Replace the stored credential by the one in the files given. Without any, the
-credential stays and is sealed again under a new key; the old key is destroyed.`,
+credential stays and is sealed again under a new key; the old key is destroyed.
+A VIM that is draining takes another credential too, and goes on with that.`,
 		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token\n  vimbroker vim rotate edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
