@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +24,9 @@ import (
 // serves, which may start again too: they add (what is added has a default), take
 // no lock for long, and leave what it reads and writes. Only when no version in use
 // needs something does a later migration take it away, and raise schema_floor. The
-// same goes for the job queue's migrations, and for what is in the rows.
+// same goes for the job queue's migrations, and for what is in the rows. A file whose
+// first line is "-- concurrently" makes and drops indexes of tables that may be large, see
+// applyConcurrently.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -276,6 +280,9 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 	if err != nil {
 		return err
 	}
+	if rest, ok := strings.CutPrefix(string(text), concurrently); ok {
+		return s.applyConcurrently(ctx, conn, rest, version, name)
+	}
 	for try := 1; ; try++ {
 		err := translate(pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -300,6 +307,51 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 		}
 	}
 }
+
+// concurrently is the first line of a file that is not one transaction.
+const concurrently = "-- concurrently\n"
+
+// onIndex is a statement of such a file, with the name of its index.
+var onIndex = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS) (\w+)\b`)
+})
+
+// applyConcurrently runs the statements of a file one by one, each for itself, and notes
+// the file. They make and drop indexes without keeping writers out, for as long as that
+// takes; then they wait for the transactions that began before, and nobody waits behind
+// them. What an attempt that was interrupted has left is made anew.
+func (s *Store) applyConcurrently(ctx context.Context, conn *pgx.Conn, text string, version int, name string) error {
+	run := func(statement string, args ...any) error {
+		_, err := conn.Exec(ctx, statement, args...)
+		return s.outcome(ctx, ctx, translate(err))
+	}
+	if err := run(`SET lock_timeout = 0`); err != nil {
+		return err
+	}
+	for statement := range strings.SplitSeq(text, ";\n") {
+		statement = strings.TrimSpace(comment().ReplaceAllString(statement, ""))
+		if statement == "" {
+			continue
+		}
+		index := onIndex().FindStringSubmatch(statement)
+		if index == nil {
+			return fmt.Errorf("it is no index that is made or dropped concurrently: %s", statement)
+		}
+		if err := run(`DROP INDEX CONCURRENTLY IF EXISTS ` + pgx.Identifier{index[1]}.Sanitize()); err != nil {
+			return err
+		}
+		if err := run(statement); err != nil {
+			return err
+		}
+	}
+	if err := run(`INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`, version, name, stamp(s.now())); err != nil {
+		return err
+	}
+	return run(fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()))
+}
+
+// comment is one to the end of its line.
+var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)--.*$`) })
 
 func (s *Store) queueMigrator() (*rivermigrate.Migrator[pgx.Tx], error) {
 	return rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Logger: rows.Warnings(s.log)})

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -193,5 +195,202 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	}
 	if err := s.demandSchema(t.Context()); err != nil {
 		t.Errorf("schema after failed migrations = %v", err)
+	}
+}
+
+// TestConcurrentMigrationHoldsUpNoWriter makes an index on a table of many rows, while others
+// write and one transaction that wrote stays open: nobody waits for the migration.
+func TestConcurrentMigrationHoldsUpNoWriter(t *testing.T) {
+	const many = 50_000
+	s := withLease(t)
+	exec := func(text string) {
+		t.Helper()
+		if _, err := s.pool.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(fmt.Sprintf(`ALTER TABLE audit_inbox DISABLE TRIGGER USER;
+		INSERT INTO audit_inbox (time, request, principal, project, action, kind, resource, outcome, detail)
+		SELECT now(), 'r' || n, 'p' || n %% 100, 'q', 'a', 'k', 'x', 'done', '{}' FROM generate_series(1, %d) AS n`, many))
+
+	holder, err := s.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := holder.Exec(t.Context(), `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE audit_inbox IN ROW EXCLUSIVE MODE`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	other := mustOpen(t, s.pool.Config().ConnString())
+	done := make(chan error, 1)
+	go func() {
+		_, err := other.migrate(t.Context(), later(t, 1, concurrently+`-- What is looked for, and
+-- what is not; any more.
+DROP INDEX CONCURRENTLY IF EXISTS inbox_of_before;
+CREATE INDEX CONCURRENTLY inbox_later ON audit_inbox (principal, id);
+`))
+		done <- err
+	}()
+
+	// Writes go on, as many as it takes for the migration to wait for the holder, and some more.
+	const migrating = `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'CREATE INDEX%' AND wait_event_type = 'Lock')`
+	const heldUp = `SELECT count(*)::int FROM pg_stat_activity AS w, unnest(pg_blocking_pids(w.pid)) AS b JOIN pg_stat_activity AS m ON m.pid = b
+		WHERE w.datname = current_database() AND m.query LIKE 'CREATE INDEX%'`
+	var slowest time.Duration
+	for after := 0; after < 50; {
+		began := time.Now()
+		if err := s.Append(t.Context(), entryOf("meanwhile")); err != nil {
+			t.Fatalf("Append meanwhile = %v", err)
+		}
+		slowest = max(slowest, time.Since(began))
+		waits, err := readOne(t.Context(), s, scalar[bool], migrating)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := readOne(t.Context(), s, scalar[int], heldUp); err != nil || n != 0 {
+			t.Fatalf("%d wait for the migration, %v", n, err)
+		}
+		if waits {
+			after++
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("migrate = %v, and did not wait for a transaction that wrote", err)
+		default:
+		}
+	}
+	t.Logf("the slowest of the writes took %v", slowest)
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("migrate = %v", err)
+	}
+	if valid, err := readOne(t.Context(), s, scalar[bool], `SELECT indisvalid FROM pg_index WHERE indexrelid = 'inbox_later'::regclass`); err != nil || !valid {
+		t.Errorf("the index is valid: %v, %v", valid, err)
+	}
+}
+
+// TestConcurrentMigrationIsTakenUpAgain breaks one off in the middle, which leaves an index that
+// is none.
+func TestConcurrentMigrationIsTakenUpAgain(t *testing.T) {
+	s := withLease(t)
+	if _, err := s.migrate(t.Context(), later(t, 1, concurrently+`CREATE UNIQUE INDEX CONCURRENTLY lease_later ON leases ((1 / attempts));`)); err == nil {
+		t.Fatal("an index that cannot be made was made")
+	}
+	if there, err := readOne(t.Context(), s, scalar[bool], `SELECT NOT indisvalid FROM pg_index WHERE indexrelid = 'lease_later'::regclass`); err != nil || !there {
+		t.Fatalf("nothing is left of the attempt: %v", err)
+	}
+	if got, err := s.schema(t.Context(), released()); err != nil || !got.Current() {
+		t.Errorf("schema = %+v, %v; want that of before", got, err)
+	}
+	for range 2 {
+		if _, err := s.migrate(t.Context(), later(t, 1, concurrently+`CREATE INDEX CONCURRENTLY lease_later ON leases (attempts);`)); err != nil {
+			t.Fatalf("migrate again = %v", err)
+		}
+	}
+	if valid, err := readOne(t.Context(), s, scalar[bool], `SELECT indisvalid FROM pg_index WHERE indexrelid = 'lease_later'::regclass`); err != nil || !valid {
+		t.Errorf("the index is valid: %v, %v", valid, err)
+	}
+	for _, text := range []string{`DROP TABLE leases;`, `CREATE INDEX lease_other ON leases (attempts);`, `DROP INDEX lease_later;`} {
+		if got, err := s.migrate(t.Context(), twoLater(t, concurrently+text)); err == nil {
+			t.Errorf("%s was run beside writers, from %+v", text, got)
+		}
+	}
+}
+
+// twoLater are the files of this version, one that does nothing, and one more.
+func twoLater(t *testing.T, text string) fstest.MapFS {
+	t.Helper()
+	files := later(t, 2, text)
+	for name, f := range later(t, 1, `SELECT 1`) {
+		files[name] = f
+	}
+	return files
+}
+
+// locking are statements that keep writers of a table out for as long as the table is large,
+// and what to write instead.
+var locking = []struct{ pattern, instead string }{
+	{`\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:IF\s+NOT\s+EXISTS\s+)?\w+\s+ON\s+(\w+)`, "CREATE INDEX CONCURRENTLY, in a file whose first line is -- concurrently"},
+	{`\bALTER\s+TABLE\s+(\w+)\s[^;]*\bALTER\s+(?:COLUMN\s+)?\w+\s+(?:SET\s+DATA\s+)?TYPE\b`, "a column of the other type beside it"},
+	{`\bALTER\s+TABLE\s+(\w+)\s[^;]*\bSET\s+NOT\s+NULL\b`, "CHECK (... IS NOT NULL) NOT VALID"},
+	{`\bALTER\s+TABLE\s+(\w+)\s[^;]*\bADD\s+COLUMN\s[^;]*\bSTORED\b`, "a column that is written with the row"},
+	{`\bUPDATE\s+(\w+)\s+SET\b`, "a value that stands for the absence of one"},
+	{`\bDELETE\s+FROM\s+(\w+)\b`, "a pass that removes a page at a time"},
+	{`\b(?:VACUUM\s+FULL|CLUSTER|REINDEX\s+(?:TABLE|INDEX))\s+(\w+)`, "REINDEX ... CONCURRENTLY, by an operator"},
+}
+
+// addedConstraint is checked against all rows unless it is NOT VALID.
+var addedConstraint = regexp.MustCompile(`(?is)\bALTER\s+TABLE\s+(\w+)\s+ADD\s+CONSTRAINT\b[^;]*`)
+
+// before are the migrations from before there was this rule. They built indexes of leases and of
+// audit_entries in their transactions, in schema 4, 8, 12 and 20.
+const before = 22
+
+// offences are what of a migration would keep writers of tables out that an earlier one made.
+func offences(text string, made map[string]bool) (found []string) {
+	text = comment().ReplaceAllString(text, "")
+	// What functions do, they do later.
+	text = regexp.MustCompile(`(?s)\$\$.*?\$\$`).ReplaceAllString(text, "")
+	for _, l := range locking {
+		for _, m := range regexp.MustCompile(`(?is)`+l.pattern).FindAllStringSubmatch(text, -1) {
+			if made[m[1]] {
+				found = append(found, fmt.Sprintf("%q locks %s; write %s", m[0], m[1], l.instead))
+			}
+		}
+	}
+	for _, m := range addedConstraint.FindAllStringSubmatch(text, -1) {
+		if made[m[1]] && !regexp.MustCompile(`(?i)NOT\s+VALID`).MatchString(m[0]) {
+			found = append(found, fmt.Sprintf("%q locks %s; write NOT VALID", m[0], m[1]))
+		}
+	}
+	return found
+}
+
+// TestMigrationsLockNoTableForLong reads the migrations.
+func TestMigrationsLockNoTableForLong(t *testing.T) {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]bool{}
+	var old int
+	for i, f := range files {
+		text, err := migrations.ReadFile("migrations/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := offences(string(text), made)
+		if i < before {
+			old += len(found)
+		} else {
+			for _, what := range found {
+				t.Errorf("%s: %s", f.Name(), what)
+			}
+		}
+		for _, m := range regexp.MustCompile(`(?i)CREATE TABLE (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			made[m[1]] = true
+		}
+	}
+	if old == 0 {
+		t.Error("nothing was found in the migrations that are known to lock")
+	}
+	for _, text := range []string{
+		"CREATE INDEX a ON leases (id)", "create unique index a on leases (id)", "ALTER TABLE leases ALTER COLUMN id TYPE uuid",
+		"ALTER TABLE leases ALTER id SET NOT NULL", "UPDATE leases SET id = 1", "DELETE FROM leases", "ALTER TABLE leases ADD CONSTRAINT c CHECK (id <> '')",
+		"ALTER TABLE leases ADD COLUMN c text GENERATED ALWAYS AS (id) STORED",
+	} {
+		if len(offences(text+";", made)) != 1 {
+			t.Errorf("%s is let through", text)
+		}
+	}
+	for _, text := range []string{
+		"CREATE INDEX CONCURRENTLY a ON leases (id)", "CREATE INDEX a ON a_new_one (id)", "ALTER TABLE leases ADD COLUMN c text NOT NULL DEFAULT ''",
+		"ALTER TABLE leases ADD CONSTRAINT c CHECK (id <> '') NOT VALID", "-- UPDATE leases SET id = 1", "CREATE TRIGGER a BEFORE UPDATE ON leases",
+	} {
+		if found := offences(text+";", made); len(found) != 0 {
+			t.Errorf("%s is refused: %q", text, found)
+		}
 	}
 }
