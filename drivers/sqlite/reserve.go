@@ -83,7 +83,7 @@ func (s *Store) setAside(size int64) error {
 func (s *Store) free() (int64, error) {
 	var disk unix.Statfs_t
 	err := unix.Statfs(filepath.Dir(s.path), &disk)
-	return int64(disk.Bavail) * int64(disk.Bsize), err //nolint:unconvert,gosec // the types differ between systems
+	return int64(disk.Bavail) * int64(disk.Bsize), err //nolint:unconvert // the types differ between systems
 }
 
 // giveUp frees the space of the reserve; false if there is none to free.
