@@ -47,6 +47,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"outage", outage},
 		{"bystander", bystander},
 		{"onboard", func(b *testing.B) *figure { return onboardAtOnce(b, p) }},
+		{"tenants", tenants},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			var found *figure

@@ -137,10 +137,14 @@ func (d sparing) Check(ctx context.Context, a broker.Access) (broker.Report, err
 
 // register registers the cluster as a VIM, at an endpoint that leads to it.
 func (s *stack) register(ctx context.Context, name, endpoint string) (broker.VIM, error) {
-	return s.RegisterVIM(ctx, admin, broker.Registration{
+	return s.RegisterVIM(ctx, admin, s.registration(name, endpoint))
+}
+
+func (s *stack) registration(name, endpoint string) broker.Registration {
+	return broker.Registration{
 		Name: name, Type: "kubernetes", Endpoint: endpoint, CACert: s.cluster.CAPEM,
 		Credential: broker.Credential{Token: secret.NewText(s.token)},
-	})
+	}
 }
 
 func (s *stack) mustRegister(b *testing.B, name string) broker.VIM {
