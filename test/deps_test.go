@@ -59,7 +59,7 @@ var house = map[string][]string{
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/queue":           {"broker", "broker/job"},
-	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
+	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/vault":           {"broker/failpoint", "broker/remote", "broker/secret"},
 	"lifecycle/api/sol003":    {},
 	"lifecycle/api/vnflcm":    {"broker", "broker/api", "broker/api/codec", "lifecycle", "lifecycle/api/sol003", "lifecycle/api/sol013", "policy"},
