@@ -68,7 +68,9 @@ func (s *Store) Load(ctx context.Context, now time.Time) (broker.Load, error) {
 	if err != nil {
 		return l, fmt.Errorf("counting jobs: %w", err)
 	}
-	l.JobsLate = now.Sub(first)
+	if l.JobsDue > 0 {
+		l.JobsLate = now.Sub(first)
+	}
 	pool := s.pool.Stat()
 	l.ConnectionsInUse, l.ConnectionsMax = int(pool.AcquiredConns()), int(pool.MaxConns())
 	return l, nil

@@ -35,8 +35,11 @@ const (
 	operationLive    = `SELECT FROM vnf_operations WHERE instance = $1
 		AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK')`
 	// The documents of operations that are live are few.
-	liveOperations = `SELECT document::json->>'type', state, count(*)::int, min((document::json->>'stateEnteredAt')::timestamptz)
-		FROM vnf_operations WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
+	// PostgreSQL reads no document of which any text contains an escape such as \u0000: they become
+	// others. What is counted here contains none.
+	liveOperations = `SELECT d->>'type', state, count(*)::int, min((d->>'stateEnteredAt')::timestamptz)
+		FROM vnf_operations, LATERAL (SELECT replace(document, '\u', '\n')::json) AS plain (d)
+		WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
 )
 
 // CreateInstance stores a new instance.
