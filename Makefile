@@ -35,7 +35,7 @@ run: build ## build and start a server on embedded defaults, and print what to d
 .PHONY: test
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet ./...
-	VIMBROKER_REAL=0 $(TEST) --packages="./..." -- -timeout 15m
+	VIMBROKER_REAL=0 $(TEST) --packages="./..." -- -timeout 30m
 	$(TEST) --packages="./drivers/postgres ./cmd/vimbroker" -- -timeout 15m
 	$(TEST) --packages="$(KILLED)" -- -timeout 15m -tags failpoints
 
