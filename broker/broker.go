@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -131,7 +132,8 @@ type Broker struct {
 	log         *slog.Logger
 	now         func() time.Time
 
-	counters counters
+	counters  counters
+	readiness singleflight.Group
 	// takingBack holds the ids of leases that a call to their VIM is under way for.
 	takingBack sync.Map
 
@@ -246,8 +248,20 @@ func (t Terms) check() error {
 
 // Ready reports whether the store and the key stores can be used now. It is
 // [ErrUnavailable] if not, with the part at fault; and with the reason, where that
-// part's error has one that anyone may read: a method Reason() string.
+// part's error has one that anyone may read: a method Reason() string. Whoever asks while it is
+// being found out gets the same answer: anybody may ask, and to find out costs a write.
 func (b *Broker) Ready(ctx context.Context) error {
+	found := b.readiness.DoChan("", func() (any, error) { return nil, b.serviceable(context.WithoutCancel(ctx)) })
+	select {
+	case f := <-found:
+		return f.Err
+	case <-ctx.Done():
+		return &Error{Kind: ErrUnavailable, Detail: "the store and the key stores have not answered", Cause: ctx.Err()}
+	}
+}
+
+// serviceable asks the store and the key stores, which bound their calls.
+func (b *Broker) serviceable(ctx context.Context) error {
 	if err := b.store.Check(ctx); err != nil {
 		return &Error{Kind: ErrUnavailable, Detail: "the store cannot be used", Cause: err}
 	}

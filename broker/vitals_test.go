@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -114,4 +115,46 @@ func TestVitalsCheckKeyStoresNowAndThen(t *testing.T) {
 	keys.down = false
 	b.clock.Add(-time.Minute) // the clock was set back
 	want("before the last check", true, 3)
+}
+
+// slowStore says when it is checked, and answers when it is told to.
+type slowStore struct {
+	broker.Store
+	asked, answer chan struct{}
+}
+
+func (s slowStore) Check(context.Context) error {
+	s.asked <- struct{}{}
+	<-s.answer
+	return nil
+}
+
+// Anybody may ask whether the server is ready: many who ask at once cost what one does.
+func TestManyWhoAskWhetherItIsReady(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	store := slowStore{b.options.Store, make(chan struct{}, 100), make(chan struct{})}
+	options := b.options
+	options.Store = store
+	b.Broker = mustNew(t, options)
+	first := make(chan error)
+	gone, leave := context.WithCancel(t.Context())
+	go func() { first <- b.Ready(gone) }()
+	<-store.asked
+	leave() // the first goes, and who asks next still gets its answer
+	if err := <-first; !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("Ready, for who does not wait = %v", err)
+	}
+	for range 20 {
+		if err := b.Ready(gone); !errors.Is(err, broker.ErrUnavailable) {
+			t.Errorf("Ready = %v", err)
+		}
+	}
+	if n := len(store.asked); n > 0 {
+		t.Errorf("the store was asked %d times more", n)
+	}
+	go func() { first <- b.Ready(t.Context()) }()
+	close(store.answer)
+	if err := <-first; err != nil {
+		t.Errorf("Ready = %v", err)
+	}
 }

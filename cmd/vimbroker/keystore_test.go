@@ -90,6 +90,7 @@ func TestKeysMoveThroughBarbican(t *testing.T) {
 		t.Errorf("GET /readyz without Keystone = %d %s", status, body)
 	}
 	b.Heal()
+	i.await(t, `"msg":"ready"`)
 	if status, body := i.get(t, "/readyz"); status != http.StatusOK {
 		t.Errorf("GET /readyz with Keystone back = %d %s", status, body)
 	}
