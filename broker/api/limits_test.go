@@ -221,6 +221,21 @@ func TestCallersHaveSoManyUnderWay(t *testing.T) {
 	want(t, "once it is done", g.get("/quick", "192.0.2.1", "a@p"), 200)
 }
 
+// What one limit refuses is under way for none of the others.
+func TestARefusedRequestIsNotUnderWay(t *testing.T) {
+	g := newGated(api.Limits{InFlight: 3, Principal: limit.Bound{InFlight: 2}, Project: limit.Bound{InFlight: 1}}, time.Now, nil, api.Proxies{})
+	done := make(chan *httptest.ResponseRecorder)
+	go func() { done <- g.get("/wait/quick", "192.0.2.1", "a@p") }()
+	<-g.began
+	for range 5 {
+		want(t, "another of the project", g.get("/quick", "192.0.2.1", "b@p"), 429, "this project")
+	}
+	want(t, "the same caller elsewhere", g.get("/quick", "192.0.2.1", "b@q"), 200)
+	close(g.proceed)
+	want(t, "the first", <-done, 200)
+	want(t, "another, once it is done", g.get("/quick", "192.0.2.1", "b@p"), 200)
+}
+
 // 150 bad logins at once are asked about a few at a time and are refused unasked before
 // long; a good one is asked about at once, and known ones are taken from the very address.
 func TestBadLoginsSlowNoGoodOne(t *testing.T) {
