@@ -3,6 +3,7 @@ package manifests_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,5 +131,38 @@ func TestRoleThatIsTooLargeForALease(t *testing.T) {
 	}
 	if _, err := plan(t, fakeobjects.New(t), input(b.String())); !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), "large") {
 		t.Errorf("Plan = %v", err)
+	}
+}
+
+// A binding to a role of the cluster, and a role that says more than a lease's rules can, need
+// the permission for exactly that role.
+func TestRolesThatAreNotBrought(t *testing.T) {
+	const rbac = "apiVersion: rbac.authorization.k8s.io/v1\n"
+	s := fakeobjects.New(t)
+	for what, c := range map[string]struct{ manifest, rule string }{
+		"a binding to view": {
+			rbac + "kind: RoleBinding\nmetadata: {name: b}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}\n",
+			"bind:clusterroles.rbac.authorization.k8s.io/view",
+		},
+		"a role that aggregates": {
+			rbac + "kind: ClusterRole\nmetadata: {name: all}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\n",
+			"escalate:clusterroles.rbac.authorization.k8s.io/all",
+		},
+		"a role of paths": {
+			rbac + "kind: ClusterRole\nmetadata: {name: paths}\nrules: [{nonResourceURLs: [/metrics], verbs: [get]}]\n",
+			"escalate:clusterroles.rbac.authorization.k8s.io/paths",
+		},
+	} {
+		found := false
+		for _, stage := range mustPlan(t, s, input(c.manifest)).Stages {
+			for _, r := range stage.Grant.Rules {
+				verb, rest, _ := strings.Cut(c.rule, ":")
+				found = found || slices.Contains(r.Verbs, verb) &&
+					strings.Join(r.Resources, ",")+"."+strings.Join(r.APIGroups, ",")+"/"+strings.Join(r.ResourceNames, ",") == rest
+			}
+		}
+		if !found {
+			t.Errorf("the plan of %s does not ask for %s:\n%s", what, c.rule, shown(mustPlan(t, s, input(c.manifest))))
+		}
 	}
 }
