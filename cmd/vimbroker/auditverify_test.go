@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/real"
 )
 
 // TestAuditVerifyFindsEveryKindOfTampering writes a log, keeps an anchor of it, has
@@ -170,11 +171,14 @@ func TestAnchorsGetCheckpoints(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "checkpoints.jsonl")
 	i := serveConfig(t, "audit: {checkpointInterval: 1s, anchors: [{name: outside, kind: file, path: "+outside+"}]}\n")
 	var has struct{ Items []v1.AuditAnchor }
-	for deadline := time.Now().Add(process.Patience); len(has.Items) == 0 || has.Items[0].Size == 0; {
+	if !real.Poll(t, process.Patience, func() bool {
 		code, stdout, stderr := i.run(t, "audit", "anchors", "-o", "json")
-		if code != 0 || json.Unmarshal([]byte(stdout), &has) != nil || time.Now().After(deadline) {
+		if code != 0 || json.Unmarshal([]byte(stdout), &has) != nil {
 			t.Fatalf("audit anchors = %d, %s, %s", code, stdout, stderr)
 		}
+		return len(has.Items) > 0 && has.Items[0].Size > 0
+	}) {
+		t.Fatalf("the anchor has got no checkpoint: %+v", has)
 	}
 	if a := has.Items[0]; a.Name != "outside" || a.Fault != "" {
 		t.Errorf("audit anchors says %+v", a)
