@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
@@ -180,47 +179,6 @@ func (f packing) open(path string) (io.ReadCloser, int64, error) {
 	return io.NopCloser(bytes.NewReader(archive)), int64(len(archive)), err
 }
 
-// packageRef makes the id of a package of a person's words.
-func (p *program) packageRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
-	if uuid.Validate(ref) == nil {
-		return ref, nil
-	}
-	var ids []string
-	for pkg, err := range broker.AllPackages(ctx) {
-		if err != nil {
-			return "", err
-		}
-		if pkg.VNFDID == ref || len(ref) >= 4 && strings.HasPrefix(pkg.ID, ref) {
-			ids = append(ids, pkg.ID)
-		}
-	}
-	return onlyOne(ids, ref, "VNF package", "vimbroker package list")
-}
-
-func (p *program) onPackage(run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-		id, err := p.packageRef(c.Context(), broker, args[0])
-		if err != nil {
-			return err
-		}
-		return run(c, id, broker)
-	})
-}
-
-// vnfdIDs completes the id of a package's VNFD.
-func (p *program) vnfdIDs(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
-		var words []string
-		for pkg, err := range broker.AllPackages(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			words = append(words, cobra.CompletionWithDesc(pkg.VNFDID, pkg.ProductName+" "+pkg.SoftwareVersion))
-		}
-		return words, nil
-	})
-}
-
 func (p *program) packageListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
@@ -251,8 +209,8 @@ func (p *program) packageShowCommand() *cobra.Command {
 		Use: "show PACKAGE", Aliases: []string{"get", "describe"},
 		Short: "Show one package", Long: "Show one VNF package with the files that it declares.",
 		Example: "  vimbroker package show web-1.0",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
-		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
+		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			pkg, err := broker.Package(c.Context(), id)
 			if err != nil {
 				return err
@@ -284,8 +242,8 @@ func (p *program) packageSwitchCommand(use, short string, on bool) *cobra.Comman
 		Use: use + " PACKAGE", Short: short,
 		Long:    short + ".\nInstances that there are stay as they are.",
 		Example: "  vimbroker package " + use + " web-1.0",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
-		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
+		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			return broker.EnablePackage(c.Context(), id, on)
 		}),
 	}
@@ -296,8 +254,8 @@ func (p *program) packageDeleteCommand() *cobra.Command {
 		Use: "delete PACKAGE", Aliases: []string{"rm"}, Short: "Delete a package",
 		Long:    "Delete a VNF package that is disabled and that no instance was made of.",
 		Example: "  vimbroker package disable web-1.0\n  vimbroker package delete web-1.0",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
-		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
+		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			return broker.DeletePackage(c.Context(), id)
 		}),
 	}
@@ -309,8 +267,8 @@ func (p *program) packageDownloadCommand() *cobra.Command {
 		Use: "download PACKAGE", Short: "Download the content of a package",
 		Long:    "Write the content of a VNF package, as it was uploaded, to a file.",
 		Example: "  vimbroker package download web-1.0 --out web.csar",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(p.vnfdIDs),
-		RunE: p.onPackage(func(c *cobra.Command, id string, broker *client.Client) (err error) {
+		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
+		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) (err error) {
 			if out == "" {
 				return console.Usagef(c, "--out is missing")
 			}

@@ -2,15 +2,12 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
@@ -37,47 +34,6 @@ how that begins, or by its name if no other has it.`,
 	return group
 }
 
-// vnfRef makes the id of an instance of a person's words.
-func (p *program) vnfRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
-	if uuid.Validate(ref) == nil {
-		return ref, nil
-	}
-	var ids []string
-	for i, err := range broker.AllVNFs(ctx) {
-		if err != nil {
-			return "", err
-		}
-		if i.Name == ref || len(ref) >= 4 && strings.HasPrefix(i.ID, ref) {
-			ids = append(ids, i.ID)
-		}
-	}
-	return onlyOne(ids, ref, "VNF instance", "vimbroker vnf list")
-}
-
-func onlyOne(ids []string, ref, what, list string) (string, error) {
-	switch len(ids) {
-	case 0:
-		return "", fmt.Errorf("you see no %s %q; see: %s", what, ref, list)
-	case 1:
-		return ids[0], nil
-	}
-	return "", fmt.Errorf("%q names more than one %s; give its id", ref, what)
-}
-
-// vnfNames completes the name of an instance.
-func (p *program) vnfNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
-		var words []string
-		for i, err := range broker.AllVNFs(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			words = append(words, cobra.CompletionWithDesc(i.Name, i.ProductName+", "+i.State))
-		}
-		return words, nil
-	})
-}
-
 func (p *program) vnfCreateCommand() *cobra.Command {
 	var r sol003.CreateVNFRequest
 	c := &cobra.Command{
@@ -100,7 +56,7 @@ until it is instantiated.`,
 		}),
 	}
 	c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the package's VNFD")
-	console.MustComplete(c, "vnfd", p.vnfdIDs)
+	console.MustComplete(c, "vnfd", vnfPackages.complete(p))
 	c.Flags().StringVar(&r.Description, "description", "", "what it is for")
 	p.OutputFlag(c)
 	return c
@@ -194,8 +150,8 @@ func (p *program) vnfShowCommand() *cobra.Command {
 them, and with the drift that the server found since: which resources are
 missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
 		Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
-		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			i, err := broker.VNF(c.Context(), id)
 			if err != nil {
 				return err
@@ -205,17 +161,6 @@ missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
 	}
 	p.OutputFlag(c)
 	return c
-}
-
-// onVNF is a command whose argument is an instance.
-func (p *program) onVNF(run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-		id, err := p.vnfRef(c.Context(), broker, args[0])
-		if err != nil {
-			return err
-		}
-		return run(c, id, broker)
-	})
 }
 
 func (p *program) printVNF(i sol003.VNFInstance) error {
@@ -285,8 +230,8 @@ func (p *program) beginCommand(b beginning) *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use: b.use, Short: b.short, Long: b.long, Example: b.example,
-		Args: console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
-		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args: console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			r, err := b.request(c, broker)
 			if err != nil {
 				return err
@@ -521,8 +466,8 @@ func (p *program) vnfModifyCommand() *cobra.Command {
 		Use: "modify INSTANCE", Short: "Change the name or the description of an instance",
 		Long:    "Change what an instance says of itself.",
 		Example: "  vimbroker vnf modify web --name shop",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
-		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			var r sol003.ModifyRequest
 			if c.Flags().Changed("name") {
 				r.Name = &name
@@ -554,8 +499,8 @@ func (p *program) vnfDeleteCommand() *cobra.Command {
 		Use: "delete INSTANCE", Aliases: []string{"rm"}, Short: "Remove an instance that has no resources",
 		Long:    "Remove a VNF instance that was never instantiated, or was terminated, with the\nrecord of its operations.",
 		Example: "  vimbroker vnf delete web",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
-		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			return broker.DeleteVNF(c.Context(), id)
 		}),
 	}
@@ -568,8 +513,8 @@ func (p *program) vnfWatchCommand() *cobra.Command {
 ended. The exit code is 1 unless it is COMPLETED. With -o json each change is an
 object of its own.`,
 		Example: "  vimbroker vnf watch web",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(p.vnfNames),
-		RunE: p.onVNF(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			for o, err := range broker.AllVNFOperations(c.Context(), id) {
 				if err != nil {
 					return err

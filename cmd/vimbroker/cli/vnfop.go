@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"slices"
-	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
@@ -27,47 +24,6 @@ its instance until it is retried, rolled back or given up (fail).`,
 	)
 }
 
-// operationRef makes the id of an operation of how it begins.
-func (p *program) operationRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
-	if uuid.Validate(ref) == nil {
-		return ref, nil
-	}
-	var ids []string
-	for o, err := range broker.AllVNFOperations(ctx, "") {
-		if err != nil {
-			return "", err
-		}
-		if len(ref) >= 4 && strings.HasPrefix(o.ID, ref) {
-			ids = append(ids, o.ID)
-		}
-	}
-	return onlyOne(ids, ref, "operation", "vimbroker vnf op list")
-}
-
-func (p *program) onOperation(run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-		id, err := p.operationRef(c.Context(), broker, args[0])
-		if err != nil {
-			return err
-		}
-		return run(c, id, broker)
-	})
-}
-
-// operationIDs completes the id of an operation.
-func (p *program) operationIDs(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
-		var words []string
-		for o, err := range broker.AllVNFOperations(ctx, "") {
-			if err != nil {
-				return nil, err
-			}
-			words = append(words, cobra.CompletionWithDesc(o.ID, o.Operation+", "+o.State))
-		}
-		return words, nil
-	})
-}
-
 func (p *program) vnfOpListCommand() *cobra.Command {
 	var instance string
 	var watch bool
@@ -80,7 +36,7 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) (err error) {
 			id := ""
 			if instance != "" {
-				if id, err = p.vnfRef(c.Context(), broker, instance); err != nil {
+				if id, err = vnfInstances.find(c.Context(), broker, instance); err != nil {
 					return err
 				}
 			}
@@ -91,7 +47,7 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&instance, "instance", "", "only operations of this instance")
-	console.MustComplete(c, "instance", p.vnfNames)
+	console.MustComplete(c, "instance", vnfInstances.complete(p))
 	console.WatchFlag(c, &watch)
 	p.OutputFlag(c)
 	return c
@@ -117,8 +73,8 @@ func (p *program) vnfOpShowCommand() *cobra.Command {
 		Short:   "Show one operation",
 		Long:    "Show one operation with its steps and, if it has failed, why.",
 		Example: "  vimbroker vnf op show 3f0c9c0e",
-		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(p.operationIDs),
-		RunE: p.onOperation(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
+		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			o, err := broker.VNFOperation(c.Context(), id)
 			if err != nil {
 				return err
@@ -172,8 +128,8 @@ func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Comm
 	c := &cobra.Command{
 		Use: task + " OPERATION", Short: short, Long: long,
 		Example: "  vimbroker vnf op " + task + " 3f0c9c0e",
-		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(p.operationIDs),
-		RunE: p.onOperation(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
+		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			if err := broker.SettleVNFOperation(c.Context(), id, task); err != nil {
 				return err
 			}
@@ -198,8 +154,8 @@ func (p *program) vnfOpCancelCommand() *cobra.Command {
 given. The operation is then FAILED_TEMP, or ROLLED_BACK if nothing was made
 yet.`,
 		Example: "  vimbroker vnf op cancel 3f0c9c0e",
-		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(p.operationIDs),
-		RunE: p.onOperation(func(c *cobra.Command, id string, broker *client.Client) error {
+		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
+		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			r := sol003.CancelRequest{Mode: "GRACEFUL"}
 			if force {
 				r.Mode = "FORCEFUL"
