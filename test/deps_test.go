@@ -48,7 +48,7 @@ var house = map[string][]string{
 	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
 	"broker/rebuild":          {"broker", "broker/strictyaml"},
 	"broker/remote":           {"policy/egress"},
-	"broker/rows":             {"broker", "lifecycle", "lifecycle/onboard", "policy/audit", "policy/audit/notary"},
+	"broker/rows":             {"broker", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary"},
 	"drivers/barbican":        {"broker/failpoint", "broker/remote", "broker/secret"},
 	"drivers/clusterapi":      {"broker", "broker/remote", "broker/secret", "lifecycle/onboard", "policy/egress"},
 	"drivers/keydir":          {"broker/failpoint", "broker/secret"},

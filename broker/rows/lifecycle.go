@@ -258,3 +258,20 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 	b.Operation, err = OperationRow(o)
 	return b, err
 }
+
+// InstanceCount counts instances in a state, and of those which have drifted, and which could not
+// be looked at.
+type InstanceCount struct {
+	State              lifecycle.InstanceState
+	N, Drifted, Unseen int
+}
+
+// CountInstances adds counts up.
+func CountInstances(counts []InstanceCount) lifecycle.InstanceCount {
+	sum := lifecycle.InstanceCount{States: map[lifecycle.InstanceState]int{}}
+	for _, c := range counts {
+		sum.States[c.State] = c.N
+		sum.Drifted, sum.Unseen = sum.Drifted+c.Drifted, sum.Unseen+c.Unseen
+	}
+	return sum
+}

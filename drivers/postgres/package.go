@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	packageColumns = `id, document, state, touched_at, revision,
+	packageColumns = `document, state, touched_at, revision,
 		EXISTS (SELECT FROM vnf_package_uses u WHERE u.package = vnf_packages.id)`
 	packageByID   = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE id = $1`
 	packageByVNFD = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE project = $1 AND vnfd = $2 AND vnfd <> ''`
@@ -86,25 +86,13 @@ func (s *Store) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Packa
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
 	}
-	var c rows.Conditions
-	c.AddIf(f.Project != "", `project = ?`, f.Project)
-	c.AddIf(f.VNFD != "", `vnfd = ?`, f.VNFD)
-	c.AddIf(f.Onboarded, `state IN ('enabled', 'disabled')`)
-	c.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, stamp(f.SilentSince))
-	if after != nil {
-		c.Add(`(created_at, id) > (?, ?)`, stamp(rows.Time(after.CreatedAt)), after.ID)
-	}
-	text, args := c.SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
+	text, args := rows.WherePackages(f, after, func(t time.Time) any { return stamp(t) }).SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
 	all, err := read(ctx, s, scanPackage, numbered(text+` ORDER BY created_at, id LIMIT ?`), append(args, size+1)...)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
 	}
-	all, next := rows.Cut(all, size, packagePosition)
-	return all, next, nil
-}
-
-func packagePosition(p catalog.Package) string {
-	return rows.Token(rows.PackagePosition{CreatedAt: rows.Micro(p.CreatedAt), ID: p.ID})
+	page, next := rows.CutPackages(all, size)
+	return page, next, nil
 }
 
 func onePackage(found []catalog.Package, err error) (catalog.Package, error) {
@@ -112,14 +100,11 @@ func onePackage(found []catalog.Package, err error) (catalog.Package, error) {
 }
 
 func scanPackage(row pgx.CollectableRow) (catalog.Package, error) {
-	var id, document string
-	var stored catalog.Package
-	if err := row.Scan(&id, &document, &stored.State, &moment{&stored.TouchedAt}, &stored.Revision, &stored.InUse); err != nil {
-		return stored, err
+	var r rows.Package
+	if err := row.Scan(&r.Document, &r.State, &moment{&r.TouchedAt}, &r.Revision, &r.InUse); err != nil {
+		return catalog.Package{}, err
 	}
-	p, err := catalog.OfDocument(document)
-	p.State, p.TouchedAt, p.Revision, p.InUse = stored.State, stored.TouchedAt, stored.Revision, stored.InUse
-	return p, err
+	return r.Package()
 }
 
 // pkg reads a package and locks its row.
@@ -299,20 +284,11 @@ const packagesByState = `SELECT state, count(*)::int, coalesce(sum(stored), 0)::
 
 // CountPackages counts packages and the bytes of their content.
 func (s *Store) CountPackages(ctx context.Context) (catalog.Count, error) {
-	c := catalog.Count{States: map[catalog.State]int{}}
-	_, err := read(ctx, s, func(r pgx.CollectableRow) (_ struct{}, err error) {
-		var (
-			state catalog.State
-			n     int
-			bytes int64
-		)
-		err = r.Scan(&state, &n, &bytes)
-		c.States[state] = n
-		c.Bytes += bytes
-		return struct{}{}, err
+	counts, err := read(ctx, s, func(r pgx.CollectableRow) (c rows.PackageCount, err error) {
+		return c, r.Scan(&c.State, &c.N, &c.Bytes)
 	}, packagesByState)
 	if err != nil {
 		return catalog.Count{}, fmt.Errorf("counting VNF packages: %w", err)
 	}
-	return c, nil
+	return rows.CountPackages(counts), nil
 }

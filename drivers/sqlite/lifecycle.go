@@ -147,26 +147,16 @@ func (s *Store) SaveDrift(ctx context.Context, id string, revision int64, d life
 	return nil
 }
 
-type instanceCount struct {
-	state              lifecycle.InstanceState
-	n, drifted, unseen int
-}
-
 // CountInstances counts by state.
 func (s *Store) CountInstances(ctx context.Context) (lifecycle.InstanceCount, error) {
 	found, err := s.query(ctx, countInstances)
-	all, err := collect(found, err, func(r *sql.Rows) (c instanceCount, err error) {
-		return c, r.Scan(&c.state, &c.n, &c.drifted, &c.unseen)
+	all, err := collect(found, err, func(r *sql.Rows) (c rows.InstanceCount, err error) {
+		return c, r.Scan(&c.State, &c.N, &c.Drifted, &c.Unseen)
 	})
 	if err != nil {
 		return lifecycle.InstanceCount{}, fmt.Errorf("counting VNF instances: %w", err)
 	}
-	sum := lifecycle.InstanceCount{States: map[lifecycle.InstanceState]int{}}
-	for _, c := range all {
-		sum.States[c.state] = c.n
-		sum.Drifted, sum.Unseen = sum.Drifted+c.drifted, sum.Unseen+c.unseen
-	}
-	return sum, nil
+	return rows.CountInstances(all), nil
 }
 
 // DeleteInstance removes an instance with its operations.

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	packageColumns = `id, document, state, touched_at, revision,
+	packageColumns = `document, state, touched_at, revision,
 		EXISTS (SELECT 1 FROM vnf_package_uses u WHERE u.package = vnf_packages.id)`
 	packageByID   = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE id = ?`
 	packageByVNFD = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE project = ? AND vnfd = ? AND vnfd <> ''`
@@ -89,26 +89,14 @@ func (s *Store) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Packa
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
 	}
-	var c rows.Conditions
-	c.AddIf(f.Project != "", `project = ?`, f.Project)
-	c.AddIf(f.VNFD != "", `vnfd = ?`, f.VNFD)
-	c.AddIf(f.Onboarded, `state IN ('enabled', 'disabled')`)
-	c.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, rows.Micro(f.SilentSince))
-	if after != nil {
-		c.Add(`(created_at, id) > (?, ?)`, after.CreatedAt, after.ID)
-	}
-	text, args := c.SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
+	text, args := rows.WherePackages(f, after, func(t time.Time) any { return rows.Micro(t) }).SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
 	found, err := s.query(ctx, text+` ORDER BY created_at, id LIMIT ?+0`, append(args, size+1)...)
 	all, err := collect(found, err, scanPackage)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
 	}
-	all, next := rows.Cut(all, size, packagePosition)
-	return all, next, nil
-}
-
-func packagePosition(p catalog.Package) string {
-	return rows.Token(rows.PackagePosition{CreatedAt: rows.Micro(p.CreatedAt), ID: p.ID})
+	page, next := rows.CutPackages(all, size)
+	return page, next, nil
 }
 
 func onePackage(found []catalog.Package, err error) (catalog.Package, error) {
@@ -116,14 +104,11 @@ func onePackage(found []catalog.Package, err error) (catalog.Package, error) {
 }
 
 func scanPackage(row *sql.Rows) (catalog.Package, error) {
-	var id, document string
-	var stored catalog.Package
-	if err := row.Scan(&id, &document, &stored.State, moment{&stored.TouchedAt}, &stored.Revision, &stored.InUse); err != nil {
-		return stored, err
+	var r rows.Package
+	if err := row.Scan(&r.Document, &r.State, moment{&r.TouchedAt}, &r.Revision, &r.InUse); err != nil {
+		return catalog.Package{}, err
 	}
-	p, err := catalog.OfDocument(document)
-	p.State, p.TouchedAt, p.Revision, p.InUse = stored.State, stored.TouchedAt, stored.Revision, stored.InUse
-	return p, err
+	return r.Package()
 }
 
 func (t txn) pkg(id string) (catalog.Package, error) {
@@ -314,21 +299,12 @@ const packagesByState = `SELECT state, count(*), coalesce(sum(stored), 0) FROM v
 
 // CountPackages counts packages and the bytes of their content.
 func (s *Store) CountPackages(ctx context.Context) (catalog.Count, error) {
-	c := catalog.Count{States: map[catalog.State]int{}}
 	found, err := s.query(ctx, packagesByState)
-	_, err = collect(found, err, func(r *sql.Rows) (_ struct{}, err error) {
-		var (
-			state catalog.State
-			n     int
-			bytes int64
-		)
-		err = r.Scan(&state, &n, &bytes)
-		c.States[state] = n
-		c.Bytes += bytes
-		return struct{}{}, err
+	counts, err := collect(found, err, func(r *sql.Rows) (c rows.PackageCount, err error) {
+		return c, r.Scan(&c.State, &c.N, &c.Bytes)
 	})
 	if err != nil {
 		return catalog.Count{}, fmt.Errorf("counting VNF packages: %w", err)
 	}
-	return c, nil
+	return rows.CountPackages(counts), nil
 }

@@ -1,0 +1,62 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+)
+
+// Package is what both stores read of a package's row: the document, and the columns that are
+// newer than it.
+type Package struct {
+	Document  string
+	State     catalog.State
+	TouchedAt time.Time
+	Revision  int64
+	InUse     bool
+}
+
+// Package is the package. A document that cannot be read is ErrUnavailable.
+func (r Package) Package() (catalog.Package, error) {
+	p, err := catalog.OfDocument(r.Document)
+	p.State, p.TouchedAt, p.Revision, p.InUse = r.State, r.TouchedAt, r.Revision, r.InUse
+	return p, err
+}
+
+// WherePackages are the conditions of a filter, and of the page after a position. at is a time as
+// the database keeps it.
+func WherePackages(f catalog.Filter, after *PackagePosition, at func(time.Time) any) *Conditions {
+	where := new(Conditions)
+	where.AddIf(f.Project != "", `project = ?`, f.Project)
+	where.AddIf(f.VNFD != "", `vnfd = ?`, f.VNFD)
+	where.AddIf(f.Onboarded, `state IN ('enabled', 'disabled')`)
+	where.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, at(f.SilentSince))
+	if after != nil {
+		where.Add(`(created_at, id) > (?, ?)`, at(Time(after.CreatedAt)), after.ID)
+	}
+	return where
+}
+
+// CutPackages cuts a list that is longer than a page, and returns the next page's token.
+func CutPackages(all []catalog.Package, size int) ([]catalog.Package, string) {
+	return Cut(all, size, func(p catalog.Package) string {
+		return Token(PackagePosition{CreatedAt: Micro(p.CreatedAt), ID: p.ID})
+	})
+}
+
+// PackageCount counts packages in a state, and the bytes of their content.
+type PackageCount struct {
+	State catalog.State
+	N     int
+	Bytes int64
+}
+
+// CountPackages adds counts up.
+func CountPackages(counts []PackageCount) catalog.Count {
+	sum := catalog.Count{States: map[catalog.State]int{}}
+	for _, c := range counts {
+		sum.States[c.State] = c.N
+		sum.Bytes += c.Bytes
+	}
+	return sum
+}
