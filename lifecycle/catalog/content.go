@@ -120,6 +120,9 @@ type Opened struct {
 // [broker.ErrConflict], one that brings scripts to be run [broker.ErrUnsupported].
 func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Opened, error) {
 	pkg, err := c.find(ctx, p, policy.PackageUse, Ref{VNFD: vnfd})
+	if errors.Is(err, broker.ErrNotFound) {
+		return Opened{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "no such VNF package"}
+	}
 	if err != nil {
 		return Opened{}, err
 	}

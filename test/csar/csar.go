@@ -1,5 +1,6 @@
 // Package csar makes VNF packages as others write them, and runs them through the
-// engine: those of OpenStack Tacker's users, and hostile ones.
+// engine: those of OpenStack Tacker's users, and hostile ones. Through them the doors of
+// ETSI's APIs are compared with ETSI's documents.
 package csar
 
 import (
@@ -24,12 +25,21 @@ func (f Files) With(more Files) Files {
 	return all
 }
 
+// As is the package with another id of its descriptor.
+func (f Files) As(vnfd string) Files {
+	all := Files{}
+	for name, text := range f {
+		all[name] = strings.ReplaceAll(text, TackerVNFD, vnfd)
+	}
+	return all
+}
+
 // metaFile is where a package says what is in it.
 const metaFile = "TOSCA-Metadata/TOSCA.meta"
 
 // Zip packs a package. Unless it has a TOSCA.meta, it gets one in the form that Tacker's
-// packages have: the *_top.vnfd.yaml is the entry, and each file outside Definitions is an
-// artifact with its hash.
+// packages have: the *_top.vnfd.yaml is the entry, *.mf the manifest, and each other file outside
+// Definitions an artifact with its hash.
 func (f Files) Zip(t testing.TB) []byte {
 	t.Helper()
 	if _, has := f[metaFile]; !has {
@@ -59,6 +69,8 @@ func (f Files) meta() string {
 		switch {
 		case strings.HasSuffix(name, "_top.vnfd.yaml"):
 			text += "Entry-Definitions: " + name + "\n"
+		case strings.HasSuffix(name, ".mf"):
+			text += "ETSI-Entry-Manifest: " + name + "\n"
 		case path.Dir(name) != "Definitions":
 			sum := sha256.Sum256([]byte(f[name]))
 			artifacts += "\nName: " + name + "\nContent-Type: test-data\nAlgorithm: SHA-256\nHash: " + hex.EncodeToString(sum[:]) + "\n"

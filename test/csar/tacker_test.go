@@ -123,13 +123,6 @@ func TestTackersLevelsAndFlavours(t *testing.T) {
 // TestTackersPackagesThatDoNotRun: each is refused with its reason, before anything is made.
 func TestTackersPackagesThatDoNotRun(t *testing.T) {
 	r := newRig(t)
-	vnfd := func(id string, more csar.Files) csar.Files {
-		f := csar.Tacker()
-		for name, text := range f {
-			f[name] = strings.ReplaceAll(text, csar.TackerVNFD, id)
-		}
-		return f.With(more)
-	}
 	simple := csar.Tacker()["Definitions/edge_df_simple.yaml"]
 	for id, c := range map[string]struct {
 		more  csar.Files
@@ -147,7 +140,7 @@ func TestTackersPackagesThatDoNotRun(t *testing.T) {
 		"bound to default": {csar.Files{"Files/kubernetes/pod.yaml": bound}, named, "subject"},
 	} {
 		t.Run(id, func(t *testing.T) {
-			if err := r.tryUpload(vnfd(id, c.more)); err != nil {
+			if err := r.tryUpload(csar.Tacker().As(id).With(c.more)); err != nil {
 				t.Fatal(err)
 			}
 			i, err := r.CreateInstance(t.Context(), alice, lifecycle.NewInstance{VNFDID: id})

@@ -129,19 +129,31 @@ type VNFCInfo struct {
 
 // OpOcc is VnfLcmOpOcc.
 type OpOcc struct {
-	ID             string           `json:"id"`
-	State          string           `json:"operationState"`
-	StateEnteredAt time.Time        `json:"stateEnteredTime"`
-	StartedAt      time.Time        `json:"startTime"`
-	InstanceID     string           `json:"vnfInstanceId"`
-	Operation      string           `json:"operation"`
-	Automatic      bool             `json:"isAutomaticInvocation"`
-	Params         jsontext.Value   `json:"operationParams,omitzero"`
-	CancelPending  bool             `json:"isCancelPending"`
-	CancelMode     string           `json:"cancelMode,omitempty"`
-	Error          *Problem         `json:"error,omitempty"`
-	Own            *OperationDetail `json:"vimbroker,omitempty"`
-	Links          Links            `json:"_links"`
+	ID             string         `json:"id"`
+	State          string         `json:"operationState"`
+	StateEnteredAt time.Time      `json:"stateEnteredTime"`
+	StartedAt      time.Time      `json:"startTime"`
+	InstanceID     string         `json:"vnfInstanceId"`
+	Operation      string         `json:"operation"`
+	Automatic      bool           `json:"isAutomaticInvocation"`
+	Params         jsontext.Value `json:"operationParams,omitzero"`
+	CancelPending  bool           `json:"isCancelPending"`
+	CancelMode     string         `json:"cancelMode,omitempty"`
+	Error          *Problem       `json:"error,omitempty"`
+	// Changed is what MODIFY_INFO has changed, Triggered what a change of the package has.
+	Changed   *ModifyRequest   `json:"changedInfo,omitempty"`
+	Triggered *PackageModified `json:"modificationsTriggeredByVnfPkgChange,omitempty"`
+	Own       *OperationDetail `json:"vimbroker,omitempty"`
+	Links     Links            `json:"_links"`
+}
+
+// PackageModified is ModificationsTriggeredByVnfPkgChange.
+type PackageModified struct {
+	VNFDID          string `json:"vnfdId"`
+	Provider        string `json:"vnfProvider,omitempty"`
+	ProductName     string `json:"vnfProductName,omitempty"`
+	SoftwareVersion string `json:"vnfSoftwareVersion,omitempty"`
+	VNFDVersion     string `json:"vnfdVersion,omitempty"`
 }
 
 // OperationDetail is what the standard has no place for.

@@ -36,6 +36,8 @@ var (
 	ErrVersion = errors.New("version not supported")
 	// ErrNotAcceptable: no form that the header Accept names can be had.
 	ErrNotAcceptable = errors.New("not acceptable")
+	// ErrRange: the header Range names no part of a content.
+	ErrRange = errors.New("range not satisfiable")
 	// ErrNotImplemented: the standard has the operation, and this server does not.
 	ErrNotImplemented = errors.New("not implemented")
 )
@@ -43,6 +45,7 @@ var (
 var kinds = []api.Kind{
 	{Err: ErrVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported"},
 	{Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable"},
+	{Err: ErrRange, Status: http.StatusRequestedRangeNotSatisfiable, Name: "range", Title: "range not satisfiable"},
 	{Err: ErrNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented"},
 }
 

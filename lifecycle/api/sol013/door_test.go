@@ -1,12 +1,7 @@
 package sol013_test
 
 import (
-	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,25 +9,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
-	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/doors"
 )
 
-type callers struct{}
-
-func (callers) Authenticate(_ context.Context, token string) (policy.Principal, error) {
-	if token != "alice" {
-		return policy.Principal{}, policy.ErrUnauthenticated
-	}
-	return policy.Principal{Name: token, Project: "core"}, nil
-}
-
-// uncounted is never asked.
-type uncounted interface{ api.Vitals }
-
-type nothing struct{ uncounted }
-
 // serve answers for a door of an API with two major versions.
-func serve(t *testing.T) string {
+func serve(t *testing.T) *doors.Client {
 	t.Helper()
 	door := sol013.Door(
 		sol013.API{Name: "toy", Majors: []sol013.Major{
@@ -56,15 +37,11 @@ func serve(t *testing.T) string {
 			},
 		},
 	)
-	s := httptest.NewServer(api.New(api.Options{
-		Doors: []api.Door{door}, Authenticator: callers{}, Vitals: nothing{}, Log: slog.New(slog.DiscardHandler),
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
+	return doors.Serve(t, nil, door)
 }
 
 func TestVersions(t *testing.T) {
-	url := serve(t)
+	asker := serve(t)
 	for _, c := range []struct {
 		method, path, version string
 		status                int
@@ -84,24 +61,8 @@ func TestVersions(t *testing.T) {
 		{"GET", "/toy/api_versions", "", 200, "2.1.0", `{"uriPrefix":"/toy","apiVersions":[{"version":"2.0.0","isDeprecated":false},{"version":"2.1.0","isDeprecated":false},{"version":"1.0.0","isDeprecated":false}]}`},
 		{"GET", "/toy/v1/api_versions", "", 200, "1.0.0", `{"uriPrefix":"/toy/v1","apiVersions":[{"version":"1.0.0","isDeprecated":false}]}`},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer alice")
-		if c.version != "" {
-			r.Header.Set("Version", c.version)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if answer.StatusCode != c.status || answer.Header.Get("Version") != c.answered || !strings.Contains(string(body), c.body) {
+		answer, body := asker.Ask(c.method, c.path, "", "Version", c.version)
+		if answer.StatusCode != c.status || answer.Header.Get("Version") != c.answered || !strings.Contains(body, c.body) {
 			t.Errorf("%s %s, version %q = %d, version %q: %s; want %d, version %q: %s", c.method, c.path, c.version,
 				answer.StatusCode, answer.Header.Get("Version"), body, c.status, c.answered, c.body)
 		}
@@ -112,7 +73,7 @@ func TestVersions(t *testing.T) {
 			Status int
 			Detail string
 		}
-		if err := json.Unmarshal(body, &problem); err != nil || problem.Status != c.status || problem.Detail == "" ||
+		if err := json.Unmarshal([]byte(body), &problem); err != nil || problem.Status != c.status || problem.Detail == "" ||
 			answer.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s %s is no problem of RFC 9457 with a detail: %s", c.method, c.path, body)
 		}
@@ -120,19 +81,9 @@ func TestVersions(t *testing.T) {
 }
 
 func TestNextPage(t *testing.T) {
-	url := serve(t)
-	r, err := http.NewRequestWithContext(t.Context(), "GET", url+"/toy/v2/things?filter=(eq,id,alice)&nextpage_opaque_marker=old", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer alice")
-	r.Header.Set("Version", "2.0.0")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	want := "<" + url + `/toy/v2/things?filter=%28eq%2Cid%2Calice%29&nextpage_opaque_marker=next+one>; rel="next"`
+	c := serve(t)
+	answer, _ := c.Ask("GET", "/toy/v2/things?filter=(eq,id,alice)&nextpage_opaque_marker=old", "", "Version", "2.0.0")
+	want := "<" + c.URL + `/toy/v2/things?filter=%28eq%2Cid%2Calice%29&nextpage_opaque_marker=next+one>; rel="next"`
 	if got := answer.Header.Get("Link"); got != want {
 		t.Errorf("Link = %s, want %s", got, want)
 	}

@@ -105,6 +105,20 @@ func TestFiltersThatAreNone(t *testing.T) {
 	}
 }
 
+// FuzzFilter: any text is a filter, or is refused.
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{
+		"(eq,id,a)", "(in,inner/deep/n,1,2);(cont,state,'it''s')", "(neq,parts/@key,)", "(gt,size,1e999)", "(eq,/,x)", "(eq,@key/@key,x)", "('eq','id','a')",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := list(t, url.Values{"filter": {text}}); err != nil && !errors.Is(err, api.ErrMalformed) {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
 func TestSelectors(t *testing.T) {
 	first := func(q url.Values) string {
 		q.Set("filter", "(eq,id,a)")

@@ -3,6 +3,7 @@ package vnflcm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ func Door(l Lifecycle) api.Door {
 	patch := api.Body{Limit: maxBody, Types: []string{sol003.MergePatch, "application/json"}}
 	optional := body
 	optional.Optional = true
+	anything := api.Body{Limit: maxBody, Optional: true} // of what is refused anyway
 	match := []api.Parameter{{Name: "If-Match"}}
 	const instances, operations = "/vnf_instances", "/vnf_lcm_op_occs"
 	const instance, operation = instances + "/{id}", operations + "/{id}"
@@ -78,11 +80,16 @@ func Door(l Lifecycle) api.Door {
 		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: s.cancel},
 	}
 	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
-		table = append(table, api.Operation{Method: "POST", Path: instance + "/" + task, Body: optional, Handle: notServed(task + " is not served")})
+		table = append(table, api.Operation{Method: "POST", Path: instance + "/" + task, Body: anything, Handle: notServed(task + " is not served")})
 	}
-	for _, path := range []string{"POST /subscriptions", "GET /subscriptions", "POST /vnf_snapshots", "GET /vnf_snapshots"} {
+	for _, path := range []string{
+		"POST /subscriptions", "GET /subscriptions", "GET /subscriptions/{id}", "DELETE /subscriptions/{id}",
+		"POST /vnf_snapshots", "GET /vnf_snapshots", "GET /vnf_snapshots/{id}", "PATCH /vnf_snapshots/{id}", "DELETE /vnf_snapshots/{id}",
+		"GET /vnf_snapshots/{id}/vnf_state_snapshot",
+	} {
 		method, path, _ := strings.Cut(path, " ")
-		table = append(table, api.Operation{Method: method, Path: path, Body: optional, Handle: notServed(strings.TrimPrefix(path, "/") + " are not served")})
+		of, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		table = append(table, api.Operation{Method: method, Path: path, Body: anything, Handle: notServed(of + " are not served")})
 	}
 	for n := range table {
 		table[n].Timeout = answerTime
@@ -106,10 +113,22 @@ func (s *server) create(c *api.Call) (api.Answer, error) {
 		VNFDID: in.VNFDID, Name: in.Name, Description: in.Description, Metadata: json.RawMessage(in.Metadata),
 	})
 	if err != nil {
-		return api.Answer{}, err
+		return api.Answer{}, unusable(err)
 	}
 	shown := instance(c, i)
 	return api.Answer{Header: http.Header{"Location": {shown.Links["self"].Href}, "Etag": {etag(i.Revision)}}, Body: shown}, nil
+}
+
+// unusable is what is invalid where a package that a request names is not there, or not enabled (SOL003
+// clauses 5.4.2.3.1 and 5.4.11a.3.1); other errors are as they are.
+func unusable(err error) error {
+	e, ok := errors.AsType[*broker.Error](err)
+	if !ok || e.Field != "vnfdId" || !errors.Is(e, broker.ErrNotFound) && !errors.Is(e, broker.ErrConflict) {
+		return err
+	}
+	said := *e
+	said.Kind = broker.ErrInvalid
+	return &said
 }
 
 func missing(field string) error {
@@ -281,9 +300,10 @@ func (s *server) changePackage(c *api.Call) (api.Answer, error) {
 	if in.Params.Namespace != "" {
 		return api.Answer{}, broker.Invalid("additionalParams.namespace", "cannot be changed while the instance has resources")
 	}
-	return s.begun(c)(s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
+	o, err := s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
 		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables, Params: c.Content,
-	}))
+	})
+	return s.begun(c)(o, unusable(err))
 }
 
 func (s *server) terminate(c *api.Call) (api.Answer, error) {
@@ -311,7 +331,7 @@ var operationShape = sol013.Shape{
 	Mandatory: []string{
 		"id", "operationState", "stateEnteredTime", "startTime", "vnfInstanceId", "operation", "isAutomaticInvocation", "isCancelPending", "_links",
 	},
-	ExcludedByDefault: []string{"operationParams", "error", "vimbroker"},
+	ExcludedByDefault: []string{"operationParams", "error", "changedInfo", "vimbroker"},
 }
 
 func (s *server) listOperations(c *api.Call) (api.Answer, error) {

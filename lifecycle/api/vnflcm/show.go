@@ -116,6 +116,9 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	if f := o.Failure; f != nil {
 		shown.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
 	}
+	if o.State == lifecycle.Completed {
+		shown.Changed, shown.Triggered = changed(o)
+	}
 	for _, s := range o.Steps {
 		shown.Own.Steps = append(shown.Own.Steps, observed(s))
 	}
@@ -132,6 +135,22 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 		shown.Own.Deadline = &o.Deadline
 	}
 	return shown
+}
+
+// changed is what a completed operation has changed of the instance's information.
+func changed(o lifecycle.Operation) (*sol003.ModifyRequest, *sol003.PackageModified) {
+	switch p := o.Target.Product; o.Type {
+	case lifecycle.ModifyInfo:
+		var asked sol003.ModifyRequest
+		if wire.Tolerant(o.Params, &asked) == nil {
+			return &asked, nil
+		}
+	case lifecycle.ChangePackage:
+		return nil, &sol003.PackageModified{
+			VNFDID: p.VNFDID, Provider: p.Provider, ProductName: p.Name, SoftwareVersion: p.SoftwareVersion, VNFDVersion: p.VNFDVersion,
+		}
+	}
+	return nil, nil
 }
 
 // preview is what an operation would do.

@@ -30,16 +30,36 @@ func (s *server) content(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, err
 	}
 	h := http.Header{"Content-Type": {zipType}, "Etag": {strconv.Quote(r.SHA256)}}
-	return api.Answer{Header: h, Serve: seekable(r.Content)}, nil
+	return seekable(c, h, r.Content)
 }
 
-// seekable serves what can be read in ranges (RFC 9110 clause 14). What fails later cuts
+// seekable answers with what can be read in ranges (RFC 9110 clause 14). What fails later cuts
 // the answer off.
-func seekable(content io.ReadSeeker) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, "", time.Time{}, content)
-	})
+func seekable(c *api.Call, h http.Header, content io.ReadSeeker) (api.Answer, error) {
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeContent(w, r, "", time.Time{}, content) })
+	if c.Header.Get("Range") != "" {
+		asked, seen := c.Clone(c.Context()), probe{h.Clone(), 0}
+		asked.Method = http.MethodHead
+		if serve(&seen, asked); seen.status == http.StatusRequestedRangeNotSatisfiable {
+			size, err := content.Seek(0, io.SeekEnd)
+			if err != nil {
+				return api.Answer{}, err
+			}
+			return api.Answer{}, api.Refuse(sol013.ErrRange, "header", "Range", "has no part of the content, which has "+strconv.FormatInt(size, 10)+" bytes")
+		}
+	}
+	return api.Answer{Header: h, Serve: serve}, nil
 }
+
+// probe is an answer of which only the status counts.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(status int)      { p.status = status }
 
 // files opens the archive of the package that a call names.
 func (s *server) files(c *api.Call) (*vnfpkg.CSAR, error) {
@@ -65,7 +85,7 @@ func (s *server) vnfd(c *api.Call) (api.Answer, error) {
 		if len(names) > 1 {
 			return api.Answer{}, &api.Refusal{Kind: sol013.ErrNotAcceptable, Detail: "the VNFD has more files than one: accept " + zipType}
 		}
-		return whole(files, names[0], textType)
+		return whole(c, files, names[0], textType)
 	}
 	if files.Has(vnfpkg.MetaFile) {
 		names = append([]string{vnfpkg.MetaFile}, names...)
@@ -93,7 +113,7 @@ func (s *server) manifest(c *api.Call) (api.Answer, error) {
 	if files.Manifest == "" {
 		return api.Answer{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "the package has no manifest"}
 	}
-	return whole(files, files.Manifest, textType)
+	return whole(c, files, files.Manifest, textType)
 }
 
 // artifacts answers with all artifacts of the package in one archive.
@@ -140,7 +160,7 @@ func (s *server) artifact(c *api.Call) (api.Answer, error) {
 	}
 	if size <= maxWhole {
 		content.Close()
-		return whole(files, path, kind)
+		return whole(c, files, path, kind)
 	}
 	return api.Answer{
 		Header: http.Header{"Content-Type": {kind}, "Content-Length": {strconv.FormatInt(size, 10)}},
@@ -154,12 +174,12 @@ func (s *server) artifact(c *api.Call) (api.Answer, error) {
 }
 
 // whole answers with a file that fits into memory.
-func whole(files *vnfpkg.CSAR, name, kind string) (api.Answer, error) {
+func whole(c *api.Call, files *vnfpkg.CSAR, name, kind string) (api.Answer, error) {
 	text, err := files.Read(name)
 	if err != nil {
 		return api.Answer{}, unreadable(err)
 	}
-	return api.Answer{Header: http.Header{"Content-Type": {kind}}, Serve: seekable(bytes.NewReader(text))}, nil
+	return seekable(c, http.Header{"Content-Type": {kind}}, bytes.NewReader(text))
 }
 
 // archive answers with files of the package, packed anew while they are sent.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -59,10 +60,6 @@ func Door(c Catalog) api.Door {
 			Method: "POST", Path: "/vnf_packages/{id}/package_content/upload_from_uri", Timeout: quick, Body: optional,
 			Handle: notImplemented("the server fetches no packages; upload the content with PUT .../package_content"),
 		},
-		{
-			Method: "POST", Path: "/subscriptions", Timeout: quick, Body: optional,
-			Handle: notImplemented("there are no notifications about packages; read them with GET .../vnf_packages"),
-		},
 	}
 	for _, path := range []string{"/vnf_packages/{id}", "/onboarded_vnf_packages/{vnfd}"} {
 		operations = append(operations,
@@ -73,6 +70,13 @@ func Door(c Catalog) api.Door {
 			api.Operation{Method: "GET", Path: path + "/artifacts", Timeout: long, Handle: s.artifacts},
 			api.Operation{Method: "GET", Path: path + "/artifacts/{path...}", Timeout: long, Handle: s.artifact},
 		)
+	}
+	for _, path := range []string{"POST /subscriptions", "GET /subscriptions", "GET /subscriptions/{id}", "DELETE /subscriptions/{id}"} {
+		method, path, _ := strings.Cut(path, " ")
+		operations = append(operations, api.Operation{
+			Method: method, Path: path, Timeout: quick, Body: optional,
+			Handle: notImplemented("there are no notifications about packages; read them with GET .../vnf_packages"),
+		})
 	}
 	return sol013.Door(sol013.API{Name: "vnfpkgm", Majors: []sol013.Major{
 		{Path: prefix + "/v2", Versions: []string{"2.0.0", "2.1.0"}},

@@ -3,12 +3,9 @@ package vnfpkgm_test
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,40 +13,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/doors"
 )
-
-type callers struct{}
-
-func (callers) Authenticate(_ context.Context, token string) (policy.Principal, error) {
-	p, known := map[string]policy.Principal{
-		"alice": {Name: "alice", Project: "core", Roles: []string{"member"}},
-		"bob":   {Name: "bob", Project: "ran", Roles: []string{"member"}},
-	}[token]
-	if !known {
-		return p, policy.ErrUnauthenticated
-	}
-	return p, nil
-}
-
-// uncounted is never asked.
-type uncounted interface{ api.Vitals }
-
-type nothing struct{ uncounted }
 
 // canary stands in a manifest, and in no error and no log.
 const canary = "canary-77f0"
 
 // client speaks with a door on a store of its own.
 type client struct {
+	*doors.Client
+
 	t   *testing.T
-	url string
 	log *bytes.Buffer
 }
 
@@ -67,50 +47,26 @@ func serve(t *testing.T) *client {
 	log := slog.New(slog.NewTextHandler(c.log, nil))
 	terms := catalog.DefaultTerms()
 	terms.MaxSize = 1 << 20
-	doors := []api.Door{vnfpkgm.Door(catalog.New(catalog.Options{Store: store, Guard: &audit.Guard{Policy: policies, Sink: store, Now: time.Now}, Log: log, Terms: terms}))}
-	s := httptest.NewServer(api.New(api.Options{Doors: doors, Authenticator: callers{}, Vitals: nothing{}, Log: log}))
-	c.url = s.URL
+	packages := catalog.New(catalog.Options{Store: store, Guard: &audit.Guard{Policy: policies, Sink: store, Now: time.Now}, Log: log, Terms: terms})
 	t.Cleanup(func() {
-		s.Close()
 		_ = store.Close()
 		if strings.Contains(c.log.String(), canary) {
 			t.Errorf("the log repeats a manifest:\n%s", c.log)
 		}
 	})
+	c.Client = doors.Serve(t, log, vnfpkgm.Door(packages))
+	c.Version = "2.1.0"
 	return c
 }
 
-// ask sends a request as alice, with Version 2.1.0; headers alternate names and values.
+// ask is Ask, and fails where an error repeats a manifest.
 func (c *client) ask(method, path, body string, headers ...string) (*http.Response, string) {
 	c.t.Helper()
-	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url+"/vnfpkgm"+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer alice")
-	r.Header.Set("Version", "2.1.0")
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for i := 1; i < len(headers); i += 2 {
-		r.Header.Set(headers[i-1], headers[i])
-		if headers[i] == "" {
-			r.Header.Del(headers[i-1])
-		}
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if answer.StatusCode >= 400 && strings.Contains(string(text), canary) {
+	answer, text := c.Ask(method, "/vnfpkgm"+path, body, headers...)
+	if answer.StatusCode >= 400 && strings.Contains(text, canary) {
 		c.t.Errorf("%s %s: the error repeats a manifest: %s", method, path, text)
 	}
-	return answer, string(text)
+	return answer, text
 }
 
 // want is ask, for a status and a text in the body.
@@ -170,7 +126,7 @@ func TestPackageByTheStandard(t *testing.T) {
 		for _, part := range []string{
 			`"operationalState":"ENABLED"`, `"usageState":"NOT_IN_USE"`, `"vnfdId":"vnfd-1"`, `"vnfProvider":"Acme"`, `"vnfProductName":"web"`,
 			`"userDefinedData":{"n":{"a":1},"stage":"test"}`, `"artifactPath":"Files/kubernetes/secret.yaml"`, `"vnfmInfo":"vimbroker"`,
-			`"href":"` + c.url + `/vnfpkgm` + self + `/vnfd"`,
+			`"href":"` + c.URL + `/vnfpkgm` + self + `/vnfd"`,
 		} {
 			if !strings.Contains(shown, part) {
 				t.Errorf("%s shows no %s: %s", path, part, shown)
@@ -256,7 +212,7 @@ func TestLists(t *testing.T) {
 		"?filter=(eq,vnfdId,vnfd-1);(cont,vnfProductName,we)":        {true, false},
 		"?filter=(neq,operationalState,ENABLED)":                     {false, true},
 		"?all_fields&filter=(eq,userDefinedData/a,b)":                {false, true},
-		"?filter=(eq,_links/self/href," + c.url + "/vnfpkgm/v2/nil)": {false, false},
+		"?filter=(eq,_links/self/href," + c.URL + "/vnfpkgm/v2/nil)": {false, false},
 	} {
 		text := c.want(200, "[", "GET", "/v2/vnf_packages"+query, "")
 		if got := [2]bool{strings.Contains(text, first), strings.Contains(text, empty)}; got != want {
