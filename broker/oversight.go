@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/policy"
@@ -27,19 +28,8 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 	if behind > audit.SequencedWithin {
 		b.log.ErrorContext(ctx, "audit entries wait for their place in the log: until they have it, no proof covers them", "behind", behind)
 	}
-	unsigned, err := b.AuditUnsigned(ctx)
-	if err != nil {
+	if err := b.watchSigned(ctx); err != nil {
 		return err
-	}
-	if unsigned > signedLate*b.terms.CheckpointEvery {
-		b.log.ErrorContext(ctx, "the audit log is not signed: no checkpoint covers its newest entries", "since", unsigned)
-	}
-	unanchored, err := b.AuditUnanchored(ctx)
-	if err != nil {
-		return err
-	}
-	if unanchored > signedLate*b.terms.CheckpointEvery {
-		b.log.ErrorContext(ctx, "an anchor of the audit log does not get its checkpoints", "since", unanchored)
 	}
 	sinks, err := b.courier.Statuses(ctx)
 	if err != nil {
@@ -52,6 +42,36 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 	}
 	_, err = b.unguarded(ctx)
 	return err
+}
+
+// watchSigned raises an alarm where entries have waited for long for a checkpoint, or for one that every
+// anchor has, and still do when both were tried: the server may have been down, or the clock have jumped.
+func (b *Broker) watchSigned(ctx context.Context) error {
+	unsigned, unanchored, err := b.auditWaits(ctx)
+	late := signedLate * b.terms.CheckpointEvery
+	if err != nil || max(unsigned, unanchored) <= late {
+		return err
+	}
+	fault := b.SignAudit(ctx)
+	if unsigned, unanchored, err = b.auditWaits(ctx); err != nil {
+		return err
+	}
+	if unsigned > late {
+		b.log.ErrorContext(ctx, "the audit log is not signed: no checkpoint covers its newest entries", "since", unsigned, "error", fault)
+	}
+	if unanchored > late {
+		b.log.ErrorContext(ctx, "an anchor of the audit log does not get its checkpoints", "since", unanchored, "error", fault)
+	}
+	return nil
+}
+
+// auditWaits are [Broker.AuditUnsigned] and [Broker.AuditUnanchored].
+func (b *Broker) auditWaits(ctx context.Context) (unsigned, unanchored time.Duration, err error) {
+	if unsigned, err = b.AuditUnsigned(ctx); err != nil {
+		return 0, 0, err
+	}
+	unanchored, err = b.AuditUnanchored(ctx)
+	return unsigned, unanchored, err
 }
 
 // signedLate is after how many intervals without a checkpoint an alarm is raised.

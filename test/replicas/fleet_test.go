@@ -66,9 +66,23 @@ func shared(t testing.TB) *real.PostgresServer {
 	return real.Postgres(t)
 }
 
+// footing is what a fleet stands on besides its database.
+type footing struct {
+	program string
+	// keyStores are the lines of that key; none is one directory for all.
+	keyStores string
+	// settings are further lines of the configuration.
+	settings string
+}
+
 // newFleet starts three replicas on a new database of db, with the cluster
 // registered as "edge" and "core".
 func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
+	t.Helper()
+	return newFleetOn(t, db, footing{program: present})
+}
+
+func newFleetOn(t testing.TB, db *real.PostgresServer, on footing) *fleet {
 	t.Helper()
 	f := &fleet{t: t, kube: fakekube.New(t, fakekube.Options{}), dsn: db.DSN(t), keys: filepath.Join(t.TempDir(), "keys")}
 	token, digest := policy.NewToken()
@@ -79,8 +93,11 @@ func newFleet(t testing.TB, db *real.PostgresServer) *fleet {
 		t.Fatal("the connection string is no URL")
 	}
 	f.cut = real.NewCut(t, u.Host)
+	if on.keyStores == "" {
+		on.keyStores = "  - keydir: {dir: " + f.keys + "}\n"
+	}
 	for i := range 3 {
-		r := &replica{fleet: f, dir: t.TempDir(), program: present, begin: (*exec.Cmd).Start}
+		r := &replica{fleet: f, dir: t.TempDir(), program: on.program, begin: (*exec.Cmd).Start}
 		f.replicas = append(f.replicas, r)
 		dsn := *u
 		if i == 0 {
@@ -94,11 +111,11 @@ dataDir: %s
 tokensFile: %s
 egress: {allowLoopback: true}
 database: {postgres: {dsnFile: %s}}
-keyStores: [keydir: {dir: %s}]
 checkInterval: 10s
 quota: {perPrincipal: 0, perVIM: 0, perProject: 0}
 shutdownGrace: 10s
-`, listen, r.dir, tokens, filepath.Join(r.dir, "dsn"), f.keys))
+keyStores:
+%s%s`, listen, r.dir, tokens, filepath.Join(r.dir, "dsn"), on.keyStores, on.settings))
 		if r.Client, err = client.New(client.Options{Addr: "http://" + listen, Token: secret.NewText(token)}); err != nil {
 			t.Fatal(err)
 		}
@@ -141,12 +158,16 @@ func (f *fleet) write(name, text string) {
 // start starts the replica's next process, and returns when it is ready.
 func (r *replica) start() {
 	r.fleet.t.Helper()
-	b, err := story.ServeBy(r.begin, r.program, r.dir, []string{"HOME=" + r.dir}, "--config", r.config())
+	env := []string{"HOME=" + r.dir, "VIMBROKER_FAILPOINT=" + r.armFile()}
+	b, err := story.ServeBy(r.begin, r.program, r.dir, env, "--config", r.config())
 	if err != nil {
 		r.fleet.t.Fatal(err)
 	}
 	r.broker = b
 }
+
+// armFile is what a program with failpoints reads the one to die at from.
+func (r *replica) armFile() string { return filepath.Join(r.dir, "failpoint") }
 
 func (r *replica) config() string { return filepath.Join(r.dir, "config.yaml") }
 
