@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -132,8 +131,9 @@ type Broker struct {
 	log         *slog.Logger
 	now         func() time.Time
 
-	counters  counters
-	readiness singleflight.Group
+	counters   counters
+	storeProbe *probe
+	keyProbes  []*probe // one for each of keys
 	// takingBack holds the ids of leases that a call to their VIM is under way for.
 	takingBack sync.Map
 
@@ -182,6 +182,7 @@ func New(o Options) (*Broker, error) {
 	if err := errors.Join(o.check(), b.addDrivers(o.Drivers)); err != nil {
 		return nil, fmt.Errorf("making a broker: %w", err)
 	}
+	b.addProbes()
 	return b, nil
 }
 
@@ -246,33 +247,6 @@ func (t Terms) check() error {
 	return errors.Join(faults...)
 }
 
-// Ready reports whether the store and the key stores can be used now. It is
-// [ErrUnavailable] if not, with the part at fault; and with the reason, where that
-// part's error has one that anyone may read: a method Reason() string. Whoever asks while it is
-// being found out gets the same answer: anybody may ask, and to find out costs a write.
-func (b *Broker) Ready(ctx context.Context) error {
-	found := b.readiness.DoChan("", func() (any, error) { return nil, b.serviceable(context.WithoutCancel(ctx)) })
-	select {
-	case f := <-found:
-		return f.Err
-	case <-ctx.Done():
-		return &Error{Kind: ErrUnavailable, Detail: "the store and the key stores have not answered", Cause: ctx.Err()}
-	}
-}
-
-// serviceable asks the store and the key stores, which bound their calls.
-func (b *Broker) serviceable(ctx context.Context) error {
-	if err := b.store.Check(ctx); err != nil {
-		return &Error{Kind: ErrUnavailable, Detail: "the store cannot be used", Cause: err}
-	}
-	for _, keys := range b.keys {
-		if err := keys.Check(ctx); err != nil {
-			return &Error{Kind: ErrUnavailable, Detail: "the key store " + keys.Name() + " cannot be used" + reason(err), Cause: err}
-		}
-	}
-	return nil
-}
-
 // reason is what a key store's error lets anyone read, after a colon; empty where it has
 // nothing.
 func reason(err error) string {
@@ -332,8 +306,12 @@ func (b *Broker) enterToo(ctx context.Context, p policy.Principal, action policy
 	return nil
 }
 
-// Unrecorded is the ErrUnavailable of an act that cannot be recorded.
+// Unrecorded is the ErrUnavailable of an act that cannot be recorded. It says so where only space
+// is missing.
 func Unrecorded(err error) error {
+	if full, ok := errors.AsType[*Error](err); ok && errors.Is(full, ErrNoSpace) {
+		return full
+	}
 	return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
 }
 

@@ -113,6 +113,7 @@ func (b *badBench) wantTheOthers(t *testing.T) {
 	if _, err := b.SameSystem(ctx, alice, b.good); err != nil {
 		t.Errorf("SameSystem() = %v", err)
 	}
+	b.Probe(ctx)
 	if v := b.Vitals(ctx); v.Counted == nil || !v.KeyStores["keydir"] {
 		t.Errorf("Vitals() = %+v, want what the store counts, and a usable key store", v)
 	}

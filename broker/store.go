@@ -30,7 +30,8 @@ type Store interface {
 	notary.Store
 	delivery.Store
 	Pruner
-	// Check reports whether the store can be written now.
+	// Check reports whether the store can be written now. It is an ErrUnavailable, with
+	// ErrNoSpace as its cause where only space is missing.
 	Check(ctx context.Context) error
 	// Load says how busy the store is.
 	Load(ctx context.Context, now time.Time) (Load, error)

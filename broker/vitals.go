@@ -2,14 +2,13 @@ package broker
 
 import (
 	"context"
-	"log/slog"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -19,8 +18,11 @@ type Vitals struct {
 	// Counted says what the store contains; nil if it could not be asked.
 	Counted *Counted
 	// KeyStores says of each key store, by name, whether it could be used when it was last
-	// checked, at most half a minute ago.
+	// looked at, seconds ago. One that was not looked at yet is missing.
 	KeyStores map[string]bool
+	// Parts says of each part of the broker whether it can be used, as [Broker.Ready] does; empty
+	// before all were looked at.
+	Parts map[Part]bool
 	// Types are those of VIMs that there can be.
 	Types []VIMType
 
@@ -112,40 +114,6 @@ type counters struct {
 	passes map[string]PassRecord
 	expiry Lag
 	death  Lag
-
-	checking sync.Mutex
-	checks   map[string]keyStoreCheck // by the key store's name
-}
-
-// keyStoreCheck is what the last check of a key store found.
-type keyStoreCheck struct {
-	at     time.Time
-	usable bool
-}
-
-// checkedFor is how long a check of a key store holds: some key stores write to be checked,
-// and anybody may read the metrics.
-const checkedFor = 30 * time.Second
-
-// usable reports whether a key store can be used, and checks it if that was long ago.
-func (c *counters) usable(ctx context.Context, keys secret.KeyStore, now time.Time, log *slog.Logger) bool {
-	c.checking.Lock()
-	last := c.checks[keys.Name()]
-	c.checking.Unlock()
-	if age := now.Sub(last.at); !last.at.IsZero() && age >= 0 && age < checkedFor {
-		return last.usable
-	}
-	err := keys.Check(ctx)
-	if err != nil {
-		log.WarnContext(ctx, "a key store cannot be used", "keyStore", keys.Name(), "error", err)
-	}
-	c.checking.Lock()
-	defer c.checking.Unlock()
-	if c.checks == nil {
-		c.checks = map[string]keyStoreCheck{}
-	}
-	c.checks[keys.Name()] = keyStoreCheck{now, err == nil}
-	return err == nil
 }
 
 // watched returns the pass, which notes how it fares.
@@ -181,24 +149,20 @@ func (c *counters) died(l Lease) {
 	c.death.Add(l.ConfirmedDeadAt.Sub(l.RevokedAt))
 }
 
-// Vitals returns what an operator watches. It asks the store, and now and then the key
-// stores, side by side, and no VIM.
+// Vitals returns what an operator watches. It asks the store, and no key store and no VIM.
 func (b *Broker) Vitals(ctx context.Context) Vitals {
-	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: make(map[string]bool, len(b.keys)), Results: b.counters.tally.Results()}
+	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: map[string]bool{}, Parts: map[Part]bool{}, Results: b.counters.tally.Results()}
 	for _, t := range b.types {
 		v.Types = append(v.Types, t.Name)
 	}
-	var (
-		mu   sync.Mutex
-		asks sync.WaitGroup
-	)
-	for _, keys := range b.keys {
-		asks.Go(func() {
-			usable := b.counters.usable(ctx, keys, b.now(), b.log)
-			mu.Lock()
-			defer mu.Unlock()
-			v.KeyStores[keys.Name()] = usable
-		})
+	parts, _ := b.Ready() // the parts say why
+	for _, p := range parts {
+		v.Parts[p.Part] = p.Fault == ""
+	}
+	for _, p := range b.keyProbes {
+		if err := p.known(); !errors.Is(err, errNotLooked) {
+			v.KeyStores[p.name] = err == nil
+		}
 	}
 	counted, err := b.counted(ctx)
 	if err != nil {
@@ -206,7 +170,6 @@ func (b *Broker) Vitals(ctx context.Context) Vitals {
 	} else {
 		v.Counted = &counted
 	}
-	asks.Wait()
 	c := &b.counters
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,12 +2,10 @@ package broker_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 // An operator sees how passes fare, how late leases end, and how actions end.
@@ -75,86 +73,5 @@ func wantLag(t *testing.T, what string, l broker.Lag, d time.Duration) {
 		if l.Buckets[i] != 0 != (d <= bound) {
 			t.Errorf("%s: %d are at most %v", what, l.Buckets[i], bound)
 		}
-	}
-}
-
-// checkedKeys counts how often it is checked, and cannot be used while down.
-type checkedKeys struct {
-	secret.KeyStore
-	checks int
-	down   bool
-}
-
-func (k *checkedKeys) Check(context.Context) error {
-	k.checks++
-	if k.down {
-		return secret.ErrUnavailable
-	}
-	return nil
-}
-
-// Some key stores write to be checked, and anybody may read the metrics.
-func TestVitalsCheckKeyStoresNowAndThen(t *testing.T) {
-	b := newBench(t, benchOptions{})
-	keys := &checkedKeys{KeyStore: b.keys}
-	options := b.options
-	options.Keys = []secret.KeyStore{keys}
-	b.Broker = mustNew(t, options)
-	want := func(when string, usable bool, checks int) {
-		t.Helper()
-		if up := b.Vitals(t.Context()).KeyStores["keydir"]; up != usable || keys.checks != checks {
-			t.Errorf("%s the key store can be used: %t, after %d checks; want %t after %d", when, up, keys.checks, usable, checks)
-		}
-	}
-	want("at first", true, 1)
-	keys.down = true
-	b.clock.Add(29 * time.Second)
-	want("soon after", true, 1)
-	b.clock.Add(time.Second)
-	want("half a minute later", false, 2)
-	keys.down = false
-	b.clock.Add(-time.Minute) // the clock was set back
-	want("before the last check", true, 3)
-}
-
-// slowStore says when it is checked, and answers when it is told to.
-type slowStore struct {
-	broker.Store
-	asked, answer chan struct{}
-}
-
-func (s slowStore) Check(context.Context) error {
-	s.asked <- struct{}{}
-	<-s.answer
-	return nil
-}
-
-// Anybody may ask whether the server is ready: many who ask at once cost what one does.
-func TestManyWhoAskWhetherItIsReady(t *testing.T) {
-	b := newBench(t, benchOptions{})
-	store := slowStore{b.options.Store, make(chan struct{}, 100), make(chan struct{})}
-	options := b.options
-	options.Store = store
-	b.Broker = mustNew(t, options)
-	first := make(chan error)
-	gone, leave := context.WithCancel(t.Context())
-	go func() { first <- b.Ready(gone) }()
-	<-store.asked
-	leave() // the first goes, and who asks next still gets its answer
-	if err := <-first; !errors.Is(err, broker.ErrUnavailable) {
-		t.Errorf("Ready, for who does not wait = %v", err)
-	}
-	for range 20 {
-		if err := b.Ready(gone); !errors.Is(err, broker.ErrUnavailable) {
-			t.Errorf("Ready = %v", err)
-		}
-	}
-	if n := len(store.asked); n > 0 {
-		t.Errorf("the store was asked %d times more", n)
-	}
-	go func() { first <- b.Ready(t.Context()) }()
-	close(store.answer)
-	if err := <-first; err != nil {
-		t.Errorf("Ready = %v", err)
 	}
 }

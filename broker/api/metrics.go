@@ -77,6 +77,7 @@ type vitals struct {
 	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
 	actions, lastSuccess, passFailures, expiryLag, deathLag                       *prometheus.Desc
 	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
+	parts                                                                         *prometheus.Desc
 }
 
 func newVitals(b Vitals) *vitals {
@@ -103,7 +104,8 @@ func newVitals(b Vitals) *vitals {
 		jobsLate:       desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first."),
 		connections:    desc("database_connections_in_use", "Connections to the database that this process uses now."),
 		maxConnections: desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store."),
-		keyStores:      desc("key_store_up", "1 if the key store can be used.", "key_store"),
+		keyStores:      desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store"),
+		parts:          desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the database takes writes), issuing (every key store opens).", "part"),
 		alarms:         desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
 		orphans:        desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
 		ghosts:         desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
@@ -124,7 +126,7 @@ func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 		c.jobsDue, c.jobsFailing, c.jobsLate, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
 		c.actions, c.lastSuccess, c.passFailures, c.expiryLag, c.deathLag,
-		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate,
+		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate, c.parts,
 	} {
 		ch <- d
 	}
@@ -160,6 +162,9 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 	for name, up := range v.KeyStores {
 		gauge(c.keyStores, oneIf(up), name)
+	}
+	for name, up := range v.Parts {
+		gauge(c.parts, oneIf(up), string(name))
 	}
 	ch <- histogram(c.expiryLag, v.ExpiryLag)
 	ch <- histogram(c.deathLag, v.DeathLag)

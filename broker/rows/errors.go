@@ -41,6 +41,14 @@ func Unavailable(cause error) error {
 	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: cause}
 }
 
+// NoSpace says that the disk of the database is full, and what is done nevertheless.
+func NoSpace(done string, cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: broker.ErrNoSpace.Error() + ": " + done,
+		Remedy: "have the broker's operator make space there", Cause: errors.Join(broker.ErrNoSpace, cause),
+	}
+}
+
 // Closed says that the store was closed.
 func Closed() error {
 	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store is closed"}

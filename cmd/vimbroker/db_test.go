@@ -11,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -74,16 +75,19 @@ func TestTrialBecomesProduction(t *testing.T) {
 	must("audit", "verify")
 
 	server.Crash()
-	if code, body := i.get(t, "/readyz"); code != http.StatusServiceUnavailable || strings.Contains(body, real.PostgresRolePassword) {
+	var code int
+	var body string
+	if !real.Poll(t, process.Patience, func() bool {
+		code, body = i.get(t, "/readyz")
+		return code == http.StatusServiceUnavailable
+	}) || strings.Contains(body, real.PostgresRolePassword) {
 		t.Errorf("/readyz without the database = %d, %s", code, body)
 	}
 	if code, _, _ := i.run(t, "vim", "list"); code != console.ExitFailed {
 		t.Errorf("vim list without the database = %d, want %d", code, console.ExitFailed)
 	}
 	server.Start(t)
-	if code, body := i.get(t, "/readyz"); code != http.StatusOK {
-		t.Errorf("/readyz with the database again = %d, %s", code, body)
-	}
+	i.awaitAllParts(t)
 	must("lease", "list")
 	i.stop()
 	if strings.Contains(i.log.String(), real.PostgresRolePassword) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -27,30 +30,62 @@ func vaultSettings(t *testing.T, v *fakevault.Server) string {
 // key of its own.
 const unsigned = "audit: {checkpointInterval: 24h}\n"
 
+// awaitAllParts waits until the server says that every part of it can be used.
+func (i *configured) awaitAllParts(t *testing.T) {
+	t.Helper()
+	var status int
+	var body string
+	if !real.Poll(t, process.Patience, func() bool {
+		status, body = i.get(t, "/readyz")
+		return status == http.StatusOK && !strings.Contains(body, `"parts"`)
+	}) {
+		t.Fatalf("GET /readyz = %d %s, want that every part can be used", status, body)
+	}
+}
+
+// registered registers the cluster as edge, and returns its id.
+func (i *configured) registered(t *testing.T, kubeconfig string) string {
+	t.Helper()
+	code, stdout, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge", "-o", "json")
+	var edge struct{ ID string }
+	if err := json.Unmarshal([]byte(stdout), &edge); code != 0 || err != nil || edge.ID == "" {
+		t.Fatalf("vim register: %s, %v", stderr, err)
+	}
+	return edge.ID
+}
+
+// keysOf counts the names that have the id of a VIM in them. The others are the audit log's.
+func keysOf(id string, names []string) (n int) {
+	for _, name := range names {
+		if strings.Contains(name, id) {
+			n++
+		}
+	}
+	return n
+}
+
 func TestVaultIsTheKeyStore(t *testing.T) {
 	v := fakevault.New(t, nil)
 	v.Seal()
 	i := serveConfig(t, unsigned+"keyStores:\n"+vaultSettings(t, v))
 
-	// It runs, is not ready, says why, and recovers without a restart.
-	if status, body := i.get(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "the key store vault cannot be used: Vault is sealed") {
+	// It runs, is ready for what needs no key, says what does not go, and recovers without a restart.
+	if status, body := i.get(t, "/readyz"); status != http.StatusOK || !strings.Contains(body, `"detail":"the key store vault cannot be used: Vault is sealed"`) {
 		t.Errorf("GET /readyz with a sealed Vault = %d %s", status, body)
 	}
-	if log := i.log.String(); strings.Contains(log, `"msg":"ready"`) || !strings.Contains(log, "Vault is sealed") {
+	if _, body := i.get(t, "/metrics"); !strings.Contains(body, `vimbroker_part_up{part="issuing"} 0`) || !strings.Contains(body, `vimbroker_part_up{part="recording"} 1`) {
+		t.Errorf("GET /metrics with a sealed Vault lacks which part is down")
+	}
+	if log := i.log.String(); !strings.Contains(log, "Vault is sealed") {
 		t.Errorf("the log of a server whose Vault is sealed says %s", log)
 	}
 	v.Unseal()
-	i.await(t, `"msg":"ready"`)
-	if status, body := i.get(t, "/readyz"); status != http.StatusOK {
-		t.Errorf("GET /readyz once Vault is unsealed = %d %s", status, body)
-	}
+	i.awaitAllParts(t)
 	kube := fakekube.New(t, fakekube.Options{})
 	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
-	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
-		t.Fatalf("vim register: %s", stderr)
-	}
-	if names := v.Names(); len(names) != 1 {
-		t.Errorf("Vault holds %q, want one key", names)
+	id := i.registered(t, kubeconfig)
+	if n := keysOf(id, v.Names()); n != 1 {
+		t.Errorf("Vault holds %d keys of the VIM, want one", n)
 	}
 	if left, err := os.ReadDir(filepath.Join(i.data, "keys")); err == nil {
 		t.Errorf("there is a key directory, holding %v", left)
@@ -86,21 +121,20 @@ func TestKeysMoveThroughBarbican(t *testing.T) {
 	b, v := fakebarbican.New(t, nil), fakevault.New(t, nil)
 	b.Fail(fake.Fault{Kind: fake.Refuse, Status: 503, Times: -1})
 	i := serveConfig(t, unsigned+"keyStores:\n"+barbicanSettings(t, b))
-	if status, body := i.get(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "the key store barbican cannot be used") {
+	if status, body := i.get(t, "/readyz"); status != http.StatusOK || !strings.Contains(body, "the key store barbican cannot be used") {
 		t.Errorf("GET /readyz without Keystone = %d %s", status, body)
 	}
 	b.Heal()
-	i.await(t, `"msg":"ready"`)
-	if status, body := i.get(t, "/readyz"); status != http.StatusOK {
-		t.Errorf("GET /readyz with Keystone back = %d %s", status, body)
-	}
-	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
-		t.Fatalf("vim register: %s", stderr)
-	}
+	i.awaitAllParts(t)
+	id := i.registered(t, kubeconfig)
 	held := func(inBarbican, inVault int) {
 		t.Helper()
-		if left := b.Secrets(); len(left) != inBarbican || len(v.Names()) != inVault {
-			t.Errorf("Barbican holds %d keys and Vault %d, want %d and %d", len(left), len(v.Names()), inBarbican, inVault)
+		var names []string
+		for _, s := range b.Secrets() {
+			names = append(names, s.Name)
+		}
+		if there, here := keysOf(id, names), keysOf(id, v.Names()); there != inBarbican || here != inVault {
+			t.Errorf("Barbican holds %d keys of the VIM and Vault %d, want %d and %d", there, here, inBarbican, inVault)
 		}
 	}
 	migrate := func(to, settings string) {

@@ -29,6 +29,7 @@ const (
 	limitExceeded        = "54"
 	undefinedTable       = "42P01"
 	insufficientRight    = "42501"
+	diskFull             = "53100"
 )
 
 // unique names the rules of uniqueness as the schema does.
@@ -105,6 +106,8 @@ func translateAnswer(a *answer) error {
 			Kind: broker.ErrUnsupported, Detail: "the database lacks a table of this version's schema",
 			Remedy: remedyMigrate, Next: broker.NextMigrate, Cause: a,
 		}
+	case a.code == diskFull:
+		return rows.NoSpace("nothing can be recorded, so nothing is done", a)
 	case a.code == insufficientRight:
 		return rows.Unavailable(a)
 	}

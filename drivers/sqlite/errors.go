@@ -58,7 +58,9 @@ func translate(err error) error {
 			Kind: broker.ErrUnavailable, Detail: "the file is no database, or it is damaged",
 			Remedy: "restore a backup of it, as the runbook says", Cause: err,
 		}
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
+	case sqlite3.SQLITE_FULL:
+		return rows.NoSpace("nothing can be recorded, so nothing is done", err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
 		return rows.Unavailable(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"modernc.org/sqlite"
@@ -151,9 +151,4 @@ func outOfSpace(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
 }
 
-func noSpace() error {
-	return &broker.Error{
-		Kind: broker.ErrUnavailable, Detail: "the disk of the database is full: leases can be revoked and shown, and nothing else",
-		Remedy: "have the broker's operator make space there",
-	}
-}
+func noSpace() error { return rows.NoSpace("leases can be revoked and shown, and nothing else", nil) }

@@ -40,7 +40,6 @@ func TestFullDisk(t *testing.T) {
 	s.fillDisk()
 	before := len(s.kube.fake.Tokens())
 	calls := map[string]func() error{
-		"Ready": func() error { return s.Ready(t.Context()) },
 		"RegisterVIM": func() error {
 			_, err := s.RegisterVIM(t.Context(), s.kube.registration(t, "other"), "")
 			return err
@@ -69,6 +68,14 @@ func TestFullDisk(t *testing.T) {
 	if !s.kube.works(t, s.tokens[s.issued[0]][0]) {
 		t.Error("the lease was ended by a revocation that was refused")
 	}
+
+	// It finds out by itself that it can do nothing.
+	eventually(t, "the server is not ready", func() error {
+		if s.Ready(t.Context()) == nil {
+			return errors.New("it says that it is")
+		}
+		return nil
+	})
 
 	s.emptyDisk()
 	s.wantReadyAgain()

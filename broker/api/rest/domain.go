@@ -66,8 +66,9 @@ type Overseer interface {
 	RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error)
 	RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
-	// Ready returns nil once requests can be served; a [broker.Error]'s Detail says which part is missing.
-	Ready(ctx context.Context) error
+	// Ready says how the parts of the broker are. It is an error while no request can be served.
+	// It asks nobody.
+	Ready() ([]broker.PartStatus, error)
 }
 
 // Clusters follows the clusters of Cluster API; [onboard.Onboarding] says what each method

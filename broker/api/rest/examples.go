@@ -96,7 +96,7 @@ var examples = map[string]example{
 		out: `{"allowed": false, "policies": ["site.short-leases"], "errors": []}`,
 	},
 	"alive": {out: `{"status": "ok", "version": "v1.0.0"}`},
-	"ready": {out: `{"status": "ready"}`},
+	"ready": {out: `{"status": "ready", "parts": [{"name": "issuing", "usable": false, "detail": "the key store vault cannot be used: Vault is sealed"}]}`},
 }
 
 const (

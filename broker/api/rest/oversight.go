@@ -302,8 +302,15 @@ func (s *server) alive(*call) (answer[v1.Health], error) {
 }
 
 func (s *server) ready(c *call) (answer[v1.Health], error) {
-	if err := s.broker.Ready(c.ctx); err != nil {
+	parts, err := s.broker.Ready()
+	if err != nil {
 		return answer[v1.Health]{}, err
 	}
-	return answer[v1.Health]{body: v1.Health{Status: "ready", Version: s.version}}, nil
+	h := v1.Health{Status: "ready", Version: s.version}
+	for _, p := range parts {
+		if p.Fault != "" || c.query.Has("verbose") {
+			h.Parts = append(h.Parts, v1.Part{Name: string(p.Part), Usable: p.Fault == "", Detail: p.Fault})
+		}
+	}
+	return answer[v1.Health]{body: h}, nil
 }

@@ -223,8 +223,8 @@ var routes = []route{
 	},
 	{
 		method: "GET", path: "/readyz", id: "ready", tag: "probes", endpoint: plain((*server).ready),
-		summary: "Whether the server can serve",
-		timeout: quick, status: []int{http.StatusOK}, lane: api.Free,
+		summary: "Whether the server can serve, and which part of it cannot be used",
+		timeout: quick, query: []parameter{{name: "verbose", doc: "Show all parts"}}, status: []int{http.StatusOK}, lane: api.Free,
 	},
 }
 

@@ -145,8 +145,18 @@ func TestProbesAskForNoCaller(t *testing.T) {
 	if answer, body := b.raw("", "GET", "/healthz", ""); answer.StatusCode != http.StatusOK || !strings.Contains(body, "v0.0.0-test") {
 		t.Errorf("/healthz = %d %s", answer.StatusCode, body)
 	}
+	if answer, body := b.raw("", "GET", "/readyz", ""); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "starting") {
+		t.Errorf("/readyz before anything was looked at = %d %s", answer.StatusCode, body)
+	}
+	b.broker.Probe(t.Context())
 	if err := b.as("alice").Ready(t.Context()); err != nil {
 		t.Errorf("Ready() = %v", err)
+	}
+	if answer, body := b.raw("", "GET", "/readyz", ""); answer.StatusCode != http.StatusOK || strings.Contains(body, "parts") {
+		t.Errorf("/readyz = %d %s, want no part that cannot be used", answer.StatusCode, body)
+	}
+	if _, body := b.raw("", "GET", "/readyz?verbose", ""); strings.Count(body, `"usable":true`) != 3 {
+		t.Errorf("/readyz?verbose = %s, want all parts", body)
 	}
 	if _, err := b.as("root").AuditTree(t.Context(), 0); err != nil { // which makes the tree whole
 		t.Fatal(err)
@@ -165,6 +175,7 @@ func TestProbesAskForNoCaller(t *testing.T) {
 		`vimbroker_actions_total{action="vim:register",outcome="done",reason=""} 1`,
 		`vimbroker_actions_total{action="lease:issue",outcome="done",reason=""} 1`,
 		`vimbroker_key_store_up{key_store="keydir"} 1`,
+		`vimbroker_part_up{part="issuing"} 1`,
 		`vimbroker_vim_credentials_expiring{days="0"} 0`,
 		`vimbroker_jobs_due 0`,
 		`vimbroker_lease_expiry_lag_seconds_count 0`,
@@ -190,8 +201,8 @@ func TestProbesAskForNoCaller(t *testing.T) {
 // unready is a broker whose parts cannot be used.
 type unready struct{ counted }
 
-func (unready) Ready(context.Context) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used", Cause: errors.New("disk sda1 is full")}
+func (unready) Ready() ([]broker.PartStatus, error) {
+	return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used", Cause: errors.New("disk sda1 is full")}
 }
 
 func (unready) Vitals(context.Context) broker.Vitals { return broker.Vitals{} }

@@ -174,4 +174,12 @@ type Decision struct {
 type Health struct {
 	Status  string `json:"status" doc:"ok or ready"`
 	Version string `json:"version,omitempty" doc:"Version of the server"`
+	Parts   []Part `json:"parts,omitempty" doc:"Parts that cannot be used, though the server is ready for what does not need them; with verbose, all"`
+}
+
+// Part is something of the broker that requests need.
+type Part struct {
+	Name   string `json:"name" doc:"database; recording: it takes writes; issuing: every key store opens" enum:"database,recording,issuing"`
+	Usable bool   `json:"usable" doc:"Whether it could be used when it was last looked at, seconds ago"`
+	Detail string `json:"detail,omitempty" doc:"Why it cannot be used"`
 }

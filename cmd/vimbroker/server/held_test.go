@@ -111,6 +111,7 @@ func (w *wired) upload(vnfd, manifest string) (id string) {
 // metrics are the samples of one scrape, by name and labels.
 func (w *wired) metrics() string {
 	w.t.Helper()
+	w.broker.Probe(w.t.Context()) // nothing of the server runs
 	got := httptest.NewRecorder()
 	w.handler.ServeHTTP(got, httptest.NewRequestWithContext(w.t.Context(), "GET", "http://127.0.0.1:8420/metrics", nil))
 	return got.Body.String()

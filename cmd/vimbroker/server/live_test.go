@@ -135,7 +135,7 @@ func TestUsesOfTokensAreNoted(t *testing.T) {
 // of it could be asked.
 func TestNotReadyBeforeItHasSettled(t *testing.T) {
 	s := &starting{} // to ask any further would need a broker
-	if err := s.Ready(t.Context()); !errors.Is(err, broker.ErrUnavailable) {
+	if _, err := s.Ready(); !errors.Is(err, broker.ErrUnavailable) {
 		t.Errorf("ready before it has settled: %v, want %v", err, broker.ErrUnavailable)
 	}
 }

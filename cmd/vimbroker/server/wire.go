@@ -66,14 +66,14 @@ type starting struct {
 }
 
 // Ready implements [rest.Overseer].
-func (s *starting) Ready(ctx context.Context) error {
+func (s *starting) Ready() ([]broker.PartStatus, error) {
 	if s.ending.Load() {
-		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "ending: send new requests to another server"}
+		return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "ending: send new requests to another server"}
 	}
 	if !s.settled.Load() {
-		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
+		return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
 	}
-	return s.Broker.Ready(ctx)
+	return s.Broker.Ready()
 }
 
 // wire opens the stores and puts the server together; it starts nothing. Close it.
@@ -236,12 +236,17 @@ func (s *server) Close() error {
 // readyAgain is how long a server that is not ready waits until it looks again.
 const readyAgain = time.Second
 
-// awaitReady calls ready once the store and the key stores can be used. Until then the
-// log says, once for each reason, why they cannot.
-func (s *server) awaitReady(ctx context.Context, ready func()) {
+// awaitReady calls ready once the server can serve. Until then the log says, once for each
+// reason, why it cannot. It begins when all parts were looked at.
+func (s *server) awaitReady(ctx context.Context, looked <-chan struct{}, ready func()) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-looked:
+	}
 	var said string
 	for {
-		err := s.broker.Ready(ctx)
+		_, err := s.broker.Ready()
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -310,6 +315,11 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		s.broker.KeepTokenUses(ctx)
 		return nil
 	})
+	looked := make(chan struct{})
+	group.Go(func() error {
+		s.broker.KeepProbing(ctx, looked)
+		return nil
+	})
 	for _, k := range s.keys {
 		if k.run != nil {
 			group.Go(func() error {
@@ -325,7 +335,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 			// Others may be at what is unfinished: the settle pass waits until they surely
 			// are not.
 			s.broker.settled.Store(true)
-			s.awaitReady(ctx, ready)
+			s.awaitReady(ctx, looked, ready)
 			return nil
 		}
 		// The store is this process's alone, so what is unfinished and older than
@@ -347,7 +357,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		if ctx.Err() == nil {
 			s.broker.settled.Store(true)
 			group.Go(func() error {
-				s.awaitReady(ctx, ready)
+				s.awaitReady(ctx, looked, ready)
 				return nil
 			})
 		}

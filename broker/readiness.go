@@ -1,0 +1,186 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Part is what requests need of the broker, in one word.
+type Part string
+
+// The parts, in the order in which they are shown.
+const (
+	// PartDatabase: without it nothing is answered.
+	PartDatabase Part = "database"
+	// PartRecording: without space on the database's disk, what cannot be recorded is refused. The
+	// embedded store goes on recording the end of leases and VIMs.
+	PartRecording Part = "recording"
+	// PartIssuing: while a key store cannot be used, no credential in it opens. VIMs and leases
+	// are shown, and revocations are taken, and finished later.
+	PartIssuing Part = "issuing"
+)
+
+// PartStatus is how a part was when it was last looked at.
+type PartStatus struct {
+	Part Part
+	// Fault says why the part cannot be used, in words for anyone; empty: it can.
+	Fault string
+}
+
+const (
+	// lookAtStoreEvery and lookAtKeysEvery are how often the store and the key stores are asked
+	// whether they can be used. Some write for that.
+	lookAtStoreEvery, lookAtKeysEvery = 5 * time.Second, 15 * time.Second
+	// lookAgain is how soon after a fault.
+	lookAgain = 2 * time.Second
+	// lookTime bounds one look.
+	lookTime = 5 * time.Second
+)
+
+// ErrNoSpace is the cause of an ErrUnavailable: the disk of the database is full.
+var ErrNoSpace = errors.New("the disk of the database is full")
+
+// probe looks at one thing that the broker depends on. Safe for concurrent use.
+type probe struct {
+	name  string
+	ask   func(context.Context) error
+	every time.Duration
+	// clock is time.Now, whose readings know how long a process has been running whatever is done
+	// to its clock.
+	clock func() time.Time
+
+	mu    sync.Mutex
+	at    time.Time // of the end of the last look; zero: there was none
+	found error
+}
+
+// look asks, and keeps the answer.
+func (p *probe) look(ctx context.Context, log *slog.Logger) error {
+	asking, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	err := p.ask(asking)
+	if err != nil && ctx.Err() != nil {
+		return err // the process ends
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch was := p.found; {
+	case err != nil && (was == nil || err.Error() != was.Error()):
+		log.WarnContext(ctx, "a part cannot be used", "part", p.name, "error", err)
+	case err == nil && was != nil:
+		log.InfoContext(ctx, "a part can be used again", "part", p.name)
+	}
+	p.at, p.found = p.clock(), err
+	return err
+}
+
+// errNotLooked: a part was not looked at yet.
+var errNotLooked = errors.New("is not known to work yet")
+
+// known is what the last look found. One that is long ago counts for nothing: what was asked has
+// not answered since, or the process was stopped.
+func (p *probe) known() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	age := p.clock().Sub(p.at)
+	switch {
+	case p.at.IsZero():
+		return errNotLooked
+	case age > 3*p.every+lookTime:
+		return fmt.Errorf("has not answered for %v", age.Round(time.Second))
+	}
+	return p.found
+}
+
+// keep looks until ctx ends. It calls first after the first look.
+func (p *probe) keep(ctx context.Context, log *slog.Logger, first func()) {
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		wait := p.every
+		if p.look(ctx, log) != nil {
+			wait = lookAgain
+		}
+		first()
+		next.Reset(wait)
+	}
+}
+
+// addProbes prepares a look at the store and one at each key store.
+func (b *Broker) addProbes() {
+	b.storeProbe = &probe{name: "database", ask: b.store.Check, every: lookAtStoreEvery, clock: time.Now}
+	for _, keys := range b.keys {
+		b.keyProbes = append(b.keyProbes, &probe{name: keys.Name(), ask: keys.Check, every: lookAtKeysEvery, clock: time.Now})
+	}
+}
+
+// probes are all looks, the one at the store first.
+func (b *Broker) probes() []*probe { return append([]*probe{b.storeProbe}, b.keyProbes...) }
+
+// Probe looks once at the store and the key stores, which [Broker.Ready] and [Broker.Vitals] then
+// speak of.
+func (b *Broker) Probe(ctx context.Context) {
+	var looks sync.WaitGroup
+	for _, p := range b.probes() {
+		looks.Go(func() { _ = p.look(ctx, b.log) })
+	}
+	looks.Wait()
+}
+
+// KeepProbing looks at the store and the key stores now and then, until ctx ends: apart from each
+// other, so that one that hangs keeps the look at no other waiting. It closes looked once it has looked at all.
+func (b *Broker) KeepProbing(ctx context.Context, looked chan<- struct{}) {
+	var running, first sync.WaitGroup
+	for _, p := range b.probes() {
+		first.Add(1)
+		running.Go(func() {
+			once := sync.OnceFunc(first.Done)
+			defer once()
+			p.keep(ctx, b.log, once)
+		})
+	}
+	first.Wait()
+	close(looked)
+	running.Wait()
+}
+
+// Ready says how the parts of the broker were when they were last looked at, seconds ago. It asks
+// nobody, so that anyone may ask for it. It is [ErrUnavailable] if the broker can answer nothing:
+// the database cannot be asked, or (then without parts) not every part was looked at yet. What else is at fault costs
+// only what needs it, which is refused with the reason; another replica could do no more.
+func (b *Broker) Ready() ([]PartStatus, error) {
+	for _, p := range b.probes() {
+		if errors.Is(p.known(), errNotLooked) {
+			return nil, &Error{Kind: ErrUnavailable, Detail: "starting: not every part was looked at yet"}
+		}
+	}
+	parts := []PartStatus{{Part: PartDatabase}, {Part: PartRecording}, {Part: PartIssuing, Fault: b.keysFault()}}
+	switch store := b.storeProbe.known(); {
+	case errors.Is(store, ErrNoSpace):
+		parts[1].Fault = ErrNoSpace.Error()
+	case store != nil:
+		parts[0].Fault = "cannot be used"
+		return parts, &Error{Kind: ErrUnavailable, Detail: "the database cannot be used", Cause: store}
+	}
+	return parts, nil
+}
+
+// keysFault is why not every key store can be used, with the reason where its error has one that
+// anyone may read: a method Reason() string.
+func (b *Broker) keysFault() string {
+	for _, p := range b.keyProbes {
+		if err := p.known(); err != nil {
+			return "the key store " + p.name + " cannot be used" + reason(err)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,152 @@
+package broker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// checkedKeys counts how often it is checked, and does what it is told.
+type checkedKeys struct {
+	secret.KeyStore
+	checks atomic.Int64
+	check  func(context.Context) error
+}
+
+func (k *checkedKeys) Check(ctx context.Context) error {
+	k.checks.Add(1)
+	return k.check(ctx)
+}
+
+// checkedStore is checkedKeys for the store.
+type checkedStore struct {
+	broker.Store
+	checks atomic.Int64
+	check  func(context.Context) error
+}
+
+func (s *checkedStore) Check(ctx context.Context) error {
+	s.checks.Add(1)
+	return s.check(ctx)
+}
+
+// sealed is an error of a key store with a reason for anyone.
+type sealed struct{}
+
+func (sealed) Error() string  { return "https://vault.internal: sealed, canary" }
+func (sealed) Reason() string { return "Vault is sealed" }
+
+func well(context.Context) error { return nil }
+
+// probed is a bench whose store and key store answer these when they are checked.
+func probed(t *testing.T, store, keys func(context.Context) error) (*bench, *checkedStore, *checkedKeys) {
+	t.Helper()
+	b := newBench(t, benchOptions{})
+	s, k := &checkedStore{Store: b.options.Store, check: store}, &checkedKeys{KeyStore: b.keys, check: keys}
+	options := b.options
+	options.Store, options.Keys = s, []secret.KeyStore{k}
+	b.Broker = mustNew(t, options)
+	return b, s, k
+}
+
+// What cannot be used costs what needs it: only without the database, or before anything is known,
+// is the broker not ready.
+func TestReadyForWhatGoes(t *testing.T) {
+	full := func(context.Context) error {
+		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "full", Cause: broker.ErrNoSpace}
+	}
+	gone := func(context.Context) error {
+		return &broker.Error{Kind: broker.ErrUnavailable, Cause: errors.New("canary")}
+	}
+	shut := func(context.Context) error { return sealed{} }
+	for name, test := range map[string]struct {
+		store, keys func(context.Context) error
+		ready       bool
+		down        map[broker.Part]string
+	}{
+		"all is well": {well, well, true, nil},
+		"sealed":      {well, shut, true, map[broker.Part]string{broker.PartIssuing: "the key store keydir cannot be used: Vault is sealed"}},
+		"full":        {full, well, true, map[broker.Part]string{broker.PartRecording: "the disk of the database is full"}},
+		"gone":        {gone, well, false, map[broker.Part]string{broker.PartDatabase: "cannot be used"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _, _ := probed(t, test.store, test.keys)
+			if parts, err := b.Ready(); !errors.Is(err, broker.ErrUnavailable) || parts != nil || len(b.Vitals(t.Context()).Parts) > 0 {
+				t.Errorf("Ready before anything was looked at = %v, %v", parts, err)
+			}
+			b.Probe(t.Context())
+			parts, err := b.Ready()
+			if (err == nil) != test.ready || err != nil && (!errors.Is(err, broker.ErrUnavailable) || strings.Contains(err.Error(), "canary")) {
+				t.Errorf("Ready = %v, want ready: %t", err, test.ready)
+			}
+			up := b.Vitals(t.Context()).Parts
+			var names []broker.Part
+			for _, p := range parts {
+				names = append(names, p.Part)
+				if p.Fault != test.down[p.Part] || up[p.Part] != (p.Fault == "") {
+					t.Errorf("%s: %q, up %t, want %q", p.Part, p.Fault, up[p.Part], test.down[p.Part])
+				}
+			}
+			if !slices.Equal(names, []broker.Part{broker.PartDatabase, broker.PartRecording, broker.PartIssuing}) {
+				t.Errorf("the parts are %v", names)
+			}
+		})
+	}
+}
+
+// Anybody may ask whether the server is ready, and for its metrics: that costs no look.
+func TestAskingCostsNoLook(t *testing.T) {
+	b, store, keys := probed(t, well, well)
+	b.Probe(t.Context())
+	for range 100 {
+		if _, err := b.Ready(); err != nil {
+			t.Fatal(err)
+		}
+		if !b.Vitals(t.Context()).KeyStores["keydir"] {
+			t.Fatal("the key store is down")
+		}
+	}
+	if store.checks.Load() != 1 || keys.checks.Load() != 1 {
+		t.Errorf("%d looks at the store and %d at the key store, want one each", store.checks.Load(), keys.checks.Load())
+	}
+}
+
+// A key store that hangs keeps no look at the database waiting.
+func TestLooksAreApart(t *testing.T) {
+	asked := make(chan struct{})
+	b, store, _ := probed(t, well, func(ctx context.Context) error {
+		close(asked)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	looks := make(chan struct{}, 1)
+	store.check = func(context.Context) error {
+		looks <- struct{}{}
+		return nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	looked, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.KeepProbing(ctx, looked)
+	}()
+	<-asked
+	<-looks
+	select {
+	case <-looked:
+		t.Error("all was looked at while the key store hangs")
+	default:
+	}
+	if _, err := b.Ready(); err == nil {
+		t.Error("ready before the key store was looked at")
+	}
+	stop()
+	<-looked
+	<-ended
+}
