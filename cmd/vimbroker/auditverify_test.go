@@ -10,66 +10,99 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
+
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
-// TestAuditVerifyFindsEveryKindOfTampering writes a log, keeps an anchor of it, has
-// somebody with full rights over the database change it while the server is stopped,
-// and verifies.
+// tampered is a store whose database somebody with full rights over it changes.
+type tampered struct {
+	// settings are the lines of the configuration that choose the store.
+	settings string
+	open     func(data string) *sql.DB
+	// unguard removes what keeps the log from being changed, and empty is the root of an empty tree.
+	unguard, empty string
+	// settle is what else has to be changed in any case, so that the log goes on behind the change.
+	settle string
+}
+
 func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
+	findEveryKindOfTampering(t, func(t *testing.T) tampered {
+		t.Helper()
+		return tampered{
+			open: func(data string) *sql.DB { return openSQL(t, "sqlite", "file:"+filepath.Join(data, "vimbroker.db")) },
+			unguard: `DROP TRIGGER audit_never_changes; DROP TRIGGER audit_never_shrinks; DROP TRIGGER audit_tiles_stay;
+				DROP TRIGGER audit_keys_stay; DROP TRIGGER audit_checkpoints_stay; DROP TRIGGER audit_tiles_only_grow;
+				DROP TRIGGER audit_tree_only_grows; DROP TRIGGER audit_tree_stays;`,
+			empty: `x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'`,
+		}
+	})
+}
+
+func TestAuditVerifyFindsEveryKindOfTamperingOnPostgreSQL(t *testing.T) {
+	server := real.Postgres(t)
+	findEveryKindOfTampering(t, func(t *testing.T) tampered {
+		t.Helper()
+		dsn := server.DSN(t)
+		return tampered{
+			settings: "database: {postgres: {dsnFile: " + story.WriteFile(t, "dsn", dsn, 0o600) + ", migrate: true}}\n",
+			// Several statements at once need the simple protocol.
+			open: func(string) *sql.DB { return openSQL(t, "pgx", dsn+"&default_query_exec_mode=simple_protocol") },
+			unguard: `DO $$ DECLARE g record; BEGIN
+				FOR g IN SELECT tgname, tgrelid::regclass AS rel FROM pg_trigger WHERE NOT tgisinternal AND tgrelid::regclass::text LIKE 'audit%'
+				LOOP EXECUTE format('DROP TRIGGER %I ON %s', g.tgname, g.rel); END LOOP; END $$`,
+			empty: `'\xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'`,
+			settle: `UPDATE audit_head SET seq = coalesce((SELECT max(seq) FROM audit_entries), 0),
+				hash = coalesce((SELECT hash FROM audit_entries ORDER BY seq DESC LIMIT 1), '')`,
+		}
+	})
+}
+
+// findEveryKindOfTampering writes a log, keeps an anchor of it, has somebody with full rights over the
+// database change it while the server is stopped, and verifies.
+func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
+	t.Helper()
 	const (
 		chain  = "audit chain is broken"
 		second = "audit log was changed: entry 2 is not the one"
 		anchor = "the anchor"
 		signed = "between entries 1 and"
+		// columns are those of an entry but for its place.
+		columns    = `time, request, principal, project, action, kind, resource, outcome, detail, previous, hash`
+		forgetTree = `DELETE FROM audit_tiles; UPDATE audit_tree SET size = 0, root = $empty;`
 	)
-	// unguarded removes what keeps the log from being changed.
-	unguarded := `DROP TRIGGER audit_never_changes; DROP TRIGGER audit_never_shrinks; DROP TRIGGER audit_tiles_stay;
-		DROP TRIGGER audit_keys_stay; DROP TRIGGER audit_checkpoints_stay; DROP TRIGGER audit_tiles_only_grow; DROP TRIGGER audit_tree_only_grows; DROP TRIGGER audit_tree_stays;`
-	forgetTree := `DELETE FROM audit_tiles; UPDATE audit_tree SET size = 0, root = x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';`
 	for _, c := range []struct {
 		name   string
-		tamper func(*testing.T, *sql.DB)
+		tamper string
+		reseal bool // change the second entry before, and make the chain anew
 		// what verify says without an anchor, with one, with a checkpoint, of what is newer than an anchor
 		// only, and than what it has kept; "" if it cannot see it
 		without, with, checkpoint, newer, kept string
 		// whether the tree is proven to have only grown since the anchor
 		proven bool
 	}{
-		{"nothing", func(*testing.T, *sql.DB) {}, "", "", "", "", "", true},
-		{"an entry edited", execute(`UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`), chain + " at entry 2", chain, chain, "", "", true},
-		{"an entry removed", execute(`DELETE FROM audit_entries WHERE seq = 2`), chain + " at entry 2", chain, chain, "", "", true},
-		{"an entry inserted", execute(`UPDATE audit_entries SET seq = -seq-1 WHERE seq > 2; UPDATE audit_entries SET seq = -seq WHERE seq < 0;
-			INSERT INTO audit_entries SELECT 3, time, request, principal, project, action, kind, resource, outcome, detail, previous, hash
-			FROM audit_entries WHERE seq = 2`), chain + " at entry 3", chain, chain, chain, chain, true},
-		{"two entries swapped", execute(`UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
-			UPDATE audit_entries SET seq = 3 WHERE seq = -2`), chain + " at entry 2", chain, chain, "", "", true},
-		{"the end cut off", execute(`DELETE FROM audit_entries WHERE seq >= 3`), "entry 3", "entry 3", "entry 3", "is not the one", "is missing", true},
-		{"an entry edited and the chain resealed", reseal, second, second, second, "is not the one", "is not the one", true},
-		{"all rewritten, the tree too", func(t *testing.T, db *sql.DB) { reseal(t, db); execute(forgetTree)(t, db) }, signed, anchor, signed, anchor, "the checkpoint in", false},
-		{"all rewritten, tree, keys and checkpoints too", func(t *testing.T, db *sql.DB) {
-			reseal(t, db)
-			execute(forgetTree+`DELETE FROM audit_keys; DELETE FROM audit_checkpoints`)(t, db)
-		}, "", anchor, "checkpoint 1 of", anchor, "none of the keys", false},
-		{"all rewritten and shortened", execute(`DELETE FROM audit_entries;` + forgetTree), "cut off", anchor, "cut off", "the log is another", "the log is another", false},
+		{"nothing", ``, false, "", "", "", "", "", true},
+		{"an entry edited", `UPDATE audit_entries SET principal = 'mallory' WHERE seq = 2`, false, chain + " at entry 2", chain, chain, "", "", true},
+		{"an entry removed", `DELETE FROM audit_entries WHERE seq = 2`, false, chain + " at entry 2", chain, chain, "", "", true},
+		{"an entry inserted", `UPDATE audit_entries SET seq = -seq-1 WHERE seq > 2; UPDATE audit_entries SET seq = -seq WHERE seq < 0;
+			INSERT INTO audit_entries (seq, ` + columns + `) SELECT 3, ` + columns + ` FROM audit_entries WHERE seq = 2`, false, chain + " at entry 3", chain, chain, chain, chain, true},
+		{"two entries swapped", `UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
+			UPDATE audit_entries SET seq = 3 WHERE seq = -2`, false, chain + " at entry 2", chain, chain, "", "", true},
+		{"the end cut off", `DELETE FROM audit_entries WHERE seq >= 3`, false, "entry 3", "entry 3", "entry 3", "is not the one", "is missing", true},
+		{"an entry edited and the chain resealed", ``, true, second, second, second, "is not the one", "is not the one", true},
+		{"all rewritten, the tree too", forgetTree, true, signed, anchor, signed, anchor, "the checkpoint in", false},
+		{"all rewritten, tree, keys and checkpoints too", forgetTree + `DELETE FROM audit_keys; DELETE FROM audit_checkpoints`, true, "", anchor, "checkpoint 1 of", anchor, "none of the keys", false},
+		{"all rewritten and shortened", `DELETE FROM audit_entries;` + forgetTree, false, "cut off", anchor, "cut off", "the log is another", "the log is another", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			data, addr := filepath.Join(t.TempDir(), "data"), process.FreeAddress(t)
+			store := on(t)
 			keep, checkpoint := filepath.Join(t.TempDir(), "kept"), filepath.Join(t.TempDir(), "checkpoint")
-			start := func() *installation {
-				t.Helper()
-				s := serve(t, nil, "--dev", "--listen", addr, "--data-dir", data, "--log-format", "json")
-				return &installation{stop: s.stop, env: []string{
-					"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
-					console.EnvAddr + "=http://" + addr, console.EnvTokenFile + "=" + filepath.Join(data, "dev-token"),
-				}}
-			}
-			i := start()
+			i := serveConfig(t, store.settings)
 			for range 3 {
 				if code, _, stderr := i.run(t, "vim", "list"); code != 0 {
 					t.Fatalf("vim list = %d, %s", code, stderr)
@@ -91,16 +124,19 @@ func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 				t.Fatalf("audit checkpoint = %d, %q, %q", code, stdout, stderr)
 			}
 			i.stop()
-			db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "vimbroker.db"))
-			if err != nil {
-				t.Fatal(err)
+			db := store.open(i.data)
+			execute(t, db, store.unguard)
+			if c.reseal {
+				reseal(t, db)
 			}
-			execute(unguarded)(t, db)
-			c.tamper(t, db)
+			execute(t, db, strings.ReplaceAll(c.tamper, "$empty", store.empty))
+			if c.tamper != "" || c.reseal {
+				execute(t, db, store.settle)
+			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			i = start()
+			i.start()
 			verify := func(want string, args ...string) {
 				t.Helper()
 				code, stdout, stderr := i.run(t, append([]string{"audit", "verify"}, args...)...)
@@ -124,19 +160,27 @@ func TestAuditVerifyFindsEveryKindOfTampering(t *testing.T) {
 	}
 }
 
-func execute(text string) func(*testing.T, *sql.DB) {
-	return func(t *testing.T, db *sql.DB) {
-		t.Helper()
-		if _, err := db.ExecContext(t.Context(), text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+func openSQL(t *testing.T, driver, name string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func execute(t *testing.T, db *sql.DB, text string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), text); err != nil {
+		t.Fatalf("%s: %v", text, err)
 	}
 }
 
 // reseal changes the second entry, and every hash from it on.
 func reseal(t *testing.T, db *sql.DB) {
 	t.Helper()
-	found, err := db.QueryContext(t.Context(), `SELECT seq, time, request, principal, project, action, kind, resource, outcome, detail FROM audit_entries ORDER BY seq`)
+	found, err := db.QueryContext(t.Context(), `SELECT seq, time, request, principal, project, action, kind, resource, outcome, CAST(detail AS text)
+		FROM audit_entries ORDER BY seq`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,15 +188,23 @@ func reseal(t *testing.T, db *sql.DB) {
 	var entries []audit.Entry
 	for found.Next() {
 		var e audit.Entry
-		var micro int64
+		var at any
 		var action, kind, outcome, detail string
-		if err := found.Scan(&e.Seq, &micro, &e.Request, &e.Principal, &e.Project, &action, &kind, &e.Resource, &outcome, &detail); err != nil {
+		if err := found.Scan(&e.Seq, &at, &e.Request, &e.Principal, &e.Project, &action, &kind, &e.Resource, &outcome, &detail); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal([]byte(detail), &e.Detail); err != nil {
 			t.Fatal(err)
 		}
-		e.Time, e.Action, e.Kind, e.Outcome = time.UnixMicro(micro), policy.Action(action), policy.Kind(kind), audit.Outcome(outcome)
+		switch at := at.(type) {
+		case int64:
+			e.Time = time.UnixMicro(at)
+		case time.Time:
+			e.Time = at
+		default:
+			t.Fatalf("a time is a %T", at)
+		}
+		e.Action, e.Kind, e.Outcome = policy.Action(action), policy.Kind(kind), audit.Outcome(outcome)
 		entries = append(entries, e)
 	}
 	previous := ""
@@ -162,7 +214,7 @@ func reseal(t *testing.T, db *sql.DB) {
 		}
 		e = audit.Seal(previous, e)
 		previous = e.Hash
-		execute(fmt.Sprintf(`UPDATE audit_entries SET principal = '%s', previous = '%s', hash = '%s' WHERE seq = %d`, e.Principal, e.Previous, e.Hash, e.Seq))(t, db)
+		execute(t, db, fmt.Sprintf(`UPDATE audit_entries SET principal = '%s', previous = '%s', hash = '%s' WHERE seq = %d`, e.Principal, e.Previous, e.Hash, e.Seq))
 	}
 }
 
