@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -31,6 +32,7 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t 
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: t, State: Starting, Asker: policy.Delegate(p, now),
 		StartedAt: now, StateEnteredAt: now, Deadline: now.Add(l.terms.Patience), Params: params, Before: i.Shape, Target: i.Shape, Revision: 1,
 	}
+	o.queue(now)
 	want := Instantiated
 	if t == Instantiate {
 		want = NotInstantiated
@@ -44,6 +46,8 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t 
 	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
+	failpoint.At("operation.queued")
+	l.nextTurns(ctx)
 	return o, nil
 }
 
@@ -242,7 +246,7 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 	if err != nil {
 		return Operation{}, err
 	}
-	o, err := l.store.UpdateOperation(ctx, id, true, func(o *Operation, _ *Instance) error {
+	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
@@ -251,12 +255,14 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 		}
 		now := l.now()
 		o.move(to, now)
+		o.queue(now)
 		o.Asker, o.Cancel, o.Deadline = policy.Delegate(p, now), "", now.Add(l.terms.Patience)
 		return nil
 	}, act.Done())
 	if err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
+	l.nextTurns(ctx)
 	return o, nil
 }
 
@@ -266,7 +272,7 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 	if err != nil {
 		return Operation{}, err
 	}
-	o, err := l.store.UpdateOperation(ctx, id, false, func(o *Operation, i *Instance) error {
+	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, i *Instance) error {
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
@@ -286,7 +292,7 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 	return o, nil
 }
 
-// Cancel asks an operation that is being worked to stop.
+// Cancel asks an operation that is being worked to stop. One that waits for its turn ends at once.
 func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, mode CancelMode) (Operation, error) {
 	act, err := l.openOperation(ctx, p, policy.VNFCancel, id)
 	if err != nil {
@@ -295,9 +301,13 @@ func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, m
 	if mode != Graceful && mode != Forceful {
 		return Operation{}, l.refuse(ctx, act, broker.Invalid("cancelMode", "must be GRACEFUL or FORCEFUL"))
 	}
-	o, err := l.store.UpdateOperation(ctx, id, false, func(o *Operation, _ *Instance) error {
+	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
 		if !o.State.Working() {
 			return notNow(*o, Starting, Processing, RollingBack)
+		}
+		if o.Waits() { // nobody works it, and its leases ended with the attempt before
+			o.fail(canceledBy(), l.now())
+			return nil
 		}
 		o.Cancel = mode
 		return nil

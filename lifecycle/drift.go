@@ -44,7 +44,10 @@ const (
 
 // Passes are the engine's.
 func (l *Lifecycle) Passes() []broker.Pass {
-	return []broker.Pass{{Name: "drift", Every: driftEvery, Run: l.Observe}}
+	return []broker.Pass{
+		{Name: "drift", Every: driftEvery, Run: l.Observe},
+		{Name: "operation-turns", Every: turnsEvery, Run: l.GiveTurns},
+	}
 }
 
 // Observe looks at the instances that were not looked at for longer than Terms.DriftEvery, those first that

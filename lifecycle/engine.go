@@ -20,7 +20,7 @@ const endPatience = 30 * time.Second
 
 // Worker works operations.
 func (l *Lifecycle) Worker() job.Worker {
-	return job.Worker{Kind: JobKind, AtOnce: l.terms.AtOnce, Work: l.Work}
+	return job.Worker{Kind: JobKind, AtOnce: l.terms.atOnce(), Work: l.Work}
 }
 
 // Work goes on with one operation until it has ended, failed, or has to wait: then it returns an
@@ -54,7 +54,11 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.now().Before(a.o.Deadline) && a.o.Cancel == "" {
 		return did
 	}
-	return a.settle(ctx, did)
+	if err := a.settle(ctx, did); err != nil {
+		return err
+	}
+	l.nextTurns(ctx)
+	return nil
 }
 
 // attempt is one worker's work on an operation.
@@ -180,7 +184,7 @@ func (a *attempt) started(ctx context.Context) error {
 	if a.o.State != Starting && a.recorded() {
 		return nil
 	}
-	stored, err := a.store.UpdateOperation(ctx, a.o.ID, false, func(o *Operation, i *Instance) error {
+	stored, err := a.store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
 		if o.Cancel != "" && o.State == Starting {
 			return canceledBy()
 		}
@@ -388,15 +392,10 @@ func (a *attempt) settle(ctx context.Context, did error) error {
 	a.mu.Lock()
 	steps := sortedSteps(a.steps)
 	a.mu.Unlock()
-	ended, err := a.store.UpdateOperation(ctx, a.o.ID, false, func(o *Operation, i *Instance) error {
+	ended, err := a.store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
 		o.Steps = steps
 		if did != nil {
-			to := FailedTemp
-			if o.State == Starting {
-				to = RolledBack
-			}
-			o.move(to, a.now())
-			o.Failure, o.Cancel = failureOf(did), ""
+			o.fail(did, a.now())
 			return nil
 		}
 		if o.State == RollingBack {

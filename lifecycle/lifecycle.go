@@ -37,8 +37,9 @@ type Options struct {
 
 // Terms are the numbers of the engine. All of them are given: start from [DefaultTerms].
 type Terms struct {
-	// AtOnce is how many operations one process works at the same time.
-	AtOnce int
+	// PerVIM and PerProject bound the operations that are worked at the same time on one VIM and in one project,
+	// by all processes together. The others wait for their turn.
+	PerVIM, PerProject int
 	// Patience is how long an operation waits for a VIM that is unreachable and for objects
 	// that do not become ready, from each start, retry and rollback on.
 	Patience time.Duration
@@ -56,7 +57,10 @@ type Terms struct {
 
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
-	return Terms{AtOnce: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute, LookEvery: time.Second, DriftEvery: 30 * time.Minute, Learning: 10 * time.Second}
+	return Terms{
+		PerVIM: 32, PerProject: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
+		LookEvery: time.Second, DriftEvery: 30 * time.Minute, Learning: 10 * time.Second,
+	}
 }
 
 // Lifecycle is instances and their operations. Its methods are safe for concurrent use,
@@ -180,7 +184,12 @@ func (l *Lifecycle) Operation(ctx context.Context, p policy.Principal, id string
 	if err != nil {
 		return Operation{}, err
 	}
-	return o, l.read(ctx, p, i.resource())
+	if err := l.read(ctx, p, i.resource()); err != nil {
+		return Operation{}, err
+	}
+	shown := []Operation{o}
+	err = l.showWaiting(ctx, shown)
+	return shown[0], err
 }
 
 // OperationQuery selects operations that the principal may see, newest first.
@@ -207,7 +216,7 @@ func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q Operat
 			visible = append(visible, o)
 		}
 	}
-	return visible, next, nil
+	return visible, next, l.showWaiting(ctx, visible)
 }
 
 // list decides on a list; project becomes empty where p sees every project's.

@@ -263,6 +263,8 @@ type yard struct {
 	before func(ctx context.Context, wave int) error
 	facts  lifecycle.Facts
 	waves  int
+	// entering is called first, with the instance.
+	entering func(ctx context.Context, instance string)
 	// changed are objects that somebody else has changed; looking is called before each look.
 	changed map[string]string
 	looking func(instance string) error
@@ -338,7 +340,10 @@ func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.Plan
 	return p, nil
 }
 
-func (y *yard) Run(ctx context.Context, c lifecycle.Connection, _ string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+func (y *yard) Run(ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+	if y.entering != nil {
+		y.entering(ctx, instance)
+	}
 	if !y.lends.allows(c.Config.Lease, string(w.Deed)) {
 		return &broker.Error{Kind: broker.ErrForbidden, Detail: "the lease does not allow to " + string(w.Deed)}
 	}

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -66,8 +67,14 @@ type Operation struct {
 	Asker          policy.Delegation `json:"asker"`
 	StartedAt      time.Time         `json:"startedAt"`
 	StateEnteredAt time.Time         `json:"stateEnteredAt"`
-	// Deadline is when waiting for the VIM ends: counted from each start, retry and rollback.
+	// Deadline is when waiting for the VIM ends: counted from each turn.
 	Deadline time.Time `json:"deadline"`
+	// QueuedAt is since when it has waited for its turn, by a start, retry or rollback; TurnAt is when the turn
+	// came. It is zero while the operation waits.
+	QueuedAt time.Time `json:"-"`
+	TurnAt   time.Time `json:"-"`
+	// Waiting is how it stands while it waits: shown by Operation and Operations of [Lifecycle], and not stored.
+	Waiting *Waiting `json:"-"`
 	// Params is the request's body, as it was sent.
 	Params json.RawMessage `json:"params,omitempty"`
 	// Before is the instance as the operation found it, Target as it makes it.
@@ -89,6 +96,15 @@ type Operation struct {
 	Revision int64 `json:"-"`
 }
 
+// Waits reports whether the operation waits for its turn.
+func (o Operation) Waits() bool { return o.State.Working() && o.TurnAt.IsZero() }
+
+// queue has the operation wait for its turn.
+func (o *Operation) queue(at time.Time) { o.QueuedAt, o.TurnAt = at, time.Time{} }
+
+// VIM is the id of the VIM that it is worked on.
+func (o Operation) VIM() string { return cmp.Or(o.Target.VIM, o.Before.VIM) }
+
 // Failure is why an operation failed: a problem detail (RFC 9457) in our own words.
 type Failure struct {
 	Status int    `json:"status"`
@@ -99,6 +115,16 @@ type Failure struct {
 // Rollbackable reports whether the engine knows the way back.
 func (t OperationType) Rollbackable() bool {
 	return t == Instantiate || t == ScaleVNF || t == ChangePackage
+}
+
+// fail ends the work on the operation, because of err. One of which nothing was made is over.
+func (o *Operation) fail(err error, at time.Time) {
+	to := FailedTemp
+	if o.State == Starting {
+		to = RolledBack
+	}
+	o.move(to, at)
+	o.Failure, o.Cancel = failureOf(err), ""
 }
 
 // move puts the operation into another state.

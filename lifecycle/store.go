@@ -36,24 +36,31 @@ type Store interface {
 	// NotInstantiated and no operation is Live. One that is gone is success, and writes nothing.
 	DeleteInstance(ctx context.Context, id string, e audit.Entry) error
 
-	// BeginOperation stores a new operation with Revision 1, and a job of [JobKind] for it if its
-	// state is Starting, if the instance's revision is still the one given and no other operation is Live:
-	// ErrConflict otherwise, and where the package that the instance goes over to is gone. One that is not Live changes the instance at once: change alters it.
+	// BeginOperation stores a new operation with Revision 1, if the instance's revision is still the one given and
+	// no other operation is Live: ErrConflict otherwise, and where the package that the instance goes over to is
+	// gone. One that is not Live changes the instance at once: change alters it.
 	BeginOperation(ctx context.Context, o Operation, revision int64, change func(*Instance), e audit.Entry) error
 	// Operation returns one by its id; ErrNotFound.
 	Operation(ctx context.Context, id string) (Operation, error)
 	// Operations returns those that match, the newest first, and the next page's token.
 	Operations(ctx context.Context, f OperationFilter) ([]Operation, string, error)
 	// UpdateOperation reads an operation and its instance, lets change alter both, and stores both with
-	// Revision one up, atomically. With again, a job of [JobKind] is stored for it too. If change fails nothing
-	// is written and its error is returned as it is. A move that operationMoves does not list is ErrConflict.
-	// What change does to ids, projects and Revision is ignored.
-	UpdateOperation(ctx context.Context, id string, again bool, change func(*Operation, *Instance) error, e audit.Entry) (Operation, error)
+	// Revision one up, atomically. If change fails nothing is written and its error is returned as it is. A move
+	// that operationMoves does not list is ErrConflict. What change does to ids, projects and Revision is ignored.
+	UpdateOperation(ctx context.Context, id string, change func(*Operation, *Instance) error, e audit.Entry) (Operation, error)
 	// SaveProgress stores Plan, Stage, Wave and Steps of an operation, and nothing else of it, without an audit
 	// entry: progress is nobody's act. Its Revision goes up.
 	SaveProgress(ctx context.Context, o Operation) error
 	// LiveOperations counts the operations that are Live.
 	LiveOperations(ctx context.Context) ([]OperationCount, error)
+
+	// Places returns the places of all operations that are Working, those first that were queued first.
+	Places(ctx context.Context) ([]Place, error)
+	// GiveTurns has choose say, by their ids, which of the operations that wait have their turn now, lets begin
+	// alter each of them, and stores them with their Revision one up and a job of [JobKind] for each, atomically and
+	// without an audit entry. Calls of all processes follow one another: each sees what the one before has stored.
+	// An operation that does not wait any more is left out. It does nothing where choose names none.
+	GiveTurns(ctx context.Context, choose func([]Place) []string, begin func(*Operation)) error
 }
 
 // InstanceCount counts instances.

@@ -17,6 +17,9 @@ type OperationCount struct {
 	Count int
 	// Oldest is when the first of them came into the state, to the second.
 	Oldest time.Time
+	// Waiting is how many of them wait for their turn, OldestWaiting since when the first has, to the second.
+	Waiting       int
+	OldestWaiting time.Time
 }
 
 // Ended is how an operation went: to Completed, RolledBack or FailedTemp.

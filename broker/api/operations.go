@@ -18,7 +18,7 @@ type Operations interface {
 type operations struct {
 	of Operations
 
-	live, oldest, took *prometheus.Desc
+	live, oldest, took, waiting, oldestWaiting *prometheus.Desc
 }
 
 func newOperations(of Operations) *operations {
@@ -28,6 +28,10 @@ func newOperations(of Operations) *operations {
 			"Operations on VNF instances that have not ended, by type and state.", []string{"type", "state"}, nil),
 		oldest: prometheus.NewDesc("vimbroker_vnf_operation_oldest_timestamp_seconds",
 			"When the operation came into the state that has been in it for longest; absent where there is none.", []string{"state"}, nil),
+		waiting: prometheus.NewDesc("vimbroker_vnf_operations_waiting",
+			"Operations on VNF instances that wait for their turn, because a VIM or a project has as many under way as are allowed.", nil, nil),
+		oldestWaiting: prometheus.NewDesc("vimbroker_vnf_operations_waiting_oldest_timestamp_seconds",
+			"Since when the operation has waited for its turn that has waited for longest; absent where none waits.", nil, nil),
 		took: prometheus.NewDesc("vimbroker_vnf_operation_duration_seconds",
 			"Time from the request for an operation until it was in the state, since this process started.", []string{"type", "state"}, nil),
 	}
@@ -35,7 +39,7 @@ func newOperations(of Operations) *operations {
 
 // Describe implements [prometheus.Collector].
 func (c *operations) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.live, c.oldest, c.took} {
+	for _, d := range []*prometheus.Desc{c.live, c.oldest, c.took, c.waiting, c.oldestWaiting} {
 		ch <- d
 	}
 }
@@ -55,11 +59,20 @@ func (c *operations) Collect(ch chan<- prometheus.Metric) {
 	}
 	counts := map[lifecycle.Ended]int{}
 	oldest := map[lifecycle.OperationState]time.Time{}
+	waiting, since := 0, time.Time{}
 	for _, n := range v.Live {
+		if n.Waiting > 0 && (waiting == 0 || n.OldestWaiting.Before(since)) {
+			since = n.OldestWaiting
+		}
+		waiting += n.Waiting
 		counts[lifecycle.Ended{Type: n.Type, State: n.State}] = n.Count
 		if first, known := oldest[n.State]; !known || n.Oldest.Before(first) {
 			oldest[n.State] = n.Oldest
 		}
+	}
+	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(waiting))
+	if waiting > 0 {
+		ch <- prometheus.MustNewConstMetric(c.oldestWaiting, prometheus.GaugeValue, float64(since.Unix()))
 	}
 	for _, s := range operationStates {
 		for _, t := range operationTypes {

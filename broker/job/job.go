@@ -67,6 +67,11 @@ func WithClaim(ctx context.Context, c Claim) context.Context {
 	return context.WithValue(ctx, claimKey{}, c)
 }
 
+// WithoutClaim returns a context whose writes are nobody's claim's: for what a worker does for other subjects.
+func WithoutClaim(ctx context.Context) context.Context {
+	return context.WithValue(ctx, claimKey{}, nil)
+}
+
 // ClaimOf returns the claim that the context carries.
 func ClaimOf(ctx context.Context) (Claim, bool) {
 	c, ok := ctx.Value(claimKey{}).(Claim)

@@ -109,6 +109,9 @@ type Operation struct {
 	StartedAt                    time.Time
 	Revision                     int64
 	Document                     string
+	// VIM, QueuedAt and TurnAt say which operations wait for their turn, and why.
+	VIM              string
+	QueuedAt, TurnAt time.Time
 }
 
 // OperationColumns are the columns of the table vnf_operations.
@@ -120,12 +123,18 @@ var OperationColumns = Columns[Operation]{
 	{Name: "state", field: func(o *Operation) any { return &o.State }},
 	{Name: "revision", field: func(o *Operation) any { return &o.Revision }},
 	{Name: "document", field: func(o *Operation) any { return &o.Document }},
+	{Name: "vim", field: func(o *Operation) any { return &o.VIM }},
+	{Name: "queued_at", field: func(o *Operation) any { return &o.QueuedAt }},
+	{Name: "turn_at", field: func(o *Operation) any { return &o.TurnAt }},
 }
 
 // OperationRow is an operation as a store keeps it.
 func OperationRow(o lifecycle.Operation) (Operation, error) {
 	text, err := json.Marshal(o)
-	return Operation{o.ID, o.Instance, o.Project, string(o.State), o.StartedAt, o.Revision, string(text)}, err
+	return Operation{
+		ID: o.ID, Instance: o.Instance, Project: o.Project, State: string(o.State), StartedAt: o.StartedAt, Revision: o.Revision, Document: string(text),
+		VIM: o.VIM(), QueuedAt: o.QueuedAt, TurnAt: o.TurnAt,
+	}, err
 }
 
 // Operation reads the document.
@@ -133,8 +142,41 @@ func (r Operation) Operation() (o lifecycle.Operation, err error) {
 	if err := json.Unmarshal([]byte(r.Document), &o); err != nil {
 		return lifecycle.Operation{}, unreadable("vnf_operations", r.ID, err)
 	}
-	o.Revision = r.Revision
+	o.Revision, o.QueuedAt, o.TurnAt = r.Revision, r.QueuedAt, r.TurnAt
 	return o, nil
+}
+
+// PlaceColumns are what a [Place] is read from, in its order.
+const PlaceColumns = `id, project, vim, queued_at, turn_at`
+
+// Place is what is read of an operation that is worked or waits for its turn.
+type Place struct {
+	ID, Project, VIM string
+	QueuedAt, TurnAt time.Time
+}
+
+// Fields are what PlaceColumns are read into.
+func (p *Place) Fields() []any { return []any{&p.ID, &p.Project, &p.VIM, &p.QueuedAt, &p.TurnAt} }
+
+// Places are the places of operations.
+func Places(all []Place) []lifecycle.Place {
+	out := make([]lifecycle.Place, len(all))
+	for n, p := range all {
+		out[n] = lifecycle.Place{Operation: p.ID, Project: p.Project, VIM: p.VIM, QueuedAt: p.QueuedAt, Waits: p.TurnAt.IsZero()}
+	}
+	return out
+}
+
+// GiveTurn lets begin alter an operation; ok is false where it does not wait any more.
+func GiveTurn(row Operation, begin func(*lifecycle.Operation)) (given Operation, ok bool, err error) {
+	o, err := row.Operation()
+	if err != nil || !o.Waits() {
+		return Operation{}, false, err
+	}
+	begin(&o)
+	o.Revision++
+	given, err = OperationRow(o)
+	return given, err == nil, err
 }
 
 func unreadable(table, id string, cause error) error {

@@ -360,7 +360,7 @@ func (c *copying) instances() error {
 	}
 }
 
-// operations copies operations. Those that are being worked go on with the first server.
+// operations copies operations. Those that are being worked go on with the first server; others wait on.
 func (c *copying) operations() error {
 	f := lifecycle.OperationFilter{Page: broker.Page{Size: copyPage}}
 	for {
@@ -381,7 +381,7 @@ func (c *copying) operations() error {
 					return translate(err)
 				}
 			}
-			if o.State.Working() {
+			if o.State.Working() && !o.Waits() {
 				if _, err := c.tx.Exec(c.ctx, enqueueJob, o.Job().Kind, o.Job().Subject, stamp(o.StateEnteredAt)); err != nil {
 					return translate(err)
 				}

@@ -118,6 +118,7 @@ func trial(t *testing.T) *sqlite.Store {
 		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entry))
 	}
+	must(s.GiveTurns(ctx, func(places []lifecycle.Place) []string { return []string{places[0].Operation} }, func(o *lifecycle.Operation) { o.TurnAt = o.StartedAt }))
 	return s
 }
 
@@ -227,8 +228,8 @@ func TestCopy(t *testing.T) {
 	if _, err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
 		t.Errorf("CreateLease beyond the copied leases = %v, want ErrQuota", err)
 	}
-	if due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); len(due) != 2 || err != nil {
-		t.Errorf("OfferJobs on the copy = %v, %v; want those of the two operations", due, err)
+	if due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); len(due) != 1 || err != nil {
+		t.Errorf("OfferJobs on the copy = %v, %v; want that of the operation that has its turn", due, err)
 	}
 	after := contentOf(t, s)
 	slices.Reverse(after.Entries)

@@ -9,6 +9,7 @@
 //  1. an idempotency key (advisory): who repeats a request waits for its first try
 //  2. a VIM (advisory): shared to issue and change leases on it, exclusive to change
 //     or delete it
+//     or to give operations on VNF instances their turn (advisory)
 //  3. the row that is changed (FOR UPDATE)
 //  4. what is counted (advisory): the live leases of a principal, a VIM and a
 //     project against their quotas; the VNF packages of a project; the epochs of a

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -37,7 +38,9 @@ const (
 	// The documents of operations that are live are few.
 	// PostgreSQL reads no document of which any text contains an escape such as \u0000: they become
 	// others. What is counted here contains none.
-	liveOperations = `SELECT d->>'type', state, count(*)::int, min((d->>'stateEnteredAt')::timestamptz)
+	liveOperations = `SELECT d->>'type', state, count(*)::int, min((d->>'stateEnteredAt')::timestamptz),
+		count(*) FILTER (WHERE turn_at = '-infinity' AND state <> 'FAILED_TEMP')::int,
+		coalesce(min(queued_at) FILTER (WHERE turn_at = '-infinity' AND state <> 'FAILED_TEMP'), '-infinity')
 		FROM vnf_operations, LATERAL (SELECT replace(document, '\u', '\n')::json) AS plain (d)
 		WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
 )
@@ -201,9 +204,6 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
 		t.keepPackages(o.Instance, begun.Instance.Packages...)
-		if o.State.Live() {
-			return t.enqueue(o.Job())
-		}
 		return nil
 	})
 	if err != nil {
@@ -253,7 +253,7 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 
 // UpdateOperation changes an operation and its instance by a function. The instance is locked first, as where an
 // operation begins.
-func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
+func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {
@@ -275,9 +275,6 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, chan
 		t.queue(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...)
 		t.keepPackages(i.ID, i.Packages...)
-		if again {
-			return t.enqueue(stored.Job())
-		}
 		return nil
 	})
 	if refusal != nil {
@@ -311,10 +308,71 @@ func (s *Store) SaveProgress(ctx context.Context, of lifecycle.Operation) error 
 // LiveOperations counts operations that have not ended.
 func (s *Store) LiveOperations(ctx context.Context) ([]lifecycle.OperationCount, error) {
 	counts, err := read(ctx, s, func(r pgx.CollectableRow) (c lifecycle.OperationCount, err error) {
-		return c, r.Scan(&c.Type, &c.State, &c.Count, &c.Oldest)
+		err = r.Scan(&c.Type, &c.State, &c.Count, &c.Oldest, &c.Waiting, &moment{&c.OldestWaiting})
+		c.OldestWaiting = c.OldestWaiting.Truncate(time.Second)
+		return c, err
 	}, liveOperations)
 	if err != nil {
 		return nil, fmt.Errorf("counting VNF operations: %w", err)
 	}
 	return counts, nil
+}
+
+// The condition is that of the index vnf_operation_live_once_per_instance, so that it serves.
+const places = `SELECT ` + rows.PlaceColumns + ` FROM vnf_operations
+	WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') AND state <> 'FAILED_TEMP' ORDER BY queued_at, id`
+
+func scanPlace(row pgx.CollectableRow) (p rows.Place, err error) {
+	return p, scan(row, p.Fields(), nil)
+}
+
+// Places lists the operations that are worked and those that wait.
+func (s *Store) Places(ctx context.Context) ([]lifecycle.Place, error) {
+	all, err := read(ctx, s, scanPlace, places)
+	if err != nil {
+		return nil, fmt.Errorf("listing operations that are worked or wait: %w", err)
+	}
+	return rows.Places(all), nil
+}
+
+// GiveTurns lets operations begin that wait. No other write holds the row of an operation and waits for lockTurns.
+func (s *Store) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) []string, begin func(*lifecycle.Operation)) error {
+	// What there is to do is looked up without keeping others waiting.
+	all, err := s.Places(ctx)
+	if err != nil || len(choose(all)) == 0 {
+		return err
+	}
+	err = s.change(ctx, func(t txn) error {
+		t.lock(lockTurns)
+		all, err := query(t, scanPlace, places)
+		if err != nil {
+			return err
+		}
+		chosen := choose(rows.Places(all))
+		if len(chosen) == 0 {
+			return errNothing
+		}
+		found, err := query(t, scanOperation, `SELECT `+rows.OperationColumns.Names()+` FROM vnf_operations WHERE id = ANY ($1) ORDER BY id FOR UPDATE`, chosen)
+		if err != nil {
+			return err
+		}
+		for _, row := range found {
+			given, ok, err := rows.GiveTurn(row, begin)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			t.queue(updateOperation, append(values(changingOperation.Fields(&given)), row.ID)...)
+			if err := t.enqueue(job.Job{Kind: lifecycle.JobKind, Subject: row.ID}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("giving operations their turn: %w", err)
+	}
+	return nil
 }

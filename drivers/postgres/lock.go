@@ -16,6 +16,7 @@ const (
 	lockVIMQuota   lockKind = "quota of VIM"
 	lockProject    lockKind = "quota of project"
 	lockPackages   lockKind = "packages of project"
+	lockTurns      lockKind = "turns of operations"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's
 	lockChain      lockKind = "audit chain"

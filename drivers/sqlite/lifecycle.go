@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -35,7 +36,9 @@ var (
 )
 
 // The documents of operations that are live are few.
-const liveOperations = `SELECT json_extract(document, '$.type'), state, count(*), min(unixepoch(json_extract(document, '$.stateEnteredAt')))
+const liveOperations = `SELECT json_extract(document, '$.type'), state, count(*), min(unixepoch(json_extract(document, '$.stateEnteredAt'))),
+	count(*) FILTER (WHERE turn_at = 0 AND state <> 'FAILED_TEMP'),
+	coalesce(min(queued_at) FILTER (WHERE turn_at = 0 AND state <> 'FAILED_TEMP'), 0)
 	FROM vnf_operations WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
 
 // CreateInstance stores a new instance.
@@ -224,11 +227,6 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		if err := t.keepPackages(o.Instance, begun.Instance.Packages...); err != nil {
 			return err
 		}
-		if o.State.Live() {
-			if err := t.enqueue(o.Job()); err != nil {
-				return err
-			}
-		}
 		return t.append(e)
 	})
 	if err != nil {
@@ -280,7 +278,7 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 }
 
 // UpdateOperation changes an operation and its instance by a function.
-func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
+func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, func(t txn) error {
@@ -308,11 +306,6 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, again bool, chan
 		}
 		if err := t.keepPackages(i.ID, i.Packages...); err != nil {
 			return err
-		}
-		if again {
-			if err := t.enqueue(stored.Job()); err != nil {
-				return err
-			}
 		}
 		return t.append(e)
 	})
@@ -349,13 +342,72 @@ func (s *Store) SaveProgress(ctx context.Context, of lifecycle.Operation) error 
 func (s *Store) LiveOperations(ctx context.Context) ([]lifecycle.OperationCount, error) {
 	found, err := s.query(ctx, liveOperations)
 	counts, err := collect(found, err, func(r *sql.Rows) (c lifecycle.OperationCount, err error) {
-		var oldest int64
-		err = r.Scan(&c.Type, &c.State, &c.Count, &oldest)
-		c.Oldest = time.Unix(oldest, 0).UTC()
+		var oldest, waiting int64
+		err = r.Scan(&c.Type, &c.State, &c.Count, &oldest, &c.Waiting, &waiting)
+		c.Oldest, c.OldestWaiting = time.Unix(oldest, 0).UTC(), rows.Time(waiting).Truncate(time.Second)
 		return c, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("counting VNF operations: %w", err)
 	}
 	return counts, nil
+}
+
+// The condition is that of the index vnf_operation_live_once_per_instance, so that it serves.
+const places = `SELECT ` + rows.PlaceColumns + ` FROM vnf_operations
+	WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') AND state <> 'FAILED_TEMP' ORDER BY queued_at, id`
+
+var placesForUpdate = prepared(places)
+
+func scanPlace(row *sql.Rows) (p rows.Place, err error) { return p, scan(row, p.Fields(), nil) }
+
+// Places lists the operations that are worked and those that wait.
+func (s *Store) Places(ctx context.Context) ([]lifecycle.Place, error) {
+	found, err := s.query(ctx, places)
+	all, err := collect(found, err, scanPlace)
+	if err != nil {
+		return nil, fmt.Errorf("listing operations that are worked or wait: %w", err)
+	}
+	return rows.Places(all), nil
+}
+
+// GiveTurns lets operations begin that wait.
+func (s *Store) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) []string, begin func(*lifecycle.Operation)) error {
+	// What there is to do is looked up without keeping other writes waiting.
+	all, err := s.Places(ctx)
+	if err != nil || len(choose(all)) == 0 {
+		return err
+	}
+	err = s.write(ctx, func(t txn) error {
+		found, err := t.query(placesForUpdate)
+		all, err := collect(found, err, scanPlace)
+		if err != nil {
+			return err
+		}
+		for _, id := range choose(rows.Places(all)) {
+			found, err := t.query(operationForUpdate, id)
+			row, err := oneOperation(found, err)
+			if err != nil {
+				return err
+			}
+			given, ok, err := rows.GiveTurn(row, begin)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			if _, err := t.exec(updateOperation, append(values(changingOperation.Fields(&given)), id)...); err != nil {
+				return err
+			}
+			if err := t.enqueue(job.Job{Kind: lifecycle.JobKind, Subject: id}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("giving operations their turn: %w", err)
+	}
+	return nil
 }

@@ -51,6 +51,8 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Fence", operationFence)
 	check("Drift", instanceDrift)
 	check("Count", operationCounts)
+	check("Turns", operationTurns)
+	check("TurnRace", turnRace)
 }
 
 type lifecycleTest struct {
@@ -82,7 +84,7 @@ func sampleOperation(i lifecycle.Instance) lifecycle.Operation {
 	return lifecycle.Operation{
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: lifecycle.Instantiate, State: lifecycle.Starting,
 		Asker:     policy.Delegation{Name: "alice", Project: i.Project, Roles: []string{"member"}, At: epoch},
-		StartedAt: epoch, StateEnteredAt: epoch, Deadline: epoch.Add(time.Hour), Params: []byte(`{"flavourId":"f"}`),
+		StartedAt: epoch, StateEnteredAt: epoch, QueuedAt: epoch.Add(time.Second), Deadline: epoch.Add(time.Hour), Params: []byte(`{"flavourId":"f"}`),
 		Before: sampleShape(), Target: sampleShape(), VNFCs: sampleShape().VNFCs, Cancel: lifecycle.Graceful,
 		Failure: &lifecycle.Failure{Status: 409, Title: "t", Detail: "d"}, Plan: "p", Stage: 1, Wave: 2,
 		Steps: []lifecycle.Observation{{Resource: sampleShape().Resources[0], Standing: true, Ready: true, Message: "m", ChangedBy: []string{"kubectl"}, VNFCs: sampleShape().VNFCs}}, Revision: 1,
@@ -107,7 +109,7 @@ func (s lifecycleTest) begin(i lifecycle.Instance) lifecycle.Operation {
 }
 
 func (s lifecycleTest) update(o lifecycle.Operation, to lifecycle.OperationState) error {
-	_, err := s.UpdateOperation(s.t.Context(), o.ID, false, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+	_, err := s.UpdateOperation(s.t.Context(), o.ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
 		o.State = to
 		return nil
 	}, entry("update"))
@@ -189,7 +191,7 @@ func instanceDrift(t *testing.T, s lifecycleTest) {
 	s.wantError("one that is not there", s.SaveDrift(t.Context(), uuid.NewString(), 1, seen), broker.ErrNotFound)
 	// An operation that ends says what it has made: what was seen before it is over.
 	o := s.begin(a)
-	if _, err := s.UpdateOperation(t.Context(), o.ID, false, func(_ *lifecycle.Operation, i *lifecycle.Instance) error {
+	if _, err := s.UpdateOperation(t.Context(), o.ID, func(_ *lifecycle.Operation, i *lifecycle.Instance) error {
 		i.Drift = lifecycle.Drift{}
 		return nil
 	}, entry("ends")); err != nil {
@@ -233,12 +235,18 @@ func operationCounts(t *testing.T, s lifecycleTest) {
 	want("of nothing")
 	first := s.begin(s.create(sampleInstance("north")))
 	second := s.begin(s.create(sampleInstance("south")))
-	starting := lifecycle.OperationCount{Type: first.Type, State: first.State, Count: 2, Oldest: first.StateEnteredAt.Truncate(time.Second)}
+	starting := lifecycle.OperationCount{
+		Type: first.Type, State: first.State, Count: 2, Oldest: first.StateEnteredAt.Truncate(time.Second),
+		Waiting: 2, OldestWaiting: first.QueuedAt.Truncate(time.Second),
+	}
 	want("of two", starting)
+	s.give(first.ID, second.ID)
+	starting.Waiting, starting.OldestWaiting = 0, time.Time{}
+	want("of two that have their turn", starting)
 	later := first.StateEnteredAt.Add(-time.Hour)
 	move := func(to lifecycle.OperationState) {
 		t.Helper()
-		if _, err := s.UpdateOperation(t.Context(), second.ID, false, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+		if _, err := s.UpdateOperation(t.Context(), second.ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
 			o.State, o.StateEnteredAt = to, later
 			return nil
 		}, entry("move")); err != nil {
@@ -253,6 +261,133 @@ func operationCounts(t *testing.T, s lifecycleTest) {
 	want("of one that was given up", starting)
 }
 
+// give gives operations their turn.
+func (s lifecycleTest) give(ids ...string) {
+	s.t.Helper()
+	if err := s.GiveTurns(s.t.Context(), func([]lifecycle.Place) []string { return ids }, func(o *lifecycle.Operation) { o.TurnAt = epoch.Add(time.Minute) }); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// operationTurns: an operation has a job once it has its turn, and waits for another after a retry.
+func operationTurns(t *testing.T, s lifecycleTest) {
+	queued := func(project string, at time.Duration) lifecycle.Operation {
+		i := s.create(sampleInstance(project))
+		o := sampleOperation(i)
+		o.QueuedAt = epoch.Add(at)
+		if err := s.BeginOperation(t.Context(), o, i.Revision, nil, entry("begin")); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	third, first, second := queued("north", 3*time.Second), queued("south", time.Second), queued("north", 2*time.Second)
+	place := func(o lifecycle.Operation, waits bool) lifecycle.Place {
+		return lifecycle.Place{Operation: o.ID, Project: o.Project, VIM: "v", QueuedAt: o.QueuedAt, Waits: waits}
+	}
+	want := func(when string, want ...lifecycle.Place) {
+		t.Helper()
+		got, err := s.Places(t.Context())
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%s Places = %v (-want +got):\n%s", when, err, diff)
+		}
+	}
+	jobs := func(when string, want ...lifecycle.Operation) {
+		t.Helper()
+		claims, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute))
+		if err != nil || len(claims) != len(want) {
+			t.Errorf("%s OfferJobs = %v, %v, want %d", when, claims, err, len(want))
+		}
+		for _, o := range want {
+			if !slices.ContainsFunc(claims, func(c job.Claim) bool { return c.Job == o.Job() }) {
+				t.Errorf("%s %s has no job", when, o.ID)
+			}
+		}
+	}
+	want("of three", place(first, true), place(second, true), place(third, true))
+	if err := s.GiveTurns(t.Context(), func(got []lifecycle.Place) []string {
+		if len(got) != 3 {
+			t.Errorf("to choose from are %v", got)
+		}
+		return nil
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	jobs("before a turn")
+	s.give(second.ID, first.ID)
+	jobs("after two turns", first, second)
+	want("after two turns", place(first, false), place(second, false), place(third, true))
+	got, err := s.Operation(t.Context(), first.ID)
+	first.TurnAt, first.Revision = epoch.Add(time.Minute), 2
+	if diff := cmp.Diff(first, got); err != nil || diff != "" {
+		t.Errorf("Operation = %v, differs by (-want +got):\n%s", err, diff)
+	}
+	// What does not wait is left out, and what has ended has no place.
+	s.give(first.ID)
+	if got, err := s.Operation(t.Context(), first.ID); err != nil || got.Revision != 2 {
+		t.Errorf("after a second turn of one the operation has revision %d, %v", got.Revision, err)
+	}
+	for _, to := range []lifecycle.OperationState{lifecycle.Processing, lifecycle.FailedTemp} {
+		if err := s.update(first, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("after one has failed", place(second, false), place(third, true))
+	if _, err := s.UpdateOperation(t.Context(), first.ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+		o.State, o.QueuedAt, o.TurnAt = lifecycle.Processing, epoch.Add(time.Hour), time.Time{}
+		return nil
+	}, entry("retry")); err != nil {
+		t.Fatal(err)
+	}
+	first.QueuedAt = epoch.Add(time.Hour)
+	want("after a retry", place(second, false), place(third, true), place(first, true))
+	s.give(first.ID)
+	want("after its turn", place(second, false), place(third, true), place(first, false))
+}
+
+// turnRace: of callers at the same time each sees what the one before has given.
+func turnRace(t *testing.T, s lifecycleTest) {
+	for range 12 {
+		s.begin(s.create(sampleInstance("north")))
+	}
+	const bound = 3
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			if err := s.GiveTurns(t.Context(), func(places []lifecycle.Place) (next []string) {
+				busy := 0
+				for _, p := range places {
+					switch {
+					case !p.Waits:
+						busy++
+					case busy+len(next) < bound && len(next) == 0:
+						next = append(next, p.Operation)
+					}
+				}
+				if busy >= bound {
+					return nil
+				}
+				return next
+			}, func(o *lifecycle.Operation) { o.TurnAt = epoch }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
+	places, err := s.Places(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := 0
+	for _, p := range places {
+		if !p.Waits {
+			busy++
+		}
+	}
+	if busy != bound {
+		t.Errorf("%d operations have their turn, want %d", busy, bound)
+	}
+}
+
 func operationRows(t *testing.T, s lifecycleTest) {
 	i := s.create(sampleInstance("north"))
 	o := s.begin(i)
@@ -260,19 +395,18 @@ func operationRows(t *testing.T, s lifecycleTest) {
 	if diff := cmp.Diff(o, got); err != nil || diff != "" {
 		t.Errorf("Operation = %v, differs by (-want +got):\n%s", err, diff)
 	}
-	claims, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute))
-	if err != nil || len(claims) != 1 || claims[0].Job != o.Job() {
-		t.Errorf("OfferJobs = %v, %v; want the operation's", claims, err)
+	if claims, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); err != nil || len(claims) != 0 {
+		t.Errorf("OfferJobs = %v, %v; want none before the operation has its turn", claims, err)
 	}
 	_, err = s.Operation(t.Context(), uuid.NewString())
 	s.wantError("one that is not there", err, broker.ErrNotFound)
 
 	no := errors.New("no")
-	_, err = s.UpdateOperation(t.Context(), o.ID, false, func(*lifecycle.Operation, *lifecycle.Instance) error { return no }, entry("refused"))
+	_, err = s.UpdateOperation(t.Context(), o.ID, func(*lifecycle.Operation, *lifecycle.Instance) error { return no }, entry("refused"))
 	if err != no || s.entries("refused") != 0 { //nolint:errorlint // as it is
 		t.Errorf("a change that fails: %v", err)
 	}
-	stored, err := s.UpdateOperation(t.Context(), o.ID, false, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+	stored, err := s.UpdateOperation(t.Context(), o.ID, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
 		o.State, o.ID, o.Project, o.Revision = lifecycle.Processing, "x", "x", 99
 		i.State, i.ID, i.Project, i.Revision = lifecycle.Instantiated, "x", "x", 99
 		return nil
@@ -403,7 +537,7 @@ func instancePackages(t *testing.T, s lifecycleTest) {
 		}
 		want("while it is changed", before.ID, after.ID)
 		for _, state := range []lifecycle.OperationState{lifecycle.Processing, lifecycle.FailedTemp, to} {
-			_, err := s.UpdateOperation(t.Context(), o.ID, false, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+			_, err := s.UpdateOperation(t.Context(), o.ID, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
 				o.State = state
 				if state == to {
 					i.Shape.Package = pkg
@@ -530,7 +664,7 @@ func operationFence(t *testing.T, s lifecycleTest) {
 	o := s.begin(s.create(sampleInstance("north")))
 	ctx := job.WithClaim(t.Context(), job.Claim{Job: o.Job(), Fence: 99})
 	s.wantError("SaveProgress", s.SaveProgress(ctx, o), job.ErrFenced)
-	_, err := s.UpdateOperation(ctx, o.ID, false, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+	_, err := s.UpdateOperation(ctx, o.ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
 		o.State = lifecycle.Processing
 		return nil
 	}, entry("fenced"))

@@ -121,6 +121,7 @@ var elsewhere = map[string]string{
 	"audit.anchored":         "policy/audit/notary",
 
 	// An operation needs a cluster with controllers.
+	"operation.queued":       "test/real",
 	"operation.begun":        "test/real",
 	"operation.planned":      "test/real",
 	"operation.leased":       "test/real",

@@ -308,7 +308,7 @@ func TestKilledInAnOperation(t *testing.T) {
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	points := []string{
-		"operation.begun", "operation.planned", "operation.leased", "operation.processing", "operation.wave", "operation.stage",
+		"operation.queued", "operation.begun", "operation.planned", "operation.leased", "operation.processing", "operation.wave", "operation.stage",
 		"operation.leases-ended", "operation.settled",
 	}
 	b := sitDown(t, c)

@@ -66,6 +66,15 @@ func sampleOperation() sol003.OpOcc {
 	}
 }
 
+func waitingOperation() sol003.OpOcc {
+	o := sampleOperation()
+	o.State, o.StateEnteredAt = "STARTING", o.StartedAt
+	o.Own = &sol003.OperationDetail{Project: "acme", AskedBy: "alice", Waiting: &sol003.Waiting{
+		Since: o.StartedAt, Position: 2, Reason: "the VIM has 32 operations under way, as many as are allowed at once (vnf.operationsPerVIM)",
+	}}
+	return o
+}
+
 func TestTablesGolden(t *testing.T) {
 	vim, lease := sampleVIM(), sampleLease()
 	ended := lease
@@ -81,10 +90,11 @@ func TestTablesGolden(t *testing.T) {
 		"vnf-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.vnfTable(w, []sol003.VNFInstance{sampleVNF()}) })
 		},
-		"vnf-show":    func(p *program) error { return p.printVNF(sampleVNF()) },
-		"vnf-op-show": func(p *program) error { return p.printOperation(sampleOperation()) },
+		"vnf-show":            func(p *program) error { return p.printVNF(sampleVNF()) },
+		"vnf-op-show":         func(p *program) error { return p.printOperation(sampleOperation()) },
+		"vnf-op-show-waiting": func(p *program) error { return p.printOperation(waitingOperation()) },
 		"vnf-op-list": func(p *program) error {
-			return p.Print(nil, func(w io.Writer) { p.operationTable(w, []sol003.OpOcc{sampleOperation()}) })
+			return p.Print(nil, func(w io.Writer) { p.operationTable(w, []sol003.OpOcc{sampleOperation(), waitingOperation()}) })
 		},
 		"vnf-preview": func(p *program) error {
 			return p.printPreview(sol003.Preview{

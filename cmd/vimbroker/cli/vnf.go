@@ -572,7 +572,9 @@ func (p *program) sayChanges(o sol003.OpOcc, said map[string]string) bool {
 			p.Say("%6s  %s", console.Brief(max(0, at.Sub(o.StartedAt))), words)
 		}
 	}
-	if !over {
+	if waits := waitWords(o); waits != "" {
+		say("", o.State+": "+waits)
+	} else if !over {
 		say("", o.State)
 	}
 	if o.Own != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -13,7 +14,8 @@ import (
 
 func (p *program) vnfOpCommand() *cobra.Command {
 	return console.Group("op", "Look at operations, and settle those that have failed",
-		`An operation that has failed is FAILED_TEMP, and keeps others from beginning on
+		`An operation waits while its VIM or its project has as many under way as are
+allowed at once; the list says so. One that has failed is FAILED_TEMP, and keeps others from beginning on
 its instance until it is retried, rolled back or given up (fail).`,
 		"  vimbroker vnf op list --instance web\n  vimbroker vnf op retry 3f0c9c0e --wait",
 		p.vnfOpListCommand(), p.vnfOpShowCommand(),
@@ -54,7 +56,7 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 }
 
 func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
-	p.Header(w, []string{"ID", "OPERATION", "STATE", "INSTANCE", "STARTED", "BY"}, "ERROR")
+	p.Header(w, []string{"ID", "OPERATION", "STATE", "INSTANCE", "STARTED", "BY"}, "WHY")
 	for _, o := range all {
 		by, why := "", ""
 		if o.Own != nil {
@@ -62,6 +64,9 @@ func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
 		}
 		if o.Error != nil {
 			why = o.Error.Detail
+		}
+		if waits := waitWords(o); waits != "" {
+			why = waits
 		}
 		p.Columns(w, []string{p.id(o.ID), o.Operation, o.State, p.id(o.InstanceID), p.When(o.StartedAt), p.Cut(by)}, why)
 	}
@@ -100,6 +105,7 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 		}
 		if own := o.Own; own != nil {
 			console.Fact(w, "Asked for by", own.AskedBy)
+			console.Fact(w, "Turn", waitWords(o))
 			if own.Deadline != nil {
 				console.Fact(w, "Waits until", p.Moment(*own.Deadline))
 			}
@@ -109,6 +115,14 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 		}
 		console.Fact(w, "Next", nextWords(o))
 	})
+}
+
+// waitWords say that an operation waits for its turn, and why; empty where it does not.
+func waitWords(o sol003.OpOcc) string {
+	if o.Own == nil || o.Own.Waiting == nil {
+		return ""
+	}
+	return fmt.Sprintf("waits, number %d of its project: %s", o.Own.Waiting.Position, o.Own.Waiting.Reason)
 }
 
 // nextWords are the commands that go on from where an operation is; empty where it has ended.

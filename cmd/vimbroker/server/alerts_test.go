@@ -123,6 +123,7 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 	data := t.TempDir()
 	w := wireDev(t, filepath.Join(data, "data"), func(c *config) {
 		c.certificate = own
+		c.VNF.PerVIM = 1
 		c.Audit.Sinks = []sinkConfig{{
 			outletConfig: outletConfig{Name: "local", Kind: "file", Path: filepath.Join(data, "audit.jsonl"), RotateBytes: defaultRotateBytes},
 			Mode:         delivery.BestEffort, Within: time.Hour,
@@ -132,10 +133,12 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 	w.must(http.StatusCreated, "POST", "/v1/leases", map[string]any{"vim": "edge", "role": "view"})
 	w.call("POST", "/v1/leases", map[string]any{"vim": "nowhere", "role": "view"})
 	w.upload("web-1", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n")
-	vnf := w.must(http.StatusCreated, "POST", "/vnflcm/v2/vnf_instances", map[string]any{"vnfdId": "web-1"})["id"].(string)
-	w.must(http.StatusAccepted, "POST", "/vnflcm/v2/vnf_instances/"+vnf+"/instantiate", map[string]any{
-		"flavourId": "simple", "vimConnectionInfo": map[string]any{"edge": map[string]any{"vimId": vim, "vimType": "kubernetes"}},
-	})
+	for range 2 { // one is under way, and one waits
+		vnf := w.must(http.StatusCreated, "POST", "/vnflcm/v2/vnf_instances", map[string]any{"vnfdId": "web-1"})["id"].(string)
+		w.must(http.StatusAccepted, "POST", "/vnflcm/v2/vnf_instances/"+vnf+"/instantiate", map[string]any{
+			"flavourId": "simple", "vimConnectionInfo": map[string]any{"edge": map[string]any{"vimId": vim, "vimType": "kubernetes"}},
+		})
+	}
 	for _, p := range w.broker.Passes() {
 		if p.Name == "reap" {
 			if err := p.Run(t.Context()); err != nil {

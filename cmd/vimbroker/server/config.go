@@ -175,7 +175,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"signersFile": d.Text(&c.SOL003.SignersFile),
 		}),
 		"vnf": d.Section(strictyaml.Fields{
-			"driftInterval": d.Duration(&c.VNF.DriftEvery),
+			"driftInterval":        d.Duration(&c.VNF.DriftEvery),
+			"operationsPerVIM":     d.Count(&c.VNF.PerVIM),
+			"operationsPerProject": d.Count(&c.VNF.PerProject),
 		}),
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
@@ -361,6 +363,8 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.ShutdownDelay <= maxShutdownDelay, "shutdownDelay", "must be at most %v", maxShutdownDelay)
 	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")
 	need(c.VNF.DriftEvery >= time.Minute, "vnf.driftInterval", "must be at least 1m")
+	need(c.VNF.PerVIM >= 1 && c.VNF.PerVIM <= maxOperations, "vnf.operationsPerVIM", "must be 1 to %d", maxOperations)
+	need(c.VNF.PerProject >= 1 && c.VNF.PerProject <= maxOperations, "vnf.operationsPerProject", "must be 1 to %d", maxOperations)
 	need(c.Terms.CheckEvery >= 10*time.Second, "checkInterval", "must be at least 10s")
 	need(c.Terms.CheckpointEvery >= time.Second, "audit.checkpointInterval", "must be at least 1s")
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
@@ -382,6 +386,9 @@ func (c *config) validateLimits(need func(ok bool, key, format string, args ...a
 
 // maxShutdownDelay bounds how long a server that is told to stop does nothing about it.
 const maxShutdownDelay = 5 * time.Minute
+
+// maxOperations bounds how many operations on VNF instances may be worked at the same time.
+const maxOperations = 1000
 
 // minInFlight is what a server takes at a time at the least.
 const minInFlight = 8

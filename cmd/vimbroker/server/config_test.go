@@ -68,7 +68,7 @@ egress:
 lease: {defaultTTL: 30m, maxTTL: 8h, trial: always, escalatingNamespaces: [argocd, flux-system]}
 quota: {perPrincipal: 5, perVIM: 0, perProject: 50, packages: 7, packageMiB: 8, packagesMiB: 0}
 sol003: {enabled: true, signersFile: ` + cert + `}
-vnf: {driftInterval: 5m}
+vnf: {driftInterval: 5m, operationsPerVIM: 5, operationsPerProject: 4}
 checkInterval: 1m
 log: {level: debug, format: text}
 shutdownGrace: 5s
@@ -83,7 +83,7 @@ shutdownGrace: 5s
 	if got, want := c.Packages, (catalog.Terms{PerProject: 7, MaxSize: 8 << 20}); got != want || !c.SOL003.Enabled || c.signers == nil {
 		t.Errorf("Packages = %+v, want %+v; SOL003 is served: %v", got, want, c.SOL003.Enabled)
 	}
-	if c.VNF.DriftEvery != 5*time.Minute {
+	if c.VNF.DriftEvery != 5*time.Minute || c.VNF.PerVIM != 5 || c.VNF.PerProject != 4 {
 		t.Errorf("VNF = %+v", c.VNF)
 	}
 	if c.Terms.DefaultTTL != 30*time.Minute || c.Terms.MaxTTL != 8*time.Hour || c.Terms.CheckEvery != time.Minute || c.ShutdownGrace != 5*time.Second {

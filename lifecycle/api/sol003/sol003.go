@@ -161,8 +161,17 @@ type OperationDetail struct {
 	Project  string     `json:"project"`
 	AskedBy  string     `json:"askedBy"`
 	Deadline *time.Time `json:"deadline,omitempty"`
+	Waiting  *Waiting   `json:"waiting,omitempty"`
 	Stage    int        `json:"stage"`
 	Steps    []Resource `json:"steps,omitempty"`
+}
+
+// Waiting is how an operation stands that waits for its turn.
+type Waiting struct {
+	Since time.Time `json:"since"`
+	// Position counts those that wait in its project: 1 is the next.
+	Position int    `json:"position"`
+	Reason   string `json:"reason"`
 }
 
 // Problem is ProblemDetails.

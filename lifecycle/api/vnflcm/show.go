@@ -131,7 +131,10 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 			shown.Links[link] = sol003.Link{Href: self + "/" + link}
 		}
 	}
-	if o.State.Working() {
+	if w := o.Waiting; w != nil {
+		shown.Own.Waiting = &sol003.Waiting{Since: w.Since, Position: w.Position, Reason: w.Reason}
+	}
+	if o.State.Working() && !o.Waits() {
 		shown.Own.Deadline = &o.Deadline
 	}
 	return shown
