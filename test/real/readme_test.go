@@ -60,8 +60,8 @@ func (b *bench) id(t *testing.T, vim string) string {
 
 // lease is what the stories look at of one.
 type lease struct {
-	ID, State, MaxRevocationLag string
-	RevokedAt, ConfirmedDeadAt  time.Time
+	ID, State, Purpose, MaxRevocationLag string
+	RevokedAt, ConfirmedDeadAt           time.Time
 }
 
 // leases are all leases, newest first.

@@ -108,7 +108,7 @@ func (b *bench) onCluster(t *testing.T, line string) string {
 	return strings.TrimSpace(b.Must(t, "kubectl --kubeconfig ~/.kube/config "+line))
 }
 
-// leasesEnded fails unless every lease has ended.
+// leasesEnded fails unless every lease of an operation has ended. The pass that looks at instances may hold one.
 func (b *bench) leasesEnded(t *testing.T) {
 	t.Helper()
 	all := b.leases(t)
@@ -116,7 +116,7 @@ func (b *bench) leasesEnded(t *testing.T) {
 		t.Error("there was no lease: the operations have run with something else")
 	}
 	for _, l := range all {
-		if l.State != "revoked" {
+		if l.State != "revoked" && l.Purpose != "drift" {
 			t.Errorf("lease %s is %s", l.ID, l.State)
 		}
 	}
