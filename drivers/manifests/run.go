@@ -184,10 +184,21 @@ func (r *run) deleteAll(ctx context.Context) error {
 		}
 	}
 	for _, all := range [][]*waiting{custom, others} {
-		for _, w := range all { // one after the other: the order is that of the plan
-			if err := r.remove(ctx, w); err != nil {
-				return r.cut(ctx, w.Resource, err)
+		for rest := all; len(rest) > 0; { // one kind after the other: the order is that of the plan
+			n := 1
+			for n < len(rest) && rest[n].Group == rest[0].Group && rest[n].Kind == rest[0].Kind {
+				n++
 			}
+			err := each(ctx, rest[:n], func(within context.Context, w *waiting) error {
+				if err := r.remove(within, w); err != nil {
+					return r.cut(ctx, w.Resource, err)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			rest = rest[n:]
 		}
 		if err := r.await(ctx, all); err != nil {
 			return err

@@ -205,6 +205,30 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
+// FuzzMetadata: any TOSCA.meta and any manifest name files of the package, or are refused.
+func FuzzMetadata(f *testing.F) {
+	f.Add(meta().text, "metadata:\n  a: b\n\nSource: Definitions/top.yaml\nAlgorithm: SHA-256\nHash: 00\n")
+	f.Add("Entry-Definitions: Definitions/top.yaml\nETSI-Entry-Manifest: web.mf\n\nName: ./web.mf\n", "Source: ./Definitions/top.yaml\nSource: http://x/y\n -----BEGIN CMS-----\n")
+	f.Fuzz(func(t *testing.T, meta, manifest string) {
+		c, err := open(archive(t, file{name: vnfpkg.MetaFile, text: meta}, file{name: "web.mf", text: manifest}, file{name: "Definitions/top.yaml", text: top}), vnfpkg.Limits{})
+		var fault *vnfpkg.Error
+		if err != nil {
+			if !errors.As(err, &fault) {
+				t.Errorf("%v, which is no fault of the package", err)
+			}
+			return
+		}
+		for _, a := range c.Artifacts {
+			if !c.Has(a.Path) || !fs.ValidPath(a.Path) {
+				t.Errorf("Open took the artifact %+v", a)
+			}
+		}
+		if !c.Has(c.Entry) || c.Manifest != "" && !c.Has(c.Manifest) {
+			t.Errorf("Open took entry %q and manifest %q", c.Entry, c.Manifest)
+		}
+	})
+}
+
 func TestErrorsNameTheFile(t *testing.T) {
 	if got, want := (&vnfpkg.Error{Path: "a", Detail: "is b"}).Error(), "a in the package is b"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)

@@ -1,6 +1,7 @@
 package vnfpkg_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -158,4 +159,34 @@ func TestDescriptorWithTypesInACircle(t *testing.T) {
 	if err != nil || len(got.Flavours["simple"].VDUs) != 1 {
 		t.Errorf("Descriptor = %+v, %v", got, err)
 	}
+}
+
+// FuzzDescriptor: any text is a descriptor that can be used, or is refused.
+func FuzzDescriptor(f *testing.F) {
+	f.Add(top, types, simple)
+	f.Add("imports: [types.yaml, types.yaml]", "imports: [top.yaml]", "a: &a [*a]")
+	f.Add(top, strings.Replace(types, "derived_from: tosca.nodes.nfv.VNF", "derived_from: company.VNF", 1), simple)
+	f.Add(top, types, strings.Replace(simple, "scale_level: 2", "scale_level: 9223372036854775807", 1))
+	f.Fuzz(func(t *testing.T, top, types, simple string) {
+		c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: top},
+			file{name: "Definitions/types.yaml", text: types}, file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Descriptor()
+		var fault *vnfpkg.Error
+		switch {
+		case err != nil && !errors.As(err, &fault):
+			t.Errorf("%v, which is no fault of the package", err)
+		case err == nil && (d.ID == "" || len(d.Flavours) == 0):
+			t.Errorf("%+v without an error", d)
+		}
+		for _, flavour := range d.Flavours {
+			for _, v := range flavour.VDUs {
+				if v.Min < 0 || v.Initial < 0 || v.Max != 0 && v.Max < v.Min {
+					t.Errorf("%+v can never be", v)
+				}
+			}
+		}
+	})
 }

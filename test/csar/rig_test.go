@@ -62,7 +62,7 @@ func newRig(t *testing.T) *rig {
 	r.catalog = catalog.New(catalog.Options{Store: store, Guard: guard, Log: log, Terms: catalog.DefaultTerms()})
 	engine := func(patience time.Duration) *lifecycle.Lifecycle {
 		terms := lifecycle.DefaultTerms()
-		terms.Patience = patience
+		terms.Patience, terms.LookEvery = patience, 250*time.Millisecond
 		return lifecycle.New(lifecycle.Options{
 			Store: store, Leaser: lends{r.cluster}, Packages: packages{r.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: guard,
 			Delegates: &policy.Delegates{Now: time.Now}, Terms: terms, Log: log, Now: time.Now,

@@ -199,13 +199,12 @@ func (s *Server) remove(w http.ResponseWriter, c call, there map[string]any, bod
 		return
 	}
 	delete(s.objects, c.path)
-	for p, o := range s.objects {
-		if o["kind"] != "Deployment" {
-			continue
-		}
-		name := o["metadata"].(map[string]any)["name"].(string)
-		if c.Kind.Kind == "Pod" && strings.HasPrefix(c.name, name+"-") && strings.Contains(p, "/namespaces/"+c.namespace+"/") {
-			s.deploy(call{namespace: c.namespace, name: name}, o)
+	if c.Kind.Kind == "Pod" {
+		for p, o := range s.objects {
+			name, _ := o["metadata"].(map[string]any)["name"].(string)
+			if o["kind"] == "Deployment" && strings.HasPrefix(c.name, name+"-") && strings.Contains(p, "/namespaces/"+c.namespace+"/") {
+				s.deploy(call{namespace: c.namespace, name: name}, o)
+			}
 		}
 	}
 	if c.Kind.Kind == "Deployment" {
