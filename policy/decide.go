@@ -153,6 +153,12 @@ func resourceEntity(r Resource) cedar.Entity {
 			"signer":   cedar.String(r.Signer),
 		})
 		e.Tags = labelRecord(r.Labels)
+	case KindClient:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project": cedar.String(r.Project),
+			"name":    cedar.String(r.Name),
+			"roles":   stringSet(r.Roles),
+		})
 	default:
 		e.Attributes = cedar.NewRecord(cedar.RecordMap{"project": cedar.String(r.Project)})
 	}

@@ -25,6 +25,7 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 	operator := policy.Principal{Name: "otto", Project: "core", Roles: []string{policy.RoleMember, "operator"}}
 	auditor := policy.Principal{Name: "audrey", Project: "core", Roles: []string{"auditor"}}
 	robot := policy.Principal{Name: "keystone:4f1c@default", Project: "core", Roles: []string{policy.RoleMember}}
+	client := policy.Principal{Name: "client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11", Project: "core", Roles: []string{policy.RoleVNFM}}
 	signedPackage := ownPackage
 	signedPackage.Signer = "CN=release,O=acme"
 	type ask struct {
@@ -96,6 +97,16 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 			q(false, robot, policy.VIMRegister, ownProject, policy.Wish{}),
 			q(false, robot, policy.VIMUpdate, ownVIM, policy.Wish{}),
 			q(true, member, policy.VIMUpdate, ownVIM, policy.Wish{}),
+		},
+		"tacker-north-stays-in-its-namespaces": {
+			q(true, client, policy.LeaseIssue, ownVIM, policy.Wish{Role: "edit", Namespaces: []string{"vnf-a"}, TTL: time.Hour}),
+			q(false, client, policy.LeaseIssue, ownVIM, policy.Wish{Role: "edit", Namespaces: []string{"vnf-a"}, TTL: 2 * time.Hour}),
+			q(false, client, policy.LeaseIssue, ownVIM, policy.Wish{Role: "edit", Namespaces: []string{"vnf-a", "other"}, TTL: time.Hour}),
+			q(false, client, policy.LeaseIssue, sharedVIM, policy.Wish{Role: "edit", Namespaces: []string{"vnf-a"}, TTL: time.Hour}),
+			q(true, member, policy.LeaseIssue, sharedVIM, policy.Wish{Role: "edit", Namespaces: []string{"other"}, TTL: time.Hour}),
+			q(false, client, policy.VIMUpdate, ownVIM, policy.Wish{}),
+			q(false, client, policy.VIMRegister, ownProject, policy.Wish{}),
+			q(true, client, policy.PackageShow, ownPackage, policy.Wish{}),
 		},
 	}
 	if len(samples) != len(asks) || len(samples) < 10 {

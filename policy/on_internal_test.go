@@ -58,7 +58,7 @@ func TestFewPoliciesAreAskedOfALine(t *testing.T) {
 	}
 	want := []string{
 		"default.admins-do-all", "default.members-keep-vims", "default.members-lease-vims",
-		"default.project-admins-do-all-in-project", "default.project-admins-lease-vims", "default.readers-see-vims",
+		"default.project-admins-do-all-in-project", "default.project-admins-lease-vims", "default.readers-see-vims", "default.vnfms-lease-vims",
 	}
 	var asked []string
 	for id := range p.actions[VIMShow].callers[KindVIM].All() {

@@ -40,6 +40,7 @@ type Principal struct {
 const (
 	ByStaticToken = "static"
 	ByKeystone    = "keystone"
+	ByClient      = "client" // a registered client, by OAuth 2.0; the rest of the name is its id
 	bySystem      = "system"
 )
 
@@ -56,6 +57,8 @@ const (
 	RoleAdmin  = "admin"
 	RoleMember = "member"
 	RoleReader = "reader"
+	// RoleVNFM is for programs that use VIMs and change nothing else.
+	RoleVNFM = "vnfm"
 	// RoleProjectAdmin is an administrator of the own project, and of no other.
 	RoleProjectAdmin = "project-admin"
 	// RoleSystem is held by the broker's own passes, and can be held by no caller.
@@ -120,6 +123,11 @@ const (
 	PackageDelete Action = "package:delete"
 	PackageUse    Action = "package:use" // make a VNF instance from it, or change one to it
 
+	ClientCreate Action = "client:create" // register a program that logs in by OAuth 2.0
+	ClientShow   Action = "client:show"   // also what list filters by
+	ClientRotate Action = "client:rotate" // give it another secret
+	ClientDelete Action = "client:delete"
+
 	AuditRead     Action = "audit:read"
 	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
 	AuditKey      Action = "audit:key"      // make, replace or revoke a key that signs checkpoints of the log
@@ -137,6 +145,8 @@ const (
 	// KindVNFInstance is a VNF instance; its operations are decided as what is done to it.
 	KindVNFInstance Kind = "VNFInstance"
 	KindPackage     Kind = "Package"
+	// KindClient is a program that logs in by OAuth 2.0.
+	KindClient Kind = "Client"
 )
 
 // Resource is what the action is done to. What belongs to a kind it is not of is empty.
@@ -159,7 +169,9 @@ type Resource struct {
 	Labels     map[string]string
 	// Owner is the principal that a lease was issued to, or that made a VNF instance.
 	Owner string
-	// Name and VNFDID are a VNF instance's; VIMName and VIMType are those of the VIM that it
+	// Roles are those that a client has, or would have.
+	Roles []string
+	// Name is a VNF instance's or a client's. VNFDID is a VNF instance's, too; VIMName and VIMType are those of the VIM that it
 	// is on, and empty while it has no resources.
 	Name   string
 	VNFDID string

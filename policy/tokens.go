@@ -49,6 +49,10 @@ type Token struct {
 // nameForm is what names of principals, projects and roles look like.
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`) })
 
+// ValidName reports whether a text can name a principal, a project or a role: letters, digits
+// and "._@-", at most 128.
+func ValidName(text string) bool { return nameForm().MatchString(text) }
+
 var _ Directory = (*StaticTokens)(nil)
 
 // StaticTokens authenticates callers against a fixed list of tokens. It keeps

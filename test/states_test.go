@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
@@ -19,6 +20,7 @@ func TestGoldenStates(t *testing.T) {
 	b.WriteString("# State machines\n\nMade from the tables in the code by `make generate`.\n")
 	picture(&b, "A lease", broker.LeaseActive, broker.LeaseIrrevocable, broker.LeasePending, broker.LeaseRevoked, broker.LeaseRevoking)
 	picture(&b, "A VIM", broker.VIMDraining, broker.VIMRegistered, broker.VIMRegistering)
+	picture(&b, "A client that logs in by OAuth 2.0", oauth.Active, oauth.Deleting)
 	picture(&b, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
 	picture(&b, "A cluster of Cluster API", onboard.States()...)

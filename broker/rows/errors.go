@@ -21,6 +21,9 @@ var (
 	VNFD       = Unique{"vnfdId", "the project has another package with this VNFD"}
 	LeaseKey   = Unique{"Idempotency-Key", "the principal used this key for another lease"}
 
+	ClientID   = Unique{"id", "a client with this id is there already"}
+	ClientName = Unique{"name", "the project has a client of this name"}
+
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
 	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}
 	ClusterSystem = Unique{"system", "another cluster leads to this system"}
@@ -102,6 +105,17 @@ func PackagesUsedUp(limit int) error {
 		Remedy: "delete some",
 	}
 }
+
+// ClientsUsedUp says that a project has as many clients as it may have.
+func ClientsUsedUp(limit int) error {
+	return &broker.Error{
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d clients, as many as it may have", limit),
+		Remedy: "delete some",
+	}
+}
+
+// ClientLives says that a client is not being deleted, so that its row stays.
+func ClientLives() error { return Conflict("the client is not being deleted") }
 
 // BytesUsedUp says that the VNF packages of a project have as many bytes as they may have.
 func BytesUsedUp(limit int64) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
@@ -41,6 +42,7 @@ type Source interface {
 	Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error)
 	Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error)
 	Chunk(ctx context.Context, content string, n int) ([]byte, error)
+	Clients(ctx context.Context, f oauth.Filter) ([]oauth.Client, string, error)
 	Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error)
 	Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error)
 }
@@ -49,7 +51,7 @@ type Source interface {
 type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
-	Instances, Operations, Anchors                                             int64
+	Instances, Operations, Anchors, Clients                                    int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -126,7 +128,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -157,7 +159,7 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys, VNF packages or audit entries",
@@ -273,6 +275,24 @@ func (c *copying) clusters() error {
 			stored = append(stored, values(rows.ClusterColumns.Fields(&cluster)))
 		}
 		if err := c.into("clusters", rows.ClusterColumns.Names(), stored, &c.Clusters); err != nil || next == "" {
+			return err
+		}
+		f.Token = next
+	}
+}
+
+func (c *copying) clients() error {
+	f := oauth.Filter{Page: broker.Page{Size: copyPage}}
+	for {
+		found, next, err := c.from.Clients(c.ctx, f)
+		if err != nil {
+			return err
+		}
+		var stored [][]any
+		for _, one := range found {
+			stored = append(stored, values(rows.ClientColumns.Fields(&one)))
+		}
+		if err := c.into("oauth_clients", rows.ClientColumns.Names(), stored, &c.Clients); err != nil || next == "" {
 			return err
 		}
 		f.Token = next
@@ -477,8 +497,8 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
-		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors)
+		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -111,6 +112,9 @@ func trial(t *testing.T) *sqlite.Store {
 			}
 		}
 	}
+	must(s.CreateClient(ctx, oauth.Client{
+		ID: "client", Name: "tacker", Project: "north", Roles: []string{"vnfm"}, State: oauth.Active, SHA256: "ab", CreatedAt: time.Unix(1, 0).UTC(),
+	}, 0, entry))
 	for _, id := range []string{"instance-1", "instance-2"} {
 		i := lifecycle.Instance{ID: id, Project: "north", Name: id, State: lifecycle.NotInstantiated, CreatedAt: time.Unix(1, 0).UTC(), Revision: 1}
 		i.Shape.Package = "package-0"
@@ -212,7 +216,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())

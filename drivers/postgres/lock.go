@@ -17,6 +17,7 @@ const (
 	lockProject    lockKind = "quota of project"
 	lockPackages   lockKind = "packages of project"
 	lockTurns      lockKind = "turns of operations"
+	lockClients    lockKind = "clients of project"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's
 	lockChain      lockKind = "audit chain"

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
@@ -47,4 +48,8 @@ func TestLifecycle(t *testing.T) {
 
 func TestPackages(t *testing.T) {
 	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}
+
+func TestClients(t *testing.T) {
+	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }

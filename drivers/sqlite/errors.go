@@ -22,6 +22,9 @@ var unique = map[string]rows.Unique{
 	"vnf_packages.id":                         rows.PackageID,
 	"vnf_packages.project, vnf_packages.vnfd": rows.VNFD,
 
+	"oauth_clients.id":                          rows.ClientID,
+	"oauth_clients.project, oauth_clients.name": rows.ClientName,
+
 	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -337,4 +338,8 @@ func TestRowsOfAListLeaveNothingInTheNext(t *testing.T) {
 
 func TestPackages(t *testing.T) {
 	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
+}
+
+func TestClients(t *testing.T) {
+	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
 }

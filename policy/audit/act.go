@@ -72,6 +72,10 @@ const (
 	// DetailPackage is the id of a VNF package, DetailVNFD that of its descriptor.
 	DetailPackage = "package"
 	DetailVNFD    = "vnfd"
+	// DetailClient is the id of a client, DetailClientName its name.
+	DetailClient     = "client"
+	DetailClientName = "clientName"
+	DetailRoles      = "roles"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )

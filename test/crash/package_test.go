@@ -99,15 +99,20 @@ func uploadedAgain(s *scene) {
 	}
 }
 
+// query reads a number from the database.
+func (s *scene) query(text string, into *int) error {
+	db, err := sql.Open("sqlite", filepath.Join(s.dir, "vimbroker.db"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.QueryRowContext(s.ctx(), text).Scan(into)
+}
+
 // chunks counts what the database has of all contents.
 func chunks(s *scene) (n int) {
 	s.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(s.dir, "vimbroker.db"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRowContext(s.ctx(), `SELECT count(*) FROM vnf_package_chunks`).Scan(&n); err != nil {
+	if err := s.query(`SELECT count(*) FROM vnf_package_chunks`, &n); err != nil {
 		s.t.Fatal(err)
 	}
 	return n

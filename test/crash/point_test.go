@@ -63,6 +63,10 @@ var deaths = map[string][]scenario{
 	"tidy.removed":   {tidying},
 	"tidy.forgotten": {tidying},
 
+	"client.deleting":      {deletingAClient},
+	"client.rotated":       {rotatingALeakedSecret},
+	"client.leases-ending": {deletingAClient, rotatingALeakedSecret},
+
 	"audit.signed":            {signing},
 	"audit.checkpoint-stored": {signing},
 	"audit.key-intent":        {rotatingAuditKey},

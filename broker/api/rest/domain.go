@@ -7,6 +7,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -69,6 +71,16 @@ type Overseer interface {
 	// Ready says how the parts of the broker are. It is an error while no request can be served.
 	// It asks nobody.
 	Ready() ([]broker.PartStatus, error)
+}
+
+// OAuthClients keeps clients; [oauth.Clients] says what each method does. Every method decides
+// and records for the principal it is given.
+type OAuthClients interface {
+	Create(ctx context.Context, p policy.Principal, r oauth.Registration) (oauth.Client, secret.Text, error)
+	Client(ctx context.Context, p policy.Principal, id string) (oauth.Client, error)
+	Clients(ctx context.Context, p policy.Principal, q oauth.Query) ([]oauth.Client, string, error)
+	Rotate(ctx context.Context, p policy.Principal, id string, r oauth.Rotation) (oauth.Client, secret.Text, error)
+	Delete(ctx context.Context, p policy.Principal, id string) error
 }
 
 // Clusters follows the clusters of Cluster API; [onboard.Onboarding] says what each method

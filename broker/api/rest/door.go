@@ -14,6 +14,8 @@ type Options struct {
 	Broker Broker
 	// Clusters follows the clusters of Cluster API; nil: nobody does.
 	Clusters Clusters
+	// Clients keeps the programs that log in by OAuth 2.0; nil: nobody does.
+	Clients OAuthClients
 	// Log takes what callers are not told.
 	Log *slog.Logger
 	// Version is shown by /healthz and in the OpenAPI document.
@@ -26,6 +28,7 @@ type Options struct {
 type server struct {
 	broker   Broker
 	clusters Clusters
+	clients  OAuthClients
 	log      *slog.Logger
 	version  string
 	now      func() time.Time
@@ -37,7 +40,7 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{broker: o.Broker, clusters: o.Clusters, log: o.Log, version: o.Version, now: o.Now}
+	s := &server{broker: o.Broker, clusters: o.Clusters, clients: o.Clients, log: o.Log, version: o.Version, now: o.Now}
 	d := api.Door{
 		Paths:   []string{"/"},
 		Private: "/v1/",

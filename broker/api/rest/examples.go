@@ -56,7 +56,11 @@ var examples = map[string]example{
 		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
 		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
 	}`)},
-	"whoAmI": {out: `{"name": "alice", "project": "acme", "roles": ["member"]}`},
+	"createClient": {in: `{"name": "tacker-north", "roles": ["vnfm"]}`, out: aClientSecret},
+	"listClients":  {out: aList(aClient)},
+	"showClient":   {out: aClient},
+	"rotateClient": {in: `{"overlap": "1h"}`, out: aClientSecret},
+	"whoAmI":       {out: `{"name": "alice", "project": "acme", "roles": ["member"]}`},
 	"listAudit": {out: aList(`{
 		"seq": 4711, "time": "2026-11-02T09:00:00.123456Z", "request": "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11",
 		"principal": "alice", "project": "acme", "action": "lease:issue", "kind": "Lease", "resource": "` + leaseID + `",
@@ -107,6 +111,14 @@ const (
 		"verifier": "vimbroker.audit/` + auditKeyID + `+c3f1a2b4+AZ…", "since": 0, "keyStore": "vault", "createdAt": "2026-11-02T08:00:00Z"
 	}`
 
+	clientID     = "3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"
+	clientFields = `
+		"id": "` + clientID + `", "name": "tacker-north", "project": "acme", "roles": ["vnfm"], "principal": "client:` + clientID + `",
+		"state": "active", "rotatedAt": "2026-11-02T08:15:00Z", "previousUntil": "2026-11-02T09:15:00Z", "createdBy": "alice",
+		"createdAt": "2026-11-01T08:15:00Z", "updatedAt": "2026-11-02T08:15:00Z"`
+	aClient       = `{` + clientFields + `}`
+	aClientSecret = `{` + clientFields + `, "clientSecret": "vbc_…"}`
+
 	leaseID = "c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6"
 
 	aVIM = `{
@@ -156,6 +168,7 @@ var parts = []part{
 		"reason": "otherSystem", "message": "the credential leads to another system than the cluster's first one",
 		"goneAt": "2027-11-02T08:15:00Z"
 	}`},
+	{reflect.TypeFor[v1.OAuthClientRequest](), `{"project": "acme"}`},
 	{reflect.TypeFor[v1.CatalogEntry](), `{"service": "compute", "interface": "public", "region": "RegionOne", "origin": "https://nova.example:8774"}`},
 	{reflect.TypeFor[v1.Change](), `{
 		"name": "edge-2", "description": "north site, rack 7", "extra": {"area": "north"}, "sharedWith": ["lab"], "default": true,

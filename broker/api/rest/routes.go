@@ -141,6 +141,32 @@ var routes = []route{
 	},
 
 	{
+		method: "POST", path: "/v1/clients", id: "createClient", tag: "clients", endpoint: takes((*server).createClient),
+		summary: "Register a program that logs in by OAuth 2.0; the answer has its secret, this once",
+		timeout: quick, action: policy.ClientCreate, status: []int{http.StatusCreated},
+	},
+	{
+		method: "GET", path: "/v1/clients", id: "listClients", tag: "clients", endpoint: plain((*server).listClients),
+		summary: "List clients",
+		timeout: quick, action: policy.ClientShow, query: clientQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/clients/{id}", id: "showClient", tag: "clients", endpoint: plain((*server).showClient),
+		summary: "Show a client",
+		timeout: quick, action: policy.ClientShow, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/clients/{id}/rotate", id: "rotateClient", tag: "clients", endpoint: takes((*server).rotateClient),
+		summary:  "Give a client another secret; the answer has it, this once",
+		optional: true, timeout: long, action: policy.ClientRotate, status: []int{http.StatusOK},
+	},
+	{
+		method: "DELETE", path: "/v1/clients/{id}", id: "deleteClient", tag: "clients", endpoint: plain((*server).deleteClient),
+		summary: "Delete a client, and revoke its leases",
+		timeout: long, action: policy.ClientDelete, status: []int{http.StatusNoContent}, lane: api.Ending,
+	},
+
+	{
 		method: "GET", path: "/v1/whoami", id: "whoAmI", tag: "callers", endpoint: plain((*server).whoAmI),
 		summary: "Show who the caller is to the server",
 		timeout: quick, status: []int{http.StatusOK},
@@ -235,6 +261,7 @@ var tags = []*huma.Tag{
 	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves"},
 	{Name: "keys", Description: "How credentials are sealed"},
 	{Name: "callers", Description: "Who calls, and what policy decides"},
+	{Name: "clients", Description: "Programs that log in by OAuth 2.0, such as VNFMs"},
 	{Name: "audit", Description: "Who did what, and the proof that the log only grew"},
 	{Name: "probes", Description: "Whether the server lives and can serve; no token needed"},
 }
@@ -252,6 +279,8 @@ var (
 		{name: "pageToken", doc: "nextPageToken of the page before."},
 	}
 	truth = []string{"true", "false"}
+
+	clientQuery = append([]parameter{{name: "name", doc: "Clients of this name."}}, paging...)
 
 	vimQuery = append([]parameter{
 		{name: typeFilter, doc: "VIMs of this type."},

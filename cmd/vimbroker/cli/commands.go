@@ -16,6 +16,7 @@ func Commands(c *console.Console) []*cobra.Command {
 	p := &program{c}
 	return []*cobra.Command{
 		p.auditCommand(),
+		p.clientCommand(),
 		p.clusterCommand(),
 		p.keyCommand(),
 		p.leaseCommand(),

@@ -172,6 +172,9 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 			"project": d.Text(&q.Resource.Project), "provider": d.Text(&q.Resource.Provider), "product": d.Text(&q.Resource.Product),
 			"version": d.Text(&q.Resource.Version), "labels": labelMap(d, &q.Resource.Labels),
 		}),
+		"client": about(policy.KindClient, strictyaml.Fields{
+			"project": d.Text(&q.Resource.Project), "name": d.Text(&q.Resource.Name), "roles": d.Texts(&q.Resource.Roles),
+		}),
 		"wish": d.Section(strictyaml.Fields{
 			"ttl": d.Duration(&q.Wish.TTL), "role": d.Text(&q.Wish.Role), "namespaces": d.Texts(&q.Wish.Namespaces),
 			"purpose": d.Text(&q.Wish.Purpose), "grade": d.Text(&q.Wish.Grade), "clusterWide": d.Flag(&q.Wish.ClusterWide),

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/limit"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -62,6 +63,8 @@ type config struct {
 	VNF lifecycle.Terms
 	// Packages are [catalog.DefaultTerms] where the file says nothing.
 	Packages catalog.Terms
+	// ClientsPerProject is [oauth.DefaultPerProject] where the file says nothing.
+	ClientsPerProject int
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
 	TrustedProxies struct {
 		Networks []string
@@ -113,15 +116,17 @@ type egressConfig struct {
 // defaults returns the configuration of an empty file.
 func defaults(env console.Environment) config {
 	return config{
-		Listen:        console.DefaultListen,
-		DataDir:       stateDir(env),
-		Terms:         broker.DefaultTerms(),
-		Audit:         auditConfig{ReadsOneIn: 1},
-		Packages:      catalog.DefaultTerms(),
-		VNF:           lifecycle.DefaultTerms(),
-		Limits:        api.DefaultLimits(),
-		LogFormat:     "json",
-		ShutdownGrace: 30 * time.Second,
+		Listen:   console.DefaultListen,
+		DataDir:  stateDir(env),
+		Terms:    broker.DefaultTerms(),
+		Audit:    auditConfig{ReadsOneIn: 1},
+		Packages: catalog.DefaultTerms(),
+
+		ClientsPerProject: oauth.DefaultPerProject,
+		VNF:               lifecycle.DefaultTerms(),
+		Limits:            api.DefaultLimits(),
+		LogFormat:         "json",
+		ShutdownGrace:     30 * time.Second,
 	}
 }
 
@@ -232,6 +237,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
+			"clients":      d.Count(&c.ClientsPerProject),
 			"packages":     d.Count(&c.Packages.PerProject),
 			"packageMiB":   mebibytes(d, &c.Packages.MaxSize),
 			"packagesMiB":  mebibytes(d, &c.Packages.BytesPerProject),

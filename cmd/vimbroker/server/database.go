@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -112,6 +113,7 @@ type store interface {
 	broker.Store
 	onboard.Store
 	catalog.Store
+	oauth.Store
 	lifecycle.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
@@ -53,6 +54,7 @@ type server struct {
 	capi    *clusterapi.Driver
 	onboard *onboard.Onboarding
 	catalog *catalog.Catalog
+	clients *oauth.Clients
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
 	handler   http.Handler
@@ -131,7 +133,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 
 		ReservedLabels: c.ReservedLabels,
 
-		Directories: map[string]policy.Directory{policy.ByStaticToken: s.live},
+		Directories: s.directories(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -140,13 +142,16 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	terms := c.Packages
 	terms.Roots = c.signers
 	s.catalog = catalog.New(catalog.Options{Store: store, Guard: b.Guard(), Log: log, Terms: terms, Now: store.Now})
+	s.clients = oauth.New(oauth.Options{
+		Store: store, Leases: b, Guard: b.Guard(), Log: log, PerProject: c.ClientsPerProject, Now: store.Now,
+	})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
 	}
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: store, Leaser: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: b.Guard(),
-		Delegates: &policy.Delegates{Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Now: store.Now},
+		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})
 	s.capi = clusterapi.New()
@@ -154,7 +159,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Store: store, Broker: b, Source: s.capi, Guard: b.Guard(),
 		Egress: s.live.egress, Log: log, Now: store.Now,
 	})
-	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Log: log, Version: version})}
+	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, Log: log, Version: version})}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
 		if k := c.Callers.Keystone; k != nil {
@@ -170,6 +175,19 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Operations: s.lifecycle, Packages: s.catalog, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
+}
+
+// directories know callers without their tokens, by authenticator.
+func (s *server) directories() map[string]policy.Directory {
+	return map[string]policy.Directory{policy.ByStaticToken: s.live, policy.ByClient: clientDirectory{s}}
+}
+
+// clientDirectory knows the server's clients, which are put together after the broker.
+type clientDirectory struct{ *server }
+
+// Lookup implements [policy.Directory].
+func (d clientDirectory) Lookup(ctx context.Context, name, project string) (policy.Principal, error) {
+	return d.clients.Lookup(ctx, name, project)
 }
 
 // loggedIn ends what a caller has no access to any more.
@@ -306,7 +324,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil
@@ -344,7 +362,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began))
+			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx))
 		}()
 		patience := time.NewTimer(settlePatience)
 		defer patience.Stop()

@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+// CreateOAuthClient registers a program that logs in by OAuth 2.0; the answer holds its secret.
+func (c *Client) CreateOAuthClient(ctx context.Context, r v1.OAuthClientRequest) (v1.OAuthClientSecret, error) {
+	var made v1.OAuthClientSecret
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "clients"}, body: r}, &made)
+	return made, err
+}
+
+// OAuthClient returns one by its id.
+func (c *Client) OAuthClient(ctx context.Context, id string) (v1.OAuthClient, error) {
+	var one v1.OAuthClient
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "clients", id}}, &one)
+	return one, err
+}
+
+// RotateOAuthClient makes another secret; the answer holds it.
+func (c *Client) RotateOAuthClient(ctx context.Context, id string, r v1.OAuthClientRotation) (v1.OAuthClientSecret, error) {
+	var one v1.OAuthClientSecret
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "clients", id, "rotate"}, body: r}, &one)
+	return one, err
+}
+
+// DeleteOAuthClient ends a client, and its leases with it.
+func (c *Client) DeleteOAuthClient(ctx context.Context, id string) error {
+	_, err := c.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "clients", id}}, nil)
+	return err
+}
+
+// AllOAuthClients walks every page. It stops at the first error.
+func (c *Client) AllOAuthClients(ctx context.Context) iter.Seq2[v1.OAuthClient, error] {
+	return walk("", func(token string) (l v1.List[v1.OAuthClient], err error) {
+		values := url.Values{}
+		page(values, 0, token)
+		_, err = c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "clients"}, query: values}, &l)
+		return l, err
+	})
+}

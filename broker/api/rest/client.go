@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+)
+
+// oauthClients is what keeps clients.
+func (s *server) oauthClients() (OAuthClients, error) {
+	if s.clients == nil {
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server keeps no clients"}
+	}
+	return s.clients, nil
+}
+
+func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAuthClientSecret], error) {
+	clients, err := s.oauthClients()
+	if err != nil {
+		return answer[v1.OAuthClientSecret]{}, err
+	}
+	made, plain, err := clients.Create(c.ctx, c.principal, oauth.Registration{Name: in.Name, Project: in.Project, Roles: in.Roles})
+	return answer[v1.OAuthClientSecret]{
+		body:     v1.OAuthClientSecret{OAuthClient: oauthClient(made), ClientSecret: plain},
+		location: "/v1/clients/" + url.PathEscape(made.ID),
+	}, err
+}
+
+func (s *server) listClients(c *call) (answer[v1.List[v1.OAuthClient]], error) {
+	none := answer[v1.List[v1.OAuthClient]]{}
+	clients, err := s.oauthClients()
+	if err != nil {
+		return none, err
+	}
+	q := oauth.Query{Name: c.query.Get("name")}
+	if q.Page, err = c.page(); err != nil {
+		return none, err
+	}
+	found, next, err := clients.Clients(c.ctx, c.principal, q)
+	l := v1.List[v1.OAuthClient]{NextPageToken: next}
+	for _, one := range found {
+		l.Items = append(l.Items, oauthClient(one))
+	}
+	return answer[v1.List[v1.OAuthClient]]{body: l}, err
+}
+
+func (s *server) showClient(c *call) (answer[v1.OAuthClient], error) {
+	clients, err := s.oauthClients()
+	if err != nil {
+		return answer[v1.OAuthClient]{}, err
+	}
+	found, err := clients.Client(c.ctx, c.principal, c.path("id"))
+	return answer[v1.OAuthClient]{body: oauthClient(found)}, err
+}
+
+func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAuthClientSecret], error) {
+	none := answer[v1.OAuthClientSecret]{}
+	clients, err := s.oauthClients()
+	if err != nil {
+		return none, err
+	}
+	r := oauth.Rotation{RevokeLeases: in.RevokeLeases}
+	if in.Overlap != "" {
+		overlap, err := time.ParseDuration(in.Overlap)
+		if err != nil {
+			return none, broker.Invalid("overlap", "must be a duration such as 90m or 0s")
+		}
+		r.Overlap = &overlap
+	}
+	rotated, plain, err := clients.Rotate(c.ctx, c.principal, c.path("id"), r)
+	return answer[v1.OAuthClientSecret]{body: v1.OAuthClientSecret{OAuthClient: oauthClient(rotated), ClientSecret: plain}}, err
+}
+
+func (s *server) deleteClient(c *call) (answer[v1.OAuthClient], error) {
+	clients, err := s.oauthClients()
+	if err == nil {
+		err = clients.Delete(c.ctx, c.principal, c.path("id"))
+	}
+	return answer[v1.OAuthClient]{status: http.StatusNoContent}, err
+}
+
+func oauthClient(c oauth.Client) v1.OAuthClient {
+	return v1.OAuthClient{
+		ID: c.ID, Name: c.Name, Project: c.Project, Roles: c.Roles, Principal: c.Principal().Name, State: string(c.State),
+		RotatedAt: c.RotatedAt, PreviousUntil: c.PreviousUntil, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+}

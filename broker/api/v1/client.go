@@ -1,0 +1,42 @@
+package v1
+
+import (
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// OAuthClient is a program that logs in by OAuth 2.0's client credentials, such as a VNFM.
+type OAuthClient struct {
+	ID            string    `json:"id" doc:"UUID: the client_id that it logs in with" format:"uuid"`
+	Name          string    `json:"name" doc:"Unique in the project" example:"tacker-north"`
+	Project       string    `json:"project" doc:"Project that it acts in" example:"acme"`
+	Roles         []string  `json:"roles" doc:"Its roles there" example:"[\"vnfm\"]"`
+	Principal     string    `json:"principal" doc:"What policies, leases and the audit log know it by" example:"client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
+	State         string    `json:"state" doc:"deleting: it cannot log in, and goes once its leases are ending" enum:"active,deleting"`
+	RotatedAt     time.Time `json:"rotatedAt" doc:"When its secret was made"`
+	PreviousUntil time.Time `json:"previousUntil,omitzero" doc:"Until when the secret before is taken; absent where there is none"`
+	CreatedBy     string    `json:"createdBy" doc:"Principal that registered it" example:"alice"`
+	CreatedAt     time.Time `json:"createdAt" doc:"When it was registered"`
+	UpdatedAt     time.Time `json:"updatedAt" doc:"When it was last changed"`
+}
+
+// OAuthClientSecret is a client with its secret: the answer of creating and rotating, and of
+// nothing else.
+type OAuthClientSecret struct {
+	OAuthClient
+	ClientSecret secret.Text `json:"clientSecret" doc:"Its new secret, shown this once" example:"vbc_…"`
+}
+
+// OAuthClientRequest registers a client.
+type OAuthClientRequest struct {
+	Name    string   `json:"name" doc:"Unique in the project: letters, digits and ._@-" minLength:"1" maxLength:"128"`
+	Project string   `json:"project,omitempty" doc:"Project that it acts in; absent means the caller's"`
+	Roles   []string `json:"roles" doc:"Its roles there; vnfm is for programs that only use VIMs" minItems:"1" maxItems:"16"`
+}
+
+// OAuthClientRotation asks for another secret.
+type OAuthClientRotation struct {
+	Overlap      string `json:"overlap,omitempty" doc:"How long the secret before is taken on, as a Go duration, at most 720h; 0s ends it at once; absent means 24h" example:"1h"`
+	RevokeLeases bool   `json:"revokeLeases,omitzero" doc:"Somebody else may have the secret: it ends at once, and every lease of the client is revoked" example:"false"`
+}

@@ -1,0 +1,120 @@
+// Package oauth keeps the programs that log in by OAuth 2.0's client credentials
+// (RFC 6749 section 4.4), such as the VNFMs of others.
+package oauth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Client is a program that logs in by OAuth 2.0. Times are in UTC, in microseconds.
+type Client struct {
+	// ID is a UUID that the broker assigns: OAuth's client_id. No two clients ever have the same.
+	ID string
+	// Name is unique in the project, and spelled like a principal's.
+	Name    string
+	Project string
+	// Roles are what policies know the client by, besides its name as a principal.
+	Roles []string
+	State State
+	// SHA256 is the digest of its secret, in lower-case hex. A plain digest is enough, because
+	// the broker makes the secret, of 256 random bits: there is nothing to guess.
+	SHA256 string
+	// PreviousSHA256 is that of the secret before, which is taken until PreviousUntil while
+	// the client changes over; empty if there is none.
+	PreviousSHA256 string
+	PreviousUntil  time.Time
+	// RotatedAt is when its secret was made.
+	RotatedAt time.Time
+	// Ending: leases that were issued to it are to be revoked. The pass does what a process
+	// that died has left of that.
+	Ending bool
+
+	CreatedBy string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// Revision counts the writes, from 1.
+	Revision int64
+}
+
+// State says where a client stands.
+type State string
+
+// Every state of a client.
+const (
+	// Active: it can log in.
+	Active State = "active"
+	// Deleting: it cannot, and its leases are being revoked. Then its row goes.
+	Deleting State = "deleting"
+)
+
+// moves is the state machine of a client.
+var moves = map[State][]State{
+	Active:   {Deleting},
+	Deleting: {},
+}
+
+// CanMove reports whether a client may go from one state to another. Staying is no move.
+func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
+
+// Moved is the client that an update stores in the place of another: what an update may not
+// change is as it was. A move that the table of states does not list is [broker.ErrConflict].
+func (c Client) Moved(next Client) (Client, error) {
+	if c.State != next.State && !c.State.CanMove(next.State) {
+		return c, &broker.Error{Kind: broker.ErrConflict, Detail: "the client is being deleted"}
+	}
+	next.ID, next.Name, next.Project, next.CreatedBy, next.CreatedAt = c.ID, c.Name, c.Project, c.CreatedBy, c.CreatedAt
+	next.Revision = c.Revision + 1
+	return next, nil
+}
+
+// Principal is the client as it acts.
+func (c Client) Principal() policy.Principal {
+	return policy.Principal{Name: principalName(c.ID), Project: c.Project, Roles: slices.Clone(c.Roles)}
+}
+
+func principalName(id string) string { return policy.ByClient + ":" + id }
+
+// Resource is the client as policies see it.
+func (c Client) Resource() policy.Resource {
+	return policy.Resource{Kind: policy.KindClient, ID: c.ID, Project: c.Project, Name: c.Name, Roles: c.Roles}
+}
+
+// secretPrefix lets people and secret scanners recognise a client's secret.
+const secretPrefix = "vbc_"
+
+// newSecret makes a secret of 256 random bits, and its digest. It needs no escaping in a form
+// or in a Basic header (RFC 6749 section 2.3.1), where many clients forget that.
+func newSecret() (secret.Text, string) {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails (see crypto/rand)
+	plain := secretPrefix + base64.RawURLEncoding.EncodeToString(random)
+	return secret.NewText(plain), digest(plain)
+}
+
+func digest(plain string) string {
+	sum := sha256.Sum256([]byte(plain))
+	return hex.EncodeToString(sum[:])
+}
+
+// knows reports whether a text is the client's secret at that time. Only digests are
+// compared, so how long it takes says nothing about any secret.
+func (c Client) knows(plain string, now time.Time) bool {
+	if !strings.HasPrefix(plain, secretPrefix) {
+		return false
+	}
+	shown := []byte(digest(plain))
+	is := subtle.ConstantTimeCompare(shown, []byte(c.SHA256)) == 1
+	was := subtle.ConstantTimeCompare(shown, []byte(c.PreviousSHA256)) == 1
+	return is || was && now.Before(c.PreviousUntil)
+}

@@ -1,0 +1,372 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Options wire [Clients]. Every field without a stated default is required.
+type Options struct {
+	Store Store
+	// Leases ends what was issued to a client.
+	Leases Leases
+	// Guard is the server's, whose sink is the store.
+	Guard *audit.Guard
+	Log   *slog.Logger
+	// PerProject bounds the clients of a project; zero means no bound.
+	PerProject int
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Leases is [broker.Broker] as this package uses it.
+type Leases interface {
+	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+}
+
+const (
+	// DefaultPerProject bounds the clients of a project where an operator sets nothing.
+	DefaultPerProject = 100
+	// DefaultOverlap is how long a secret is taken after it was replaced, unless a caller
+	// says otherwise; MaxOverlap bounds what he may say.
+	DefaultOverlap = 24 * time.Hour
+	MaxOverlap     = 30 * 24 * time.Hour
+	// maxRoles bounds the roles of a client.
+	maxRoles = 16
+)
+
+// Clients keeps clients. Its methods are safe for concurrent use, by any number of processes
+// on one store. Each decides and records for the principal that it is given.
+type Clients struct {
+	store      Store
+	leases     Leases
+	guard      *audit.Guard
+	log        *slog.Logger
+	perProject int
+	now        func() time.Time
+}
+
+var _ policy.Directory = (*Clients)(nil)
+
+// New returns Clients; it starts nothing.
+func New(o Options) *Clients {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	return &Clients{store: o.Store, leases: o.Leases, guard: o.Guard, log: o.Log, perProject: o.PerProject, now: now}
+}
+
+// Registration is what a new client is to be.
+type Registration struct {
+	Name string
+	// Project is the one it acts in; empty means the caller's.
+	Project string
+	Roles   []string
+}
+
+func (r Registration) check() error {
+	if !policy.ValidName(r.Name) {
+		return broker.Invalid("name", `must be 1 to 128 letters, digits and "._@-"`)
+	}
+	if !policy.ValidName(r.Project) {
+		return broker.Invalid("project", `must be 1 to 128 letters, digits and "._@-"`)
+	}
+	if len(r.Roles) == 0 || len(r.Roles) > maxRoles {
+		return broker.Invalid("roles", "must be one to %d roles", maxRoles)
+	}
+	for _, role := range r.Roles {
+		if role == policy.RoleSystem || !policy.ValidName(role) {
+			return broker.Invalid("roles", `each must be 1 to 128 letters, digits and "._@-", and not %q`, policy.RoleSystem)
+		}
+	}
+	return nil
+}
+
+// Create registers a client and makes its secret, which is shown once. Giving it more than a
+// project's administrator has needs an administrator, by the built-in policies.
+func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration) (Client, secret.Text, error) {
+	fail := func(err error) (Client, secret.Text, error) { return Client{}, secret.Text{}, err }
+	if r.Project == "" {
+		r.Project = p.Project
+	}
+	now := c.now()
+	made := Client{
+		ID: uuid.NewString(), Name: r.Name, Project: r.Project, State: Active, Roles: slices.Compact(slices.Sorted(slices.Values(r.Roles))),
+		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, RotatedAt: now, Revision: 1,
+	}
+	act, err := c.enter(ctx, p, policy.ClientCreate, project(made.Project))
+	if err != nil {
+		return fail(err)
+	}
+	if err := r.check(); err != nil {
+		return fail(c.refuse(ctx, act, err))
+	}
+	if act, err = c.enter(ctx, p, policy.ClientCreate, made.Resource()); err != nil {
+		return fail(err)
+	}
+	var plain secret.Text
+	plain, made.SHA256 = newSecret()
+	if err := c.store.CreateClient(ctx, made, c.perProject, act.Done(about(made)...)); err != nil {
+		return fail(c.refuse(ctx, act, err))
+	}
+	return made, plain, nil
+}
+
+// Client returns one by its id.
+func (c *Clients) Client(ctx context.Context, p policy.Principal, id string) (Client, error) {
+	found, err := c.find(ctx, p, policy.ClientShow, id)
+	if err != nil {
+		return Client{}, err
+	}
+	return found, c.read(ctx, p, found.Resource())
+}
+
+// Query selects clients. Empty fields select all.
+type Query struct {
+	Name string
+	broker.Page
+}
+
+// anyProject stands for every project where a list asks whether it may cross them.
+const anyProject = "*"
+
+// Clients returns a page of the clients that p may see, by project and name, and the next
+// page's token. A page may hold fewer than was asked for, and even none, while there is a
+// next one.
+func (c *Clients) Clients(ctx context.Context, p policy.Principal, q Query) ([]Client, string, error) {
+	page, err := q.Page.Valid()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := c.read(ctx, p, project(p.Project)); err != nil {
+		return nil, "", err
+	}
+	f := Filter{Project: p.Project, Name: q.Name, Page: page}
+	if c.guard.Allows(p, policy.ClientShow, project(anyProject)) {
+		f.Project = ""
+	}
+	found, next, err := c.store.Clients(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	return slices.DeleteFunc(found, func(one Client) bool { return !c.guard.Allows(p, policy.ClientShow, one.Resource()) }), next, nil
+}
+
+// Rotation says how a secret is replaced.
+type Rotation struct {
+	// Overlap is how long the secret before is taken on; nil means [DefaultOverlap], and zero
+	// ends it at once.
+	Overlap *time.Duration
+	// RevokeLeases: somebody else may have the secret. It ends at once, and so does every
+	// lease of the client.
+	RevokeLeases bool
+}
+
+func (r Rotation) overlap() (time.Duration, error) {
+	switch {
+	case r.Overlap == nil && r.RevokeLeases:
+		return 0, nil
+	case r.Overlap == nil:
+		return DefaultOverlap, nil
+	case *r.Overlap < 0 || *r.Overlap > MaxOverlap:
+		return 0, broker.Invalid("overlap", "must be from 0 to %s", MaxOverlap)
+	case *r.Overlap > 0 && r.RevokeLeases:
+		return 0, broker.Invalid("overlap", "must be 0 or left out where leases are revoked: whoever has the secret before would take others")
+	}
+	return *r.Overlap, nil
+}
+
+// Rotate makes another secret for a client, which is shown once. Of the secrets before, only
+// the last goes on to be taken, and only as long as r says.
+//
+// Where leases are to be revoked, those that a VIM does not give up now are left to the
+// reaper, and what a process that dies has left is done by the pass.
+func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r Rotation) (Client, secret.Text, error) {
+	fail := func(err error) (Client, secret.Text, error) { return Client{}, secret.Text{}, err }
+	found, err := c.find(ctx, p, policy.ClientRotate, id)
+	if err != nil {
+		return fail(err)
+	}
+	act, err := c.enter(ctx, p, policy.ClientRotate, found.Resource())
+	if err != nil {
+		return fail(err)
+	}
+	overlap, err := r.overlap()
+	if err != nil {
+		return fail(c.refuse(ctx, act, err))
+	}
+	plain, sum := newSecret()
+	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+		if now.State != Active {
+			return gone()
+		}
+		at := c.now()
+		now.PreviousSHA256, now.PreviousUntil = now.SHA256, at.Add(overlap)
+		if overlap == 0 {
+			now.PreviousSHA256, now.PreviousUntil = "", time.Time{}
+		}
+		now.SHA256, now.RotatedAt, now.UpdatedAt = sum, at, at
+		now.Ending = now.Ending || r.RevokeLeases
+		return nil
+	}, act.Done(append(about(found), audit.DetailNew+"secret", "replaced")...))
+	if err != nil {
+		return fail(c.refuse(ctx, act, err))
+	}
+	failpoint.At("client.rotated")
+	if stored.Ending {
+		if err := c.end(ctx, stored); err != nil {
+			c.log.WarnContext(ctx, "leases of a client are left for the next pass", "client", stored.ID, "error", err)
+		} else {
+			stored.Ending = false
+		}
+	}
+	return stored, plain, nil
+}
+
+// Delete ends a client: it cannot log in any more, its leases are revoked, and its row goes.
+// Leases that a VIM does not give up now are left to the reaper. Deleting one that is being
+// deleted goes on with that.
+func (c *Clients) Delete(ctx context.Context, p policy.Principal, id string) error {
+	found, err := c.find(ctx, p, policy.ClientDelete, id)
+	if err != nil {
+		return err
+	}
+	act, err := c.enter(ctx, p, policy.ClientDelete, found.Resource())
+	if err != nil {
+		return err
+	}
+	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+		now.State, now.Ending, now.UpdatedAt = Deleting, true, c.now()
+		now.SHA256, now.PreviousSHA256, now.PreviousUntil = "", "", time.Time{}
+		return nil
+	}, act.With(audit.DetailClientName, found.Name).Intent())
+	if errors.Is(err, broker.ErrNotFound) {
+		return nil // another was quicker
+	}
+	if err != nil {
+		return c.refuse(ctx, act, err)
+	}
+	failpoint.At("client.deleting")
+	if err := c.end(ctx, stored); err != nil {
+		return c.refuse(ctx, act, err)
+	}
+	return nil
+}
+
+// self is this package's part of the broker: what it may do is in policy/system.cedar.
+func self(in string) policy.Principal {
+	return policy.Principal{Name: "system:clients", Project: in, Roles: []string{policy.RoleSystem}}
+}
+
+// end revokes the leases of a client whose leases are ending, and removes one that is being
+// deleted.
+func (c *Clients) end(ctx context.Context, one Client) error {
+	by := self(one.Project)
+	if _, err := c.leases.RevokeLeases(ctx, by, broker.LeaseSelector{Principal: principalName(one.ID)}); err != nil {
+		return err
+	}
+	failpoint.At("client.leases-ending")
+	action := policy.ClientRotate
+	if one.State == Deleting {
+		action = policy.ClientDelete
+	}
+	act, err := c.enter(ctx, by, action, one.Resource())
+	if err != nil {
+		return err
+	}
+	act.With(audit.DetailClientName, one.Name)
+	if one.State == Deleting {
+		return c.store.DeleteClient(ctx, one.ID, act.Done())
+	}
+	_, err = c.store.UpdateClient(ctx, one.ID, func(now *Client) error {
+		if now.State != Active || now.RotatedAt != one.RotatedAt {
+			return broker.ErrConflict // another is at it, and revokes what came meanwhile
+		}
+		now.Ending = false
+		return nil
+	}, act.Done(audit.DetailReason, "the leases taken with its secrets before are ending"))
+	if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Settle is the pass that goes on with clients whose leases are ending.
+func (c *Clients) Settle(ctx context.Context) error {
+	var failed []error
+	f := Filter{Ending: true, Page: broker.Page{Size: broker.MaxPage}}
+	for {
+		found, next, err := c.store.Clients(ctx, f)
+		if err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		for _, one := range found {
+			failed = append(failed, c.end(ctx, one))
+		}
+		if next == "" {
+			return errors.Join(failed...)
+		}
+		f.Token = next
+	}
+}
+
+// Passes are the periodic work, for a job queue to run.
+func (c *Clients) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "settle-clients", Every: time.Minute, Run: c.Settle}}
+}
+
+// Lookup implements [policy.Directory]: the client as it is now.
+func (c *Clients) Lookup(ctx context.Context, name, project string) (policy.Principal, error) {
+	id, ok := idOf(name)
+	if !ok {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	found, err := c.active(ctx, id)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	if found.Project != project {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	return found.Principal(), nil
+}
+
+// Authenticate returns the client that has an id and a secret; [policy.ErrUnauthenticated],
+// which tells nothing more, if there is none. Any other error means that nobody knows now.
+func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, error) {
+	found, err := c.active(ctx, id)
+	if err != nil {
+		return Client{}, err
+	}
+	if !found.knows(plain, c.now()) {
+		return Client{}, policy.ErrUnauthenticated
+	}
+	return found, nil
+}
+
+// active returns a client that may act; [policy.ErrUnauthenticated] if there is none.
+func (c *Clients) active(ctx context.Context, id string) (Client, error) {
+	if uuid.Validate(id) != nil {
+		return Client{}, policy.ErrUnauthenticated
+	}
+	found, err := c.store.Client(ctx, id)
+	switch {
+	case errors.Is(err, broker.ErrNotFound) || err == nil && found.State != Active:
+		return Client{}, policy.ErrUnauthenticated
+	case err != nil:
+		return Client{}, err
+	}
+	return found, nil
+}

@@ -1,0 +1,77 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// enter decides, and turns a refusal into what the caller may know: what he may not see
+// does not exist.
+func (c *Clients) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
+	act, err := c.guard.Enter(ctx, p, action, res, policy.Wish{})
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, gone())
+	}
+	return act, nil
+}
+
+// read is enter for what only reads: one entry records it.
+func (c *Clients) read(ctx context.Context, p policy.Principal, res policy.Resource) error {
+	act, err := c.enter(ctx, p, policy.ClientShow, res)
+	if err != nil {
+		return err
+	}
+	if err := act.Read(ctx); err != nil {
+		return broker.Unrecorded(err)
+	}
+	return nil
+}
+
+// refuse records that an allowed act ended before it had its effect, and returns why.
+func (c *Clients) refuse(ctx context.Context, act *audit.Act, why error) error {
+	class := "failed"
+	if known := (*broker.Error)(nil); errors.As(why, &known) {
+		class = known.Kind.Error()
+	}
+	if err := c.store.Append(ctx, act.Failed(class)); err != nil {
+		c.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}
+
+// find returns the client of that id. That there is none is recorded; whether p may see it is
+// for enter to say.
+func (c *Clients) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Client, error) {
+	found, err := Client{}, error(&broker.Error{Kind: broker.ErrNotFound})
+	if uuid.Validate(id) == nil {
+		found, err = c.store.Client(ctx, strings.ToLower(id))
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		if err := c.guard.Missing(ctx, p, action, policy.KindClient); err != nil {
+			return Client{}, broker.Unrecorded(err)
+		}
+		return Client{}, gone()
+	}
+	return found, err
+}
+
+func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such client"} }
+
+func project(name string) policy.Resource {
+	return policy.Resource{Kind: policy.KindProject, ID: name, Project: name}
+}
+
+// about is what entries say of a client.
+func about(one Client) []string {
+	return []string{audit.DetailClient, one.ID, audit.DetailClientName, one.Name, audit.DetailRoles, strings.Join(one.Roles, ",")}
+}
+
+// idOf is the id of the client that a principal is.
+func idOf(name string) (string, bool) { return strings.CutPrefix(name, policy.ByClient+":") }

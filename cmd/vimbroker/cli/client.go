@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// oauthClients are named by id or by name.
+var oauthClients = things[v1.OAuthClient]{
+	what: "client", list: "vimbroker client list",
+	all:  (*client.Client).AllOAuthClients,
+	id:   func(c v1.OAuthClient) string { return c.ID },
+	name: func(c v1.OAuthClient) string { return c.Name },
+	hint: func(c v1.OAuthClient) string { return console.List(c.Roles) },
+}
+
+func (p *program) clientCommand() *cobra.Command {
+	return console.Group("client", "Register programs that log in by OAuth 2.0",
+		`A client is a program, such as a VNFM, that logs in by OAuth 2.0's client
+credentials. It acts in one project, with the roles that it is given, and
+policies know it as client:ID. The server keeps only a digest of its secret.`,
+		"  vimbroker client create tacker-north\n  vimbroker client rotate tacker-north --overlap 1h",
+		p.clientCreateCommand(),
+		p.clientListCommand(),
+		p.clientShowCommand(),
+		p.clientRotateCommand(),
+		p.clientDeleteCommand(),
+	)
+}
+
+func (p *program) clientCreateCommand() *cobra.Command {
+	var r v1.OAuthClientRequest
+	c := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Register a client, and show its secret once",
+		Long: `Register a client. Its secret alone goes to standard output, and is shown this
+once; its id, with which it logs in, goes to standard error. With -o json both
+go to standard output.
+
+Role vnfm lets it lease the VIMs of its project and those that are shared with
+it, look after its own leases, and read VNF packages. Policies say more: which
+VIMs, roles, namespaces and lifetimes.`,
+		Example: `  vimbroker client create tacker-north > tacker.secret
+  vimbroker client create tacker-north --in-project acme --role vnfm -o json`,
+		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			r.Name = args[0]
+			made, err := broker.CreateOAuthClient(c.Context(), r)
+			if err != nil {
+				return err
+			}
+			return p.printClientSecret(made)
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&r.Project, "in-project", "", "project that it acts in (default: yours)")
+	flags.StringArrayVar(&r.Roles, "role", []string{policy.RoleVNFM}, "role of the client; can be repeated")
+	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin}, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+// printClientSecret prints a secret that is shown once.
+func (p *program) printClientSecret(made v1.OAuthClientSecret) error {
+	if !p.ForPeople() {
+		return p.Print(made, nil)
+	}
+	if _, err := io.WriteString(p.Out, made.ClientSecret.Reveal()+"\n"); err != nil {
+		return fmt.Errorf("writing the secret: %w", err)
+	}
+	fmt.Fprintf(p.Err, "client %s (%s) in project %s: this is its secret, which is not shown again\n", made.ID, made.Name, made.Project)
+	if !made.PreviousUntil.IsZero() {
+		fmt.Fprintf(p.Err, "the secret before is taken until %s\n", made.PreviousUntil.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (p *program) clientListCommand() *cobra.Command {
+	var watch bool
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"},
+		Short: "List clients", Long: "List the clients that you may see, by project and name.",
+		Example: "  vimbroker client list",
+		Args:    console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			return console.PrintList(c.Context(), p.Console, console.Listing[v1.OAuthClient]{
+				Watch: watch, Table: p.clientTable, ID: func(c v1.OAuthClient) string { return c.ID },
+				List: func() ([]v1.OAuthClient, error) { return gather(broker.AllOAuthClients(c.Context())) },
+			})
+		}),
+	}
+	console.WatchFlag(c, &watch)
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) clientTable(w io.Writer, all []v1.OAuthClient) {
+	p.Header(w, []string{"NAME", "PROJECT", "STATE", "ROTATED"}, "ROLES", "ID")
+	for _, one := range all {
+		p.Columns(w, []string{p.Cut(one.Name), p.Cut(one.Project), one.State, p.When(one.RotatedAt)}, console.List(one.Roles), one.ID)
+	}
+}
+
+func (p *program) clientShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show CLIENT", Aliases: []string{"get", "describe"},
+		Short: "Show one client", Long: "Show one client. Its secret is shown nowhere.",
+		Example: "  vimbroker client show tacker-north",
+		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
+		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+			one, err := broker.OAuthClient(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.Print(one, func(w io.Writer) {
+				console.Fact(w, "Name", one.Name)
+				console.Fact(w, "Id", one.ID)
+				console.Fact(w, "Principal", one.Principal)
+				console.Fact(w, "Project", one.Project)
+				console.Fact(w, "Roles", console.List(one.Roles))
+				console.Fact(w, "State", one.State)
+				console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
+				console.Fact(w, "Secret before ends", p.Moment(one.PreviousUntil))
+				console.Fact(w, "Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy)
+				console.Fact(w, "Updated", p.Moment(one.UpdatedAt))
+			})
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) clientRotateCommand() *cobra.Command {
+	var r v1.OAuthClientRotation
+	var overlap time.Duration
+	c := &cobra.Command{
+		Use:   "rotate CLIENT",
+		Short: "Give a client another secret, and show it once",
+		Long: `Give a client another secret. It goes to standard output and is shown this
+once. The secret before is taken for --overlap longer, so that the client can
+change over; any older one ends at once.
+
+If somebody else may have the secret, take --revoke-leases: the secret before
+ends at once, and every lease of the client is revoked.`,
+		Example: `  vimbroker client rotate tacker-north --overlap 1h > tacker.secret
+  vimbroker client rotate tacker-north --revoke-leases > tacker.secret`,
+		Args: console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
+		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+			if c.Flags().Changed("overlap") {
+				r.Overlap = overlap.String()
+			}
+			rotated, err := broker.RotateOAuthClient(c.Context(), id, r)
+			if err != nil {
+				return err
+			}
+			return p.printClientSecret(rotated)
+		}),
+	}
+	flags := c.Flags()
+	flags.DurationVar(&overlap, "overlap", 0, "how long the secret before is taken on, at most 720h (default 24h)")
+	flags.BoolVar(&r.RevokeLeases, "revoke-leases", false, "revoke every lease of the client, and end the secret before at once")
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) clientDeleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete CLIENT", Aliases: []string{"rm"},
+		Short: "Delete a client, and revoke its leases",
+		Long: `Delete a client: it cannot log in any more, and its leases are revoked. Leases
+on a VIM that does not answer are revoked once it does; "vimbroker lease list"
+shows them.`,
+		Example: "  vimbroker client delete tacker-north",
+		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
+		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+			return broker.DeleteOAuthClient(c.Context(), id)
+		}),
+	}
+}

@@ -1,0 +1,130 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ oauth.Store = (*Store)(nil)
+
+var (
+	clientsText  = `SELECT ` + rows.ClientColumns.Names() + ` FROM oauth_clients`
+	clientText   = clientsText + ` WHERE id = $1`
+	countClients = `SELECT count(*) FROM oauth_clients WHERE project = $1`
+	insertClient = numbered(rows.ClientColumns.Insert(`oauth_clients`))
+	updateClient = numbered(`UPDATE oauth_clients SET ` + rows.ClientColumns.Changing().Set() + ` WHERE id = ?`)
+	deleteClient = `DELETE FROM oauth_clients WHERE id = $1`
+)
+
+// CreateClient stores a new client.
+func (s *Store) CreateClient(ctx context.Context, c oauth.Client, limit int, e audit.Entry) error {
+	c.Revision = 1
+	err := s.write(ctx, e, func(t txn) error {
+		t.lock(lockClients, c.Project)
+		counts, err := query(t, scalar[int], countClients, c.Project)
+		if err != nil {
+			return err
+		}
+		if limit > 0 && counts[0] >= limit {
+			return rows.ClientsUsedUp(limit)
+		}
+		t.queue(insertClient, values(rows.ClientColumns.Fields(&c))...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("creating client %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// Client returns one by its id.
+func (s *Store) Client(ctx context.Context, id string) (oauth.Client, error) {
+	c, err := oneClient(lookUp(ctx, s, scanClient, clientText, id))
+	if err != nil {
+		return oauth.Client{}, fmt.Errorf("reading client %s: %w", id, err)
+	}
+	return c, nil
+}
+
+// Clients lists by project and name.
+func (s *Store) Clients(ctx context.Context, f oauth.Filter) ([]oauth.Client, string, error) {
+	size, after, err := rows.ReadPage[rows.ClientPosition](f.Page)
+	if err != nil {
+		return nil, "", err
+	}
+	text, args := rows.WhereClients(f, after).SelectFrom(clientsText)
+	all, err := read(ctx, s, scanClient, numbered(text+` ORDER BY project, name LIMIT ?`), append(args, size+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing clients: %w", err)
+	}
+	page, next := rows.CutClients(all, size)
+	return page, next, nil
+}
+
+func oneClient(found []oauth.Client, err error) (oauth.Client, error) {
+	return rows.First("client", found, err)
+}
+
+func scanClient(row pgx.CollectableRow) (c oauth.Client, err error) {
+	return c, scan(row, rows.ClientColumns.Fields(&c), nil)
+}
+
+// client reads a client and locks its row.
+func (t txn) client(id string) (oauth.Client, error) {
+	return oneClient(query(t, scanClient, clientText+` FOR UPDATE`, id))
+}
+
+// UpdateClient changes a client by a function.
+func (s *Store) UpdateClient(ctx context.Context, id string, change func(*oauth.Client) error, e audit.Entry) (oauth.Client, error) {
+	var stored oauth.Client
+	var refusal error // change's own words, returned as they are
+	err := s.write(ctx, e, func(t txn) error {
+		old, err := t.client(id)
+		if err != nil {
+			return err
+		}
+		next := old
+		if refusal = change(&next); refusal != nil {
+			return refusal
+		}
+		if stored, err = old.Moved(next); err != nil {
+			return err
+		}
+		t.queue(updateClient, append(values(rows.ClientColumns.Changing().Fields(&stored)), id)...)
+		return nil
+	})
+	if refusal != nil {
+		return oauth.Client{}, refusal
+	}
+	if err != nil {
+		return oauth.Client{}, fmt.Errorf("updating client %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// DeleteClient removes a client that is being deleted.
+func (s *Store) DeleteClient(ctx context.Context, id string, e audit.Entry) error {
+	err := s.write(ctx, e, func(t txn) error {
+		c, err := t.client(id)
+		switch {
+		case rows.IsNotFound(err):
+			return errNothing
+		case err != nil:
+			return err
+		case c.State != oauth.Deleting:
+			return rows.ClientLives()
+		}
+		t.queue(deleteClient, id)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("deleting client %s: %w", id, err)
+	}
+	return nil
+}

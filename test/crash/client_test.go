@@ -1,0 +1,70 @@
+package crash_test
+
+import (
+	"fmt"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+)
+
+func createClient(s *scene) error {
+	_, err := s.CreateOAuthClient(s.ctx(), v1.OAuthClientRequest{Name: "crash-kit", Roles: []string{"vnfm"}})
+	return err
+}
+
+func oauthClients(s *scene) (all []v1.OAuthClient) {
+	s.t.Helper()
+	for c, err := range s.AllOAuthClients(s.ctx()) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+var (
+	deletingAClient = scenario{
+		name:    "delete a client",
+		prepare: mustCreateClient,
+		act:     func(s *scene) error { return s.DeleteOAuthClient(s.ctx(), oauthClients(s)[0].ID) },
+		after: func(s *scene) {
+			eventually(s.t, "the client is gone", func() error {
+				if all := oauthClients(s); len(all) > 0 {
+					return fmt.Errorf("it is %s", all[0].State)
+				}
+				return nil
+			})
+			if err := createClient(s); err != nil {
+				s.t.Errorf("another of its name = %v", err)
+			}
+		},
+	}
+
+	rotatingALeakedSecret = scenario{
+		name:    "replace a client's secret that leaked",
+		prepare: mustCreateClient,
+		act: func(s *scene) error {
+			_, err := s.RotateOAuthClient(s.ctx(), oauthClients(s)[0].ID, v1.OAuthClientRotation{RevokeLeases: true})
+			return err
+		},
+		after: func(s *scene) {
+			eventually(s.t, "its leases are ended", func() error {
+				var ending int
+				err := s.query(`SELECT count(*) FROM oauth_clients WHERE ending`, &ending)
+				if err == nil && ending > 0 {
+					err = fmt.Errorf("they are still ending")
+				}
+				return err
+			})
+			if all := oauthClients(s); len(all) != 1 || all[0].State != "active" || !all[0].PreviousUntil.IsZero() {
+				s.t.Errorf("the clients are %+v", all)
+			}
+		},
+	}
+)
+
+func mustCreateClient(s *scene) {
+	if err := createClient(s); err != nil {
+		s.t.Fatal(err)
+	}
+}
