@@ -157,15 +157,18 @@ func (a *attempt) stages(ctx context.Context) error {
 		if err := a.started(ctx); err != nil {
 			return err
 		}
-		if err := a.stage(ctx, h, stage); err != nil {
-			// What ran out may be the lease's time, and not the operation's.
-			if errors.Is(err, ErrNotReady) && !a.now().Before(h.until) && a.now().Before(a.o.Deadline) && ctx.Err() == nil {
-				if err := a.endLeases(ctx); err != nil {
-					return err
-				}
-				continue
+		for {
+			err := a.stage(ctx, h, stage)
+			if err == nil {
+				break
 			}
-			return err
+			// What ran out may be the lease's time, and not the operation's.
+			if !errors.Is(err, ErrNotReady) || a.now().Before(h.until) || !a.now().Before(a.o.Deadline) || ctx.Err() != nil {
+				return err
+			}
+			if h, err = a.goOn(ctx, h, stage.Grant); err != nil {
+				return err
+			}
 		}
 		if err := a.endLeases(ctx); err != nil {
 			return err
@@ -177,6 +180,23 @@ func (a *attempt) stages(ctx context.Context) error {
 		failpoint.At("operation.stage")
 	}
 	return a.started(ctx) // a plan with nothing to do
+}
+
+// goOn renews the lease of a stage that takes longer than it; where that cannot be, it is replaced by another.
+func (a *attempt) goOn(ctx context.Context, h held, g Grant) (held, error) {
+	lease, config, err := a.leaser.RenewLease(ctx, a.p, h.Config.Lease, a.terms.LeaseTTL)
+	if err == nil {
+		h.Config, h.until = config, lease.ExpiresAt.Add(-leaseMargin)
+		if a.now().Before(h.until) {
+			return h, nil
+		}
+	} else {
+		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID, "lease", h.Config.Lease, "error", withCause(err))
+	}
+	if err := a.endLeases(ctx); err != nil {
+		return held{}, err
+	}
+	return a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, g))
 }
 
 // started moves an operation on that is Starting. What is about to be made is recorded with it.

@@ -24,32 +24,45 @@ func (p *plant) begun() lifecycle.Operation {
 
 var unready = &broker.Error{Kind: lifecycle.ErrNotReady, Detail: "not ready in time"}
 
-// TestStageOutlivesItsLease: it goes on with another, until the operation's own time is up.
+// TestStageOutlivesItsLease: the lease is renewed, or replaced where it cannot be, until the operation's own time is
+// up.
 func TestStageOutlivesItsLease(t *testing.T) {
-	p := newPlant(t)
-	p.lends.lives = 10 * time.Minute
-	p.yard.before = func(_ context.Context, wave int) error {
-		if wave > 0 {
-			return nil
-		}
-		p.clock.Add(p.lends.lives) // while this wave waits
-		if n := p.lends.count(); n != 1 {
-			t.Errorf("%d leases are live, want 1", n)
-		}
-		return unready
-	}
-	o := p.begun()
-	p.completes(o, nil)
-	if n := len(p.lends.asked); n != 4 {
-		t.Errorf("%d leases were asked for, want 4: one to plan, two for the first stage, one for the second", n)
+	for name, c := range map[string]struct {
+		lives          time.Duration // of each lease
+		final          bool
+		asked, renewed int
+	}{
+		// one to plan, one for each of two stages
+		"it is renewed, and again": {6 * time.Minute, false, 3, 2},
+		"it cannot be renewed":     {6 * time.Minute, true, 5, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlant(t)
+			p.lends.lives, p.lends.final = c.lives, c.final
+			p.yard.before = func(_ context.Context, wave int) error {
+				if wave > 1 {
+					return nil
+				}
+				p.clock.Add(p.lends.lives - 10*time.Second) // while this wave waits
+				if n := p.lends.count(); n != 1 {
+					t.Errorf("%d leases are live, want 1", n)
+				}
+				return unready
+			}
+			o := p.begun()
+			p.completes(o, nil)
+			if len(p.lends.asked) != c.asked || p.lends.renewed != c.renewed {
+				t.Errorf("%d leases were asked for and %d renewed, want %d and %d", len(p.lends.asked), p.lends.renewed, c.asked, c.renewed)
+			}
+		})
 	}
 
-	p = newPlant(t)
+	p := newPlant(t)
 	p.yard.before = func(context.Context, int) error {
 		p.clock.Add(16 * time.Minute)
 		return unready
 	}
-	if o = p.ends(lifecycle.FailedTemp, p.begun(), nil); o.Failure.Status != 504 || len(p.lends.asked) != 2 {
+	if o := p.ends(lifecycle.FailedTemp, p.begun(), nil); o.Failure.Status != 504 || len(p.lends.asked) != 2 {
 		t.Errorf("after the operation's time the failure is %+v, and %d leases were asked for", o.Failure, len(p.lends.asked))
 	}
 }

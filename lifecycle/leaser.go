@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -12,6 +13,7 @@ import (
 type Leaser interface {
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
 	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
 	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
 	EndOperation(ctx context.Context, operation string) error

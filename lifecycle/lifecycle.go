@@ -43,7 +43,7 @@ type Terms struct {
 	// Patience is how long an operation waits for a VIM that is unreachable and for objects
 	// that do not become ready, from each start, retry and rollback on.
 	Patience time.Duration
-	// LeaseTTL is what leases are asked for. A stage that takes longer goes on with another lease.
+	// LeaseTTL is what leases are asked for. A stage that takes longer has its lease renewed.
 	LeaseTTL time.Duration
 	// DriftEvery is how often the resources of an instance are looked at.
 	DriftEvery time.Duration

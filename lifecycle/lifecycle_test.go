@@ -181,6 +181,9 @@ type lends struct {
 	// lives is how long leases live, if not as long as was asked for; passes: they hand out what is stored.
 	lives  time.Duration
 	passes bool
+	// renewed counts the leases that were renewed; final: none can be.
+	renewed int
+	final   bool
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
@@ -210,6 +213,19 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	id := uuid.NewString()
 	l.live[id] = r
 	return broker.Lease{ID: id, Derived: !l.passes, ExpiresAt: l.now().Add(cmp.Or(l.lives, r.TTL))}, clientconfig.Config{Lease: id}, nil
+}
+
+func (l *lends) RenewLease(_ context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, live := l.live[id]; !live || l.final {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the lease has ended"}
+	}
+	if p.Actor != lifecycle.Actor {
+		return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%s renews for %s", p.Actor, p.Name)
+	}
+	l.renewed++
+	return broker.Lease{ID: id, Derived: true, ExpiresAt: l.now().Add(cmp.Or(l.lives, ttl))}, clientconfig.Config{Lease: id}, nil
 }
 
 func (l *lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {

@@ -128,6 +128,10 @@ func (l lends) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseR
 	}, nil
 }
 
+func (lends) RenewLease(context.Context, policy.Principal, string, time.Duration) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrUnsupported, Detail: "no lease of the rig is renewed"}
+}
+
 func (lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
 	return broker.Lease{Grade: broker.GradeNamespaces}, nil
 }
