@@ -290,13 +290,19 @@ func (c *contract) lifeCycle() {
 	c.want(http.StatusOK, "GET", op, "")
 	o, err := c.Operation(c.t.Context(), alice, base(op))
 	c.ends(lifecycle.RolledBack, o, err)
-	_, _ = c.want(http.StatusOK, "GET", op, "")
+	c.want(http.StatusOK, "GET", op, "")
 
-	c.worked(lifecycle.Completed, "POST", at+"/instantiate", how)
+	c.changes("ADDED", c.worked(lifecycle.Completed, "POST", at+"/instantiate", how))
 	c.want(http.StatusConflict, "DELETE", at, "")
 	c.want(http.StatusConflict, "POST", at+"/instantiate", how)
-	c.worked(lifecycle.Completed, "POST", at+"/scale", `{"type":"SCALE_OUT","aspectId":"web_aspect","numberOfSteps":1}`)
-	c.worked(lifecycle.Completed, "POST", at+"/heal", `{"cause":"a test"}`)
+	c.changes("ADDED", c.worked(lifecycle.Completed, "POST", at+"/scale", `{"type":"SCALE_OUT","aspectId":"web_aspect","numberOfSteps":1}`))
+	i, err := c.Instance(c.t.Context(), alice, base(at))
+	if err != nil || len(i.Shape.VNFCs) != 2 {
+		c.t.Fatalf("scaled out by one there are %+v, %v", i.Shape.VNFCs, err)
+	}
+	c.changes("ADDED REMOVED", c.worked(lifecycle.Completed, "POST", at+"/heal", `{"cause":"a test","vnfcInstanceId":["`+i.Shape.VNFCs[0].ID()+`"]}`))
+	c.changes("", c.worked(lifecycle.Completed, "POST", at+"/heal", `{}`))
+	c.changes("REMOVED", c.worked(lifecycle.Completed, "POST", at+"/scale", `{"type":"SCALE_IN","aspectId":"web_aspect"}`))
 	if _, text := c.want(http.StatusOK, "GET", c.worked(lifecycle.Completed, "POST", at+"/change_vnfpkg", `{"vnfdId":"`+nextVNFD+`"}`), ""); !strings.Contains(text, `"modificationsTriggeredByVnfPkgChange":{"vnfdId":"`+nextVNFD) {
 		c.t.Errorf("a change of the package is %s", text)
 	}
@@ -320,6 +326,7 @@ func (c *contract) lifeCycle() {
 	}
 	c.cluster.Remove(path)
 	c.worked(lifecycle.Completed, "POST", at+"/terminate", `{"terminationType":"GRACEFUL","gracefulTerminationTimeout":1}`)
+	c.want(http.StatusOK, "GET", at, "")
 
 	c.cluster.Put(path, map[string]any{"kind": "Deployment", "apiVersion": "apps/v1", "metadata": map[string]any{"name": "edge-web", "namespace": "edge"}})
 	failed := c.worked(lifecycle.FailedTemp, "POST", at+"/instantiate", how)
@@ -329,11 +336,34 @@ func (c *contract) lifeCycle() {
 	c.want(http.StatusOK, "GET", failed, "")
 	c.cluster.Remove(path)
 	c.worked(lifecycle.Completed, "POST", at+"/instantiate", how)
+	c.changes("REMOVED", c.worked(lifecycle.Completed, "POST", at+"/terminate", `{"terminationType":"FORCEFUL"}`))
+	c.worked(lifecycle.Completed, "POST", at+"/instantiate", how)
 	c.want(http.StatusOK, "GET", at, "")
 
 	gone := c.created(http.StatusCreated, "POST", lcm+"/vnf_instances", `{"vnfdId":"`+csar.TackerVNFD+`"}`)
 	c.want(http.StatusNoContent, "DELETE", gone, "")
 	c.want(http.StatusNotFound, "GET", gone, "")
+}
+
+// changes compares the types of the changes that an operation shows.
+func (c *contract) changes(want, operation string) {
+	c.t.Helper()
+	var shown struct {
+		ResourceChanges struct {
+			AffectedVNFCs []struct{ ChangeType string }
+		}
+	}
+	_, text := c.want(http.StatusOK, "GET", operation, "")
+	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+		c.t.Fatal(err)
+	}
+	var got []string
+	for _, a := range shown.ResourceChanges.AffectedVNFCs {
+		got = append(got, a.ChangeType)
+	}
+	if got := strings.Join(got, " "); got != want {
+		c.t.Errorf("the operation has the changes %q, want %q: %s", got, want, text)
+	}
 }
 
 // lists are read with every selector, by filters, and page by page.

@@ -143,6 +143,7 @@ type OpOcc struct {
 	// Changed is what MODIFY_INFO has changed, Triggered what a change of the package has.
 	Changed   *ModifyRequest   `json:"changedInfo,omitempty"`
 	Triggered *PackageModified `json:"modificationsTriggeredByVnfPkgChange,omitempty"`
+	Resources *ResourceChanges `json:"resourceChanges,omitempty"`
 	Own       *OperationDetail `json:"vimbroker,omitempty"`
 	Links     Links            `json:"_links"`
 }
@@ -155,6 +156,27 @@ type PackageModified struct {
 	SoftwareVersion string `json:"vnfSoftwareVersion,omitempty"`
 	VNFDVersion     string `json:"vnfdVersion,omitempty"`
 }
+
+// ResourceChanges are those of an operation.
+type ResourceChanges struct {
+	VNFCs []AffectedVNFC `json:"affectedVnfcs"`
+}
+
+// AffectedVNFC is a VNFC that an operation has made, removed or made anew under its name.
+type AffectedVNFC struct {
+	ID         string            `json:"id"`
+	VDUID      string            `json:"vduId"`
+	ChangeType string            `json:"changeType"`
+	Compute    ResourceHandle    `json:"computeResource"`
+	Metadata   map[string]string `json:"metadata,omitempty"`
+}
+
+// The types of changes.
+const (
+	Added    = "ADDED"
+	Removed  = "REMOVED"
+	Modified = "MODIFIED"
+)
 
 // OperationDetail is what the standard has no place for.
 type OperationDetail struct {

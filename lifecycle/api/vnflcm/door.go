@@ -331,7 +331,7 @@ var operationShape = sol013.Shape{
 	Mandatory: []string{
 		"id", "operationState", "stateEnteredTime", "startTime", "vnfInstanceId", "operation", "isAutomaticInvocation", "isCancelPending", "_links",
 	},
-	ExcludedByDefault: []string{"operationParams", "error", "changedInfo", "vimbroker"},
+	ExcludedByDefault: []string{"operationParams", "error", "resourceChanges", "changedInfo", "vimbroker"},
 }
 
 func (s *server) listOperations(c *api.Call) (api.Answer, error) {

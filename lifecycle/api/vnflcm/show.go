@@ -60,8 +60,7 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	}
 	for _, v := range s.VNFCs {
 		info.Resources = append(info.Resources, sol003.VNFCResourceInfo{
-			ID: v.Name, VDUID: v.VDU, Compute: sol003.ResourceHandle{VIMConnectionID: connection, ResourceID: v.Name, Type: v.Kind},
-			Metadata: map[string]string{"namespace": v.Namespace},
+			ID: v.Name, VDUID: v.VDU, Compute: handle(v), Metadata: map[string]string{"namespace": v.Namespace},
 		})
 		info.VNFCs = append(info.VNFCs, sol003.VNFCInfo{ID: v.ID(), VDUID: v.VDU, ResourceInfoID: v.Name, State: "STARTED"})
 	}
@@ -118,6 +117,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	}
 	if o.State == lifecycle.Completed {
 		shown.Changed, shown.Triggered = changed(o)
+		shown.Resources = affected(o)
 	}
 	for _, s := range o.Steps {
 		shown.Own.Steps = append(shown.Own.Steps, observed(s))
@@ -154,6 +154,46 @@ func changed(o lifecycle.Operation) (*sol003.ModifyRequest, *sol003.PackageModif
 		}
 	}
 	return nil, nil
+}
+
+func handle(v lifecycle.VNFC) sol003.ResourceHandle {
+	return sol003.ResourceHandle{VIMConnectionID: connection, ResourceID: v.Name, Type: v.Kind}
+}
+
+// affected are the VNFCs that a completed operation has changed: the pods that were seen last of the workloads that
+// it worked on, against those of before. Nil for none.
+func affected(o lifecycle.Operation) *sol003.ResourceChanges {
+	before, worked := map[string]lifecycle.VNFC{}, map[string]bool{}
+	for _, v := range o.Before.VNFCs {
+		before[v.ID()] = v
+	}
+	var all []sol003.AffectedVNFC
+	add := func(v lifecycle.VNFC, how string) {
+		all = append(all, sol003.AffectedVNFC{
+			ID: v.Name, VDUID: v.VDU, ChangeType: how, Compute: handle(v), Metadata: map[string]string{"namespace": v.Namespace},
+		})
+	}
+	for _, s := range o.Steps {
+		worked[s.VDU] = true
+		for _, v := range s.VNFCs {
+			switch was, known := before[v.ID()]; {
+			case !known:
+				add(v, sol003.Added)
+			case was.UID != v.UID:
+				add(v, sol003.Modified)
+			}
+			delete(before, v.ID())
+		}
+	}
+	for _, v := range o.Before.VNFCs {
+		if _, left := before[v.ID()]; left && worked[v.VDU] {
+			add(v, sol003.Removed)
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return &sol003.ResourceChanges{VNFCs: all}
 }
 
 // preview is what an operation would do.
