@@ -71,7 +71,8 @@ func Sparing(l broker.Lease, damaged bool) broker.Lease {
 }
 
 // NeedsGeneration reports whether the broker may still have to revoke or try the
-// lease's credential. In SQL it is the condition of the index lease_needs_generation.
+// lease's credential. PostgreSQL keeps a row for it as long in live_leases or lease_turns, and
+// in SQLite it is the condition of the index lease_needs_generation.
 func NeedsGeneration(l broker.Lease) bool { return l.State.Live() || l.Sealed != "" }
 
 // Resealed reports whether a change gives the lease another sealed credential. Its

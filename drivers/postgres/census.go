@@ -13,8 +13,9 @@ import (
 const (
 	censusOfVIMs   = `SELECT value, n FROM vim_census WHERE part = 'state' AND n > 0`
 	censusOfHealth = `SELECT type, health, count(*)::int FROM vims GROUP BY type, health`
-	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
-	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
+	censusOfGrades = `SELECT grade, count(*)::int FROM live_leases GROUP BY grade`
+	censusOfLeases = `SELECT state, count(*)::int FROM live_leases GROUP BY state
+		UNION ALL SELECT 'revoked', sum(n)::int FROM ended_leases HAVING sum(n) > 0`
 
 	// one row for each of the times
 	expiring = `SELECT (SELECT count(*)::int FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number

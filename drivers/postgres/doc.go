@@ -21,6 +21,10 @@
 // it puts them in the order of the chain, and is held while the database adds the
 // entry and waits for the disk, but for no round trip.
 //
+// A lease changes five times. What of it changes stands in no index of leases, so that a
+// change stays on its page: triggers keep a narrow row in live_leases while it is live, and
+// one in lease_turns while there is work for it, and queries find leases there.
+//
 // The database ends what does not end by itself (see sessionLimits): a broker that
 // is stopped in the middle of a write holds the others up for seconds.
 //

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	neededGeneration = `SELECT FROM leases
-		WHERE vim = $1 AND vim_generation = $2 AND (state <> 'revoked' OR sealed <> '') LIMIT 1`
+	// A lease that has ended needs it for as long as it has a turn: until it was tried.
+	neededGeneration = `SELECT 1 FROM live_leases WHERE vim = $1 AND vim_generation = $2
+		UNION ALL SELECT 1 FROM lease_turns WHERE vim = $1 AND vim_generation = $2 LIMIT 1`
 	pastGeneration = `SELECT FROM vim_generations g JOIN vims v ON v.id = g.vim
 		WHERE g.vim = $1 AND g.number = $2 AND g.number <> v.generation`
 	deleteGeneration = `DELETE FROM vim_generations WHERE vim = $1 AND number = $2`

@@ -13,8 +13,8 @@ import (
 )
 
 // busy is the condition that a lease needs the epoch of a grant.
-const busy = `EXISTS (SELECT FROM leases l WHERE l.vim = g.vim AND l.grant_digest = g.digest AND l.epoch = g.epoch
-	AND l.grant_digest <> '' AND l.state <> 'revoked' AND l.state IN ('pending', 'active', 'revoking'))`
+const busy = `EXISTS (SELECT FROM live_leases l WHERE l.vim = g.vim AND l.grant_digest = g.digest AND l.epoch = g.epoch
+	AND l.state <> 'irrevocable')`
 
 const (
 	openEpoch = `SELECT epoch FROM grants WHERE vim = $1 AND digest = $2 AND state = 'open'`

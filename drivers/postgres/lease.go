@@ -20,24 +20,29 @@ const (
 	leaseKeyTaken = `SELECT FROM leases WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
 	vimForLease   = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2 AND $3::bigint IN (0, revision)`
 
+	// Each counts up to its quota and no further.
 	liveCounts = `SELECT
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = $1), 0),
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'vim' AND name = $2), 0),
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = $3), 0)`
+		(SELECT count(*) FROM (SELECT FROM live_leases WHERE principal = $1 LIMIT $4) AS l),
+		(SELECT count(*) FROM (SELECT FROM live_leases WHERE vim = $2 LIMIT $5) AS l),
+		(SELECT count(*) FROM (SELECT FROM live_leases WHERE project = $3 LIMIT $6) AS l)`
 
 	presentKey = `SELECT g.key_ref FROM leases l JOIN vim_generations g ON g.vim = l.vim AND g.number = l.vim_generation WHERE l.id = $1`
 	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
 	resume     = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
-		WHERE vim = $2 AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`
-	dueVIMs = `SELECT vim, vim_project, min(due_at) FROM leases WHERE due_at <= $1 GROUP BY vim, vim_project`
+		WHERE id IN (SELECT id FROM lease_turns WHERE vim = $2) AND state <> 'active' AND attempts > 0`
+	dueVIMs = `SELECT vim, vim_project, min(due_at) FROM lease_turns WHERE due_at <= $1 GROUP BY vim, vim_project`
 )
 
 var insertLease = numbered(rows.LeaseColumns.Insert(`leases`))
 
 // updateLease writes the columns that changed and no other: what is not written
 // needs no new copy of a long text. Few combinations occur.
-func updateLease(changed rows.Columns[broker.Lease]) string {
-	return numbered(`UPDATE leases SET ` + changed.Set() + `, known_revision = revision + 1 WHERE id = ? RETURNING ` + leaseColumns)
+func (s *Store) updateLease(changed rows.Columns[broker.Lease]) string {
+	set := changed.Set()
+	if !s.narrow {
+		set += `, known_revision = revision + 1` // which keeps versions out that do not know epochs
+	}
+	return numbered(`UPDATE leases SET ` + set + ` WHERE id = ? RETURNING ` + leaseColumns)
 }
 
 // CreateLease stores the intent to issue a lease.
@@ -51,7 +56,7 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 		t.share(lockVIM, l.VIM)
 		var live rows.Live
 		if q != (broker.Quota{}) {
-			t.countLive(l, &live)
+			t.countLive(l, q, &live)
 		}
 		var epochs []int64
 		if l.GrantDigest != "" {
@@ -98,11 +103,11 @@ func (t txn) first(rule rows.Unique, taken, principal, key string) error {
 
 // countLive queues to count, and to lock what is counted until the lease is
 // committed, always in the same order. Only committed leases count.
-func (t txn) countLive(l broker.Lease, c *rows.Live) {
+func (t txn) countLive(l broker.Lease, q broker.Quota, c *rows.Live) {
 	t.lock(lockPrincipal, l.Principal)
 	t.lock(lockVIMQuota, l.VIM)
 	t.lock(lockProject, l.Project)
-	t.queue(liveCounts, l.Principal, l.VIM, l.Project).QueryRow(func(row pgx.Row) error {
+	t.queue(liveCounts, l.Principal, l.VIM, l.Project, q.PerPrincipal, q.PerVIM, q.PerProject).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&c.OfPrincipal, &c.OnVIM, &c.OfProject)
 	})
 }
@@ -133,7 +138,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		}
 		l.Revision = old.Revision + 1
 		changed := rows.LeaseColumns.Changed(&old, &l)
-		queueRows(t, scanLeases(), &stored, updateLease(changed), append(values(changed.Fields(&l)), id)...)
+		queueRows(t, scanLeases(), &stored, s.updateLease(changed), append(values(changed.Fields(&l)), id)...)
 		if !rows.NeedsGeneration(old) || rows.NeedsGeneration(l) {
 			return nil
 		}

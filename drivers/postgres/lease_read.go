@@ -84,36 +84,47 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	}
 	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
-	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
-	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, stamp(f.DueBefore))
 	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, stamp(f.CreatedBefore))
-	if len(f.States) > 0 {
-		// PostgreSQL takes a state and "not revoked" for independent, expects next to
-		// no leases, and would read all live ones. It makes no guess about coalesce.
-		mine := f.Project != "" || f.VIM != "" || f.Principal != ""
-		c.AddIf(mine, `coalesce(state = ANY(?), false)`, f.States)
-		c.AddIf(!mine, `state = ANY(?)`, f.States)
-		c.AddIf(!slices.Contains(f.States, broker.LeaseRevoked), `state <> 'revoked'`)
+	// It makes no guess about coalesce, and so reads in the order that is asked for.
+	c.AddIf(len(f.States) > 0, `coalesce(state = ANY(?), false)`, f.States)
+	due := !f.DueBefore.IsZero()
+	switch {
+	case due && f.VIM != "":
+		c.Add(`id IN (SELECT id FROM lease_turns WHERE vim = ? AND due_at <= ?)`, f.VIM, stamp(f.DueBefore))
+	case due:
+		c.Add(`id IN (SELECT id FROM lease_turns WHERE due_at <= ?)`, stamp(f.DueBefore))
+	case f.VIM != "":
+		c.Add(`vim = ?`, f.VIM)
+	}
+	// What is live is little beside what was.
+	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" && !due
+	selecting := allLeases
+	if live {
+		selecting = `SELECT id, created_at FROM live_leases`
 	}
 	switch {
 	case f.Project == "":
-		text, args = c.SelectFrom(allLeases)
-	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || !f.DueBefore.IsZero():
+		text, args = c.SelectFrom(selecting)
+	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || due:
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
-		text, args = c.SelectFrom(allLeases)
+		text, args = c.SelectFrom(selecting)
 	default:
 		// Each part is one range of an index, and ends with the page.
 		own, lent := c.Clone(), c.Clone()
 		own.Add(`project = ?`, f.Project)
 		lent.Add(`vim_project = ? AND project <> vim_project`, f.Project)
-		first, firstArgs := own.SelectFrom(allLeases)
-		second, secondArgs := lent.SelectFrom(allLeases)
+		first, firstArgs := own.SelectFrom(selecting)
+		second, secondArgs := lent.SelectFrom(selecting)
 		text = `(` + first + newestFirst + `) UNION ALL (` + second + newestFirst + `)`
 		args = slices.Concat(firstArgs, []any{size + 1}, secondArgs, []any{size + 1})
 	}
-	if !f.DueBefore.IsZero() {
+	switch {
+	case due:
 		text = apart(text)
+	case live:
+		text = allLeases + ` WHERE id IN (SELECT id FROM (` + text + newestFirst + `) AS page)`
+		args = append(args, size+1)
 	}
 	return numbered(text + newestFirst), append(args, size+1), size, nil
 }

@@ -26,10 +26,15 @@ import (
 // needs something does a later migration take it away, and raise schema_floor. The
 // same goes for the job queue's migrations, and for what is in the rows. A file whose
 // first line is "-- concurrently" makes and drops indexes of tables that may be large, see
-// applyConcurrently.
+// applyConcurrently; one whose first line is "-- in batches" copies rows, see applyInBatches.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// finishing is what takes away what only earlier versions use, once none is left.
+//
+//go:embed finish.sql
+var finishing string
 
 func released() fs.FS {
 	files, _ := fs.Sub(migrations, "migrations") // fails only for a malformed name
@@ -44,6 +49,10 @@ const (
 
 	// boundSince is the first schema whose versions open envelopes that name the target.
 	boundSince = 8
+
+	// narrowSince is the first schema whose versions look for leases in live_leases and
+	// lease_turns, and need nothing that finish.sql drops.
+	narrowSince = 29
 
 	// migrationLocks bounds how long a migration waits for a lock on a table, and
 	// with it how long others wait behind it.
@@ -148,6 +157,7 @@ func (s *Store) demandSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.narrow = found.Floor >= narrowSince
 	return s.accept(found)
 }
 
@@ -179,25 +189,17 @@ func (s *Store) accept(found Schema) error {
 // migrate applies what is missing: ours, then the job queue's. Of several processes
 // one does it, and the others wait.
 func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err error) {
-	conn, err := s.acquire(ctx)
+	own, err := s.migrating(ctx)
 	if err != nil {
 		return Schema{}, err
 	}
-	// Its settings and its lock end with it.
-	own := conn.Hijack()
 	defer func() { _ = own.Close(context.WithoutCancel(ctx)) }()
-	for _, text := range []string{
-		`SET statement_timeout = 0`, `SET lock_timeout = 0`, fmt.Sprintf(`SELECT pg_advisory_lock(%d)`, lockKey(lockMigration)),
-		fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()),
-		`CREATE TABLE IF NOT EXISTS schema_migrations (
+	if _, err := own.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
 			version    bigint      NOT NULL PRIMARY KEY,
 			name       text        NOT NULL,
 			applied_at timestamptz NOT NULL
-		)`,
-	} {
-		if _, err := own.Exec(ctx, text); err != nil {
-			return Schema{}, s.outcome(ctx, ctx, translate(err))
-		}
+		)`); err != nil {
+		return Schema{}, s.outcome(ctx, ctx, translate(err))
 	}
 	if before, err = s.schema(ctx, files); err != nil {
 		return before, err
@@ -222,26 +224,63 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
 	}
-	if before.Have == 0 && len(names) >= boundSince {
-		return before, s.raiseFloor(ctx) // no older version was ever here
+	if before.Have == 0 && len(names) >= narrowSince {
+		return before, s.finish(ctx, own) // no older version was ever here
 	}
 	return before, nil
 }
 
+// migrating returns a connection that holds the lock of migrations, and waits for others'
+// locks no longer than migrationLocks. Its settings and its lock end with it.
+func (s *Store) migrating(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := conn.Hijack()
+	for _, text := range []string{
+		`SET statement_timeout = 0`, `SET lock_timeout = 0`, fmt.Sprintf(`SELECT pg_advisory_lock(%d)`, lockKey(lockMigration)),
+		fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()),
+	} {
+		if _, err := own.Exec(ctx, text); err != nil {
+			_ = own.Close(context.WithoutCancel(ctx))
+			return nil, s.outcome(ctx, ctx, translate(err))
+		}
+	}
+	return own, nil
+}
+
 const (
-	raiseFloor    = `UPDATE schema_floor SET version = $1 WHERE version < $1`
+	raiseFloor    = `UPDATE schema_floor SET version = %d WHERE version < %d`
 	olderVersions = `SELECT version < $1 FROM schema_floor`
 )
 
-func (s *Store) raiseFloor(ctx context.Context) error {
-	return s.change(ctx, func(t txn) error {
-		t.queue(raiseFloor, boundSince)
-		return nil
-	})
+// finish raises the floor, and takes away what only older versions use. What was
+// interrupted is taken up by calling it again.
+func (s *Store) finish(ctx context.Context, conn *pgx.Conn) error {
+	// Those above the new floor do not keep this constraint, so it goes first.
+	statements := []string{
+		`ALTER TABLE leases DROP CONSTRAINT IF EXISTS lease_written_knowingly`,
+		fmt.Sprintf(raiseFloor, narrowSince, narrowSince),
+	}
+	for statement := range strings.SplitSeq(comment().ReplaceAllString(finishing, ""), ";\n") {
+		if statement = strings.TrimSpace(statement); statement != "" {
+			statements = append(statements, statement)
+		}
+	}
+	for _, statement := range statements {
+		if err := s.patiently(ctx, statement, func() error {
+			_, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Finish keeps out, from now on, versions that cannot read what this one would write.
-// None may be running. Its errors are those of [Open].
+// Finish keeps out, from now on, versions that cannot read what this one would write, and
+// takes away what only they use. None may be running. Its errors are those of [Open].
 func Finish(ctx context.Context, o Options) error {
 	s, err := connect(ctx, o)
 	if err != nil {
@@ -251,7 +290,12 @@ func Finish(ctx context.Context, o Options) error {
 	if err := s.demandSchema(ctx); err != nil {
 		return err
 	}
-	if err := s.raiseFloor(ctx); err != nil {
+	conn, err := s.migrating(ctx)
+	if err == nil {
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		err = s.finish(ctx, conn)
+	}
+	if err != nil {
 		return fmt.Errorf("keeping older versions out of store %s: %w", s.where, err)
 	}
 	return nil
@@ -270,8 +314,7 @@ func (s *Store) OlderVersions(ctx context.Context) (bool, error) {
 	return older, nil
 }
 
-// apply runs one file and notes it, both or neither. Where others keep it waiting
-// it lets them pass, and tries again.
+// apply runs one file and notes it, both or neither.
 func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version int, name string) error {
 	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
 		return fmt.Errorf("it stands where number %d belongs", version)
@@ -283,15 +326,47 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 	if rest, ok := strings.CutPrefix(string(text), concurrently); ok {
 		return s.applyConcurrently(ctx, conn, rest, version, name)
 	}
-	for try := 1; ; try++ {
-		err := translate(pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	if rest, ok := strings.CutPrefix(string(text), inBatches); ok {
+		return s.applyInBatches(ctx, conn, rest, version, name)
+	}
+	return s.patiently(ctx, name, func() error {
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`,
-				version, name, stamp(s.now()))
+			_, err := tx.Exec(ctx, noteMigration, version, name, stamp(s.now()))
 			return err
-		}))
+		})
+	})
+}
+
+const noteMigration = `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`
+
+// inBatches is the first line of a file that copies rows, some at a time.
+const inBatches = "-- in batches\n"
+
+// applyInBatches runs a file again and again, each time as one transaction, until its last
+// statement finds nothing to do, and notes it. What an attempt that was interrupted has
+// done stays.
+func (s *Store) applyInBatches(ctx context.Context, conn *pgx.Conn, text string, version int, name string) error {
+	for done := int64(-1); done != 0; {
+		if err := s.patiently(ctx, name, func() error {
+			tag, err := conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol)
+			done = tag.RowsAffected()
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	_, err := conn.Exec(ctx, noteMigration, version, name, stamp(s.now()))
+	return s.outcome(ctx, ctx, translate(err))
+}
+
+// patiently does a step of a migration. Where others keep it waiting it lets them pass,
+// and tries again.
+func (s *Store) patiently(ctx context.Context, name string, step func() error) error {
+	for try := 1; ; try++ {
+		err := translate(step())
 		var a *answer
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -344,7 +419,7 @@ func (s *Store) applyConcurrently(ctx context.Context, conn *pgx.Conn, text stri
 			return err
 		}
 	}
-	if err := run(`INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`, version, name, stamp(s.now())); err != nil {
+	if err := run(noteMigration, version, name, stamp(s.now())); err != nil {
 		return err
 	}
 	return run(fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()))

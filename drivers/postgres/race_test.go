@@ -266,7 +266,6 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 		"lease_state_known":         `UPDATE leases SET state = 'lost'`,
 		"lease_revoked_has_time":    `UPDATE leases SET state = 'revoked'`,
 		"lease_revoked_stays_so":    `UPDATE leases SET state = 'revoked', revoked_at = now(); UPDATE leases SET state = 'active'`,
-		"lease_written_knowingly":   `UPDATE leases SET epoch = 1, revision = revision + 1`,
 		"grant_outlives_no_vim": `INSERT INTO grants (vim, digest, epoch, state, idle_since, role, rules, namespaces, cluster_wide)
 			SELECT id, 'd', 1, 'open', now(), '', 'null', '{}', false FROM vims; DELETE FROM vims`,
 		"lease_never_deleted":          `DELETE FROM leases`,

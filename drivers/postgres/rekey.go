@@ -10,11 +10,10 @@ import (
 )
 
 var (
-	sealedLeases = `SELECT ` + leaseColumns + ` FROM leases
-		WHERE vim = $1 AND (state <> 'revoked' OR sealed <> '') AND sealed <> '' FOR UPDATE`
-	rekeyVIM = numbered(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
-	rekeyOne = `UPDATE vim_generations SET sealed = $1, sealed_as = $2, key_ref = $3, key_store = $4 WHERE vim = $5 AND number = $6`
-	resealed = `UPDATE leases SET sealed = $1, sealed_key = $2 WHERE id = $3`
+	sealedLeases = `SELECT ` + leaseColumns + ` FROM leases WHERE ` + sealedOnVIM + ` FOR UPDATE`
+	rekeyVIM     = numbered(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
+	rekeyOne     = `UPDATE vim_generations SET sealed = $1, sealed_as = $2, key_ref = $3, key_store = $4 WHERE vim = $5 AND number = $6`
+	resealed     = `UPDATE leases SET sealed = $1, sealed_key = $2 WHERE id = $3`
 )
 
 // Rekey seals the generations of a VIM, and what is sealed with their keys, anew.

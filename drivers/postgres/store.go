@@ -33,6 +33,7 @@ type Store struct {
 	wake   chan struct{} // receives after a commit that makes jobs due
 	inbox  inbox
 	bound  atomic.Bool // no older version may run: see OlderVersions
+	narrow bool        // nor one from before narrowSince
 }
 
 var _ broker.Store = (*Store)(nil)
@@ -49,7 +50,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if o.Migrate {
 		_, err = s.migrate(ctx, released())
-	} else {
+	}
+	if err == nil {
 		err = s.demandSchema(ctx)
 	}
 	if err != nil {

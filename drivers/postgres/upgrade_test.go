@@ -55,6 +55,8 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("the older version's VIM = %+v, %v", v, err)
 	}
 
+	s.followed(t, "beside the older version")
+
 	// Until it is said that none is left, nothing is written that it cannot read.
 	if older, err := s.OlderVersions(t.Context()); err != nil || !older {
 		t.Errorf("OlderVersions of a migrated database = %v, %v; want true", older, err)
@@ -65,7 +67,7 @@ func TestUpgrade(t *testing.T) {
 	if older, err := s.OlderVersions(t.Context()); err != nil || older {
 		t.Errorf("OlderVersions after Finish = %v, %v; want false", older, err)
 	}
-	if got, err := Status(t.Context(), o); err != nil || got.Floor != boundSince || !got.Serves() {
+	if got, err := Status(t.Context(), o); err != nil || got.Floor != narrowSince || !got.Serves() {
 		t.Errorf("Status after Finish = %+v, %v; want that older versions are kept out", got, err)
 	}
 }

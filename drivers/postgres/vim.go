@@ -18,11 +18,13 @@ const (
 	deleteGrants = `DELETE FROM grants WHERE vim = $1`
 	// lockVIMRow is against SetHealth, which takes no other lock.
 	lockVIMRow     = `SELECT FROM vims WHERE id = $1 FOR UPDATE`
-	liveOnVIM      = `SELECT FROM leases WHERE vim = $1 AND state <> 'revoked' LIMIT 1`
-	revocableOnVIM = `SELECT FROM leases WHERE vim = $1 AND state <> 'revoked' AND state <> 'irrevocable' LIMIT 1`
+	liveOnVIM      = `SELECT FROM live_leases WHERE vim = $1 LIMIT 1`
+	revocableOnVIM = `SELECT FROM live_leases WHERE vim = $1 AND state <> 'irrevocable' LIMIT 1`
+	// sealedOnVIM is the condition that a credential is sealed: of a lease that is live, or
+	// is still to be tried.
+	sealedOnVIM = `id IN (SELECT id FROM live_leases WHERE vim = $1 UNION SELECT id FROM lease_turns WHERE vim = $1) AND sealed <> ''`
 	// unsealLeases drops credentials that no key will open again.
-	unsealLeases = `UPDATE leases SET sealed = ''
-		WHERE vim = $1 AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`
+	unsealLeases = `UPDATE leases SET sealed = '' WHERE ` + sealedOnVIM
 
 	insertLabel  = `INSERT INTO vim_labels (vim, key, value) VALUES ($1, $2, $3)`
 	deleteLabels = `DELETE FROM vim_labels WHERE vim = $1`

@@ -14,7 +14,6 @@ import (
 // an hour.
 var filling = []string{
 	`ALTER TABLE vims DISABLE TRIGGER vim_counted`,
-	`ALTER TABLE leases DISABLE TRIGGER lease_counted_when_created`,
 	`INSERT INTO vims (id, project, name, type, state, shared, is_default, created_by, created_at, updated_at, revision,
 			generation, pending, pending_since, health, health_checked, health_message, health_version, can_mint, mint_message,
 			health_next, idempotency_key, request_digest)
@@ -59,14 +58,9 @@ var filling = []string{
 			END LOOP;
 		END $create$`,
 	`ALTER TABLE vims ENABLE TRIGGER vim_counted`,
-	`ALTER TABLE leases ENABLE TRIGGER lease_counted_when_created`,
 	`INSERT INTO vim_census (part, value, n) SELECT 'state', state, count(*) FROM vims GROUP BY state`,
 	`INSERT INTO vim_census (part, value, n) SELECT 'health', health, count(*) FROM vims GROUP BY health`,
-	`UPDATE lease_census SET n = (SELECT count(*) FROM leases WHERE leases.state = lease_census.state)`,
-	`INSERT INTO lease_live_counts (whose, name, n)
-		SELECT 'principal', principal, count(*) FROM leases WHERE state <> 'revoked' GROUP BY principal
-		UNION ALL SELECT 'vim', vim, count(*) FROM leases WHERE state <> 'revoked' GROUP BY vim
-		UNION ALL SELECT 'project', project, count(*) FROM leases WHERE state <> 'revoked' GROUP BY project`,
+	`UPDATE ended_leases SET n = (SELECT count(*) FROM leases WHERE state = 'revoked') WHERE part = 0`,
 	`VACUUM ANALYZE`,
 }
 

@@ -106,8 +106,9 @@ servers one by one. If the command is interrupted, repeat it. It does nothing
 if the schema is already current.
 
 Run it again with --finish when no server of an older version is left. Older
-versions are then refused, and the servers seal every stored credential
-together with the address it is meant for. A new database needs no --finish.`,
+versions are then refused, what only they use is removed, and the servers seal
+every stored credential together with the address it is meant for. Restart the
+servers after it, one by one. A new database needs no --finish.`,
 		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml\n  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml --finish",
 	}, func(ctx context.Context, c config) error {
 		o := c.Database.options(newLog(p.Err, c))
