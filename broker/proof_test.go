@@ -27,13 +27,23 @@ func TestProofsOfTheAuditLog(t *testing.T) {
 		t.Fatalf("AuditTree() = %+v, %v", earlier, err)
 	}
 	b.mustRegister(alice, "edge1")
-	now, proof, err := b.ProveGrowth(t.Context(), root, earlier.Size)
+	now, proof, err := b.ProveGrowth(t.Context(), root, earlier.Size, -1)
 	if err != nil || now.Size <= earlier.Size {
 		t.Fatalf("ProveGrowth() = %+v, %v, want a log that has grown", now, err)
 	}
 	if err := tlog.CheckTree(proof, now.Size, now.Root, earlier.Size, earlier.Root); err != nil {
 		t.Errorf("tlog refuses the proof that the log only grew: %v", err)
 	}
+	// The same between two sizes of before.
+	if was, proof, err := b.ProveGrowth(t.Context(), root, 270, earlier.Size); err != nil || was != earlier {
+		t.Errorf("ProveGrowth(270, %d) = %+v, %v, want %+v", earlier.Size, was, err, earlier)
+	} else if first, _, err := b.ProveGrowth(t.Context(), root, 0, 270); err != nil || tlog.CheckTree(proof, was.Size, was.Root, 270, first.Root) != nil {
+		t.Errorf("tlog refuses the proof that the log of %d entries begins with that of 270: %v", was.Size, err)
+	}
+	_, _, err = b.ProveGrowth(t.Context(), root, 270, 269)
+	wantKind(t, "the proof that the log shrank", err, broker.ErrInvalid)
+	_, _, err = b.ProveGrowth(t.Context(), root, 1, 100000)
+	wantKind(t, "the proof to a size that the log never had", err, broker.ErrInvalid)
 	earlier.Root[0]++
 	if tlog.CheckTree(proof, now.Size, now.Root, earlier.Size, earlier.Root) == nil {
 		t.Error("the proof holds for another log")
@@ -58,12 +68,12 @@ func TestProofsOfTheAuditLog(t *testing.T) {
 		_, _, _, err := b.ProveEntry(t.Context(), root, seq)
 		wantKind(t, "the proof of an entry that there is not", err, broker.ErrInvalid)
 	}
-	_, _, err = b.ProveGrowth(t.Context(), root, 100000)
+	_, _, err = b.ProveGrowth(t.Context(), root, 100000, -1)
 	wantKind(t, "the proof from a size that the log never had", err, broker.ErrInvalid)
-	if _, proof, err := b.ProveGrowth(t.Context(), root, 0); err != nil || len(proof) != 0 {
+	if _, proof, err := b.ProveGrowth(t.Context(), root, 0, -1); err != nil || len(proof) != 0 {
 		t.Errorf("ProveGrowth(0) = %v, %v, want no hash", proof, err)
 	}
-	_, _, err = b.ProveGrowth(t.Context(), alice, 1)
+	_, _, err = b.ProveGrowth(t.Context(), alice, 1, -1)
 	wantKind(t, "a member's wish for a proof", err, broker.ErrDenied)
 	_, _, _, err = b.ProveEntry(t.Context(), alice, 1)
 	wantKind(t, "a member's wish for the proof of an entry", err, broker.ErrDenied)

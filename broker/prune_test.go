@@ -103,7 +103,7 @@ func TestThePastIsRemoved(t *testing.T) {
 	if _, _, _, err := b.ProveEntry(t.Context(), root, horizon); err == nil || !strings.Contains(err.Error(), "was removed") {
 		t.Errorf("ProveEntry of one that is gone = %v", err)
 	}
-	if _, _, err := b.ProveGrowth(t.Context(), root, 3); err != nil {
+	if _, _, err := b.ProveGrowth(t.Context(), root, 3, -1); err != nil {
 		t.Errorf("ProveGrowth from before = %v", err)
 	}
 	recorded := 0

@@ -257,16 +257,23 @@ func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) 
 	return state, found[0], proof, nil
 }
 
-// ProveGrowth returns the tree over the audit log, and the hashes that prove that it begins
-// with the whole of the log as it was at an earlier size ([tree.CheckConsistency]). A size
-// that the log never had is [ErrInvalid].
-func (b *Broker) ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error) {
+// ProveGrowth returns the tree over the audit log as it was at a later size, and the hashes that prove
+// that it begins with the whole of the log as it was at an earlier one ([tree.CheckConsistency]). A
+// later size below zero is that of now. A size that the log never had is [ErrInvalid].
+func (b *Broker) ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error) {
 	state, err := b.grownTree(ctx, p)
 	if err != nil {
 		return tree.State{}, nil, err
 	}
-	if earlier < 0 || earlier > state.Size {
+	switch {
+	case earlier < 0 || earlier > state.Size || later > state.Size:
 		return tree.State{}, nil, neverHad(state)
+	case later >= 0 && later < earlier:
+		return tree.State{}, nil, Invalid("later", "must not be less than size")
+	case later >= 0:
+		if state, err = tree.At(ctx, b.store, state, later); err != nil {
+			return tree.State{}, nil, tornLog(err)
+		}
 	}
 	if earlier == 0 { // every tree begins with the empty one
 		return state, nil, nil

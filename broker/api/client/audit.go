@@ -48,10 +48,17 @@ func (c *Client) AuditTree(ctx context.Context, size int64) (v1.AuditTree, error
 
 // AuditGrowth returns the proof that the audit log begins with what it held at an earlier size.
 func (c *Client) AuditGrowth(ctx context.Context, size int64) (v1.AuditGrowth, error) {
+	return c.auditGrowth(ctx, url.Values{"size": {strconv.FormatInt(size, 10)}})
+}
+
+// AuditGrowthTo is AuditGrowth for the audit log as it was at a later size.
+func (c *Client) AuditGrowthTo(ctx context.Context, size, later int64) (v1.AuditGrowth, error) {
+	return c.auditGrowth(ctx, url.Values{"size": {strconv.FormatInt(size, 10)}, "later": {strconv.FormatInt(later, 10)}})
+}
+
+func (c *Client) auditGrowth(ctx context.Context, q url.Values) (v1.AuditGrowth, error) {
 	var g v1.AuditGrowth
-	_, err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"v1", "audit", "growth"}, query: url.Values{"size": {strconv.FormatInt(size, 10)}},
-	}, &g)
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "growth"}, query: q}, &g)
 	return g, err
 }
 

@@ -56,7 +56,7 @@ type Leaser interface {
 type Overseer interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
 	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error)
-	ProveGrowth(ctx context.Context, p policy.Principal, earlier int64) (tree.State, []tree.Hash, error)
+	ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error)
 	Retention(ctx context.Context, p policy.Principal) (broker.Past, error)
 	AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error)
 	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)

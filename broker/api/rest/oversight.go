@@ -119,14 +119,19 @@ func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 }
 
 func (s *server) auditGrowth(c *call) (answer[v1.AuditGrowth], error) {
-	var size int64
-	if text := c.query.Get("size"); text != "" {
-		var err error
-		if size, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return answer[v1.AuditGrowth]{}, invalid("query", "size", "must be a number")
+	size, later := int64(0), int64(-1)
+	for name, to := range map[string]*int64{"size": &size, "later": &later} {
+		text := c.query.Get(name)
+		if text == "" {
+			continue
 		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return answer[v1.AuditGrowth]{}, invalid("query", name, "must be a number, not less than zero")
+		}
+		*to = n
 	}
-	state, proof, err := s.broker.ProveGrowth(c.ctx, c.principal, size)
+	state, proof, err := s.broker.ProveGrowth(c.ctx, c.principal, size, later)
 	return answer[v1.AuditGrowth]{body: v1.AuditGrowth{Size: state.Size, Root: state.Root[:], Proof: hashes(proof)}}, err
 }
 

@@ -213,7 +213,7 @@ var routes = []route{
 	},
 	{
 		method: "GET", path: "/v1/audit/growth", id: "proveAuditGrowth", tag: "audit", endpoint: plain((*server).auditGrowth),
-		summary: "Prove that the audit log begins with what it held at an earlier size",
+		summary: "Prove that the audit log begins, or began, with what it held at an earlier size",
 		timeout: remote, action: policy.AuditRead, query: growthQuery, status: []int{http.StatusOK},
 	},
 	{
@@ -318,6 +318,7 @@ var (
 	}, paging...)
 	growthQuery = []parameter{
 		{name: "size", doc: "Earlier size of the log; 0 if absent."},
+		{name: "later", doc: "Later size of the log, whose tree the answer is about; that of now if absent."},
 	}
 	treeQuery = []parameter{
 		{name: "size", doc: "Earlier size of the log, for which the answer holds the frontier; 0 if absent."},

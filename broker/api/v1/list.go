@@ -61,7 +61,7 @@ type AuditTree struct {
 
 // AuditGrowth proves that the audit log begins with what it held at an earlier size.
 type AuditGrowth struct {
-	Size  int64    `json:"size" doc:"How many entries the log holds" example:"4711"`
+	Size  int64    `json:"size" doc:"How many entries the log held: the later size" example:"4711"`
 	Root  []byte   `json:"root" doc:"Root hash of its Merkle tree, in base64" example:"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="`
 	Proof [][]byte `json:"proof" doc:"Consistency proof (RFC 6962, 2.1.2) from the earlier size, in base64"`
 }

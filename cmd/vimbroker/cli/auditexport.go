@@ -1,18 +1,23 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/export"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 func (p *program) auditExportCommand() *cobra.Command {
@@ -22,14 +27,16 @@ func (p *program) auditExportCommand() *cobra.Command {
 		Use:   "export --out FILE",
 		Short: "Export the audit log to a file that proves itself",
 		Long: `Export audit entries to a file, from the oldest to the newest, with the hashes
-that prove them: "vimbroker audit verify --file FILE" finds every change of it,
-without the server, and prints an anchor of the log that it is from.
+that prove them and a signed checkpoint that covers them. "vimbroker audit
+verify --file FILE --key KEY" finds every change of it without the server, with
+a public key that was kept ("vimbroker audit key list").
 
 A file that is there goes on: where the export was interrupted, or, where it is
 complete, with the entries that are newer than those it holds. What it holds is
 verified first, and nothing is written to a file that was changed. The export
-is of the entries up to now; --from and --to choose others, by their position.
-You need the right to read every project's entries.`,
+is of the entries that are signed; --from and --to choose others, by their
+position. Entries that --to names and no checkpoint covers yet are exported
+without one. You need the right to read every project's entries.`,
 		Example: `  vimbroker audit export --out audit.export
   vimbroker audit export --out march.export --from 4711 --to 9422`,
 		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
@@ -55,7 +62,7 @@ You need the right to read every project's entries.`,
 	flags := c.Flags()
 	flags.StringVar(&out, "out", "", "file to write, or to go on with")
 	flags.Int64Var(&from, "from", 0, "position of the first entry (default 1, or where the file ends)")
-	flags.Int64Var(&to, "to", 0, "position of the last entry (default the newest)")
+	flags.Int64Var(&to, "to", 0, "position of the last entry (default the newest that is signed)")
 	return c
 }
 
@@ -91,7 +98,7 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 			return "", err
 		}
 		if header.Size < from {
-			return fmt.Sprintf("%s: the log has no entry after %d", f.Name(), header.Size), nil
+			return fmt.Sprintf("%s: no entry after %d is signed yet", f.Name(), header.Size), nil
 		}
 		if err := w.Begin(header); err != nil {
 			return "", fmt.Errorf("the server's answer is not of the entries that were asked for: %w", err)
@@ -107,7 +114,11 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 	if held, err = rereadExport(f); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s holds entries %d to %d; anchor: %s", f.Name(), held.From, held.To, anchorText(state)), nil
+	text := fmt.Sprintf("%s holds entries %d to %d; anchor: %s", f.Name(), held.From, held.To, anchorText(state))
+	if !held.Signed {
+		text += "; no checkpoint signs them all"
+	}
+	return text, nil
 }
 
 // rereadExport verifies what was written.
@@ -115,29 +126,83 @@ func rereadExport(f *os.File) (*export.Export, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return export.Read(f)
+	return export.Read(f, nil)
 }
 
-// exportHeader asks for what proves the entries from one to another; to of 0 is the newest.
+// exportHeader asks for what proves the entries from one to another; to of 0 is the newest that is signed. Where
+// there is none from the first on, the header only says how many are.
 func exportHeader(ctx context.Context, broker *client.Client, from, to int64) (export.Header, error) {
-	shown, err := broker.AuditTree(ctx, 0)
+	signed, err := broker.AuditCheckpoint(ctx)
+	if client.Status(err) == http.StatusNotFound { // nothing is signed yet
+		signed, err = v1.AuditCheckpoint{}, nil
+	}
 	if err != nil {
 		return export.Header{}, err
 	}
 	if to == 0 {
-		to = shown.Size
+		to = signed.Size
 	}
 	if to < from {
-		return export.Header{Size: shown.Size}, nil
+		return export.Header{Size: signed.Size}, nil
 	}
-	grown, err := broker.AuditGrowth(ctx, to)
+	later := max(to, signed.Size)
+	grown, err := broker.AuditGrowthTo(ctx, to, later)
 	if err != nil {
 		return export.Header{}, err
 	}
-	if shown, err = broker.AuditTree(ctx, from-1); err != nil {
+	shown, err := broker.AuditTree(ctx, from-1)
+	if err != nil {
 		return export.Header{}, err
 	}
-	return export.Header{From: from, To: to, Size: grown.Size, Root: grown.Root, Proof: grown.Proof, Frontier: shown.Frontier}, nil
+	h := export.Header{From: from, To: to, Size: grown.Size, Root: grown.Root, Proof: grown.Proof, Frontier: shown.Frontier}
+	if later > signed.Size {
+		return h, nil
+	}
+	keys, err := broker.AuditKeys(ctx)
+	if err != nil {
+		return export.Header{}, err
+	}
+	h.Checkpoint = signed.Note
+	if h.Keys, err = json.Marshal(keys.Items); err != nil {
+		return export.Header{}, err
+	}
+	_, err = trusting(nil)(h)
+	return h, err
+}
+
+// trusting returns what opens the checkpoint of a header with keys that were kept and what they endorse, or with any
+// key that the header names where none was kept. It returns the verifier of a key that signed it. A header
+// without a checkpoint is refused where keys were kept, and has no verifier otherwise.
+func trusting(kept []string) func(export.Header) (verifier string, err error) {
+	return func(h export.Header) (verifier string, err error) {
+		if h.Checkpoint == "" {
+			if len(kept) > 0 {
+				return "", errors.New("no checkpoint signs the entries")
+			}
+			return "", nil
+		}
+		var shown []v1.AuditKey
+		if err := json.Unmarshal(h.Keys, &shown); err != nil {
+			return "", errors.New("the keys of the log cannot be read")
+		}
+		keys, err := trustedKeys(shown, kept)
+		if err != nil {
+			return "", err
+		}
+		state, err := notary.Open(keys, h.Checkpoint)
+		if err != nil {
+			return "", err
+		}
+		if state.Size != h.Size || !bytes.Equal(state.Root[:], h.Root) {
+			return "", errors.New("the checkpoint is of another log than the header names")
+		}
+		for _, k := range keys {
+			if _, err := notary.Open([]notary.Key{k}, h.Checkpoint); err == nil {
+				verifier = k.Verifier
+			}
+		}
+		return verifier, nil
+	}
 }
 
 // exportEntries fetches the entries of the open section, and writes them, some thousand at a time.
@@ -181,7 +246,11 @@ func (p *program) verifiesFiles(c *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		text, err := verifyExport(name, anchor)
+		kept, err := c.Flags().GetStringArray("key")
+		if err != nil {
+			return err
+		}
+		text, err := verifyExport(name, anchor, kept)
 		if err != nil {
 			return err
 		}
@@ -191,29 +260,38 @@ func (p *program) verifiesFiles(c *cobra.Command) *cobra.Command {
 	c.Long += `
 
 With --file it verifies an export ("vimbroker audit export") and asks no
-server. It prints an anchor of the log that the export is from: compare it with
-one that you kept, or give that as --anchor.`
+server. With --key the export must be signed by that key, or by one that it
+endorsed: then nobody else made it. Otherwise compare the key, or the anchor of
+the log, that it prints with one that you kept, or give that as --anchor.`
 	c.Flags().StringVar(&name, "file", "", "verify this export, without the server")
 	return c
 }
 
 // verifyExport verifies a file, and says what it holds.
-func verifyExport(name, anchor string) (string, error) {
+func verifyExport(name, anchor string, kept []string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	held, err := export.Read(f)
+	var signer string
+	held, err := export.Read(f, func(h export.Header) (err error) {
+		signer, err = trusting(kept)(h)
+		return err
+	})
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	if !held.Complete() {
-		return "", fmt.Errorf("%s: the export was interrupted, and what is there is not proven; go on with: vimbroker audit export --out %s", name, name)
+		return "", fmt.Errorf("%s: the export was interrupted behind line %d, and what is there is not proven; go on with: vimbroker audit export --out %s", name, held.Lines, name)
 	}
 	up, log := anchorText(held.State), anchorText(held.Log)
 	if anchor != "" && anchor != up && anchor != log {
 		return "", fmt.Errorf("%s: it says nothing about the log of the anchor, but of the logs with the anchors %s and %s", name, up, log)
 	}
-	return fmt.Sprintf("entries %d to %d verified; anchor: %s", held.From, held.To, up), nil
+	text := fmt.Sprintf("entries %d to %d verified; anchor: %s; ", held.From, held.To, up)
+	if signer == "" {
+		return text + "no checkpoint signs them all", nil
+	}
+	return text + "signed by: " + signer, nil
 }

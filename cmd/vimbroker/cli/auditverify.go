@@ -159,8 +159,13 @@ func auditKeys(ctx context.Context, broker *client.Client, kept []string) ([]not
 	if err != nil {
 		return nil, err
 	}
+	return trustedKeys(shown.Items, kept)
+}
+
+// trustedKeys are those keys that the kept ones vouch for, or all where none was kept.
+func trustedKeys(shown []v1.AuditKey, kept []string) ([]notary.Key, error) {
 	var keys []notary.Key
-	for _, k := range shown.Items {
+	for _, k := range shown {
 		keys = append(keys, notary.Key{
 			ID: k.ID, State: notary.KeyState(k.State), Origin: k.Origin, Verifier: k.Verifier,
 			Since: k.Since, Until: k.Until, Endorsement: k.Endorsement,

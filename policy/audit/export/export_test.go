@@ -128,7 +128,7 @@ func read(f *os.File) (*export.Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	return export.Read(bytes.NewReader(text))
+	return export.Read(bytes.NewReader(text), nil)
 }
 
 func newFile(t *testing.T) *os.File {
@@ -256,12 +256,38 @@ func TestEveryChangeOfAnExportIsFound(t *testing.T) {
 		"unknown field":   slices.Concat(lines[:3], []string{strings.Replace(lines[3], `{"seq"`, `{"x":1,"seq"`, 1)}, lines[4:]),
 	} {
 		var fault *export.FaultError
-		if x, err := export.Read(strings.NewReader(strings.Join(changed, "\n") + "\n")); !errors.As(err, &fault) {
+		if x, err := export.Read(strings.NewReader(strings.Join(changed, "\n")+"\n"), nil); !errors.As(err, &fault) {
 			t.Errorf("%s: %+v, %v; want a fault", name, x, err)
 		}
 	}
-	if _, err := export.Read(strings.NewReader(strings.Repeat("x", 2<<20))); err == nil {
+	if _, err := export.Read(strings.NewReader(strings.Repeat("x", 2<<20)), nil); err == nil {
 		t.Error("a line without end was read")
+	}
+}
+
+// The newest section covers those before, so that its header alone has to be trusted.
+func TestTheNewestSectionHasToBeTrusted(t *testing.T) {
+	b := newBook(t, 6)
+	f := newFile(t)
+	b.write(f, 1, 6, -1)
+	b.grow(4)
+	b.write(f, 7, 10, -1)
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, trusted := range [][]int64{{}, {6}, {10}, {6, 10}} {
+		x, err := export.Read(bytes.NewReader(text), func(h export.Header) error {
+			if !slices.Contains(trusted, h.To) {
+				return errors.New("nobody signed it")
+			}
+			return nil
+		})
+		var fault *export.FaultError
+		if i >= 2 && (err != nil || !x.Complete() || x.Signed || x.Lines != 14) ||
+			i < 2 && (!errors.As(err, &fault) || fault.Line != 9 || fault.Fault != "nobody signed it") {
+			t.Errorf("with the sections up to %v trusted: %+v, %v; want a fault in line 9: %t", trusted, x, err, i < 2)
+		}
 	}
 }
 
@@ -275,7 +301,7 @@ func leafOf(line, other string) string {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"vimbrokerAudit":1,"from":1,"to":1,"size":1,"root":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=","proof":[],"frontier":[]}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if x, err := export.Read(bytes.NewReader(text)); err == nil && x.Complete() && x.State.Size != x.To {
+		if x, err := export.Read(bytes.NewReader(text), nil); err == nil && x.Complete() && x.State.Size != x.To {
 			t.Errorf("%q is a whole export of %+v", text, x)
 		}
 	})

@@ -23,9 +23,15 @@ type Export struct {
 	Log tree.State
 	// State is the tree over all entries up to the end of the newest complete section.
 	State tree.State
+	// Signed reports whether the newest complete section holds a checkpoint.
+	Signed bool
+	// Lines counts those that are whole.
+	Lines int64
 
-	open  *section // that has no trailer yet
-	whole int64    // bytes up to the end of the last whole line
+	trust    Trust
+	distrust *FaultError // of the newest complete section
+	open     *section    // that has no trailer yet
+	whole    int64       // bytes up to the end of the last whole line
 }
 
 // Complete reports whether the file ends with the end of a section.
@@ -40,13 +46,17 @@ func (x *Export) Open() (to int64, is bool) {
 }
 
 // Read verifies an export, in memory that does not grow with it. A file that was cut off is no
-// error: [Export.Complete] says so. Anything else is a [*FaultError].
-func Read(r io.Reader) (*Export, error) {
-	x := &Export{}
+// error: [Export.Complete] says so. Anything else is a [*FaultError]. trust sees the header of each complete
+// section, and the newest has to pass: it covers those before. Without trust no signature is checked.
+func Read(r io.Reader, trust Trust) (*Export, error) {
+	x := &Export{trust: trust}
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := int64(1); ; number++ {
 		text, err := readLine(in)
-		if errors.Is(err, io.EOF) { // what stands there without a line break was being written
+		switch {
+		case errors.Is(err, io.EOF) && x.distrust != nil:
+			return nil, x.distrust
+		case errors.Is(err, io.EOF): // what stands there without a line break was being written
 			return x, nil
 		}
 		if err == nil {
@@ -54,6 +64,7 @@ func Read(r io.Reader) (*Export, error) {
 				return nil, &FaultError{number, err.Error()}
 			}
 			x.whole += int64(len(text)) + 1
+			x.Lines = number
 			continue
 		}
 		if errors.Is(err, errLong) {
@@ -122,6 +133,7 @@ func (x *Export) takeHeader(text []byte) error {
 	} else if before, err := s.built.State(); err != nil || h.From != x.To+1 || before != x.State {
 		return errors.New("the section does not go on from the one before it")
 	}
+	s.line = x.Lines + 1
 	x.open = s
 	return nil
 }
@@ -138,7 +150,13 @@ func (x *Export) takeTrailer(text []byte) error {
 	if t.End != state.Size || !bytes.Equal(t.Root, state.Root[:]) {
 		return errors.New("the trailer is not the one of the entries before it")
 	}
-	x.Log, x.State, x.open = x.open.log, state, nil
+	x.distrust = nil
+	if x.trust != nil {
+		if err := x.trust(x.open.header); err != nil {
+			x.distrust = &FaultError{x.open.line, err.Error()}
+		}
+	}
+	x.Log, x.State, x.Signed, x.open = x.open.log, state, x.open.header.Checkpoint != "", nil
 	return nil
 }
 

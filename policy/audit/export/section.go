@@ -4,7 +4,7 @@
 //
 // The file is lines of JSON, in one or more sections that follow each other:
 //
-//	{"vimbrokerAudit":1,"from":1,"to":2,"size":9,"root":"…","proof":["…"],"frontier":["…"]}
+//	{"vimbrokerAudit":1,"from":1,"to":2,"size":9,"root":"…","proof":["…"],"frontier":["…"],"checkpoint":"…","keys":[{…}]}
 //	{"seq":1,"leaf":"…","entry":{…}}
 //	{"seq":2,"leaf":"…","entry":{…}}
 //	{"end":2,"root":"…"}
@@ -12,7 +12,8 @@
 // The header says which entries follow, and what the log was: its size and the root of its
 // Merkle tree (RFC 6962), with a proof that this log begins with the entries up to the last
 // that follows. The frontier are the hashes that the tree has for the entries before the
-// first. An entry is the log's own line ([audit.Line]), with its leaf hash. The trailer
+// first. The checkpoint is the signed note that states that size and root, and the keys are those of
+// the log: with a public half that was kept, nobody else can make such a file. An entry is the log's own line ([audit.Line]), with its leaf hash. The trailer
 // holds the root of the tree up to there. Hashes are in base64.
 package export
 
@@ -41,7 +42,15 @@ type Header struct {
 	Proof [][]byte `json:"proof"`
 	// Frontier is that of the tree over the entries before From.
 	Frontier [][]byte `json:"frontier"`
+	// Checkpoint is the signed note that states Size and Root; empty where none was signed that covers To.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// Keys are those of the log when the section was begun, as GET /v1/audit/keys has them.
+	Keys json.RawMessage `json:"keys,omitempty"`
 }
+
+// Trust returns nil if a checkpoint that somebody may rely on signs what the header says that the log was.
+// The error becomes a [*FaultError] that names the header's line.
+type Trust func(Header) error
 
 // line is an entry in a section.
 type line struct {
@@ -90,6 +99,7 @@ func stateOf(size int64, root []byte) (tree.State, error) {
 // section is one that is being read or written.
 type section struct {
 	header Header
+	line   int64 // that the header is
 	log    tree.State
 	proof  []tree.Hash
 	built  *tree.Builder

@@ -32,7 +32,7 @@ func Resume(f File) (*Export, *Writer, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, err
 	}
-	x, err := Read(f)
+	x, err := Read(f, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,6 +33,19 @@ func Frontier(ctx context.Context, tiles Tiles, s State, size int64) ([]Hash, er
 	return hashes, nil
 }
 
+// At is the tree as it was at an earlier size.
+func At(ctx context.Context, tiles Tiles, s State, size int64) (State, error) {
+	frontier, err := Frontier(ctx, tiles, s, size)
+	if err != nil {
+		return State{}, err
+	}
+	b, err := NewBuilder(size, frontier)
+	if err != nil {
+		return State{}, err
+	}
+	return b.State()
+}
+
 // Builder computes the root of a tree from its leaves, in memory that does not grow
 // with their number. It belongs to one goroutine.
 type Builder struct{ known *compact.Range }
