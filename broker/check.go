@@ -35,7 +35,10 @@ func (b *Broker) CheckDue(ctx context.Context) error {
 	group.SetLimit(checksAtOnce)
 	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered, CheckDue: b.now()}, func(v VIM) {
 		group.Go(func() error {
-			_, err := b.check(ctx, v)
+			h, err := b.check(ctx, v)
+			if err == nil && h.Status == HealthReachable {
+				err = b.keepAccount(ctx, v)
+			}
 			return err
 		})
 	})
@@ -113,12 +116,16 @@ func (b *Broker) probe(ctx context.Context, d Driver, a Access) (Report, error) 
 	defer cancel()
 	report, err := d.Check(ctx, a)
 	if err == nil && report.Identity == "" {
-		err = &Error{Kind: ErrUnreachable, Detail: "the VIM does not say which system it is"}
+		err = noIdentity()
 	}
 	if err == nil {
 		err = echoes(a.Credential, report.texts()...)
 	}
 	return report, err
+}
+
+func noIdentity() error {
+	return &Error{Kind: ErrUnreachable, Detail: "the VIM does not say which system it is"}
 }
 
 // health is what a check that found all well says.

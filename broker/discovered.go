@@ -1,5 +1,7 @@
 package broker
 
+import "time"
+
 // Discovered is what a driver found out about a VIM. It is stored with the
 // generation as JSON of at most 64 KiB, shown to callers, and handed back to the
 // driver in [Access]. None of it is secret.
@@ -30,6 +32,13 @@ type Cluster struct {
 	PoolFree int `json:"poolFree,omitempty"`
 	// User is who the cluster takes the registered credential for.
 	User string `json:"user,omitempty"`
+	// Profile is what the account may do that works in the place of the credential that
+	// was given (see [Account]); empty where that credential was kept. NoAccount says then
+	// why, if an account was asked for.
+	Profile   string `json:"profile,omitempty"`
+	NoAccount string `json:"noAccount,omitempty"`
+	// RenewAt is when the account's token is to be replaced; zero where it is none's.
+	RenewAt time.Time `json:"renewAt,omitzero"`
 }
 
 // Cloud is what a driver found out about a cloud with projects.

@@ -26,6 +26,8 @@ type edit struct {
 	// empty where the one before stays.
 	target     Target
 	credential Credential
+	// renews: the generation to come has another token of the VIM's own account.
+	renews bool
 	// keyStore holds the key of what would be sealed.
 	keyStore string
 }

@@ -57,7 +57,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	}
 	failpoint.At("register.intent")
 
-	stored, err := b.completeRegistration(ctx, d, v, cred, r.Admit, act)
+	stored, err := b.completeRegistration(ctx, d, v, cred, r, act)
 	if err != nil {
 		b.undoRegistration(ctx, v, act.Failed(class(err)))
 		return VIM{}, err
@@ -174,13 +174,10 @@ func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, crea
 }
 
 func (b *Broker) completeRegistration(
-	ctx context.Context, d Driver, v VIM, cred Credential, admit func(Report) error, act *audit.Act,
+	ctx context.Context, d Driver, v VIM, cred Credential, r Registration, act *audit.Act,
 ) (VIM, error) {
 	g := Generation{Number: 1, Target: v.Current.Target}
-	report, err := b.probe(ctx, d, b.access(v, g, cred))
-	if err == nil && admit != nil {
-		err = admit(report)
-	}
+	cred, report, err := b.prove(ctx, d, b.access(v, g, cred), r.Account, r.Admit)
 	if err != nil {
 		return VIM{}, err
 	}

@@ -195,7 +195,7 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 	}
 	mine := &Pending{Generation: u.vim.Current.Number + 1, Since: b.now()}
 	act.With(audit.DetailGeneration, generationText(mine.Generation))
-	if u.change.given() {
+	if u.change.given() || u.renews {
 		act.With(newCredential, untold)
 	}
 	intent := act.Intent()
@@ -307,7 +307,7 @@ func (b *Broker) plan(u *edit) error {
 // keepCredential takes the VIM's own credential over into the generation to come, where
 // the change brings none.
 func (b *Broker) keepCredential(ctx context.Context, u *edit) error {
-	if u.change.given() {
+	if u.change.given() || u.renews {
 		return nil
 	}
 	o, err := b.open(ctx, u.vim, u.vim.Current)
@@ -326,17 +326,25 @@ func (b *Broker) keepCredential(ctx context.Context, u *edit) error {
 
 func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *edit, act *audit.Act) (VIM, error) {
 	g := Generation{Number: mine.Generation, Target: u.target}
-	cred := u.credential
-	report, err := b.probe(ctx, u.driver, b.access(v, g, cred))
-	if err != nil {
-		return VIM{}, err
-	}
-	if report.Identity != v.Current.Identity {
-		return VIM{}, &Error{
+	same := func(r Report) error {
+		if r.Identity == v.Current.Identity {
+			return nil
+		}
+		return &Error{
 			Kind: ErrConflict, Field: "endpoint",
 			Detail: "another system answers there than the one that was registered",
 			Remedy: "register it as a VIM of its own",
 		}
+	}
+	prove := func() (Credential, Report, error) {
+		return b.prove(ctx, u.driver, b.access(v, g, u.credential), u.change.Account, same)
+	}
+	if u.renews {
+		prove = func() (Credential, Report, error) { return b.renewAccount(ctx, u.driver, v, same) }
+	}
+	cred, report, err := prove()
+	if err != nil {
+		return VIM{}, err
 	}
 	failpoint.At("update.checked")
 	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt

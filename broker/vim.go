@@ -216,9 +216,12 @@ type Registration struct {
 	Default     bool
 	// Project is whose VIM it becomes, as policy allows; empty means the principal's own.
 	Project string
-	// Admit decides on what the check of the endpoint found, before anything is sealed; its
+	// Admit decides on which system answers at the endpoint (Identity is all that it may read), before anything is sealed; its
 	// error ends the registration. Nil admits all. It is not part of what tells requests apart.
 	Admit func(Report) error
+	// Account asks for an account of the broker's own in the place of the credential. It is
+	// not part of what tells requests apart.
+	Account *Account
 
 	IdempotencyKey string
 }
@@ -252,6 +255,8 @@ type Change struct {
 	Cloud              string
 	Kubeconfig         secret.Text
 	Context            string
+	// Account is as in [Registration], for a credential that is given here.
+	Account *Account
 
 	// IfRevision refuses the change with ErrPrecondition unless it is the VIM's
 	// present revision; zero does not ask.

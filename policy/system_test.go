@@ -28,7 +28,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 	endsLeases := done{policy.LeaseRevoke, policy.KindLease}
 	for name, may := range map[string][]done{
 		"reaper":    {endsLeases},
-		"check":     {endsLeases},
+		"check":     {endsLeases, {policy.VIMRotate, policy.KindVIM}},
 		"inventory": {endsLeases},
 		"drain":     {endsLeases, {policy.VIMDelete, policy.KindVIM}},
 		"settle":    {endsLeases, {policy.VIMSettle, policy.KindVIM}, {policy.PackageUpload, policy.KindPackage}},

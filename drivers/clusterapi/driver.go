@@ -30,8 +30,6 @@ const (
 	watchLimit = watchFor + time.Minute
 	// breaks is how often a watch may break, one after the other, before it is a failure.
 	breaks = 5
-	// maxKubeconfig bounds the entry of a secret, in bytes.
-	maxKubeconfig = 256 << 10
 )
 
 // versions of the API that are understood, the preferred one first.
@@ -107,7 +105,7 @@ func (d *Driver) Secret(ctx context.Context, a onboard.Access, namespace, name, 
 		return onboard.Secret{}, notKubernetes(0)
 	}
 	defer clear(value)
-	if out.Large = len(value) > maxKubeconfig; !out.Large {
+	if out.Large = len(value) > onboard.MaxKubeconfig; !out.Large {
 		out.Value = secret.NewText(string(value))
 	}
 	return out, nil

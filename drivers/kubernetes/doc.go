@@ -33,6 +33,18 @@
 // home claims a namespace of the pool by creating a config map in it, which succeeds
 // once, and Tidy gives it back empty.
 //
+// # An account of the broker's own
+//
+// Where it is asked for, the driver works as an account of its own in the place of the
+// credential that was given:
+//
+//	namespace vimbroker-account-<name>
+//	└── ServiceAccount vimbroker
+//	ClusterRole, ClusterRoleBinding vimbroker-account-<name>, and with -engine behind it
+//
+// These carry the label vimbroker.io/account, and the cluster-wide ones are owned by the
+// namespace: who deletes that deletes all of it.
+//
 // # Leases of old
 //
 // A grant without an epoch is from before this: a Secret in namespace vimbroker, to

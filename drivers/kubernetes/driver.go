@@ -17,6 +17,7 @@ var (
 	_ broker.Grader    = (*Driver)(nil)
 	_ broker.Tidier    = (*Driver)(nil)
 	_ broker.Inspector = (*Driver)(nil)
+	_ broker.Appointer = (*Driver)(nil)
 )
 
 // callTimeout bounds a driver call whose context has no deadline of its own.
@@ -42,6 +43,7 @@ type Options struct {
 // use. It keeps connections for a while, and no credential.
 type Driver struct {
 	log         *slog.Logger
+	now         func() time.Time
 	connections *connections
 	homes       *memory
 	facts       *facts
@@ -60,6 +62,7 @@ func New(o Options) *Driver {
 	}
 	return &Driver{
 		log:         o.Log,
+		now:         o.Now,
 		connections: &connections{now: o.Now},
 		homes:       &memory{now: o.Now},
 		facts:       &facts{now: o.Now},

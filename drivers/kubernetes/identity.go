@@ -138,8 +138,10 @@ func minted(granted *authenticationv1.TokenRequest) (broker.Minted, error) {
 type tokenClaims struct {
 	ID         string `json:"jti"`
 	Kubernetes struct {
+		Namespace      string `json:"namespace"`
 		ServiceAccount struct {
-			UID string `json:"uid"`
+			Name string `json:"name"`
+			UID  string `json:"uid"`
 		} `json:"serviceaccount"`
 	} `json:"kubernetes.io"`
 }

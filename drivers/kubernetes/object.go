@@ -28,6 +28,10 @@ const (
 	vimLabel   = "vimbroker.io/vim"
 	leaseLabel = "vimbroker.io/lease"
 	grantLabel = "vimbroker.io/grant"
+	// accountLabel holds the name of the broker's own account (see Appoint), whose
+	// namespace begins with accountHome.
+	accountLabel = "vimbroker.io/account"
+	accountHome  = homePrefix + "account-"
 
 	// deedAnnotation says on a home's namespace what the home is for, deedKey in the
 	// claim of one of a pool.

@@ -153,7 +153,8 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 }
 
 // Forget implements [broker.Driver]: it tidies every home of the VIM away, also such
-// as no grant is known of any more, and what leases of old share.
+// as no grant is known of any more, what leases of old share, and at last the broker's
+// own account. Where that is gone, nothing can be asked or removed any more.
 func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
@@ -161,6 +162,12 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 	}
 	defer end()
 	d.homes.dropVIM(a.VIM)
+	if ofOwnAccount(a) {
+		if _, err := c.whoAmI(ctx); said(err, http.StatusUnauthorized) {
+			d.log.WarnContext(ctx, "the broker's own account is gone from the cluster: what else it made there may be left", "vim", a.VIM)
+			return nil
+		}
+	}
 	homes, err := c.homes(ctx, a)
 	if err != nil {
 		return err
@@ -170,7 +177,10 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 			return err
 		}
 	}
-	return c.forgetShared(ctx, a)
+	if err := c.forgetShared(ctx, a); err != nil {
+		return err
+	}
+	return c.dismissAll(ctx, a)
 }
 
 // homes are those that stand on the cluster, as their namespaces and claims say. One

@@ -67,6 +67,7 @@ const (
 	ReasonRefused           Reason = "refused"           // policy, a quota or the registry refuse it
 	ReasonUnavailable       Reason = "unavailable"       // the broker or the management cluster cannot be asked now
 	ReasonCannotMint        Reason = "cannotMint"        // no lease can be derived from its credential
+	ReasonCredentialKept    Reason = "credentialKept"    // the cluster lets no account be made in the place of its credential
 	ReasonDoubtful          Reason = "doubtful"          // it is not listed, and not known to be gone
 	ReasonHeld              Reason = "held"              // it is gone with too many others: a person must say so
 	ReasonDraining          Reason = "draining"          // leases on its VIM have not ended
@@ -78,7 +79,7 @@ func Reasons() []Reason {
 		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotSelected, ReasonSecretMissing,
 		ReasonSecretMislabelled, ReasonSecretForeign, ReasonSecretInvalid, ReasonCredentialRefused,
 		ReasonUnreachable, ReasonOtherSystem, ReasonSystemTaken, ReasonNameTaken, ReasonRefused, ReasonUnavailable,
-		ReasonCannotMint, ReasonDoubtful, ReasonHeld, ReasonDraining,
+		ReasonCannotMint, ReasonCredentialKept, ReasonDoubtful, ReasonHeld, ReasonDraining,
 	}
 }
 
@@ -107,6 +108,11 @@ type Cluster struct {
 	System string
 	// Secret names the version of the secret that was last adopted, or refused.
 	Secret string
+
+	// PushToken is the hash of the token that a kubeconfig can be pushed with; empty where
+	// there is none. It is good once, before PushExpiresAt; PushedAt is when it was used.
+	PushToken               string
+	PushExpiresAt, PushedAt time.Time
 
 	// ReadyAt is when its control plane was first seen to be up, RegisteredAt when its VIM
 	// was registered, GoneAt when it was known to be gone.

@@ -218,7 +218,7 @@ func TestRotation(t *testing.T) {
 // TestRefusedCredentialIsReadAgain: a 401 means that the secret is to be read again, once
 // for each check, and never that the cluster is gone.
 func TestRefusedCredentialIsReadAgain(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
 	s := b.cluster("a", "edge")
 	kube := b.kube("a/edge")
 	short := strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(15*60e9), 1)

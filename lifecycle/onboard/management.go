@@ -1,6 +1,8 @@
 package onboard
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -33,6 +35,10 @@ type Management struct {
 	// ControlPlanes are the resources (PLURAL.GROUP) of control planes, which are read to
 	// know whose the secret is.
 	ControlPlanes []string
+	// Account is the profile of the account of the broker's own that takes the place of a
+	// cluster's credential: AccountEngine, AccountLeases, or AccountNone, which keeps the
+	// credential. Empty is AccountNone too: it was enabled before there were accounts.
+	Account string
 
 	EnabledBy            string
 	CreatedAt, UpdatedAt time.Time
@@ -56,6 +62,16 @@ const (
 	DefaultControlPlane = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
 )
 
+// The accounts that a cluster's VIM can have.
+const (
+	AccountEngine = "engine" // leases, and life-cycle operations
+	AccountLeases = "leases" // leases of roles that the cluster has
+	AccountNone   = "none"
+)
+
+// DefaultAccount lets CNFs be instantiated on the clusters.
+const DefaultAccount = AccountEngine
+
 const (
 	maxNamespaces = 64
 	maxSettings   = 64
@@ -76,6 +92,7 @@ var (
 func (m *Management) complete() error {
 	for field, text := range map[*string]string{
 		&m.SecretName: DefaultSecretName, &m.SecretKey: DefaultSecretKey, &m.NameTemplate: DefaultNameTemplate,
+		&m.Account: DefaultAccount,
 	} {
 		if *field == "" {
 			*field = text
@@ -88,6 +105,9 @@ func (m *Management) complete() error {
 	m.Namespaces = slices.Compact(m.Namespaces)
 	if n := len(m.Namespaces); n == 0 || n > maxNamespaces {
 		return broker.Invalid("namespaces", "must name 1 to %d namespaces", maxNamespaces)
+	}
+	if !slices.Contains([]string{AccountEngine, AccountLeases, AccountNone}, m.Account) {
+		return broker.Invalid("account", "must be %s, %s or %s", AccountEngine, AccountLeases, AccountNone)
 	}
 	for _, n := range m.Namespaces {
 		if !dnsLabel().MatchString(n) {
@@ -154,6 +174,16 @@ func (m *Management) targets() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// account is what takes the place of a cluster's credential; nil where that is kept. Its
+// name is the cluster's for good: an attempt that died and the next one make the same.
+func (m *Management) account(clusterUID string) *broker.Account {
+	if m.Account == "" || m.Account == AccountNone {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(m.VIM + "/" + clusterUID))
+	return &broker.Account{Name: hex.EncodeToString(sum[:10]), Profile: m.Account}
 }
 
 func (m *Management) secretName(cluster string) string {

@@ -13,21 +13,35 @@ import (
 // register makes a VIM of a cluster as soon as it can be one.
 func (w *watcher) register(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
 	version := w.version(c)
-	switch {
-	case c.State == StateQuarantined && c.Secret == version && ofSecret[c.Reason]:
-		return 0, nil // until the secret changes
-	case s.Deleting:
-		return 0, w.note(ctx, c, ReasonDeleting, "the cluster is being deleted")
-	case s.Paused && c.State == StateWaiting:
-		return 0, w.note(ctx, c, ReasonPaused, "the cluster is paused; it is registered once it is not")
-	case !s.Ready && c.State == StateWaiting:
-		return 0, w.note(ctx, c, ReasonNotReady, notReady)
+	if c.State == StateQuarantined && (c.Secret == version && ofSecret[c.Reason] || version == "" && pushed(c)) {
+		return 0, nil // until the secret changes, or another kubeconfig is pushed
+	}
+	if again, waits, err := w.notYet(ctx, c, s); waits || err != nil {
+		return again, err
 	}
 	got, err := w.secret(ctx, s)
 	if err != nil {
 		return w.withoutSecret(ctx, c, err)
 	}
-	c, err = w.move(ctx, c, func(c *Cluster) {
+	return w.registerWith(ctx, c, s, got)
+}
+
+// notYet says why a cluster cannot become a VIM yet.
+func (w *watcher) notYet(ctx context.Context, c Cluster, s Seen) (again time.Duration, waits bool, err error) {
+	switch {
+	case s.Deleting:
+		return 0, true, w.note(ctx, c, ReasonDeleting, "the cluster is being deleted")
+	case s.Paused && c.State == StateWaiting:
+		return 0, true, w.note(ctx, c, ReasonPaused, "the cluster is paused; it is registered once it is not")
+	case !s.Ready && c.State == StateWaiting:
+		return 0, true, w.note(ctx, c, ReasonNotReady, notReady)
+	}
+	return 0, false, nil
+}
+
+// registerWith makes a VIM of a cluster by this credential.
+func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Secret) (time.Duration, error) {
+	c, err := w.move(ctx, c, func(c *Cluster) {
 		c.State, c.Secret = StateRegistering, got.Version
 		if c.ReadyAt.IsZero() {
 			c.ReadyAt = w.now()
@@ -104,8 +118,8 @@ var (
 func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Secret) (broker.VIM, error) {
 	v, err := w.broker.RegisterVIM(ctx, w.self, broker.Registration{
 		Name: w.m.vimName(s.Namespace, s.Name), Type: vimType, Kubeconfig: got.Value, Labels: w.m.labels(s), Project: c.Project,
-		IdempotencyKey: c.Management + "/" + c.UID,
-		Admit:          func(r broker.Report) error { return w.admit(ctx, c, r.Identity) },
+		IdempotencyKey: c.Management + "/" + c.UID, Account: w.m.account(c.UID),
+		Admit: func(r broker.Report) error { return w.admit(ctx, c, r.Identity) },
 	})
 	if errors.Is(err, broker.ErrConflict) {
 		// Perhaps an attempt that died had registered it, with another secret or labels.
@@ -207,6 +221,16 @@ func wellness(v broker.VIM, s Seen) (Reason, string) {
 		return ReasonUnreachable, v.Health.Message
 	case !v.Health.CanMint:
 		return ReasonCannotMint, v.Health.MintMessage
+	case noAccount(v) != "":
+		return ReasonCredentialKept, "the VIM keeps the credential of the secret: " + noAccount(v)
 	}
 	return "", ""
+}
+
+// noAccount says why a VIM has no account of the broker's own, although one was asked for.
+func noAccount(v broker.VIM) string {
+	if v.Current.Discovered.Cluster == nil {
+		return ""
+	}
+	return v.Current.Discovered.NoAccount
 }

@@ -99,6 +99,14 @@ func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration
 	if !w.m.selects(s.Labels) {
 		return 0, w.note(ctx, c, ReasonNotSelected, "the cluster does not have the labels that are asked for any more; its VIM stays, and is not followed")
 	}
+	if c.VIM == "" { // another server may have taken its pushed kubeconfig
+		now, err := w.store.Cluster(ctx, c.ID)
+		if err != nil {
+			return 0, err
+		}
+		w.keep(now)
+		c = now
+	}
 	if c.VIM == "" {
 		return w.register(ctx, c, s)
 	}

@@ -46,7 +46,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 		w.remember(v)
 	}
 	why, text := wellness(v, s)
-	if w.version(c) == "" && why == "" {
+	if w.version(c) == "" && why == "" && !pushed(c) {
 		why, text = ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" any more; the VIM keeps the credential that it has"
 	}
 	return 0, w.note(ctx, c, why, text)
@@ -80,14 +80,38 @@ func (w *watcher) drift(v broker.VIM, s Seen) (c broker.Change, any bool) {
 	return c, any
 }
 
+// unaccounted reports whether the VIM is to have an account of the broker's own, and has
+// not: it was enabled without, or with another profile.
+func (w *watcher) unaccounted(v broker.VIM) bool {
+	wish, has := w.m.account(""), ""
+	if v.Current.Discovered.Cluster != nil {
+		has = v.Current.Discovered.Profile
+	}
+	switch {
+	case wish == nil, noAccount(v) != "":
+		return false
+	case has != "":
+		return has != wish.Profile
+	}
+	return v.Current.CredentialKind == broker.CredentialClientCertificate
+}
+
+// lost reports whether the VIM refuses its credential, or its own account has lost rights.
+func lost(v broker.VIM) (refused, account bool) {
+	account = v.Current.Discovered.Cluster != nil && v.Current.Discovered.Profile != ""
+	refused = v.Health.Status == broker.HealthUnauthorized
+	return refused || account && v.Health.Status == broker.HealthReachable && !v.Health.CanMint, account
+}
+
 // rotate adopts a new version of the secret. Where the VIM refuses its credential, the
 // secret is read again, once for each check that found so: providers with short-lived
-// tokens replace them every few minutes.
+// tokens replace them every few minutes, and an account that is lost is made anew.
 func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) (Cluster, time.Duration, error) {
 	version := w.version(c)
-	refused := v.Health.Status == broker.HealthUnauthorized
+	refused, account := lost(*v)
+	unaccounted := w.unaccounted(*v)
 	w.mu.Lock()
-	first := refused && w.reread[c.ID] != v.Health.CheckedAt
+	first := (refused || unaccounted) && w.reread[c.ID] != v.Health.CheckedAt
 	if first {
 		w.reread[c.ID] = v.Health.CheckedAt
 	}
@@ -97,7 +121,7 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 	}
 	got, err := w.secret(ctx, s)
 	switch {
-	case err == nil && got.Version == c.Secret:
+	case err == nil && got.Version == c.Secret && !(first && (account || unaccounted)):
 		return c, 0, nil
 	case errors.Is(err, broker.ErrNotFound):
 		return c, 0, nil
@@ -105,7 +129,12 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 		again, err := w.withoutSecret(ctx, c, err)
 		return c, again, err
 	}
-	changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Kubeconfig: got.Value})
+	return w.adopt(ctx, c, s, v, got)
+}
+
+// adopt has a cluster's VIM work with another credential, if it leads to the same system.
+func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, got Secret) (Cluster, time.Duration, error) {
+	changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Kubeconfig: got.Value, Account: w.m.account(c.UID)})
 	var e *broker.Error
 	switch {
 	case err == nil:

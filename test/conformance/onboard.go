@@ -47,7 +47,7 @@ func fullManagement(vim string) onboard.Management {
 		VIM: vim, Namespaces: []string{"a", "b"}, Selector: map[string]string{"onboard": "yes"},
 		Projects: map[string]string{"": "north", "b": "south"}, SecretName: "{cluster}-kubeconfig", SecretKey: "value",
 		NameTemplate: "{namespace}.{cluster}", CopyLabels: []string{"site"}, ControlPlanes: []string{"planes.example.org"},
-		EnabledBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), WatchedAt: epoch.Add(2 * time.Second),
+		Account: "leases", EnabledBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), WatchedAt: epoch.Add(2 * time.Second),
 		Trouble: "it does not answer", HeldAt: epoch.Add(3 * time.Second), ReleasedUntil: epoch.Add(4 * time.Second), Revision: 1,
 	}
 }
@@ -58,7 +58,7 @@ func fullCluster(management string) onboard.Cluster {
 	return onboard.Cluster{
 		ID: id, Management: management, Namespace: "a", Name: "edge", UID: "uid-" + id, Project: "north",
 		State: onboard.StateRegistered, Reason: onboard.ReasonUnreachable, Message: "it \"does\" not answer", VIM: "vim-" + id, System: "system-" + id,
-		Secret: "uid/17", ReadyAt: epoch, RegisteredAt: epoch.Add(time.Second), GoneAt: epoch.Add(2 * time.Second),
+		Secret: "uid/17", PushToken: "hash", PushExpiresAt: epoch.Add(5 * time.Second), PushedAt: epoch.Add(6 * time.Second), ReadyAt: epoch, RegisteredAt: epoch.Add(time.Second), GoneAt: epoch.Add(2 * time.Second),
 		CreatedAt: epoch.Add(3 * time.Second), UpdatedAt: epoch.Add(4 * time.Second), Attempts: 3, Revision: 1,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -23,6 +24,7 @@ var onboardDeaths = map[string][]scenario{
 	"onboard.vim-registered": {onboarding},
 
 	"onboard.vim-rotated": {followingARotation},
+	"onboard.pushed":      {pushing},
 
 	"onboard.retiring":    {lettingGo},
 	"onboard.vim-deleted": {lettingGo},
@@ -35,6 +37,15 @@ var onboardDeaths = map[string][]scenario{
 	"update.switched":  {followingARotation},
 	"delete.draining":  {lettingGo},
 	"delete.forgotten": {lettingGo},
+
+	// The broker's own account: one that was made and not recorded is taken over.
+	"account.admitted":      {onboarding, followingARotation},
+	"k8s.account.namespace": {onboarding},
+	"k8s.account.made":      {onboarding},
+	"k8s.account.bound":     {onboarding},
+	"k8s.account.token":     {onboarding, followingARotation},
+	"account.appointed":     {onboarding, followingARotation},
+	"k8s.account.dismissed": {lettingGo},
 }
 
 func TestKilledWhileOnboarding(t *testing.T) {
@@ -175,6 +186,42 @@ var (
 			}
 			onboarded(s)
 		},
+	}
+
+	pushing = scenario{
+		name: "push a kubeconfig",
+		prepare: func(s *scene) {
+			fleetOf(s).fake.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "edge", Ready: true})
+			follow(s)
+			if err := awaitCluster(s, "the cluster waits for its secret", func(c v1.WorkloadCluster) error {
+				if c.Reason != "secretMissing" {
+					return fmt.Errorf("it is %s (%s)", c.State, c.Reason)
+				}
+				return nil
+			}); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		act: func(s *scene) error {
+			found, err := s.Clusters(s.ctx(), client.ClusterQuery{Name: "edge"})
+			if err != nil {
+				return err
+			}
+			c := found.Items[0]
+			token, err := s.IssuePushToken(s.ctx(), c.ID, v1.PushTokenRequest{})
+			if err != nil {
+				return err
+			}
+			pusher, err := client.New(client.Options{Addr: s.URL, Token: token.Token})
+			if err != nil {
+				return err
+			}
+			_, err = pusher.Push(s.ctx(), v1.Push{
+				ManagementCluster: "hub", Namespace: c.Namespace, ClusterUID: c.UID, Kubeconfig: secret.NewText(fleetOf(s).edge.fake.Kubeconfig()),
+			})
+			return err
+		},
+		after: onboarded,
 	}
 
 	lettingGo = scenario{

@@ -148,9 +148,11 @@ func (s *Server) remove(r resource, namespace, name string, opts *metav1.DeleteO
 	}
 	s.drop(key{r.Resource, namespace, name})
 	if r == resources[0] {
-		// A real cluster empties a namespace in its own time; the fake at once.
-		for k := range s.objects {
-			if k.namespace == name {
+		// A real cluster empties a namespace, and removes what it owns, in its own time; the
+		// fake at once.
+		for k, dependent := range s.objects {
+			owned := slices.ContainsFunc(dependent.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() })
+			if k.namespace == name || owned {
 				s.drop(k)
 			}
 		}

@@ -84,3 +84,23 @@ func (c *Client) AllClusters(ctx context.Context, q ClusterQuery) iter.Seq2[v1.W
 		return c.Clusters(ctx, q)
 	})
 }
+
+// IssuePushToken issues the token with which one kubeconfig of a cluster can be pushed.
+func (c *Client) IssuePushToken(ctx context.Context, id string, r v1.PushTokenRequest) (v1.PushToken, error) {
+	var t v1.PushToken
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "clusters", id, "push-token"}, body: r}, &t)
+	return t, err
+}
+
+// RevokePushToken revokes it.
+func (c *Client) RevokePushToken(ctx context.Context, id string) error {
+	_, err := c.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "clusters", id, "push-token"}}, nil)
+	return err
+}
+
+// Push pushes a kubeconfig; the client's token is the one that was issued for the cluster.
+func (c *Client) Push(ctx context.Context, p v1.Push) (v1.WorkloadCluster, error) {
+	var cl v1.WorkloadCluster
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "onboard"}, body: p}, &cl)
+	return cl, err
+}

@@ -1,12 +1,16 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"strings"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // onboarding is what answers about clusters.
@@ -24,7 +28,7 @@ func (s *server) enableManagement(c *call, in v1.ManagementClusterRequest) (answ
 	}
 	m, err := clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Management{
 		Namespaces: in.Namespaces, Selector: in.Selector, Projects: in.Projects, SecretName: in.SecretName, SecretKey: in.SecretKey,
-		NameTemplate: in.NameTemplate, CopyLabels: in.CopyLabels, ControlPlanes: in.ControlPlanes,
+		NameTemplate: in.NameTemplate, CopyLabels: in.CopyLabels, ControlPlanes: in.ControlPlanes, Account: in.Account,
 	})
 	if err != nil {
 		return answer[v1.ManagementCluster]{}, err
@@ -114,6 +118,7 @@ func management(m onboard.ManagementView) v1.ManagementCluster {
 		ClusterSettings: v1.ClusterSettings{
 			Namespaces: m.Namespaces, Selector: m.Selector, Projects: m.Projects, SecretName: m.SecretName, SecretKey: m.SecretKey,
 			NameTemplate: m.NameTemplate, CopyLabels: m.CopyLabels, ControlPlanes: m.ControlPlanes,
+			Account: cmp.Or(m.Account, onboard.AccountNone),
 		},
 		EnabledBy: m.EnabledBy, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
 		WatchedAt: m.WatchedAt.UTC(), Trouble: m.Trouble, HeldAt: m.HeldAt.UTC(), ReleasedUntil: m.ReleasedUntil.UTC(),
@@ -124,7 +129,57 @@ func cluster(c onboard.View) v1.WorkloadCluster {
 	return v1.WorkloadCluster{
 		ID: c.ID, ManagementCluster: c.Management, Namespace: c.Namespace, Name: c.Name, UID: c.UID, Project: c.Project,
 		State: string(c.State), Reason: string(c.Reason), Message: c.Message, VIM: c.VIM, VIMName: c.VIMName,
+		PushTokenExpiresAt: pushExpiry(c.Cluster), PushedAt: c.PushedAt.UTC(),
 		VIMStatus: string(c.Health.Status), CredentialExpiresAt: c.CredentialExpiresAt.UTC(), CheckedAt: c.Health.CheckedAt.UTC(),
 		ReadyAt: c.ReadyAt.UTC(), RegisteredAt: c.RegisteredAt.UTC(), GoneAt: c.GoneAt.UTC(), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
 	}
+}
+
+func (s *server) issuePushToken(c *call, in v1.PushTokenRequest) (answer[v1.PushToken], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.PushToken]{}, err
+	}
+	ttl, err := duration("ttl", in.TTL)
+	if err != nil {
+		return answer[v1.PushToken]{}, err
+	}
+	token, until, err := clusters.IssuePushToken(c.ctx, c.principal, c.path("id"), ttl)
+	return answer[v1.PushToken]{body: v1.PushToken{Token: token, ExpiresAt: until.UTC()}}, err
+}
+
+func (s *server) revokePushToken(c *call) (answer[v1.PushToken], error) {
+	clusters, err := s.onboarding()
+	if err == nil {
+		err = clusters.RevokePushToken(c.ctx, c.principal, c.path("id"))
+	}
+	return answer[v1.PushToken]{status: http.StatusNoContent}, err
+}
+
+func (s *server) push(c *call, in v1.Push) (answer[v1.WorkloadCluster], error) {
+	clusters, err := s.onboarding()
+	if err != nil {
+		return answer[v1.WorkloadCluster]{}, err
+	}
+	found, err := clusters.Push(c.ctx, c.principal, onboard.Pushed{
+		Management: in.ManagementCluster, Namespace: in.Namespace, UID: in.ClusterUID, Kubeconfig: in.Kubeconfig,
+	})
+	return answer[v1.WorkloadCluster]{body: cluster(found)}, err
+}
+
+// pusher identifies the holder of a token to push with.
+func (s *server) pusher(r *http.Request) (policy.Principal, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || s.clusters == nil {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	return s.clusters.Pusher(r.Context(), token)
+}
+
+// pushExpiry is until when a kubeconfig can be pushed; zero where it cannot.
+func pushExpiry(c onboard.Cluster) time.Time {
+	if c.PushToken == "" || !c.PushedAt.IsZero() {
+		return time.Time{}
+	}
+	return c.PushExpiresAt.UTC()
 }

@@ -93,4 +93,8 @@ type Clusters interface {
 	Managements(ctx context.Context, p policy.Principal) ([]onboard.ManagementView, error)
 	Clusters(ctx context.Context, p policy.Principal, q onboard.ClusterQuery) ([]onboard.View, string, error)
 	Cluster(ctx context.Context, p policy.Principal, id string) (onboard.View, error)
+	IssuePushToken(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (secret.Text, time.Time, error)
+	RevokePushToken(ctx context.Context, p policy.Principal, id string) error
+	Pusher(ctx context.Context, token string) (policy.Principal, error)
+	Push(ctx context.Context, p policy.Principal, in onboard.Pushed) (onboard.View, error)
 }

@@ -36,6 +36,8 @@ type route struct {
 	// media is another media type that the answer has, or can have: text, in no type of
 	// package v1.
 	media string
+	// pushes: who asks is known by a token to push with.
+	pushes bool
 	endpoint
 }
 
@@ -163,6 +165,9 @@ func (s *server) operation(rt route) api.Operation {
 	}
 	if rt.public() {
 		op.Identify = api.Anyone
+	}
+	if rt.pushes {
+		op.Identify = s.pusher
 	}
 	if rt.in != nil {
 		op.Body = api.Body{Limit: maxBody, Types: []string{v1.MediaType}, Optional: rt.optional}

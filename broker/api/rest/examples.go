@@ -52,6 +52,14 @@ var examples = map[string]example{
 	"releaseManagementCluster": {in: `{}`, out: aManagementCluster},
 	"listClusters":             {out: aList(aCluster)},
 	"showCluster":              {out: aCluster},
+	"issuePushToken":           {in: `{"ttl": "30m"}`, out: `{"token": "vbpush_…", "expiresAt": "2026-11-02T09:30:00Z"}`},
+	"pushKubeconfig": {
+		in: `{
+			"managementCluster": "hub", "namespace": "tenant-a", "clusterUid": "3f6c1c44-7a0e-4c57-9d3c-0b0f6f8f2a10",
+			"kubeconfig": "apiVersion: v1\nkind: Config\n…"
+		}`,
+		out: aCluster,
+	},
 	"listTokens": {out: aList(`{
 		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
 		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
@@ -162,10 +170,11 @@ var parts = []part{
 	}`},
 	{reflect.TypeFor[v1.ManagementClusterRequest](), `{
 		"selector": {"onboard": "yes"}, "copyLabels": ["site"], "secretName": "{cluster}-kubeconfig", "secretKey": "value",
-		"nameTemplate": "{namespace}.{cluster}", "controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"]
+		"nameTemplate": "{namespace}.{cluster}", "controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"],
+		"account": "leases"
 	}`},
 	{reflect.TypeFor[v1.WorkloadCluster](), `{
-		"reason": "otherSystem", "message": "the credential leads to another system than the cluster's first one",
+		"pushTokenExpiresAt": "2026-11-02T09:30:00Z", "pushedAt": "2026-11-02T09:10:00Z", "reason": "otherSystem", "message": "the credential leads to another system than the cluster's first one",
 		"goneAt": "2027-11-02T08:15:00Z"
 	}`},
 	{reflect.TypeFor[v1.OAuthClientRequest](), `{"project": "acme"}`},
@@ -183,7 +192,8 @@ var parts = []part{
 	}`},
 	{reflect.TypeFor[v1.Decision](), `{"errors": ["site.short-leases: integer overflow"]}`},
 	{reflect.TypeFor[v1.Discovered](), `{
-		"user": "system:serviceaccount:vimbroker:vimbroker", "mode": "managed", "projectId": "` + projectID + `", "projectName": "cnf",
+		"user": "system:serviceaccount:vimbroker:vimbroker", "mode": "managed", "profile": "engine",
+		"renewAt": "2026-11-05T20:15:00Z", "noAccount": "the credential may not create clusterroles with these rules (403)", "projectId": "` + projectID + `", "projectName": "cnf",
 		"projectDomainId": "default", "projectDomainName": "Default", "userId": "9a2b4f1c0e6b4c5d8e7f6a5b4c3d2e1f", "userDomainId": "default",
 		"roles": ["member", "reader"], "leases": "applicationCredential", "trustsByApplicationCredential": false,
 		"warnings": ["a lease for purpose heat is unbounded"]
@@ -237,7 +247,7 @@ const (
 	aManagementCluster = `{
 		"vim": "` + vimID + `", "vimName": "hub", "project": "ops", "namespaces": ["tenant-a"], "projects": {"": "acme"},
 		"secretName": "{cluster}-kubeconfig", "secretKey": "value", "nameTemplate": "{namespace}.{cluster}",
-		"controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"], "enabledBy": "alice",
+		"controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"], "account": "engine", "enabledBy": "alice",
 		"createdAt": "2026-11-02T08:15:00Z", "updatedAt": "2026-11-02T08:15:00Z", "watchedAt": "2026-11-02T08:16:00Z"
 	}`
 	aCluster = `{

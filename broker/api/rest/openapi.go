@@ -81,6 +81,10 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	if strings.HasPrefix(r.path, "/v1/") {
 		op.Security = []map[string][]string{{"bearer": {}}, {"keystone": {}}}
 	}
+	if r.pushes {
+		op.Security = []map[string][]string{{"bearer": {}}}
+		op.Description = "The bearer token is the one that was issued for this cluster."
+	}
 	if r.action != "" {
 		op.Description = "Policy decides by the action `" + string(r.action) + "`."
 	}

@@ -139,6 +139,21 @@ var routes = []route{
 		summary: "Show a cluster",
 		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
 	},
+	{
+		method: "POST", path: "/v1/clusters/{id}/push-token", id: "issuePushToken", tag: "clusters", endpoint: takes((*server).issuePushToken),
+		summary:  "Issue the token with which one kubeconfig of a cluster can be pushed; the one before is good no more",
+		optional: true, timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
+	},
+	{
+		method: "DELETE", path: "/v1/clusters/{id}/push-token", id: "revokePushToken", tag: "clusters", endpoint: plain((*server).revokePushToken),
+		summary: "Revoke a cluster's token to push with",
+		timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
+	},
+	{
+		method: "POST", path: "/v1/onboard", id: "pushKubeconfig", tag: "clusters", endpoint: takes((*server).push), pushes: true,
+		summary: "Push the kubeconfig of a cluster, as if its secret held it",
+		timeout: remote, status: []int{http.StatusOK},
+	},
 
 	{
 		method: "POST", path: "/v1/clients", id: "createClient", tag: "clients", endpoint: takes((*server).createClient),

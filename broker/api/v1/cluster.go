@@ -1,6 +1,10 @@
 package v1
 
-import "time"
+import (
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
 
 // ManagementCluster says how the clusters that Cluster API keeps on a VIM become VIMs.
 type ManagementCluster struct {
@@ -29,6 +33,7 @@ type ClusterSettings struct {
 	NameTemplate  string            `json:"nameTemplate,omitempty" doc:"Name of a cluster's VIM, of {namespace} and {cluster}; absent means {namespace}.{cluster}"`
 	CopyLabels    []string          `json:"copyLabels,omitempty" doc:"Keys of labels of the cluster that its VIM has too, as cluster/KEY"`
 	ControlPlanes []string          `json:"controlPlanes,omitempty" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means kubeadm's"`
+	Account       string            `json:"account,omitempty" doc:"Profile of the account of the broker's own that takes the place of a cluster's credential: engine (leases and life-cycle operations), leases, or none, which keeps the credential; absent means engine" enum:"engine,leases,none"`
 }
 
 // ManagementClusterRequest makes a VIM a management cluster, or changes how it is one.
@@ -55,6 +60,9 @@ type WorkloadCluster struct {
 	VIMName           string `json:"vimName,omitempty" doc:"Name of its VIM; absent before that, and once it is gone"`
 	VIMStatus         string `json:"vimStatus,omitempty" doc:"What the last check of its VIM found"`
 
+	PushTokenExpiresAt time.Time `json:"pushTokenExpiresAt,omitzero" doc:"Until when a kubeconfig can be pushed with the token that was issued; absent where there is none"`
+	PushedAt           time.Time `json:"pushedAt,omitzero" doc:"When the token was used up; absent before that"`
+
 	CredentialExpiresAt time.Time `json:"credentialExpiresAt,omitzero" doc:"When the credential of its VIM stops working, if it says so"`
 	CheckedAt           time.Time `json:"checkedAt,omitzero" doc:"When its VIM was last checked"`
 	ReadyAt             time.Time `json:"readyAt,omitzero" doc:"When its control plane was first seen to be up"`
@@ -62,4 +70,24 @@ type WorkloadCluster struct {
 	GoneAt              time.Time `json:"goneAt,omitzero" doc:"When it was known to be gone"`
 	CreatedAt           time.Time `json:"createdAt" doc:"When it was first seen"`
 	UpdatedAt           time.Time `json:"updatedAt" doc:"When its state last changed"`
+}
+
+// PushTokenRequest asks for a token to push with: nothing, or how long it is good.
+type PushTokenRequest struct {
+	TTL string `json:"ttl,omitempty" doc:"How long it is good as a Go duration, at most 24h; absent means 1h" example:"1h"`
+}
+
+// PushToken is a token with which one kubeconfig of one cluster can be pushed. It is shown once.
+type PushToken struct {
+	Token     secret.Text `json:"token" doc:"Bearer token for POST /v1/onboard" format:"password"`
+	ExpiresAt time.Time   `json:"expiresAt" doc:"Until when it is good"`
+}
+
+// Push is a kubeconfig that the script of a package brings. What it names must be the
+// cluster that the token is for.
+type Push struct {
+	ManagementCluster string      `json:"managementCluster" doc:"Id or name of the VIM that the management cluster is" minLength:"1"`
+	Namespace         string      `json:"namespace" doc:"Namespace of the Cluster object" minLength:"1"`
+	ClusterUID        string      `json:"clusterUid" doc:"UID of the Cluster object" minLength:"1"`
+	Kubeconfig        secret.Text `json:"kubeconfig" doc:"The kubeconfig, at most 256 KiB" format:"password" writeOnly:"true"`
 }

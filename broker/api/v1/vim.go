@@ -71,6 +71,10 @@ type Discovered struct {
 type Cluster struct {
 	Mode string `json:"mode,omitempty" doc:"managed: the broker makes the namespaces that leases need; prepared: it uses those of a pool (clusters). As found when endpoint or credential were last given" enum:"managed,prepared"`
 	User string `json:"user,omitempty" doc:"Who the cluster takes the registered credential for (clusters)"`
+
+	Profile   string    `json:"profile,omitempty" doc:"What the account of the broker's own may do that took the place of the credential that was given; absent where that was kept (clusters)" example:"engine"`
+	NoAccount string    `json:"noAccount,omitempty" doc:"Why the credential that was given was kept, although an account was asked for (clusters)"`
+	RenewAt   time.Time `json:"renewAt,omitzero" doc:"When the broker replaces the token of its account (clusters)"`
 }
 
 // Cloud is what was discovered about a cloud besides its regions.

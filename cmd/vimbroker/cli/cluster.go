@@ -22,6 +22,7 @@ itself, and follows it. These commands say where each cluster stands, and why.`,
 		p.clusterListCommand(),
 		p.clusterShowCommand(),
 		p.clusterWatchCommand(),
+		p.clusterTokenCommand(),
 	)
 }
 
@@ -112,12 +113,9 @@ name, it is the one that is not retired.`,
 		Example: "  vimbroker cluster show tenant-a/edge-1\n  vimbroker cluster show tenant-a/edge-1 -o json",
 		Args:    console.Names("CLUSTER (an id, or NAMESPACE/NAME)"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			id := args[0]
-			if namespace, name, named := strings.Cut(id, "/"); named {
-				var err error
-				if id, err = clusterID(c, broker, client.ClusterQuery{ManagementCluster: management, Namespace: namespace, Name: name}); err != nil {
-					return err
-				}
+			id, err := clusterOf(c, broker, management, args[0])
+			if err != nil {
+				return err
 			}
 			found, err := broker.Cluster(c.Context(), id)
 			if err != nil {
@@ -129,6 +127,60 @@ name, it is the one that is not retired.`,
 	c.Flags().StringVar(&management, "management-cluster", "", "`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
 	console.MustComplete(c, "management-cluster", p.VimNames)
 	p.OutputFlag(c)
+	return c
+}
+
+// clusterOf is the id of the cluster that an argument names.
+func clusterOf(c *cobra.Command, broker *client.Client, management, arg string) (string, error) {
+	namespace, name, named := strings.Cut(arg, "/")
+	if !named {
+		return arg, nil
+	}
+	return clusterID(c, broker, client.ClusterQuery{ManagementCluster: management, Namespace: namespace, Name: name})
+}
+
+func (p *program) clusterTokenCommand() *cobra.Command {
+	var management, ttl string
+	var revoke bool
+	c := &cobra.Command{
+		Use:   "token CLUSTER",
+		Short: "Issue the token with which a cluster's kubeconfig can be pushed",
+		Long: `Issue the token with which one kubeconfig of one cluster can be pushed, for
+clusters whose credential stands in no secret: a script of the package that
+makes the cluster sends it to POST /v1/onboard. It is checked as a secret of
+the cluster would be. The token is good once, and for this cluster (management
+cluster, namespace and UID) alone. The one before is good no more. You need the
+right to enable the management cluster.`,
+		Example: `  vimbroker cluster token tenant-a/edge-1 --ttl 30m
+  vimbroker cluster token tenant-a/edge-1 --revoke
+
+  curl "$VIMBROKER_ADDR/v1/onboard" -H "Authorization: Bearer $TOKEN" \
+      -H 'Content-Type: application/json' -d @push.json
+  # push.json: {"managementCluster": "hub", "namespace": "tenant-a",
+  #             "clusterUid": "...", "kubeconfig": "..."}`,
+		Args: console.Names("CLUSTER (an id, or NAMESPACE/NAME)"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+			id, err := clusterOf(c, broker, management, args[0])
+			switch {
+			case err != nil:
+				return err
+			case revoke:
+				return broker.RevokePushToken(c.Context(), id)
+			}
+			token, err := broker.IssuePushToken(c.Context(), id, v1.PushTokenRequest{TTL: ttl})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.Out, token.Token.Reveal())
+			return err
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&management, "management-cluster", "", "`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
+	flags.StringVar(&ttl, "ttl", "", "how long the token is good, at most 24h (default 1h)")
+	flags.BoolVar(&revoke, "revoke", false, "revoke the token that there is")
+	console.MustComplete(c, "management-cluster", p.VimNames)
+	c.MarkFlagsMutuallyExclusive("ttl", "revoke")
 	return c
 }
 
@@ -168,6 +220,8 @@ func (p *program) printCluster(c v1.WorkloadCluster) error {
 		console.Fact(w, "VIM", c.VIMName)
 		console.Fact(w, "VIM id", c.VIM)
 		console.Fact(w, "VIM status", c.VIMStatus)
+		console.Fact(w, "Push token until", p.Moment(c.PushTokenExpiresAt))
+		console.Fact(w, "Pushed", p.Moment(c.PushedAt))
 		console.Fact(w, "Credential expires", p.Moment(c.CredentialExpiresAt))
 		console.Fact(w, "Checked", p.Moment(c.CheckedAt))
 		console.Fact(w, "Ready", p.Moment(c.ReadyAt))

@@ -46,6 +46,12 @@ clusters and secrets of the namespaces, and nothing else. --print-rbac prints
 what the VIM's registered credential needs to hand these out; an administrator
 of the management cluster applies it.
 
+The secret of a cluster holds an administrator's certificate, which Kubernetes
+cannot revoke. Where the cluster lets it, the broker does not keep that: it
+makes a service account of its own there with the rights that "vimbroker vim
+rbac --for engine" prints, and renews its token. --account leases gives it
+fewer rights, --account none keeps the certificate.
+
 --project is NAMESPACE=PROJECT, or a PROJECT for all other namespaces.
 --copy-labels names labels of the cluster that its VIM has too, as cluster/KEY.`,
 		Example: `  vimbroker management-cluster enable hub --namespaces tenant-a --project north
@@ -83,6 +89,8 @@ of the management cluster applies it.
 	flags.StringVar(&r.NameTemplate, "name", "", "`template` of the VIMs' names (default {namespace}.{cluster})")
 	flags.StringSliceVar(&r.CopyLabels, "copy-labels", nil, "keys of labels of the cluster that its VIM has too")
 	flags.StringSliceVar(&r.ControlPlanes, "control-planes", nil, "control planes (PLURAL.GROUP) that may own a secret (default: kubeadm's)")
+	flags.StringVar(&r.Account, "account", "", "the broker's own account on each cluster: engine, leases or none (default engine)")
+	console.MustComplete(c, "account", cobra.FixedCompletions([]string{"engine", "leases", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&printRBAC, "print-rbac", false, "only print the rights that the VIM's credential needs")
 	p.OutputFlag(c)
 	return c
@@ -223,6 +231,7 @@ func (p *program) printManagement(m v1.ManagementCluster) error {
 		console.Fact(w, "Names", m.NameTemplate)
 		console.Fact(w, "Labels copied", console.List(m.CopyLabels))
 		console.Fact(w, "Control planes", console.List(m.ControlPlanes))
+		console.Fact(w, "Own account", m.Account)
 		console.Fact(w, "Watched", p.Moment(m.WatchedAt))
 		console.Fact(w, "Trouble", m.Trouble)
 		console.Fact(w, "Held since", p.Moment(m.HeldAt))

@@ -194,6 +194,9 @@ func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	if c := v.Discovered.Cluster; c != nil {
 		console.Fact(w, "Works as", c.User)
 		console.Fact(w, "Mode", c.Mode)
+		console.Fact(w, "Own account", c.Profile)
+		console.Fact(w, "Token renewed", p.Moment(c.RenewAt))
+		console.Fact(w, "No own account", c.NoAccount)
 	}
 	found := v.Discovered.Cloud
 	if found != nil {

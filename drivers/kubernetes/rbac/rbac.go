@@ -3,6 +3,7 @@
 package rbac
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -40,6 +41,9 @@ const (
 	accountPrefix = "system:serviceaccount:"
 )
 
+// Roles are the ClusterRoles that leases may have where nothing else is said.
+func Roles() []string { return []string{"view", "edit", "admin"} }
+
 // Options are what a manifest is written for.
 type Options struct {
 	Profile Profile
@@ -48,6 +52,9 @@ type Options struct {
 	// User is who the cluster takes the credential for, such as
 	// system:serviceaccount:NAMESPACE:NAME; empty for an account that the manifest makes.
 	User string
+	// Name is that of the ClusterRole and its binding, and begins those of the engine's;
+	// empty for one that is made of VIM.
+	Name string
 	// Roles are the ClusterRoles that leases may have.
 	Roles []string
 	// Pool is how many grants can have leases at a time in prepared mode: it counts the
@@ -79,6 +86,7 @@ func Manifest(o Options) (string, error) {
 	if o.VIM != "" {
 		v.Binding += "-" + o.VIM[:8]
 	}
+	v.Binding = cmp.Or(o.Name, v.Binding)
 	v.Makes = o.User == ""
 	v.Subject = subject(o.User)
 	for n := 1; n <= o.Pool; n++ {

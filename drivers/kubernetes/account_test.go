@@ -1,0 +1,207 @@
+package kubernetes_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+)
+
+var engine = broker.Account{Name: "0123456789abcdef0123", Profile: "engine"}
+
+const accountHome = "vimbroker-account-0123456789abcdef0123"
+
+// withCertificate is the access of a system:masters certificate, as Cluster API writes it.
+func (l *lab) withCertificate() broker.Access {
+	l.t.Helper()
+	return l.as(broker.Credential{ClientCertificate: l.AdminCert, ClientKey: secret.NewText(l.AdminKey)})
+}
+
+// appoint makes the account, and returns the access that works as it.
+func (l *lab) appoint(a broker.Access, w broker.Account) broker.Access {
+	l.t.Helper()
+	cred, report, err := l.driver.Appoint(l.t.Context(), a, w)
+	if err != nil {
+		l.t.Fatalf("Appoint: %v", err)
+	}
+	a.Credential, a.Discovered, a.Identity = cred, report.Discovered, report.Identity
+	return a
+}
+
+// accountObjects are those of the account on the cluster.
+func (l *lab) accountObjects() (names []string) {
+	for _, kind := range []string{"namespaces", "serviceaccounts", "clusterroles", "clusterrolebindings"} {
+		for _, n := range l.Names(kind, "") {
+			if strings.Contains(n, "account-") {
+				names = append(names, kind+" "+n)
+			}
+		}
+	}
+	return names
+}
+
+// The account works in the place of a certificate, with the rights of its profile.
+func TestAnAccountTakesTheCertificatesPlace(t *testing.T) {
+	for _, profile := range []string{"engine", "leases"} {
+		t.Run(profile, func(t *testing.T) {
+			l := newLab(t)
+			admin := l.withCertificate()
+			as := l.appoint(admin, broker.Account{Name: engine.Name, Profile: profile})
+			if as.Credential.Kind != broker.CredentialBearerToken || as.Discovered.User != "system:serviceaccount:"+accountHome+":vimbroker" || as.Discovered.Profile != profile {
+				t.Errorf("it is a %s of %s with profile %q", as.Credential.Kind, as.Discovered.User, as.Discovered.Profile)
+			}
+			if in := as.Discovered.RenewAt.Sub(l.clock.Now()); in < 11*time.Hour || in > 12*time.Hour {
+				t.Errorf("it is renewed in %s, want after half of the day that the fake gives", in)
+			}
+			m, err := l.driver.Issue(t.Context(), as, l.grant("view", "default"))
+			if err != nil || m.Credential.Token.Empty() {
+				t.Errorf("Issue as the account = %v", err)
+			}
+			if wide := slices.Contains(l.Names("clusterroles", ""), accountHome+"-engine"); wide != (profile == "engine") {
+				t.Errorf("the engine's role is there: %t", wide)
+			}
+			for _, n := range l.Names("clusterrolebindings", "") {
+				l.Update("clusterrolebindings", "", n, func(o metav1.Object) {
+					b := o.(*rbacv1.ClusterRoleBinding)
+					if b.Name != "fakekube-admin" && b.RoleRef.Name == "cluster-admin" && strings.HasPrefix(b.Name, "vimbroker") {
+						t.Errorf("%s gives cluster-admin", b.Name)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Whatever an attempt before left is taken over, and brought to what it is to be.
+func TestAnAccountIsMadeOnce(t *testing.T) {
+	l := newLab(t)
+	first := l.withCertificate()
+	l.appoint(first, engine)
+	want := l.accountObjects()
+	l.Update("clusterroles", "", accountHome, func(o metav1.Object) { o.(*rbacv1.ClusterRole).Rules = nil })
+	l.Update("clusterrolebindings", "", accountHome, func(o metav1.Object) { o.(*rbacv1.ClusterRoleBinding).Subjects = nil })
+	second := l.appoint(l.withCertificate(), engine) // the attempt before had another VIM id
+	if got := l.accountObjects(); !slices.Equal(got, want) {
+		t.Errorf("after the second attempt there is %q, want %q", got, want)
+	}
+	if second.Credential.Token.Reveal() == "" {
+		t.Error("it has no token")
+	}
+	l.appoint(second2(second, first), broker.Account{Name: engine.Name, Profile: "leases"})
+	if got := l.accountObjects(); slices.ContainsFunc(got, func(n string) bool { return strings.HasSuffix(n, "-engine") }) {
+		t.Errorf("with fewer rights there is still %q", got)
+	}
+	if err := l.driver.Forget(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.accountObjects(); len(got) > 0 {
+		t.Errorf("the VIM is forgotten, and there is still %q", got)
+	}
+	// Once more, after a death: the account cannot be asked any more.
+	if err := l.driver.Forget(t.Context(), second); err != nil {
+		t.Errorf("Forget a second time: %v", err)
+	}
+}
+
+// second2 is the administrator's access to the VIM of another access.
+func second2(vim, credential broker.Access) broker.Access {
+	vim.Credential = credential.Credential
+	return vim
+}
+
+// What has the name of the account and is not its own is neither used nor removed.
+func TestAnAccountOfOthersIsLeftAlone(t *testing.T) {
+	for _, c := range []struct{ plural, namespace, name string }{
+		{"namespaces", "", accountHome},
+		{"serviceaccounts", accountHome, "vimbroker"},
+		{"clusterroles", "", accountHome},
+		{"clusterroles", "", accountHome + "-engine"},
+		{"clusterrolebindings", "", accountHome},
+		{"clusterrolebindings", "", accountHome + "-engine"},
+	} {
+		t.Run(c.plural+" "+c.name, func(t *testing.T) {
+			l := newLab(t)
+			as := l.appoint(l.withCertificate(), engine)
+			before := l.accountObjects()
+			if !l.Update(c.plural, c.namespace, c.name, func(o metav1.Object) { o.SetLabels(nil) }) {
+				t.Fatal("it is not there")
+			}
+			_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), engine)
+			want(t, "Appoint", err, broker.ErrConflict)
+			if got := l.accountObjects(); !slices.Equal(got, before) {
+				t.Errorf("there is %q, was %q", got, before)
+			}
+			if c.plural == "namespaces" || strings.HasSuffix(c.name, "-engine") {
+				if err := l.driver.Forget(t.Context(), as); err != nil {
+					t.Fatal(err)
+				}
+				if c.plural == "namespaces" && !slices.Contains(l.Names(c.plural, c.namespace), c.name) {
+					t.Errorf("%s of others was removed", c.plural)
+				}
+			}
+		})
+	}
+}
+
+// Where the cluster does not let it, nothing is left.
+func TestAnAccountThatCannotBe(t *testing.T) {
+	for _, deny := range []fakekube.Denial{
+		{Verb: "create", Resource: "namespaces"},
+		{Verb: "create", Resource: "serviceaccounts"},
+		{Verb: "create", Resource: "clusterroles"},
+		{Verb: "create", Resource: "clusterrolebindings"},
+		{Verb: "create", Resource: "serviceaccounts/token"},
+	} {
+		t.Run(deny.Resource, func(t *testing.T) {
+			l := newLab(t)
+			l.Deny(deny)
+			_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), engine)
+			want(t, "Appoint", err, broker.ErrForbidden)
+			if got := l.accountObjects(); len(got) > 0 {
+				t.Errorf("it is refused, and there is %q", got)
+			}
+		})
+	}
+	l := newLab(t)
+	for _, w := range []broker.Account{{Name: "x", Profile: "root"}, {Name: "", Profile: "engine"}, {Name: "A/b", Profile: "engine"}} {
+		_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), w)
+		want(t, "Appoint of "+w.Name+" "+w.Profile, err, broker.ErrInvalid)
+	}
+}
+
+// The account renews its token by its own right, and only its own.
+func TestAnAccountRenewsItsToken(t *testing.T) {
+	l := newLab(t)
+	as := l.appoint(l.withCertificate(), engine)
+	l.clock.Add(13 * time.Hour)
+	cred, report, err := l.driver.Reappoint(t.Context(), as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.CredentialExpiresAt.Sub(l.clock.Now()); got < 23*time.Hour || report.Discovered.Profile != "engine" || report.Discovered.User != as.Discovered.User {
+		t.Errorf("the new token lives %s, with profile %q, as %s", got, report.Discovered.Profile, report.Discovered.User)
+	}
+	l.clock.Add(13 * time.Hour) // the first has expired
+	as.Credential, as.Discovered = cred, report.Discovered
+	if _, err := l.driver.Check(t.Context(), as); err != nil {
+		t.Errorf("the new token does not work once the first has expired: %v", err)
+	}
+	admin := l.as(broker.Credential{Token: secret.NewText(l.AdminToken)})
+	_, _, err = l.driver.Reappoint(t.Context(), admin)
+	want(t, "Reappoint of another's token", err, broker.ErrInvalid)
+	// Somebody made another account of its name.
+	l.Delete("serviceaccounts", accountHome, "vimbroker")
+	_, _, err = l.driver.Reappoint(t.Context(), as)
+	want(t, "Reappoint of an account that is gone", err, broker.ErrUnauthorized)
+	again := l.appoint(l.withCertificate(), engine)
+	if again.Discovered.User != as.Discovered.User {
+		t.Errorf("the account made anew is %s", again.Discovered.User)
+	}
+}
