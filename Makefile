@@ -18,7 +18,7 @@ KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./d
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledWhileOnboarding|FiftyRestartsMidRegistration)$$
 REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./test/upgrade/... ./drivers/postgres/... ./cmd/vimbroker/...
 # tests that go on for SOAK; make test-real runs a short form of each
-SOAKED         := ^Test(KubectlThroughThePlugin|Killed|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
+SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 
 .DEFAULT_GOAL := help
 
@@ -73,7 +73,7 @@ test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-too
 	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -count=1 -timeout 40m -skip '$(FAKED)'
 
 .PHONY: soak
-soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, an open snapshot
+soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
 	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
 
 .PHONY: kube

@@ -31,6 +31,9 @@ type Waiting struct {
 	Reason string
 }
 
+// soon is the reason where no bound keeps an operation waiting.
+const soon = "it begins in a moment"
+
 // atOnce is how many operations one process works at the same time: so many that those of one project leave
 // it room for others'.
 func (t Terms) atOnce() int { return 3 * t.PerProject }
@@ -126,13 +129,18 @@ func (l *Lifecycle) showWaiting(ctx context.Context, all []Operation) error {
 	for _, p := range places {
 		if p.Waits {
 			positions[p.Project]++
-			at[p.Operation] = Waiting{p.QueuedAt, positions[p.Project], cmp.Or(b.full(p), "it begins in a moment")}
+			at[p.Operation] = Waiting{p.QueuedAt, positions[p.Project], cmp.Or(b.full(p), soon)}
 		}
 	}
 	for n, o := range all {
-		if w, waits := at[o.ID]; waits && o.Waits() {
-			all[n].Waiting = &w
+		if !o.Waits() {
+			continue
 		}
+		w, waits := at[o.ID]
+		if !waits { // its turn came, or it ended, after it was read
+			w = Waiting{o.QueuedAt, 1, soon}
+		}
+		all[n].Waiting = &w
 	}
 	return nil
 }
