@@ -106,7 +106,7 @@ func TestAnotherRegistrationUnderTheSameKeyIsAConflict(t *testing.T) {
 		},
 		"Type": notHere, "Scope": notHere, "CloudsYAML": notHere, "Cloud": notHere,
 		"Kubeconfig": inTarget, "Context": inTarget,
-		"IdempotencyKey": ownKey, "Admit": "what the caller decides later on",
+		"IdempotencyKey": ownKey, "Admit": "what the caller decides later on", "Account": "what is made of the credential",
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.Registration](), cases)
 	first := b.registration("edge1")

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -64,6 +67,14 @@ func TestTheCertificateIsNotKept(t *testing.T) {
 	if v = b.vim(c.VIM); v.Current.Number != 2 || v.Current.CredentialKind != broker.CredentialBearerToken || !slices.Equal(accounts(kube), made) {
 		t.Errorf("after a rotation generation %d holds a %s, and the accounts are %q", v.Current.Number, v.Current.CredentialKind, accounts(kube))
 	}
+	// Where a secret leads elsewhere, no account is made there.
+	other := b.kube("other")
+	b.secret(s, certified(other))
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateQuarantined, onboard.ReasonOtherSystem)
+	if got := accounts(other); len(got) > 0 {
+		t.Errorf("on another system there is %q", got)
+	}
 	// Nothing that the broker keeps holds the certificate or its key, nor does its log.
 	key := strings.Split(kube.AdminKey, "\n")[1]
 	cert := strings.Split(kube.AdminCert, "\n")[1]
@@ -92,6 +103,13 @@ func TestTheCertificateIsNotKept(t *testing.T) {
 // TestALostAccountIsMadeAnew: by the secret, which is read once for each check.
 func TestALostAccountIsMadeAnew(t *testing.T) {
 	for name, lose := range map[string]func(*fakekube.Server, string){
+		"without the right to bind": func(k *fakekube.Server, home string) {
+			k.Update("clusterroles", "", home, func(o metav1.Object) {
+				r := o.(*rbacv1.ClusterRole)
+				r.Rules = slices.DeleteFunc(r.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Verbs, "bind") })
+			})
+			k.Delete("clusterroles", "", home+"-engine")
+		},
 		"deleted":        func(k *fakekube.Server, home string) { k.Delete("serviceaccounts", home, "vimbroker") },
 		"without rights": func(k *fakekube.Server, home string) { k.Delete("clusterrolebindings", "", home) },
 		"with its role empty": func(k *fakekube.Server, home string) {
@@ -107,7 +125,7 @@ func TestALostAccountIsMadeAnew(t *testing.T) {
 			made := accounts(kube)
 			lose(kube, strings.TrimPrefix(made[0], "namespaces "))
 			b.clock.Add(time.Minute)
-			if v, err := b.CheckVIM(t.Context(), root, c.VIM); err != nil || v.Health.Status != broker.HealthUnauthorized {
+			if v, err := b.CheckVIM(t.Context(), root, c.VIM); err != nil || v.Health.Status == broker.HealthReachable && v.Health.CanMint {
 				t.Fatalf("the VIM is %s, %v", v.Health.Status, err)
 			}
 			reads := b.source.reads

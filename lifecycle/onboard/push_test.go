@@ -82,6 +82,8 @@ func TestAKubeconfigIsPushed(t *testing.T) {
 	if v, err = b.push(again, in); err != nil || v.State != onboard.StateQuarantined || v.Reason != onboard.ReasonOtherSystem {
 		t.Errorf("a kubeconfig that leads elsewhere: %s (%s), %v", v.State, v.Reason, err)
 	}
+	b.look("a", "edge") // no secret is missed
+	b.want("a", "edge", onboard.StateQuarantined, onboard.ReasonOtherSystem)
 	in.Kubeconfig = secret.NewText("\x00{{")
 	if v, err = b.push(again, in); err != nil || v.State != onboard.StateQuarantined || v.Reason != onboard.ReasonSecretInvalid {
 		t.Errorf("garbage: %s (%s), %v", v.State, v.Reason, err)

@@ -74,3 +74,45 @@ func TestAKeyThatIsAddedMeanwhileComesAgain(t *testing.T) {
 		t.Error("a key that was added meanwhile does not come again")
 	}
 }
+
+// TestNoMoreAreLookedAtAtOnce: so many and no more, however many are due.
+func TestNoMoreAreLookedAtAtOnce(t *testing.T) {
+	q := newQueue(time.Now)
+	const most, due = 4, 40
+	for i := range due {
+		q.add(key{"a", string(rune('a' + i))}, 0)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, release, stopped := make(chan struct{}, due), make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	at, peak := 0, 0
+	go func() {
+		defer close(stopped)
+		q.run(ctx, most, time.After, func(key) time.Duration {
+			mu.Lock()
+			at++
+			peak = max(peak, at)
+			mu.Unlock()
+			begun <- struct{}{}
+			<-release
+			mu.Lock()
+			at--
+			mu.Unlock()
+			return 0
+		})
+	}()
+	for n := range due {
+		<-begun
+		if n >= most-1 { // as many as may be are at it
+			release <- struct{}{}
+		}
+	}
+	for range most - 1 {
+		release <- struct{}{}
+	}
+	cancel()
+	<-stopped
+	if peak != most {
+		t.Errorf("%d were looked at at once, want %d", peak, most)
+	}
+}
