@@ -317,5 +317,9 @@ func changedMeanwhile() error {
 }
 
 func stateConflict(i Instance) error {
-	return &broker.Error{Kind: broker.ErrConflict, Detail: "the instance is " + string(i.State)}
+	e := &broker.Error{Kind: broker.ErrConflict, Detail: "the instance is " + string(i.State)}
+	if i.State == Instantiated {
+		e.Remedy = "terminate it first"
+	}
+	return e
 }

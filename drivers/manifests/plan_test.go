@@ -290,6 +290,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"apiVersion is missing":                            "kind: ConfigMap\nmetadata: {name: a}\n",
 		"has no name":                                      "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n",
 		"one that cannot be":                               "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ../../secrets/a}\n",
+		"ConfigMap has no name, or one":                    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"a b\"}\n",
+		"hold more than 32 MiB":                            "# " + strings.Repeat("x", 33<<20),
 		"generateName":                                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n",
 		"serves no kind Unheard of example.com/v1":         "apiVersion: example.com/v1\nkind: Unheard\nmetadata: {name: a}\n",
 		"in namespace kube-system, and the instance is in": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: kube-system}\n",

@@ -242,7 +242,7 @@ func (r *run) replaceAll(ctx context.Context) error {
 			return err
 		}
 		gone[v.UID] = true
-		if there == nil || there.Metadata.UID != v.UID || there.owner() != r.instance || there.Metadata.Deleted != "" {
+		if there == nil || there.owner() != r.instance || there.Metadata.Deleted != "" {
 			continue // it went already
 		}
 		if err := r.deleteByUID(ctx, p, v.UID, "Background"); err != nil && !isGone(err, p) && !isConflict(err) {

@@ -121,7 +121,7 @@ type Opened struct {
 func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Opened, error) {
 	pkg, err := c.find(ctx, p, policy.PackageUse, Ref{VNFD: vnfd})
 	if errors.Is(err, broker.ErrNotFound) {
-		return Opened{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "no such VNF package"}
+		return Opened{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "names no VNF package that you may use"}
 	}
 	if err != nil {
 		return Opened{}, err
@@ -136,7 +136,7 @@ func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Ope
 	if err == nil && len(opened.VNFD.Scripts) > 0 {
 		err = &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "vnfdId",
-			Detail: "the VNF package runs scripts of its own in " + strings.Join(opened.VNFD.Scripts, ", ") + " of the interface Vnflcm, and no code of packages is run here",
+			Detail: "names a VNF package that runs scripts of its own in " + strings.Join(opened.VNFD.Scripts, ", ") + " of the interface Vnflcm, and no code of packages is run here",
 			Remedy: "use a package whose descriptor names no implementation there",
 		}
 	}
@@ -150,9 +150,9 @@ func (p Package) Unusable() error {
 	case Enabled:
 		return nil
 	case Disabled:
-		return &broker.Error{Kind: broker.ErrConflict, Field: "vnfdId", Detail: "the VNF package is disabled", Remedy: "enable it first"}
+		return &broker.Error{Kind: broker.ErrConflict, Field: "vnfdId", Detail: "names a VNF package that is disabled", Remedy: "enable it first"}
 	}
-	return &broker.Error{Kind: broker.ErrConflict, Field: "vnfdId", Detail: "the VNF package is not onboarded"}
+	return &broker.Error{Kind: broker.ErrConflict, Field: "vnfdId", Detail: "names a VNF package that is not onboarded"}
 }
 
 // Held opens a package that a VNF instance holds, by its id. Nothing is decided: that was

@@ -163,12 +163,19 @@ func (s *Server) deploy(c call, o map[string]any) {
 
 func (s *Server) scale(w http.ResponseWriter, c call, there map[string]any, body []byte) {
 	var patch struct {
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
 		Spec struct {
 			Replicas float64 `json:"replicas"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(body, &patch); err != nil || there == nil {
 		refuse(w, http.StatusNotFound, "not found", c.details())
+		return
+	}
+	if uid := patch.Metadata.UID; uid != "" && uid != there["metadata"].(map[string]any)["uid"] {
+		refuse(w, http.StatusConflict, "uid mismatch", c.details())
 		return
 	}
 	there["spec"].(map[string]any)["replicas"] = patch.Spec.Replicas

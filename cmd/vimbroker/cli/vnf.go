@@ -340,12 +340,12 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			}
 			console.Fact(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
 			for _, r := range l.Rules {
-				console.Fact(w, "", ruleWords(r))
+				console.Fact(w, "  allows", ruleWords(r))
 			}
 			for _, reason := range l.GradeReasons {
-				console.Fact(w, "", reason)
+				console.Fact(w, "  graded so", reason)
 			}
-			console.Fact(w, "Refused", l.Refusal)
+			console.Fact(w, "  refused", l.Refusal)
 		}
 		console.Fact(w, "Images", console.List(seen.Images))
 		for _, fact := range []struct {
