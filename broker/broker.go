@@ -55,13 +55,15 @@ type Options struct {
 var DefaultReservedLabels = []string{"vimbroker.io/"}
 
 // Terms are the numbers an operator may set. All of them are given: start from
-// [DefaultTerms]. [New] refuses one that is zero or less, except in Quota, where
+// [DefaultTerms]. [New] refuses one that is zero or less, except in Quota and VIMs, where
 // zero means no bound.
 type Terms struct {
 	// DefaultTTL is granted to a lease that asks for none; MaxTTL caps what is
 	// granted, and bounds a lease's life over all its renewals.
 	DefaultTTL, MaxTTL time.Duration
 	Quota              Quota
+	// VIMs bounds VIMs, as Quota does leases.
+	VIMs VIMQuota
 	// CheckEvery is how often each VIM is checked.
 	CheckEvery time.Duration
 	// CheckpointEvery is how often the audit log is signed, if it has grown.
@@ -97,6 +99,7 @@ func DefaultTerms() Terms {
 		DefaultTTL:      time.Hour,
 		MaxTTL:          12 * time.Hour,
 		Quota:           Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},
+		VIMs:            VIMQuota{PerProject: 5000, Bytes: 256 << 10},
 		CheckEvery:      5 * time.Minute,
 		CheckpointEvery: time.Minute,
 		ReapEvery:       5 * time.Second,

@@ -86,7 +86,7 @@ func TestNewRefusesEveryTermThatIsZero(t *testing.T) {
 		for _, value := range []int64{0, -1} {
 			o := b.options
 			field := reflect.ValueOf(&o.Terms).Elem().FieldByIndex(f.Index)
-			if f.Type == reflect.TypeFor[broker.Quota]() || f.Type == reflect.TypeFor[broker.Keep]() || f.Type.Kind() == reflect.Bool {
+			if f.Type == reflect.TypeFor[broker.Quota]() || f.Type == reflect.TypeFor[broker.VIMQuota]() || f.Type == reflect.TypeFor[broker.Keep]() || f.Type.Kind() == reflect.Bool {
 				continue // zero means no bound, or for ever, and false means no
 			}
 			field.SetInt(value)
@@ -96,7 +96,7 @@ func TestNewRefusesEveryTermThatIsZero(t *testing.T) {
 		}
 	}
 	o := b.options
-	o.Terms.Quota = broker.Quota{}
+	o.Terms.Quota, o.Terms.VIMs = broker.Quota{}, broker.VIMQuota{}
 	if _, err := broker.New(o); err != nil {
 		t.Errorf("New() without quotas = %v", err)
 	}

@@ -42,7 +42,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	}
 	intent := act.Intent()
 	noteChanges(intent, VIM{}, v)
-	if err := b.store.CreateVIM(ctx, v, intent); err != nil {
+	if err := b.store.CreateVIM(ctx, v, b.terms.VIMs.PerProject, intent); err != nil {
 		old, replay := b.registered(ctx, p, v, err)
 		switch {
 		case replay != nil:
@@ -119,8 +119,12 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	if err != nil {
 		return fail(err)
 	}
+	size, err := sealedSize(cred)
+	if err != nil {
+		return fail(err)
+	}
 	now := b.now()
-	return VIM{
+	v := VIM{
 		ID: uuid.NewString(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: VIMRegistering,
 		Labels: r.Labels, Description: r.Description, Extra: r.Extra, Shared: r.Shared, SharedWith: r.SharedWith, Default: r.Default,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now,
@@ -129,7 +133,11 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 		Health:         Health{Status: HealthUnchecked, Next: now.Add(b.terms.CheckEvery)},
 		IdempotencyKey: r.IdempotencyKey,
 		RequestDigest:  registrationDigest(r, target, cred),
-	}, d, cred, nil
+	}
+	if err := b.terms.VIMs.fits(VIM{}, 0, v, size); err != nil {
+		return fail(err)
+	}
+	return v, d, cred, nil
 }
 
 // registrationDigest tells requests apart. What older versions did not know counts only

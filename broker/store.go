@@ -42,11 +42,12 @@ type Store interface {
 
 // VIMStore keeps VIMs with their generations.
 type VIMStore interface {
-	// CreateVIM stores a new VIM with Revision 1. A name taken in the project is
+	// CreateVIM stores a new VIM with Revision 1, if its project has fewer than most (ErrQuota; zero
+	// is no bound), those included that are being registered: in one atomic step. A name taken in the project is
 	// ErrExists with Field "name"; a second default of the project ErrExists with Field
 	// "default"; an IdempotencyKey that the same CreatedBy used before ErrExists
 	// with Field "Idempotency-Key".
-	CreateVIM(ctx context.Context, v VIM, e audit.Entry) error
+	CreateVIM(ctx context.Context, v VIM, most int, e audit.Entry) error
 	// VIM returns one by its id; ErrNotFound.
 	VIM(ctx context.Context, id string) (VIM, error)
 	// VIMByKey returns the VIM that a principal registered under an idempotency key; ErrNotFound.

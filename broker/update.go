@@ -49,7 +49,11 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 		c.apply(now)
 		noteChanges(done, before, *now)
 		now.UpdatedAt = b.now()
-		return now.validNotes()
+		if err := now.validNotes(); err != nil {
+			return err
+		}
+		size := len(now.Current.Sealed)
+		return b.terms.VIMs.fits(before, size, *now, size)
 	}, done)
 	if err != nil {
 		return VIM{}, b.refuseUpdate(ctx, act, err)
@@ -198,6 +202,10 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 	if u.change.given() || u.renews {
 		act.With(newCredential, untold)
 	}
+	size, err := sealedSize(u.credential)
+	if err != nil {
+		return VIM{}, b.refuse(ctx, act, err)
+	}
 	intent := act.Intent()
 	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
 		if err := b.openFor(now, u); err != nil {
@@ -210,6 +218,9 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 		u.change.apply(&after)
 		after.Current.Target = u.target
 		noteChanges(intent, *now, after)
+		if err := b.terms.VIMs.fits(*now, len(now.Current.Sealed), after, size); err != nil {
+			return err
+		}
 		now.Pending = mine
 		return nil
 	}, intent)

@@ -117,6 +117,14 @@ func ClientsUsedUp(limit int) error {
 // ClientLives says that a client is not being deleted, so that its row stays.
 func ClientLives() error { return Conflict("the client is not being deleted") }
 
+// VIMsUsedUp says that a project has as many VIMs as it may have.
+func VIMsUsedUp(most int) error {
+	return &broker.Error{
+		Kind: broker.ErrQuota, Field: "project", Detail: fmt.Sprintf("quota vims is used up: the project has %d VIMs, as many as it may have", most),
+		Remedy: "delete VIMs that are no longer needed, or ask the broker's operator for more",
+	}
+}
+
 // BytesUsedUp says that the VNF packages of a project have as many bytes as they may have.
 func BytesUsedUp(limit int64) error {
 	return &broker.Error{

@@ -50,7 +50,7 @@ func BenchmarkIssue(b *testing.B) {
 					stores = append(stores, mustOpen(b, dsn))
 				}
 				vim := uuid.NewString()
-				if err := stores[0].CreateVIM(b.Context(), registered(vim, "core"), entry); err != nil {
+				if err := stores[0].CreateVIM(b.Context(), registered(vim, "core"), 0, entry); err != nil {
 					b.Fatal(err)
 				}
 				var left atomic.Int64

@@ -51,12 +51,14 @@ func trial(t *testing.T) *sqlite.Store {
 		v.IdempotencyKey, v.RequestDigest, v.UpdatedAt = fmt.Sprint("key-", i), "digest", time.Unix(3, 0)
 		v.Current.Target = broker.Target{Endpoint: "https://vim", CACert: "pem", InsecureSkipVerify: true, Scope: broker.Scope{Region: "one"}}
 		v.Current.CredentialExpiresAt, v.Current.Discovered = time.Unix(4_000_000_000, 0), broker.Discovered{Regions: []string{"a"}}
-		must(s.CreateVIM(ctx, v, entry))
+		must(s.CreateVIM(ctx, v, 0, entry))
 	}
 	must(s.CreateVIM(ctx, broker.VIM{
 		ID: "unfinished", Project: "south", Name: "x", State: broker.VIMRegistering,
 		Health: broker.Health{Status: broker.HealthUnchecked}, Pending: &broker.Pending{Generation: 1, Since: time.Unix(7, 0)},
-	}, entry))
+	}, 0,
+
+		entry))
 	for i := range 1100 {
 		l := leaseOn(fmt.Sprint("vim-", i%5))
 		l.ID, l.CreatedAt, l.Namespaces = fmt.Sprintf("lease-%04d", i), time.Unix(int64(i/3), 1000).UTC(), []string{"a", "b"}
@@ -83,7 +85,7 @@ func trial(t *testing.T) *sqlite.Store {
 		must(err)
 	}
 	for _, id := range []string{"spare-2", "spare-1"} { // keys to destroy, in this order
-		must(s.CreateVIM(ctx, registered(id, id), entry))
+		must(s.CreateVIM(ctx, registered(id, id), 0, entry))
 		must(s.DeleteVIM(ctx, id, false, entry))
 	}
 	key := notary.Key{
@@ -319,7 +321,7 @@ func TestCopyIsWholeOrNothing(t *testing.T) {
 	// What the copy switched off for its own sake is on again.
 	s := mustOpen(t, o.DSN.Reveal())
 	v := registered(uuid.NewString(), "later")
-	if err := s.CreateVIM(t.Context(), v, entry); err != nil {
+	if err := s.CreateVIM(t.Context(), v, 0, entry); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := s.Census(t.Context()); err != nil || c.VIMs[broker.VIMRegistered] != 6 {

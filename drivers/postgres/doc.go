@@ -12,7 +12,7 @@
 //     or to give operations on VNF instances their turn (advisory)
 //  3. the row that is changed (FOR UPDATE)
 //  4. what is counted (advisory): the live leases of a principal, a VIM and a
-//     project against their quotas; the VNF packages of a project; the epochs of a
+//     project against their quotas; the VNF packages and the VIMs of a project; the epochs of a
 //     grant, to open one; the leases that need a generation
 //  5. the end of the audit chain (advisory), together with the commit
 //

@@ -18,6 +18,7 @@ const (
 	lockPackages   lockKind = "packages of project"
 	lockTurns      lockKind = "turns of operations"
 	lockClients    lockKind = "clients of project"
+	lockVIMs       lockKind = "VIMs of project"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's
 	lockChain      lockKind = "audit chain"

@@ -32,7 +32,7 @@ func TestTheLoginIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	if err := s.CreateVIM(t.Context(), registered("v", "core"), entry); err != nil {
+	if err := s.CreateVIM(t.Context(), registered("v", "core"), 0, entry); err != nil {
 		t.Fatal(err)
 	}
 	anew := func() {

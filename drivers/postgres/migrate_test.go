@@ -173,7 +173,7 @@ func TestMigrationWhileOthersServe(t *testing.T) {
 	if got, err := s.schema(t.Context(), later(t, 1, "")); err != nil || !got.Current() {
 		t.Errorf("schema = %+v, %v; want it current", got, err)
 	}
-	if err := s.CreateVIM(t.Context(), broker.VIM{ID: "w", Project: "north", Name: "w", State: broker.VIMRegistering, Health: broker.Health{Status: broker.HealthUnchecked}}, entryOf("w")); err != nil {
+	if err := s.CreateVIM(t.Context(), broker.VIM{ID: "w", Project: "north", Name: "w", State: broker.VIMRegistering, Health: broker.Health{Status: broker.HealthUnchecked}}, 0, entryOf("w")); err != nil {
 		t.Errorf("CreateVIM of the version before = %v", err)
 	}
 }

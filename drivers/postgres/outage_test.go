@@ -70,7 +70,7 @@ func TestOutages(t *testing.T) {
 	dsn := server.DSN(t)
 	database := dsn[strings.LastIndex(dsn, "/")+1 : strings.LastIndex(dsn, "?")]
 	s := mustOpen(t, dsn)
-	if err := s.CreateVIM(t.Context(), registered("v", "core"), entry); err != nil {
+	if err := s.CreateVIM(t.Context(), registered("v", "core"), 0, entry); err != nil {
 		t.Fatal(err)
 	}
 	wantWell(t, "at first", s)
@@ -140,7 +140,7 @@ func allEntries(t *testing.T, s *postgres.Store) []audit.Entry {
 func TestPausedServer(t *testing.T) {
 	server := real.OwnPostgres(t)
 	s := mustOpen(t, server.DSN(t))
-	if err := s.CreateVIM(t.Context(), registered("v", "core"), entry); err != nil {
+	if err := s.CreateVIM(t.Context(), registered("v", "core"), 0, entry); err != nil {
 		t.Fatal(err)
 	}
 	server.Pause(t)

@@ -47,7 +47,7 @@ var raced = []struct {
 		return err
 	}},
 	{"default", map[string]int{"done": 1, "exists": racers*tryouts - 1}, func(ctx context.Context, s *Store, _ int) error {
-		return s.CreateVIM(ctx, newVIM(true), entryOf("default"))
+		return s.CreateVIM(ctx, newVIM(true), 0, entryOf("default"))
 	}},
 	{"transition", map[string]int{"done": 1, "conflict": racers*tryouts - 1}, func(ctx context.Context, s *Store, _ int) error {
 		_, err := s.UpdateLease(ctx, "l", func(l *broker.Lease) error {
@@ -80,7 +80,7 @@ func TestProcessesRace(t *testing.T) {
 	s := mustOpen(t, dsn)
 	v := newVIM(false)
 	v.ID, v.State, v.Current = "v", broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
-	if err := s.CreateVIM(t.Context(), v, entryOf("v")); err != nil {
+	if err := s.CreateVIM(t.Context(), v, 0, entryOf("v")); err != nil {
 		t.Fatal(err)
 	}
 	l := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}

@@ -38,7 +38,7 @@ func withLease(t *testing.T) *Store {
 		ID: "v", Project: "north", Name: "v", Type: "kubernetes", State: broker.VIMRegistered, CreatedAt: time.Unix(1, 0),
 		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir"},
 	}
-	if err := s.CreateVIM(t.Context(), v, entryOf("v")); err != nil {
+	if err := s.CreateVIM(t.Context(), v, 0, entryOf("v")); err != nil {
 		t.Fatal(err)
 	}
 	l := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}
@@ -245,7 +245,7 @@ func TestStoppedWriterIsCutOff(t *testing.T) {
 func TestRulesStandInTheDatabase(t *testing.T) {
 	s := withLease(t)
 	second := broker.VIM{ID: "w", Project: "north", Name: "w", State: broker.VIMRegistering, Health: broker.Health{Status: broker.HealthUnchecked}}
-	if err := s.CreateVIM(t.Context(), second, entryOf("w")); err != nil {
+	if err := s.CreateVIM(t.Context(), second, 0, entryOf("w")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Grow(t.Context()); err != nil {

@@ -35,17 +35,28 @@ const (
 var (
 	changingVIM  = rows.VIMColumns.Changing()
 	insertVIM    = numbered(rows.VIMColumns.Insert(`vims`))
+	countVIMs    = `SELECT count(*)::int FROM (SELECT 1 FROM vims WHERE project = $1 LIMIT $2) AS vim`
 	updateVIM    = numbered(`UPDATE vims SET ` + changingVIM.Set() + ` WHERE id = ?`)
 	updateHealth = numbered(`UPDATE vims SET ` + rows.HealthColumns.Set() + ` WHERE id = ? AND generation = ?`)
 )
 
 // CreateVIM stores a new VIM.
-func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) error {
+func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, most int, e audit.Entry) error {
 	v.Revision = 1
 	err := s.write(ctx, e, func(t txn) error {
 		// First: a request that is repeated breaks the other rules too.
 		if err := t.first(rows.VIMKey, vimKeyTaken, v.CreatedBy, v.IdempotencyKey); err != nil {
 			return err
+		}
+		if most > 0 {
+			t.lock(lockVIMs, v.Project)
+			counts, err := query(t, scalar[int], countVIMs, v.Project, most)
+			if err != nil {
+				return err
+			}
+			if counts[0] >= most {
+				return rows.VIMsUsedUp(most)
+			}
 		}
 		t.queue(insertVIM, values(rows.VIMColumns.Fields(rows.OfVIM(v)))...)
 		t.setLabels(v.ID, v.Labels)

@@ -23,7 +23,7 @@ func crowded(b *testing.B) (*sqlite.Store, []string) {
 		v.Project = fmt.Sprintf("project-%d", i%10)
 		v.Labels = map[string]string{"site": fmt.Sprintf("s%d", i%100)}
 		ids[i] = v.ID
-		return s.CreateVIM(b.Context(), v, entry)
+		return s.CreateVIM(b.Context(), v, 0, entry)
 	})
 	return s, ids
 }
@@ -97,7 +97,7 @@ func BenchmarkVIMs(b *testing.B) {
 	b.Run("create", func(b *testing.B) {
 		for b.Loop() {
 			id := uuid.NewString()
-			if err := s.CreateVIM(ctx, registered(id, id), entry); err != nil {
+			if err := s.CreateVIM(ctx, registered(id, id), 0, entry); err != nil {
 				b.Fatal(err)
 			}
 		}

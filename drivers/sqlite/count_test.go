@@ -22,7 +22,7 @@ func TestLiveCountsAreTheLeases(t *testing.T) {
 	vims := []string{uuid.NewString(), uuid.NewString()}
 	for i, id := range vims {
 		v := broker.VIM{ID: id, Project: "north", Name: fmt.Sprint("vim-", i), State: broker.VIMRegistering, CreatedBy: "alice"}
-		if err := s.CreateVIM(ctx, v, done); err != nil {
+		if err := s.CreateVIM(ctx, v, 0, done); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.UpdateVIM(ctx, id, func(v *broker.VIM) error {

@@ -76,7 +76,7 @@ func TestLeasesAreRevokedOnAFullDisk(t *testing.T) {
 				ID: "v", Project: "p", Name: "v", Type: "kubernetes", State: broker.VIMRegistered, CreatedBy: "alice",
 				Current: broker.Generation{Number: 1, Key: "k", KeyStore: "s"},
 			}
-			if err := s.CreateVIM(t.Context(), v, recorded(policy.VIMRegister, audit.Done)); err != nil {
+			if err := s.CreateVIM(t.Context(), v, 0, recorded(policy.VIMRegister, audit.Done)); err != nil {
 				t.Fatal(err)
 			}
 			issue := func(id string) error {

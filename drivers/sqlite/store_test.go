@@ -56,7 +56,7 @@ func registered(id, name string) broker.VIM {
 func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "bro ker?#%.db") // a path is not a URL
 	s := mustOpen(t, path)
-	if err := s.CreateVIM(t.Context(), registered("v", "core"), entry); err != nil {
+	if err := s.CreateVIM(t.Context(), registered("v", "core"), 0, entry); err != nil {
 		t.Fatalf("CreateVIM = %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -239,7 +239,7 @@ func TestNotADatabase(t *testing.T) {
 func TestRulesStandInTheDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broker.db")
 	s := mustOpen(t, path)
-	must(t, s.CreateVIM(t.Context(), registered("v", "core"), entry))
+	must(t, s.CreateVIM(t.Context(), registered("v", "core"), 0, entry))
 	lease := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", CreatedAt: time.Unix(1, 0)}
 	_, err := s.CreateLease(t.Context(), lease, broker.Quota{}, entry)
 	must(t, err)
@@ -305,7 +305,7 @@ func TestRowsOfAListLeaveNothingInTheNext(t *testing.T) {
 		if name == "a" {
 			v.Labels = map[string]string{"site": "north"}
 		}
-		must(t, s.CreateVIM(ctx, v, entry))
+		must(t, s.CreateVIM(ctx, v, 0, entry))
 	}
 	for i, id := range []string{"older", "newer"} {
 		_, err := s.CreateLease(ctx, broker.Lease{

@@ -17,6 +17,7 @@ var (
 
 	changingVIM  = rows.VIMColumns.Changing()
 	insertVIM    = prepared(rows.VIMColumns.Insert(`vims`))
+	countVIMs    = prepared(`SELECT count(*) FROM (SELECT 1 FROM vims WHERE project = ? LIMIT ?)`)
 	updateVIM    = prepared(`UPDATE vims SET ` + changingVIM.Set() + ` WHERE id = ?`)
 	updateHealth = prepared(`UPDATE vims SET ` + rows.HealthColumns.Set() + ` WHERE id = ? AND generation = ?`)
 	notReachable = prepared(`SELECT 1 FROM vims WHERE id = ? AND generation = ? AND health <> 'reachable'`)
@@ -37,12 +38,21 @@ var (
 )
 
 // CreateVIM stores a new VIM.
-func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, e audit.Entry) error {
+func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, most int, e audit.Entry) error {
 	v.Revision = 1
 	err := s.write(ctx, func(t txn) error {
 		// First: a request that is repeated breaks the other rules too.
 		if found, err := t.any(vimByKey, v.CreatedBy, v.IdempotencyKey); err != nil || found {
 			return orTaken(err, rows.VIMKey)
+		}
+		if most > 0 {
+			var n int
+			if err := t.queryRow(countVIMs, v.Project, most).Scan(&n); err != nil {
+				return translate(err)
+			}
+			if n >= most {
+				return rows.VIMsUsedUp(most)
+			}
 		}
 		if _, err := t.exec(insertVIM, values(rows.VIMColumns.Fields(rows.OfVIM(v)))...); err != nil {
 			return err

@@ -78,29 +78,7 @@ func newBench(t *testing.T, change ...func(*onboard.Management)) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.store.Close() })
-	keys, err := keydir.Open(filepath.Join(b.dir, "keys"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules := egress.Default()
-	rules.AllowLoopback = true
-	terms := broker.DefaultTerms()
-	terms.CallTimeout = 5 * time.Second
-	if b.Broker, err = broker.New(broker.Options{
-		Store: b.store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: terms, Log: log, Now: b.clock.Now,
-		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
-		Egress:  func(string) *egress.Rules { return rules },
-	}); err != nil {
-		t.Fatal(err)
-	}
-	b.Onboarding = onboard.New(onboard.Options{
-		Store: b.store, Broker: b.Broker, Source: b.source, Guard: b.Broker.Guard(),
-		Egress: func(string) *egress.Rules { return rules }, Log: log, Now: b.clock.Now,
-	})
+	b.serve(func(*broker.Terms) {})
 	if b.hub, err = b.RegisterVIM(t.Context(), root, broker.Registration{Name: "hub", Kubeconfig: secret.NewText(b.kube("hub").Kubeconfig())}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +91,36 @@ func newBench(t *testing.T, change ...func(*onboard.Management)) *bench {
 	}
 	b.watch()
 	return b
+}
+
+// serve makes the broker and its onboarding, as a process that starts with these terms.
+func (b *bench) serve(change func(*broker.Terms)) {
+	b.t.Helper()
+	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	keys, err := keydir.Open(filepath.Join(b.dir, "keys"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	policies, err := policy.Load(nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	terms := broker.DefaultTerms()
+	terms.CallTimeout = 5 * time.Second
+	change(&terms)
+	if b.Broker, err = broker.New(broker.Options{
+		Store: b.store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: terms, Log: log, Now: b.clock.Now,
+		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
+		Egress:  func(string) *egress.Rules { return rules },
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.Onboarding = onboard.New(onboard.Options{
+		Store: b.store, Broker: b.Broker, Source: b.source, Guard: b.Broker.Guard(),
+		Egress: func(string) *egress.Rules { return rules }, Log: log, Now: b.clock.Now,
+	})
 }
 
 // watch begins to watch, as a process does that has just started.

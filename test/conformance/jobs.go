@@ -320,7 +320,7 @@ func jobTakeover(t *testing.T, s jobTest) {
 	}
 	for what, write := range map[string]func() error{
 		"an entry": func() error { return s.Append(paused, entry("late")) },
-		"a VIM":    func() error { return s.CreateVIM(paused, plainVIM("north", "late"), entry("late")) },
+		"a VIM":    func() error { return s.CreateVIM(paused, plainVIM("north", "late"), 0, entry("late")) },
 		"a job":    func() error { return s.Enqueue(paused, entry("late"), job.Job{Kind: "lcm", Subject: "other"}) },
 		"alive":    func() error { return s.KeepJob(s.ctx, first, s.Now()) },
 		"success":  func() error { return s.FinishJob(s.ctx, first, begun) },
@@ -347,7 +347,7 @@ func jobTakeover(t *testing.T, s jobTest) {
 func jobTakeoverInAWrite(t *testing.T, s jobTest) {
 	s.mustEnqueue(t, vnf)
 	v := plainVIM("north", "paused")
-	if err := s.CreateVIM(s.ctx, v, entry("create")); err != nil {
+	if err := s.CreateVIM(s.ctx, v, 0, entry("create")); err != nil {
 		t.Fatal(err)
 	}
 	paused, _, _ := s.mustBegin(t)

@@ -156,7 +156,7 @@ func mustBeFull(t *testing.T, fixture any, except ...string) {
 
 func (s storeTest) mustCreateVIM(t *testing.T, v broker.VIM) broker.VIM {
 	t.Helper()
-	if err := s.CreateVIM(s.ctx, v, entry("create "+v.Name)); err != nil {
+	if err := s.CreateVIM(s.ctx, v, 0, entry("create "+v.Name)); err != nil {
 		t.Fatalf("CreateVIM(%s/%s) = %v", v.Project, v.Name, err)
 	}
 	return v
@@ -277,7 +277,7 @@ func closedStore(t *testing.T, s storeTest) {
 	_, censusErr := s.Census(s.ctx)
 	for what, err := range map[string]error{
 		"Check": s.Check(s.ctx), "VIM": readErr, "Leases": listErr, "Census": censusErr,
-		"CreateVIM": s.CreateVIM(s.ctx, plainVIM("north", "b"), entry("b")),
+		"CreateVIM": s.CreateVIM(s.ctx, plainVIM("north", "b"), 0, entry("b")),
 		"Append":    s.Append(s.ctx, entry("c")),
 	} {
 		wantError(t, what+" after Close", err, broker.ErrUnavailable, "")

@@ -368,6 +368,39 @@ func resumptions(t *testing.T, s storeTest) {
 }
 
 func quotas(t *testing.T, s storeTest) {
+	leaseQuotas(t, s)
+	vimQuotas(t, s)
+}
+
+// vimQuotas: of a project's VIMs those count that are there, whatever their state. A repeat of
+// the registration of one is told so, and not that there are too many.
+func vimQuotas(t *testing.T, s storeTest) {
+	first := plainVIM("bounded", "first")
+	first.IdempotencyKey, first.State = "key of first", broker.VIMRegistering
+	if err := s.CreateVIM(s.ctx, first, 1, entry("first")); err != nil {
+		t.Fatal(err)
+	}
+	entries := len(s.entries(t))
+	err := s.CreateVIM(s.ctx, plainVIM("bounded", "second"), 1, entry("second"))
+	wantError(t, "CreateVIM beyond the quota", err, broker.ErrQuota, "project")
+	if n := len(s.entries(t)); n != entries {
+		t.Errorf("a refused VIM left %d audit entries", n-entries)
+	}
+	repeat := plainVIM("bounded", "first")
+	repeat.IdempotencyKey, repeat.CreatedBy = first.IdempotencyKey, first.CreatedBy
+	wantError(t, "CreateVIM repeated at the quota", s.CreateVIM(s.ctx, repeat, 1, entry("again")), broker.ErrExists, "Idempotency-Key")
+	if err := s.CreateVIM(s.ctx, plainVIM("other", "second"), 1, entry("other")); err != nil {
+		t.Errorf("CreateVIM in another project = %v", err)
+	}
+	if err := s.DeleteVIM(s.ctx, first.ID, false, entry("gone")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateVIM(s.ctx, plainVIM("bounded", "second"), 1, entry("second")); err != nil {
+		t.Errorf("CreateVIM once the other is deleted = %v", err)
+	}
+}
+
+func leaseQuotas(t *testing.T, s storeTest) {
 	one := s.mustCreateVIM(t, plainVIM("north", "one"))
 	two := s.mustCreateVIM(t, plainVIM("north", "two"))
 	first := s.mustCreateLease(t, plainLease(one)) // alice, north, one

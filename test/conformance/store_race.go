@@ -59,26 +59,30 @@ func races(t *testing.T, s storeTest) {
 		done += want[nil]
 	}
 	race("one name", map[error]int{nil: 1, broker.ErrExists: crowd - 1}, func(int) error {
-		return s.CreateVIM(s.ctx, plainVIM("race", "name"), entry("name"))
+		return s.CreateVIM(s.ctx, plainVIM("race", "name"), 0, entry("name"))
 	})
 	race("one default", map[error]int{nil: 1, broker.ErrExists: crowd - 1}, func(i int) error {
 		v := plainVIM("default", fmt.Sprintf("v%d", i))
 		v.Default = true
-		return s.CreateVIM(s.ctx, v, entry("default"))
+		return s.CreateVIM(s.ctx, v, 0, entry("default"))
 	})
 	race("one registration key", map[error]int{nil: 1, broker.ErrExists: crowd - 1}, func(i int) error {
 		v := plainVIM("key", fmt.Sprintf("v%d", i))
 		v.IdempotencyKey = "raced"
-		return s.CreateVIM(s.ctx, v, entry("key"))
+		return s.CreateVIM(s.ctx, v, 0, entry("key"))
 	})
 	race("one registration, repeated", map[error]int{nil: 1, broker.ErrExists: crowd - 1}, func(int) error {
 		v := plainVIM("repeated", "v")
 		v.IdempotencyKey, v.Default = "repeated", true
-		err := s.CreateVIM(s.ctx, v, entry("repeated"))
+		err := s.CreateVIM(s.ctx, v, 0, entry("repeated"))
 		if err != nil { // also of those that came while the first was being written
 			wantError(t, "CreateVIM repeated at the same time", err, broker.ErrExists, "Idempotency-Key")
 		}
 		return err
+	})
+
+	race("five VIMs of a project", map[error]int{nil: 5, broker.ErrQuota: crowd - 5}, func(i int) error {
+		return s.CreateVIM(s.ctx, plainVIM("bounded", fmt.Sprintf("v%d", i)), 5, entry("bounded"))
 	})
 
 	v := s.mustCreateVIM(t, plainVIM("quota", "v"))

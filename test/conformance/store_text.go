@@ -22,7 +22,7 @@ func texts(t *testing.T, s storeTest) {
 		v.Labels = map[string]string{"label": text}
 		v.Health.Message, v.Description = text, text
 		isText := utf8.ValidString(text) && !strings.Contains(text, "\x00")
-		switch err := s.CreateVIM(s.ctx, v, entry(fmt.Sprint("text ", i))); {
+		switch err := s.CreateVIM(s.ctx, v, 0, entry(fmt.Sprint("text ", i))); {
 		case err == nil && isText:
 			wantSame(t, "VIM with "+what, s.mustVIM(t, v.ID), v)
 		case err != nil && (isText || !errors.Is(err, broker.ErrInvalid)):

@@ -55,14 +55,14 @@ func vimRows(t *testing.T, s storeTest) {
 		} {
 			n := plainVIM("north", "new")
 			alter(&n)
-			wantError(t, "CreateVIM with the same "+field, s.CreateVIM(s.ctx, n, entry(field)), broker.ErrExists, field)
+			wantError(t, "CreateVIM with the same "+field, s.CreateVIM(s.ctx, n, 0, entry(field)), broker.ErrExists, field)
 			if _, err := s.VIM(s.ctx, n.ID); !errors.Is(err, broker.ErrNotFound) {
 				t.Errorf("refused VIM is there: %v", err)
 			}
 		}
 		again := v
 		again.ID = "another"
-		wantError(t, "CreateVIM repeated", s.CreateVIM(s.ctx, again, entry("again")), broker.ErrExists, "Idempotency-Key")
+		wantError(t, "CreateVIM repeated", s.CreateVIM(s.ctx, again, 0, entry("again")), broker.ErrExists, "Idempotency-Key")
 		if after := len(s.entries(t)); after != before {
 			t.Errorf("refused writes left %d audit entries", after-before)
 		}

@@ -238,6 +238,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":   d.Count(&c.Terms.Quota.PerProject),
 			"clients":      d.Count(&c.ClientsPerProject),
+			"vims":         d.Count(&c.Terms.VIMs.PerProject),
+			"vimKiB":       kibibytes(d, &c.Terms.VIMs.Bytes),
 			"packages":     d.Count(&c.Packages.PerProject),
 			"packageMiB":   mebibytes(d, &c.Packages.MaxSize),
 			"packagesMiB":  mebibytes(d, &c.Packages.BytesPerProject),
@@ -283,6 +285,15 @@ func mebibytes(d *strictyaml.Document, to *int64) strictyaml.Reader {
 		count := int(*to >> 20)
 		d.Count(&count)(n, at)
 		*to = int64(count) << 20
+	}
+}
+
+// kibibytes reads how much something may have.
+func kibibytes(d *strictyaml.Document, to *int) strictyaml.Reader {
+	return func(n *yaml.Node, at string) {
+		count := *to >> 10
+		d.Count(&count)(n, at)
+		*to = count << 10
 	}
 }
 

@@ -138,7 +138,7 @@ var restartKeys = map[string]func(config) any{
 		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
 	},
 	"limits":         func(c config) any { return c.Limits },
-	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Packages, c.ClientsPerProject} },
+	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject} },
 	"sol003":         func(c config) any { return c.SOL003 },
 	"vnf":            func(c config) any { return c.VNF },
 	"callers":        func(c config) any { return c.Callers },

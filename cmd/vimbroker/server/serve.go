@@ -69,6 +69,7 @@ is left out means:
     inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perVIM: 10000, perProject: 10000,
+     vims: 5000, vimKiB: 256,                               # of a project; what one stores
      packages: 1000, packageMiB: 2048, packagesMiB: 20480}  # of a project
   checkInterval: 5m
   audit:
