@@ -3,10 +3,13 @@ package broker_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,6 +156,78 @@ func TestRegisterTwiceUnderOneIdempotencyKey(t *testing.T) {
 	r.Name = "edge1"
 	_, err = b.RegisterVIM(t.Context(), alice, r)
 	wantKind(t, "the same name again", err, broker.ErrExists)
+	b.wantKeys(1)
+}
+
+// A key is for retries: one works once the cause of the failure is gone, and then its repeats
+// answer the same VIM, which the audit log says.
+func TestARetryUnderItsKeyWorksOnceTheCauseIsGone(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	r := b.registration("edge1")
+	r.IdempotencyKey = "k1"
+	for name, fail := range map[string]func(){
+		"the VIM does not answer": func() { b.kube.Fail(fake.Fault{Kind: fake.Drop, Times: -1}) },
+		"the last write fails":    func() { b.store.fail("UpdateVIM", 1) },
+	} {
+		fail()
+		if _, err := b.RegisterVIM(t.Context(), alice, r); err == nil {
+			t.Fatalf("registered, though %s", name)
+		}
+		b.kube.Heal()
+		b.store.fail("UpdateVIM", 0)
+		b.wantKeys(0)
+	}
+	first, err := b.RegisterVIM(t.Context(), alice, r)
+	if err != nil {
+		t.Fatalf("RegisterVIM under the key of what failed = %v", err)
+	}
+	if again, err := b.RegisterVIM(t.Context(), alice, r); err != nil || again.ID != first.ID {
+		t.Errorf("the repeat = %s, %v, want %s", again.ID, err, first.ID)
+	}
+	entries, err := b.Entries(t.Context(), root, audit.Query{Action: policy.VIMRegister, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeats := 0
+	for _, e := range entries {
+		if e.Detail[audit.DetailReason] == "repeat of the same request" && strings.Contains(fmt.Sprint(e.Detail, e.Resource), first.ID) {
+			repeats++
+		}
+	}
+	if repeats != 1 {
+		t.Errorf("the audit log shows %d repeats, want one: %+v", repeats, entries)
+	}
+	b.wantKeys(1)
+}
+
+// Two requests at once under one key register one VIM: the other is told that, or to come again,
+// and its retry answers with that VIM.
+func TestOneKeyTwiceAtOnceRegistersOneVIM(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	r := b.registration("edge1")
+	r.IdempotencyKey = "k1"
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		made = map[string]bool{}
+	)
+	for range 8 {
+		wg.Go(func() {
+			v, err := b.RegisterVIM(t.Context(), alice, r)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made[v.ID] = true
+			} else if !errors.Is(err, broker.ErrConflict) {
+				t.Errorf("one of many under one key = %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	again, err := b.RegisterVIM(t.Context(), alice, r)
+	if err != nil || len(made) != 1 || !made[again.ID] {
+		t.Errorf("made %v, and the retry answers %s, %v; want one VIM", made, again.ID, err)
+	}
 	b.wantKeys(1)
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -164,6 +166,53 @@ func TestReloadNamesTheKeysThatNeedARestart(t *testing.T) {
 	hangUp(t)
 	if said := i.await(t, reloaded, "need a restart"); strings.Contains(said, "need a restart") {
 		t.Errorf("after the change was taken back: %s", said)
+	}
+}
+
+// Whoever reloads is told how that went: what was taken, what needs a restart, and which line has
+// a fault, of which the server hears nothing.
+func TestReloadSaysWhatItTook(t *testing.T) {
+	i := serveConfig(t, "")
+	reload := func() (int, string, string) {
+		t.Helper()
+		return i.run(t, "reload", "--config", i.file, "--pid", strconv.Itoa(os.Getpid()))
+	}
+	if code, out, stderr := reload(); code != 0 || !strings.Contains(out, "nothing that can be exchanged has changed; policies "+builtIn(t)) {
+		t.Errorf("reload of what is as it was = %d, %s%s", code, out, stderr)
+	}
+	_, digest := policy.NewToken()
+	text, err := os.ReadFile(i.tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, i.tokens, string(text)+"  - {name: bob, project: acme, roles: [member], sha256: "+digest+"}\n")
+	if code, out, stderr := reload(); code != 0 || !strings.Contains(out, "changed and in effect: tokensFile; policies ") {
+		t.Errorf("reload of another tokens file = %d, %s%s", code, out, stderr)
+	}
+	overwrite(t, i.tokens, string(text))
+	i.configure(t, i.text("quota: {perVIM: 3}\n"))
+	if code, out, stderr := reload(); code != console.ExitFailed || !strings.Contains(out, "in effect: tokensFile") || !strings.Contains(stderr, "only after a restart: quota") {
+		t.Errorf("reload of what needs a restart = %d, %s%s", code, out, stderr)
+	}
+	i.configure(t, i.text("checkInterval: soon\n"))
+	if code, _, stderr := reload(); code != console.ExitFailed || !strings.Contains(stderr, "checkInterval (line 5): must be a duration") {
+		t.Errorf("reload of a fault = %d, %s", code, stderr)
+	}
+	i.wantMetrics(t, builtIn(t), true) // it was not asked
+
+	i.configure(t, i.text(""))
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := i.run(t, "reload", "--config", i.file, "--pid", strconv.Itoa(gone.Process.Pid)); code != console.ExitFailed || !strings.Contains(stderr, "--pid must name the server") {
+		t.Errorf("reload of a process that is not there = %d, %s", code, stderr)
+	}
+	if code, _, _ := i.run(t, "reload", "--config", i.file); code != console.ExitUsage {
+		t.Errorf("reload without a process = %d, want %d", code, console.ExitUsage)
+	}
+	if info, err := os.Stat(filepath.Join(i.data, "last-reload.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of the last reload: %v, %v", info, err)
 	}
 }
 

@@ -186,7 +186,7 @@ func TestServiceUnitIsHardened(t *testing.T) {
 		"SystemCallFilter": {"@system-service", "~@privileged"},
 		"User":             {"vimbroker"}, "StateDirectory": {"vimbroker"}, "StateDirectoryMode": {"0700"},
 		"ExecStart":  {"/usr/local/bin/vimbroker serve --config /etc/vimbroker/vimbroker.yaml"},
-		"ExecReload": {"/usr/local/bin/vimbroker serve --config /etc/vimbroker/vimbroker.yaml --check", "/bin/kill -HUP $MAINPID"},
+		"ExecReload": {"/usr/local/bin/vimbroker reload --config /etc/vimbroker/vimbroker.yaml --pid $MAINPID"},
 	} {
 		if diff := cmp.Diff(want, got[name]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

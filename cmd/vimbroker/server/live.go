@@ -225,10 +225,11 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 			hash := l.now.Load().policies.Hash()
 			record(ctx, audit.ServerReload, audit.Failed, audit.DetailError, "the configuration has faults", audit.DetailPolicies, hash)
 			log.Error("the configuration is not reloaded, the one before stays in use", "policies", hash, "error", err)
+			outcome{Fault: err.Error(), Policies: hash}.tell(l.started.DataDir, log)
 			continue
 		}
-		taken, restart := l.replace(next)
-		taken = l.logIn(ctx, taken, log)
+		changed, restart := l.replace(next)
+		taken := l.logIn(ctx, slices.Clone(changed), log)
 		record(ctx, audit.ServerReload, audit.Done, audit.DetailPolicies, next.policies.Hash(),
 			audit.DetailTaken, strings.Join(taken, ","), audit.DetailRestart, strings.Join(restart, ","))
 		if len(restart) > 0 {
@@ -238,5 +239,7 @@ func (l *live) reloadOn(ctx context.Context, signals <-chan os.Signal, read func
 		if l.reloaded != nil {
 			l.reloaded(ctx)
 		}
+		refused := slices.DeleteFunc(changed, func(key string) bool { return slices.Contains(taken, key) })
+		outcome{Policies: next.policies.Hash(), Taken: taken, Restart: restart, Refused: refused}.tell(l.started.DataDir, log)
 	}
 }

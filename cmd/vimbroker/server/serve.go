@@ -69,7 +69,7 @@ is left out means:
     inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perVIM: 10000, perProject: 10000,
-     vims: 5000, vimKiB: 256,                               # of a project; what one stores
+     vims: 5000, vimKiB: 256,  # VIMs of a project, and what one of them stores
      packages: 1000, packageMiB: 2048, packagesMiB: 20480}  # of a project
   checkInterval: 5m
   audit:
@@ -90,8 +90,8 @@ replaced without a restart. A file with a fault changes nothing, and the log
 says what is wrong. The log names each key that changed and holds now, and each
 that needs a restart. A new database password needs only a new dsnFile, which
 is read again before each connection, as the files of key stores and Keystone
-are at each login. --check checks a file without starting anything: run it
-before a reload.
+are at each login. --check checks a file without starting anything; "vimbroker
+reload" checks it, signals, and says how the reload went.
 
 It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 		Example: `  vimbroker serve --dev
