@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // TestPolicyDemandsASigner: policies see who signed a package, when it comes and when it is used.
@@ -83,7 +84,9 @@ func TestPolicyDemandsASigner(t *testing.T) {
 		"another content":       {wrap(csar, []byte("another")), roots, broker.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var guard *audit.Guard
 			s := set(t, func(o *catalog.Options) {
+				guard = o.Guard
 				policies, err := policy.Load(map[string][]byte{"site.cedar": []byte(
 					`@id("signed") forbid (principal, action in [Action::"package:upload", Action::"package:use"], resource is Package)
 					when { resource.provider != "" } unless { resource.signed && resource.signer like "*O=acme*" };`)})
@@ -108,6 +111,17 @@ func TestPolicyDemandsASigner(t *testing.T) {
 			}
 			if files, err := s.Manifests(t.Context(), used, nil); err != nil || len(files) == 0 {
 				t.Errorf("Manifests of a wrapped package = %d files, %v", len(files), err)
+			}
+
+			// A signer who is trusted no more: what they signed before is used no more either.
+			guard.Policy, err = policy.Load(map[string][]byte{"site.cedar": []byte(
+				`@id("revoked") forbid (principal, action in [Action::"package:upload", Action::"package:use"], resource is Package)
+				when { resource.signed && resource.signer == "CN=release,O=acme" };`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Use(t.Context(), alice, p.VNFDID); !errors.Is(err, broker.ErrDenied) {
+				t.Errorf("Use of what a revoked signer has signed = %v", err)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -203,6 +204,40 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("Descriptor = %+v without an error", d)
 		}
 	})
+}
+
+// An entry that nobody here can read is refused, whether or not something names it.
+func TestOpenRefusesWhatCannotBeRead(t *testing.T) {
+	for want, h := range map[string]zip.FileHeader{
+		"is encrypted":     {Name: "x", Method: zip.Store, Flags: 1},
+		"is compressed in": {Name: "x", Method: 12},
+	} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		if _, err := w.CreateRaw(&h); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := open(b.Bytes(), vnfpkg.Limits{})
+		wantFault(t, err, want)
+	}
+}
+
+// A file with two hashes has both.
+func TestOpenComparesEveryHash(t *testing.T) {
+	long := sha512.Sum512([]byte(top))
+	manifest := file{name: "web.mf", text: "Source: Definitions/top.yaml\nAlgorithm: SHA-512\nHash: " + hex.EncodeToString(long[:]) + "\n"}
+	for hash, want := range map[string]string{sum(top): "", sum("another"): "does not have the hash"} {
+		m := meta("Name: Definitions/top.yaml\nAlgorithm: SHA-256\nHash: " + hash)
+		m.text = strings.Replace(m.text, "Entry-Definitions", "ETSI-Entry-Manifest: web.mf\nEntry-Definitions", 1)
+		_, err := open(archive(t, m, manifest, file{name: "Definitions/top.yaml", text: top}), vnfpkg.Limits{})
+		if want == "" && err == nil {
+			continue
+		}
+		wantFault(t, err, want)
+	}
 }
 
 // FuzzMetadata: any TOSCA.meta and any manifest name files of the package, or are refused.

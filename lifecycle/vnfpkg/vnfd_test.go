@@ -2,6 +2,7 @@ package vnfpkg_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -141,6 +142,7 @@ func TestDescriptorRefuses(t *testing.T) {
 		"a target that is no VDU":     {top, types, edit(simple, "targets: [VDU1]", "targets: [VDU7]"), "no VDU"},
 		"an unknown default level":    {top, types, edit(simple, "default_level: level_1", "default_level: level_9"), "default level"},
 		"a scale level over the most": {top, types, edit(simple, "{scale_level: 2}", "{scale_level: 3}"), "where it cannot be"},
+		"a scale level below 0":       {top, types, edit(simple, "{scale_level: 0}", "{scale_level: -1}"), "where it cannot be"},
 		"deltas of an unknown aspect": {top, types, edit(simple, "aspect: vdu1_aspect", "aspect: other"), "cannot be read"},
 		"aliases that grow without end": {top, types, "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
 			"topology_template: {node_templates: {V: {type: x, properties: {p: [*d,*d,*d,*d,*d,*d,*d,*d,*d]}}}}", "no deployment flavour"},
@@ -159,6 +161,20 @@ func TestDescriptorWithTypesInACircle(t *testing.T) {
 	if err != nil || len(got.Flavours["simple"].VDUs) != 1 {
 		t.Errorf("Descriptor = %+v, %v", got, err)
 	}
+}
+
+// A descriptor is spread over a bounded number of files.
+func TestDescriptorOfManyFiles(t *testing.T) {
+	files := []file{meta(), {name: "Definitions/top.yaml", text: "imports: [0.yaml]"}}
+	for n := range 250 {
+		files = append(files, file{name: fmt.Sprintf("Definitions/%d.yaml", n), text: fmt.Sprintf("imports: [%d.yaml]", min(n+1, 249))})
+	}
+	c, err := open(archive(t, files...), vnfpkg.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Descriptor()
+	wantFault(t, err, "imports more than 200 files")
 }
 
 // FuzzDescriptor: any text is a descriptor that can be used, or is refused.
