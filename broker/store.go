@@ -56,7 +56,8 @@ type VIMStore interface {
 	// it did not make. The second answer is the next page's token, empty at the end.
 	VIMs(ctx context.Context, f VIMFilter) ([]VIM, string, error)
 	// CredentialsExpiring counts for each time the VIMs whose current credential has an end
-	// before it. One without an end is not counted.
+	// before it. One without an end is not counted, and neither is a token that the broker
+	// renews itself (Discovered.RenewAt).
 	CredentialsExpiring(ctx context.Context, before ...time.Time) ([]int, error)
 	// UpdateVIM reads the VIM, lets change alter it, and stores it with Revision
 	// one up, atomically. If change fails nothing is written and its error is

@@ -17,9 +17,10 @@ const (
 	censusOfLeases = `SELECT state, count(*)::int FROM live_leases GROUP BY state
 		UNION ALL SELECT 'revoked', sum(n)::int FROM ended_leases HAVING sum(n) > 0`
 
-	// one row for each of the times
+	// one row for each of the times; the broker renews the tokens of its own accounts
 	expiring = `SELECT (SELECT count(*)::int FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
-			WHERE g.credential_expires_at > '-infinity' AND g.credential_expires_at < t.at)
+			WHERE g.credential_expires_at > '-infinity' AND g.credential_expires_at < t.at
+				AND g.discovered NOT LIKE '%"renewAt":%')
 		FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (at, number) ORDER BY t.number`
 	jobsWaiting = `SELECT count(*) FILTER (WHERE due_at <= $1)::int, count(*) FILTER (WHERE failures > 0)::int,
 			coalesce(min(due_at) FILTER (WHERE due_at <= $1), $1)

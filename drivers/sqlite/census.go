@@ -16,9 +16,10 @@ const (
 	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
 	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
 
-	// one row for each of the times
+	// one row for each of the times; the broker renews the tokens of its own accounts
 	expiring = `SELECT (SELECT count(*) FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
-			WHERE g.credential_expires_at > 0 AND g.credential_expires_at < t.value)
+			WHERE g.credential_expires_at > 0 AND g.credential_expires_at < t.value
+				AND g.discovered NOT LIKE '%"renewAt":%')
 		FROM json_each(?) t ORDER BY t.key`
 	jobsDue     = `SELECT count(*), coalesce(min(due_at), 0) FROM jobs WHERE done < wanted AND due_at <= ?`
 	jobsFailing = `SELECT count(*) FROM jobs WHERE done < wanted AND failures > 0`

@@ -318,6 +318,16 @@ func credentialsExpiring(t *testing.T, s storeTest) {
 	s.mustCreateLease(t, plainLease(s.mustVIM(t, a.ID))) // keeps the generation
 	ends(a.ID, 3, epoch.Add(100*time.Hour))
 	want("after one was replaced", epoch.Add(3*time.Hour), 1)
+	_, err := s.UpdateVIM(s.ctx, b.ID, func(v *broker.VIM) error {
+		v.Current = fullGeneration(b.ID, 3)
+		v.Current.CredentialExpiresAt = epoch.Add(2 * time.Hour)
+		v.Current.Discovered = broker.Discovered{Cluster: &broker.Cluster{Mode: broker.ModeManaged, Profile: "engine", RenewAt: epoch.Add(time.Hour)}}
+		return nil
+	}, entry("account"))
+	if err != nil {
+		t.Fatalf("UpdateVIM = %v", err)
+	}
+	want("where the broker renews the other", epoch.Add(3*time.Hour), 0)
 }
 
 func generations(t *testing.T, s storeTest) {

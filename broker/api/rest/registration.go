@@ -202,11 +202,15 @@ func warnings(v broker.VIM, now time.Time) []string {
 	case end.Before(now.Add(soon)):
 		w = append(w, v1.WarnCAExpiring)
 	}
+	near := soon
+	if c := v.Current.Discovered.Cluster; c != nil && !c.RenewAt.IsZero() {
+		near = v.Current.CredentialExpiresAt.Sub(c.RenewAt) / 2 // it was to be renewed long ago
+	}
 	switch end := v.Current.CredentialExpiresAt; {
 	case end.IsZero():
 	case !end.After(now):
 		w = append(w, v1.WarnExpired)
-	case end.Before(now.Add(soon)):
+	case end.Before(now.Add(near)):
 		w = append(w, v1.WarnExpiring)
 	}
 	return w
