@@ -6,14 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/vimbroker/vimbroker/policy"
 )
-
-// checksAtOnce bounds how many VIMs one check pass talks to at a time; a slow
-// VIM delays only its own slot.
-const checksAtOnce = 16
 
 // CheckVIM checks a VIM now, records what was found as its health, and returns
 // it. That the VIM is not well is no error.
@@ -29,20 +23,35 @@ func (b *Broker) CheckVIM(ctx context.Context, p policy.Principal, ref string) (
 	return v, err
 }
 
-// CheckDue is the pass that checks every VIM whose time has come.
+// CheckDue is the pass that checks every VIM whose time has come, also if that is during
+// the pass. A VIM that does not answer keeps a place for as long as its check takes; its
+// project has at most checkOfProject of the checkVIMs places, so others go on beside it.
 func (b *Broker) CheckDue(ctx context.Context) error {
-	var group errgroup.Group
-	group.SetLimit(checksAtOnce)
-	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered, CheckDue: b.now()}, func(v VIM) {
-		group.Go(func() error {
-			h, err := b.check(ctx, v)
-			if err == nil && h.Status == HealthReachable {
-				err = b.keepAccount(ctx, v)
-			}
-			return err
+	return b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() (due []turn, err error) {
+		err = b.eachVIM(ctx, VIMFilter{State: VIMRegistered, CheckDue: b.now()}, func(v VIM) {
+			due = append(due, turn{vim: v.ID, project: v.Project, since: v.Health.Next})
 		})
+		return due, err
+	}, func(ctx context.Context, vim string) (again bool, err error) {
+		v, err := b.store.VIM(ctx, vim)
+		if err != nil || v.State != VIMRegistered {
+			return false, ignoreNotFound(err)
+		}
+		h, err := b.check(ctx, v)
+		if err != nil || h.Status != HealthReachable {
+			return false, err
+		}
+		err = b.keepAccount(ctx, v)
+		return err == nil, err
 	})
-	return errors.Join(err, group.Wait())
+}
+
+// ignoreNotFound is for work on what somebody may have removed since it was listed.
+func ignoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // check asks the VIM, and records the answer. It fails only if the store or a

@@ -3,8 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
-
-	"golang.org/x/sync/errgroup"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -84,31 +83,35 @@ func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, 
 // InventoryAll is the pass that takes every VIM's inventory, for the metric. It
 // settles nothing, but for objects that came too late: see removeLate.
 func (b *Broker) InventoryAll(ctx context.Context) error {
-	var group errgroup.Group
-	group.SetLimit(checksAtOnce)
+	var all []turn
 	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
-		if v.Health.Status == HealthUnreachable || !v.Health.CanMint {
-			return // the check pass sees to the first, and the second holds nothing of ours
+		// The check pass sees to the first, and the second holds nothing of ours.
+		if v.Health.Status != HealthUnreachable && v.Health.CanMint {
+			all = append(all, turn{vim: v.ID, project: v.Project})
 		}
-		group.Go(func() error {
-			src := b.newSource(v.ID)
-			defer src.close()
-			inv, err := b.compare(ctx, src)
-			if err == nil {
-				err = b.removeLate(ctx, src, &inv)
-			}
-			if err != nil {
-				b.log.WarnContext(ctx, "no inventory could be taken", "vim", v.ID, "error", err)
-				return nil
-			}
-			if d := inv.discrepancy(); d != (Discrepancy{}) {
-				b.log.ErrorContext(ctx, "upstream and rows disagree; take an inventory of the VIM to see where",
-					"vim", v.ID, "orphans", d.Orphans, "ghosts", d.Ghosts, "foreign", d.Foreign)
-			}
-			return nil
-		})
 	})
-	return errors.Join(err, group.Wait())
+	return errors.Join(err, b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() ([]turn, error) { return slices.Clone(all), nil }, func(ctx context.Context, vim string) (again bool, err error) {
+		b.takeInventory(ctx, vim)
+		return false, nil
+	}))
+}
+
+// takeInventory is what the pass does on one VIM.
+func (b *Broker) takeInventory(ctx context.Context, vim string) {
+	src := b.newSource(vim)
+	defer src.close()
+	inv, err := b.compare(ctx, src)
+	if err == nil {
+		err = b.removeLate(ctx, src, &inv)
+	}
+	if err != nil {
+		b.log.WarnContext(ctx, "no inventory could be taken", "vim", vim, "error", err)
+		return
+	}
+	if d := inv.discrepancy(); d != (Discrepancy{}) {
+		b.log.ErrorContext(ctx, "upstream and rows disagree; take an inventory of the VIM to see where",
+			"vim", vim, "orphans", d.Orphans, "ghosts", d.Ghosts, "foreign", d.Foreign)
+	}
 }
 
 // removeLate removes orphans of leases that were never issued. A request that was

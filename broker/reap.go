@@ -35,7 +35,7 @@ const (
 func (b *Broker) Reap(ctx context.Context) error {
 	var (
 		told     = make(chan reaped)
-		r        = rota{places: map[string]int{}}
+		r        = newRota(reapVIMs, reapOfProject)
 		underWay = map[string]bool{}
 		resting  = map[string]time.Time{} // until when
 		begun    bool

@@ -2,6 +2,8 @@ package broker
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -12,9 +14,13 @@ const (
 	// a place.
 	reapVIMs      = 24
 	reapOfProject = 16
+
+	// checkVIMs and checkOfProject are the same for one pass of checks, and of inventories.
+	checkVIMs      = 16
+	checkOfProject = 10
 )
 
-// turn is work of the reaper on one VIM.
+// turn is work of a pass on one VIM.
 type turn struct {
 	vim     string
 	project string
@@ -31,6 +37,12 @@ type rota struct {
 	// places are how many places each project has, and taken their sum.
 	places map[string]int
 	taken  int
+	// most and ofProject bound taken, and the places of a project.
+	most, ofProject int
+}
+
+func newRota(most, ofProject int) *rota {
+	return &rota{places: map[string]int{}, most: most, ofProject: ofProject}
 }
 
 // wait replaces those who wait.
@@ -49,11 +61,11 @@ func (r *rota) wait(turns []turn) {
 // has waited longest.
 func (r *rota) next() (turn, bool) {
 	var first turn
-	if r.taken >= reapVIMs {
+	if r.taken >= r.most {
 		return first, false
 	}
 	for project, of := range r.waiting {
-		if r.places[project] >= reapOfProject {
+		if r.places[project] >= r.ofProject {
 			continue
 		}
 		fewer := cmp.Compare(r.places[project], r.places[first.project])
@@ -89,4 +101,54 @@ func (r *rota) leave(project string) {
 		delete(r.places, project)
 	}
 	r.taken--
+}
+
+// inTurn does a pass's work on the VIMs that list returns, side by side in the places of
+// r, and lists again every Terms.ReapEvery: what becomes due while others hang does not
+// wait for the pass's end. A VIM is worked on again in one pass only if do says so.
+func (b *Broker) inTurn(ctx context.Context, r *rota, list func() ([]turn, error), do func(ctx context.Context, vim string) (again bool, err error)) error {
+	type outcome struct {
+		turn
+		again bool
+		err   error
+	}
+	told := make(chan outcome)
+	begun := map[string]bool{} // and not to be begun now
+	var failed []error
+	for underWay := 0; ; {
+		waiting, err := list()
+		if err != nil {
+			failed = append(failed, err)
+		}
+		r.wait(slices.DeleteFunc(waiting, func(t turn) bool { return begun[t.vim] }))
+		for next := time.After(b.terms.ReapEvery); next != nil; {
+			if ctx.Err() != nil {
+				r.waiting = nil
+			}
+			for t, ok := r.next(); ok; t, ok = r.next() {
+				underWay++
+				begun[t.vim] = true
+				go func() {
+					again, err := do(ctx, t.vim)
+					told <- outcome{t, again, err}
+				}()
+			}
+			if underWay == 0 { // nobody waits either: there is a place for each
+				return errors.Join(failed...)
+			}
+			select {
+			case was := <-told:
+				underWay--
+				r.leave(was.project)
+				if was.again {
+					delete(begun, was.vim)
+				}
+				if was.err != nil {
+					failed = append(failed, was.err)
+				}
+			case <-next:
+				next = nil
+			}
+		}
+	}
 }

@@ -19,7 +19,7 @@ func turns(project string, n int, since time.Time, drains bool) []turn {
 func TestAProjectLeavesPlacesToOthers(t *testing.T) {
 	long := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	late := long.Add(time.Hour)
-	r := rota{places: map[string]int{}}
+	r := newRota(reapVIMs, reapOfProject)
 	r.wait(append(turns("loud", 500, long, false), turns("loud", 500, long, true)...))
 	taken := 0
 	for _, ok := r.next(); ok; _, ok = r.next() {
@@ -51,7 +51,7 @@ func TestAProjectLeavesPlacesToOthers(t *testing.T) {
 // Leases come before drains, the longest wait before the shorter, and projects in turn.
 func TestWhoseTurnItIs(t *testing.T) {
 	long := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	r := rota{places: map[string]int{}}
+	r := newRota(reapVIMs, reapOfProject)
 	r.wait([]turn{
 		{vim: "old drain", project: "a", since: long, drains: true},
 		{vim: "late", project: "a", since: long.Add(2 * time.Hour)},
