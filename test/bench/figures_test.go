@@ -48,6 +48,8 @@ func BenchmarkFigures(b *testing.B) {
 		{"bystander", bystander},
 		{"onboard", func(b *testing.B) *figure { return onboardAtOnce(b, p) }},
 		{"tenants", tenants},
+		{"engine-apply", func(b *testing.B) *figure { return engineApply(b, p) }},
+		{"engine-load", func(b *testing.B) *figure { return engineLoad(b, p) }},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			var found *figure

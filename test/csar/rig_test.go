@@ -38,18 +38,20 @@ type rig struct {
 	catalog *catalog.Catalog
 	cluster *fakeobjects.Server
 	log     *bytes.Buffer
+	// dir is where the database is.
+	dir string
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, cluster: fakeobjects.New(t), log: &bytes.Buffer{}}
+	r := &rig{t: t, cluster: fakeobjects.New(t), log: &bytes.Buffer{}, dir: t.TempDir()}
 	var mu sync.Mutex
 	log := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return r.log.Write(p)
 	}), nil))
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(r.dir, "vimbroker.db"), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
