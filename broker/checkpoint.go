@@ -111,7 +111,7 @@ func (b *Broker) RotateAuditKey(ctx context.Context, p policy.Principal) (notary
 	if err != nil {
 		return notary.Key{}, notaryError(err)
 	}
-	b.retire(ctx)
+	b.RetireKeys(ctx)
 	return k, nil
 }
 
@@ -130,7 +130,7 @@ func (b *Broker) RevokeAuditKey(ctx context.Context, p policy.Principal, id stri
 	if err != nil {
 		return notary.Key{}, notaryError(err)
 	}
-	b.retire(ctx)
+	b.RetireKeys(ctx)
 	return now, nil
 }
 

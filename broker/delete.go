@@ -162,7 +162,7 @@ func (b *Broker) remove(ctx context.Context, v VIM, force bool, act *audit.Act) 
 	}
 	failpoint.At("delete.deleted")
 	b.forgetDiscrepancy(v.ID)
-	b.retire(ctx)
+	b.RetireKeys(ctx)
 	return true, nil
 }
 

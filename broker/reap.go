@@ -84,7 +84,7 @@ func (b *Broker) Reap(ctx context.Context) error {
 			continue
 		}
 		if begun {
-			b.retire(ctx)
+			b.RetireKeys(ctx)
 		}
 		if len(failed) > 0 {
 			return fmt.Errorf("%d of the reaper's tasks failed, the first with: %w", len(failed), failed[0])

@@ -72,7 +72,7 @@ func (b *Broker) sealAnew(ctx context.Context, keys secret.KeyStore, v VIM, may 
 		return VIM{}, err
 	}
 	failpoint.At("rekey.switched")
-	b.retire(ctx)
+	b.RetireKeys(ctx)
 	return stored, nil
 }
 

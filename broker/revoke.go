@@ -43,7 +43,7 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	if err != nil {
 		b.log.WarnContext(ctx, "a lease waits for the reaper", "lease", l.ID, "error", err)
 	}
-	b.retire(ctx)
+	b.RetireKeys(ctx)
 	return after, nil
 }
 

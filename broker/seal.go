@@ -246,9 +246,9 @@ func (b *Broker) destroyRetired(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// retire destroys retired keys after a write, outside the request's own time; what
+// RetireKeys destroys retired keys after a write, outside the request's own time; what
 // fails is the settle pass's.
-func (b *Broker) retire(ctx context.Context) {
+func (b *Broker) RetireKeys(ctx context.Context) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	if err := b.destroyRetired(ctx); err != nil {

@@ -208,7 +208,7 @@ func (t *batch) run(b *Broker) ([]Lease, error) {
 	}
 	_ = vims.Wait() // workOn keeps its errors in the rows and in the log
 	if len(done) > 0 {
-		b.retire(t.ctx)
+		b.RetireKeys(t.ctx)
 	}
 	return done, err
 }

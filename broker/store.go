@@ -196,8 +196,8 @@ type KeyLedger interface {
 	// ForgetKey takes a key off the ledger once it is destroyed. Idempotent.
 	ForgetKey(ctx context.Context, k RetiredKey) error
 	// KeysInUse returns every reference that a generation of a VIM, current or
-	// past, a key that signs the audit log, or the ledger names; of one owner, or of
-	// all for an empty id.
+	// past, a key that signs the audit log or tokens, or the ledger names; of one owner, or of
+	// all for an empty id. Of a key for tokens that is being made it is empty.
 	KeysInUse(ctx context.Context, vim string) ([]RetiredKey, error)
 }
 

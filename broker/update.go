@@ -238,7 +238,7 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 	if err := b.retryIrrevocable(ctx, stored); err != nil {
 		b.log.WarnContext(ctx, "leases that were given up are not taken up again", "vim", v.ID, "error", err)
 	}
-	b.retire(ctx)
+	b.RetireKeys(ctx)
 	b.warnUnverified(ctx, stored)
 	return stored, nil
 }

@@ -130,6 +130,7 @@ const (
 
 	AuditRead     Action = "audit:read"
 	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
+	TokenKey      Action = "token:key"      // show, replace or revoke a key that signs clients' tokens
 	AuditKey      Action = "audit:key"      // make, replace or revoke a key that signs checkpoints of the log
 	PolicyExplain Action = "policy:explain" // about another principal than oneself
 )

@@ -45,6 +45,7 @@ var house = map[string][]string{
 	"broker/api/client":       {"broker/api/v1", "broker/secret", "lifecycle/api/sol003"},
 	"broker/api":              {"broker", "broker/api/codec", "broker/api/limit", "broker/clientconfig", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit"},
 	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "broker/oauth", "broker/secret", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
+	"broker/api/login":        {"broker/api", "broker/oauth", "broker/secret", "policy"},
 	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
 	"broker/oauth":            {"broker", "broker/failpoint", "broker/secret", "policy", "policy/audit"},
 	"broker/rebuild":          {"broker", "broker/strictyaml"},
@@ -74,13 +75,14 @@ var house = map[string][]string{
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
 	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "lifecycle/api/sol003", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
-	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
+	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/login", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
 	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 
 // homes says where the SDK of each outside system lives: nowhere else may import it.
 var homes = map[string][]string{
 	"k8s.io/":                        {"drivers/clusterapi", "drivers/kubernetes", "drivers/manifests"},
+	"github.com/go-jose/":            {"broker/oauth"},
 	"github.com/fluxcd/":             {"drivers/manifests"},
 	"github.com/smallstep/":          {"lifecycle/vnfpkg"},
 	"sigs.k8s.io/":                   {"drivers/kubernetes"},

@@ -45,6 +45,9 @@ type Operation struct {
 	Also []string
 	// Identify says who asks; nil: the owner of the bearer token. See [Anyone].
 	Identify Identify
+	// Login: it lets callers in. It reads the credentials itself, also those of headers, and
+	// refuses with [policy.ErrUnauthenticated], which counts as a failed login.
+	Login bool
 	// Query and Header are the parameters it takes.
 	Query, Header []Parameter
 	Body          Body

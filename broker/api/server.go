@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -255,6 +257,9 @@ func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Operation) er
 		return err
 	}
 	defer leave()
+	if op.Login {
+		return s.logIn(w, c, d, op)
+	}
 	if err := s.identify(w, c.Request, op.Identify); err != nil {
 		return err
 	}
@@ -265,6 +270,23 @@ func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Operation) er
 	}
 	defer leave()
 	a, err := s.handle(w, c, d, op)
+	if err != nil {
+		return err
+	}
+	a.Status = cmp.Or(a.Status, op.Status)
+	return s.write(w, c.Request, d, a)
+}
+
+// logIn answers a call that lets a caller in.
+func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Operation) error {
+	a, err := s.handle(w, c, d, op)
+	if errors.Is(err, policy.ErrUnauthenticated) {
+		if err = s.limits.failedLogin(c.Request, err); s.logins != nil {
+			s.logins.RecordRefusedLogin(c.Context())
+		}
+	}
+	c.Header.Del("Authorization") // nothing behind it may print them
+	c.Header.Del(KeystoneHeader)
 	if err != nil {
 		return err
 	}

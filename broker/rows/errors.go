@@ -22,6 +22,7 @@ var (
 	LeaseKey   = Unique{"Idempotency-Key", "the principal used this key for another lease"}
 
 	ClientID   = Unique{"id", "a client with this id is there already"}
+	TokenKey   = Unique{"key", "another key signs tokens"}
 	ClientName = Unique{"name", "the project has a client of this name"}
 
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
@@ -89,6 +90,9 @@ func First[T any](what string, items []T, err error) (T, error) {
 
 // IsNotFound reports whether an error says that there is no such row.
 func IsNotFound(err error) bool { return errors.Is(err, broker.ErrNotFound) }
+
+// IsTaken reports whether an error says that another row has a value.
+func IsTaken(err error) bool { return errors.Is(err, broker.ErrExists) }
 
 // PackageGone says that a VNF package was deleted after a caller found it.
 func PackageGone() error {

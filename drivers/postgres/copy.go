@@ -43,6 +43,7 @@ type Source interface {
 	Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error)
 	Chunk(ctx context.Context, content string, n int) ([]byte, error)
 	Clients(ctx context.Context, f oauth.Filter) ([]oauth.Client, string, error)
+	TokenKeys(ctx context.Context) ([]oauth.Key, error)
 	Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error)
 	Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error)
 }
@@ -51,7 +52,7 @@ type Source interface {
 type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
-	Instances, Operations, Anchors, Clients                                    int64
+	Instances, Operations, Anchors, Clients, TokenKeys                         int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -129,7 +130,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -153,7 +154,7 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM oauth_keys) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys, VNF packages or audit entries",
@@ -291,6 +292,18 @@ func (c *copying) clients() error {
 		}
 		f.Token = next
 	}
+}
+
+func (c *copying) tokenKeys() error {
+	keys, err := c.from.TokenKeys(c.ctx)
+	if err != nil {
+		return err
+	}
+	var stored [][]any
+	for _, k := range keys {
+		stored = append(stored, values(rows.TokenKeyColumns.Fields(&k)))
+	}
+	return c.into("oauth_keys", rows.TokenKeyColumns.Names(), stored, &c.TokenKeys)
 }
 
 func (c *copying) retired() error {
@@ -491,8 +504,8 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
-		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients)
+		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

@@ -117,6 +117,8 @@ func trial(t *testing.T) *sqlite.Store {
 	must(s.CreateClient(ctx, oauth.Client{
 		ID: "client", Name: "tacker", Project: "north", Roles: []string{"vnfm"}, State: oauth.Active, SHA256: "ab", CreatedAt: time.Unix(1, 0).UTC(),
 	}, 0, entry))
+	tokenKey := oauth.Key{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
+	must(s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return []oauth.Key{tokenKey}, nil }, entry))
 	for _, id := range []string{"instance-1", "instance-2"} {
 		i := lifecycle.Instance{ID: id, Project: "north", Name: id, State: lifecycle.NotInstantiated, CreatedAt: time.Unix(1, 0).UTC(), Revision: 1}
 		i.Shape.Package = "package-0"
@@ -218,7 +220,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())

@@ -36,6 +36,7 @@ const (
 var unique = map[string]rows.Unique{
 	"vnf_packages_pkey":                        rows.PackageID,
 	"package_vnfd_once_per_project":            rows.VNFD,
+	"oauth_key_signs_alone":                    rows.TokenKey,
 	"oauth_clients_pkey":                       rows.ClientID,
 	"client_name_once_per_project":             rows.ClientName,
 	"vims_pkey":                                rows.VIMID,

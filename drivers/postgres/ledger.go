@@ -23,10 +23,12 @@ const (
 
 	keysInUseOfVIM = `SELECT key_store, key_ref, vim, number FROM vim_generations WHERE vim = $1
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = $1
-		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = $1 AND key_ref <> ''`
+		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = $1 AND key_ref <> ''
+		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE id = $1 AND state <> 'verifying'`
 	keysInUse = `SELECT key_store, key_ref, vim, number FROM vim_generations
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
-		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''`
+		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''
+		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE state <> 'verifying'`
 )
 
 // RetiredKeys lists keys to destroy, oldest first.

@@ -53,3 +53,7 @@ func TestPackages(t *testing.T) {
 func TestClients(t *testing.T) {
 	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }
+
+func TestTokenKeys(t *testing.T) {
+	conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}

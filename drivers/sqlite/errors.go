@@ -22,6 +22,7 @@ var unique = map[string]rows.Unique{
 	"vnf_packages.id":                         rows.PackageID,
 	"vnf_packages.project, vnf_packages.vnfd": rows.VNFD,
 
+	"oauth_keys.state":                          rows.TokenKey,
 	"oauth_clients.id":                          rows.ClientID,
 	"oauth_clients.project, oauth_clients.name": rows.ClientName,
 

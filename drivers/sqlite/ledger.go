@@ -24,10 +24,12 @@ const (
 
 	keysInUseOfVIM = `SELECT key_store, key_ref, vim, number FROM vim_generations WHERE vim = ?
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = ?
-		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = ? AND key_ref <> ''`
+		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = ? AND key_ref <> ''
+		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE id = ? AND state <> 'verifying'`
 	keysInUse = `SELECT key_store, key_ref, vim, number FROM vim_generations
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
-		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''`
+		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''
+		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE state <> 'verifying'`
 )
 
 // RetiredKeys lists keys to destroy, oldest first.
@@ -57,7 +59,7 @@ func (s *Store) ForgetKey(ctx context.Context, k broker.RetiredKey) error {
 func (s *Store) KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey, error) {
 	text, args := keysInUse, []any(nil)
 	if vim != "" {
-		text, args = keysInUseOfVIM, []any{vim, vim, vim}
+		text, args = keysInUseOfVIM, []any{vim, vim, vim, vim}
 	}
 	found, err := s.query(ctx, text, args...)
 	keys, err := collect(found, err, scanKey)

@@ -343,3 +343,9 @@ func TestPackages(t *testing.T) {
 func TestClients(t *testing.T) {
 	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
 }
+
+func TestTokenKeys(t *testing.T) {
+	conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore {
+		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	})
+}

@@ -76,6 +76,8 @@ const (
 	DetailClient     = "client"
 	DetailClientName = "clientName"
 	DetailRoles      = "roles"
+	// DetailTokenKey is the id of a key that signs clients' tokens.
+	DetailTokenKey = "tokenKey"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )

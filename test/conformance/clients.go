@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -25,6 +26,76 @@ func Clients(t *testing.T, open func(t *testing.T) oauth.Store) {
 	check("List", clientLists)
 	check("End", clientEnds)
 	check("Quota", clientQuotas)
+}
+
+// TokenKeyStore is what [TokenKeys] needs: the ledger besides the keys.
+type TokenKeyStore interface {
+	oauth.KeyStore
+	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
+	KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey, error)
+}
+
+// TokenKeys checks the contract of [oauth.KeyStore]. open returns an empty store, and sees to
+// its end.
+func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
+	s, ctx := open(t), t.Context()
+	change := func(f func([]oauth.Key) []oauth.Key) error {
+		return s.ChangeTokenKeys(ctx, func(keys []oauth.Key) ([]oauth.Key, error) { return f(keys), nil }, entry("keys"))
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRefs := func(what string, found []broker.RetiredKey, err error, refs ...string) {
+		t.Helper()
+		var got []string
+		for _, k := range found {
+			got = append(got, string(k.Ref))
+		}
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, refs) {
+			t.Errorf("%s: %q, %v, want %q", what, got, err, refs)
+		}
+	}
+	first := oauth.Key{ID: uuid.NewString(), State: oauth.KeyMaking, CreatedAt: epoch}
+	must(change(func([]oauth.Key) []oauth.Key { return []oauth.Key{first} }))
+	signs := first
+	signs.State, signs.Public, signs.Sealed, signs.KeyStore, signs.Ref = oauth.KeySigning, `{"kty":"EC"}`, "token", "keydir", "ref-1"
+	must(change(func([]oauth.Key) []oauth.Key { return []oauth.Key{signs} }))
+	used, err := s.KeysInUse(ctx, first.ID)
+	wantRefs("in use", used, err, "ref-1")
+	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 1 || got[0] != signs {
+		t.Errorf("TokenKeys = %+v, %v, want %+v", got, err, signs)
+	}
+
+	second := signs
+	second.ID, second.CreatedAt, second.Ref = uuid.NewString(), epoch.Add(time.Second), "ref-2"
+	if err := change(func(keys []oauth.Key) []oauth.Key { return append(keys, second) }); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a second key that signs = %v, want ErrConflict", err)
+	}
+	verifies := signs
+	verifies.State, verifies.Until, verifies.Sealed, verifies.KeyStore, verifies.Ref = oauth.KeyVerifying, epoch.Add(time.Hour), "", "", ""
+	must(change(func([]oauth.Key) []oauth.Key { return []oauth.Key{second, verifies} }))
+	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 2 || got[0] != verifies || got[1] != second {
+		t.Errorf("TokenKeys = %+v, %v, want the older first", got, err)
+	}
+	retired, err := s.RetiredKeys(ctx, 10)
+	wantRefs("retired by a rotation", retired, err, "ref-1")
+	if err := change(func([]oauth.Key) []oauth.Key { return []oauth.Key{second, signs} }); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a key that signs again = %v, want ErrConflict", err)
+	}
+	refusal := errors.New("no")
+	if err := s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return nil, refusal }, entry("refused")); err != refusal { //nolint:errorlint // as it is
+		t.Errorf("ChangeTokenKeys = %v, want the change's own error", err)
+	}
+	must(change(func([]oauth.Key) []oauth.Key { return nil }))
+	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 0 {
+		t.Errorf("TokenKeys = %+v, %v, want none", got, err)
+	}
+	retired, err = s.RetiredKeys(ctx, 10)
+	wantRefs("retired by removal", retired, err, "ref-1", "ref-2")
 }
 
 // fullClient has every field set, so that one that a store forgets shows.

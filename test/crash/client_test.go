@@ -63,6 +63,62 @@ var (
 	}
 )
 
+var (
+	rotatingTokenKey = scenario{
+		name:    "rotate the key that signs clients' tokens",
+		prepare: mustRotateTokenKey,
+		act: func(s *scene) error {
+			_, err := s.RotateTokenKey(s.ctx())
+			return err
+		},
+		after: func(s *scene) {
+			mustRotateTokenKey(s)
+			keys, err := s.TokenKeys(s.ctx())
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			signing := 0
+			for _, k := range keys.Items {
+				if k.State == "signing" {
+					signing++
+				}
+			}
+			if signing != 1 {
+				s.t.Errorf("%d keys sign, want one", signing)
+			}
+		},
+	}
+
+	settlingATokenKey = scenario{
+		name:   "settle a key for clients' tokens at start",
+		starts: true,
+		prepare: func(s *scene) {
+			mustRotateTokenKey(s)
+			s.dieAt("token.key-stored", rotatingTokenKey.act)
+		},
+		after: rotatingTokenKey.after,
+	}
+
+	revokingTokenKey = scenario{
+		name:    "revoke the key that signs clients' tokens",
+		prepare: mustRotateTokenKey,
+		act: func(s *scene) error {
+			keys, err := s.TokenKeys(s.ctx())
+			if err != nil {
+				return err
+			}
+			return s.RevokeTokenKey(s.ctx(), keys.Items[0].ID)
+		},
+		after: rotatingTokenKey.after,
+	}
+)
+
+func mustRotateTokenKey(s *scene) {
+	if _, err := s.RotateTokenKey(s.ctx()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 func mustCreateClient(s *scene) {
 	if err := createClient(s); err != nil {
 		s.t.Fatal(err)

@@ -67,6 +67,12 @@ var deaths = map[string][]scenario{
 	"client.rotated":       {rotatingALeakedSecret},
 	"client.leases-ending": {deletingAClient, rotatingALeakedSecret},
 
+	"token.key-intent":   {rotatingTokenKey},
+	"token.key-stored":   {rotatingTokenKey},
+	"token.key-switched": {rotatingTokenKey},
+	"token.key-dropped":  {settlingATokenKey},
+	"token.key-revoked":  {revokingTokenKey},
+
 	"audit.signed":            {signing},
 	"audit.checkpoint-stored": {signing},
 	"audit.key-intent":        {rotatingAuditKey},

@@ -32,6 +32,7 @@ var situations = map[string]struct {
 	"Revoke everything":                  {after: nothingAlive},
 	"Compromised server":                 {after: nothingAlive},
 	"New token for a caller":             {after: newToken},
+	"Leaked secret of a client":          {before: withClient, after: stillWorks},
 	"Rotate keys":                        {after: rotated},
 	"Upgrade one server":                 {after: stillWorks},
 }
@@ -98,6 +99,12 @@ func (r *reader) follow(t *testing.T, title string) {
 		}
 	}
 	t.Fatalf("the runbook has no section %q", title)
+}
+
+// withClient: a client has logged in before.
+func withClient(t *testing.T, r *reader) {
+	r.Must(t, "vimbroker client create tacker-north > before.secret")
+	r.Must(t, "vimbroker client key rotate")
 }
 
 func stillWorks(t *testing.T, r *reader) {

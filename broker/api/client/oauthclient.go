@@ -45,3 +45,23 @@ func (c *Client) AllOAuthClients(ctx context.Context) iter.Seq2[v1.OAuthClient, 
 		return l, err
 	})
 }
+
+// TokenKeys returns the keys that sign clients' tokens, or did while their tokens count.
+func (c *Client) TokenKeys(ctx context.Context) (v1.List[v1.TokenKey], error) {
+	var l v1.List[v1.TokenKey]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "token-keys"}}, &l)
+	return l, err
+}
+
+// RotateTokenKey replaces the key that signs clients' tokens, and returns the new one.
+func (c *Client) RotateTokenKey(ctx context.Context) (v1.TokenKey, error) {
+	var k v1.TokenKey
+	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "token-keys:rotate"}}, &k)
+	return k, err
+}
+
+// RevokeTokenKey revokes a key that leaked: none of its tokens counts any more.
+func (c *Client) RevokeTokenKey(ctx context.Context, id string) error {
+	_, err := c.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "token-keys", id}}, nil)
+	return err
+}

@@ -89,3 +89,45 @@ func oauthClient(c oauth.Client) v1.OAuthClient {
 		RotatedAt: c.RotatedAt, PreviousUntil: c.PreviousUntil, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
 }
+
+// tokenKeys is what keeps the keys that sign clients' tokens.
+func (s *server) tokenKeys() (TokenKeys, error) {
+	if s.keys == nil {
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives clients no tokens"}
+	}
+	return s.keys, nil
+}
+
+func (s *server) listTokenKeys(c *call) (answer[v1.List[v1.TokenKey]], error) {
+	var l v1.List[v1.TokenKey]
+	keys, err := s.tokenKeys()
+	if err != nil {
+		return answer[v1.List[v1.TokenKey]]{}, err
+	}
+	found, err := keys.Keys(c.ctx, c.principal)
+	for _, k := range found {
+		l.Items = append(l.Items, tokenKey(k))
+	}
+	return answer[v1.List[v1.TokenKey]]{body: l}, err
+}
+
+func (s *server) rotateTokenKey(c *call) (answer[v1.TokenKey], error) {
+	keys, err := s.tokenKeys()
+	if err != nil {
+		return answer[v1.TokenKey]{}, err
+	}
+	k, err := keys.RotateKey(c.ctx, c.principal)
+	return answer[v1.TokenKey]{body: tokenKey(k)}, err
+}
+
+func (s *server) revokeTokenKey(c *call) (answer[v1.TokenKey], error) {
+	keys, err := s.tokenKeys()
+	if err == nil {
+		err = keys.RevokeKey(c.ctx, c.principal, c.path("id"))
+	}
+	return answer[v1.TokenKey]{status: http.StatusNoContent}, err
+}
+
+func tokenKey(k oauth.Key) v1.TokenKey {
+	return v1.TokenKey{ID: k.ID, State: string(k.State), KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, Until: k.Until}
+}

@@ -83,6 +83,14 @@ type OAuthClients interface {
 	Delete(ctx context.Context, p policy.Principal, id string) error
 }
 
+// TokenKeys keeps the keys that sign clients' tokens; [oauth.Tokens] says what each method does.
+// Every method decides and records for the principal it is given.
+type TokenKeys interface {
+	Keys(ctx context.Context, p policy.Principal) ([]oauth.Key, error)
+	RotateKey(ctx context.Context, p policy.Principal) (oauth.Key, error)
+	RevokeKey(ctx context.Context, p policy.Principal, id string) error
+}
+
 // Clusters follows the clusters of Cluster API; [onboard.Onboarding] says what each method
 // does. Every method decides and records for the principal it is given.
 type Clusters interface {

@@ -16,6 +16,8 @@ type Options struct {
 	Clusters Clusters
 	// Clients keeps the programs that log in by OAuth 2.0; nil: nobody does.
 	Clients OAuthClients
+	// TokenKeys keeps the keys that sign clients' tokens; nil: nobody does.
+	TokenKeys TokenKeys
 	// Log takes what callers are not told.
 	Log *slog.Logger
 	// Version is shown by /healthz and in the OpenAPI document.
@@ -29,6 +31,7 @@ type server struct {
 	broker   Broker
 	clusters Clusters
 	clients  OAuthClients
+	keys     TokenKeys
 	log      *slog.Logger
 	version  string
 	now      func() time.Time
@@ -40,7 +43,7 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{broker: o.Broker, clusters: o.Clusters, clients: o.Clients, log: o.Log, version: o.Version, now: o.Now}
+	s := &server{broker: o.Broker, clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, log: o.Log, version: o.Version, now: o.Now}
 	d := api.Door{
 		Paths:   []string{"/"},
 		Private: "/v1/",

@@ -64,11 +64,13 @@ var examples = map[string]example{
 		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
 		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
 	}`)},
-	"createClient": {in: `{"name": "tacker-north", "roles": ["vnfm"]}`, out: aClientSecret},
-	"listClients":  {out: aList(aClient)},
-	"showClient":   {out: aClient},
-	"rotateClient": {in: `{"overlap": "1h"}`, out: aClientSecret},
-	"whoAmI":       {out: `{"name": "alice", "project": "acme", "roles": ["member"]}`},
+	"createClient":   {in: `{"name": "tacker-north", "roles": ["vnfm"]}`, out: aClientSecret},
+	"listClients":    {out: aList(aClient)},
+	"showClient":     {out: aClient},
+	"rotateClient":   {in: `{"overlap": "1h"}`, out: aClientSecret},
+	"listTokenKeys":  {out: aList(aTokenKey)},
+	"rotateTokenKey": {out: aTokenKey},
+	"whoAmI":         {out: `{"name": "alice", "project": "acme", "roles": ["member"]}`},
 	"listAudit": {out: aList(`{
 		"seq": 4711, "time": "2026-11-02T09:00:00.123456Z", "request": "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11",
 		"principal": "alice", "project": "acme", "action": "lease:issue", "kind": "Lease", "resource": "` + leaseID + `",
@@ -124,7 +126,10 @@ const (
 		"id": "` + clientID + `", "name": "tacker-north", "project": "acme", "roles": ["vnfm"], "principal": "client:` + clientID + `",
 		"state": "active", "rotatedAt": "2026-11-02T08:15:00Z", "previousUntil": "2026-11-02T09:15:00Z", "createdBy": "alice",
 		"createdAt": "2026-11-01T08:15:00Z", "updatedAt": "2026-11-02T08:15:00Z"`
-	aClient       = `{` + clientFields + `}`
+	aClient   = `{` + clientFields + `}`
+	aTokenKey = `{
+		"id": "` + auditKeyID + `", "state": "verifying", "keyStore": "vault", "createdAt": "2026-11-01T08:15:00Z", "until": "2026-11-02T08:20:00Z"
+	}`
 	aClientSecret = `{` + clientFields + `, "clientSecret": "vbc_…"}`
 
 	leaseID = "c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6"

@@ -182,6 +182,22 @@ var routes = []route{
 	},
 
 	{
+		method: "GET", path: "/v1/token-keys", id: "listTokenKeys", tag: "clients", endpoint: plain((*server).listTokenKeys),
+		summary: "List the keys that sign clients' tokens, or did while their tokens count",
+		timeout: quick, action: policy.TokenKey, status: []int{http.StatusOK},
+	},
+	{
+		method: "POST", path: "/v1/token-keys:rotate", id: "rotateTokenKey", tag: "clients", endpoint: plain((*server).rotateTokenKey),
+		summary: "Replace the key that signs clients' tokens; tokens of the one before count until they expire",
+		timeout: quick, action: policy.TokenKey, status: []int{http.StatusOK},
+	},
+	{
+		method: "DELETE", path: "/v1/token-keys/{id}", id: "revokeTokenKey", tag: "clients", endpoint: plain((*server).revokeTokenKey),
+		summary: "Revoke a key that leaked: none of its tokens counts any more",
+		timeout: quick, action: policy.TokenKey, status: []int{http.StatusNoContent}, lane: api.Ending,
+	},
+
+	{
 		method: "GET", path: "/v1/whoami", id: "whoAmI", tag: "callers", endpoint: plain((*server).whoAmI),
 		summary: "Show who the caller is to the server",
 		timeout: quick, status: []int{http.StatusOK},

@@ -40,3 +40,12 @@ type OAuthClientRotation struct {
 	Overlap      string `json:"overlap,omitempty" doc:"How long the secret before is taken on, as a Go duration, at most 720h; 0s ends it at once; absent means 24h" example:"1h"`
 	RevokeLeases bool   `json:"revokeLeases,omitzero" doc:"Somebody else may have the secret: it ends at once, and every lease of the client is revoked" example:"false"`
 }
+
+// TokenKey signs the tokens of clients, or did.
+type TokenKey struct {
+	ID        string    `json:"id" doc:"UUID: the key id (kid) of its tokens, and in the JWK set" format:"uuid"`
+	State     string    `json:"state" doc:"verifying: another has taken over, and its tokens count until they expire" enum:"signing,verifying"`
+	KeyStore  string    `json:"keyStore,omitempty" doc:"Key store with the key that seals its private half; absent once that is destroyed" example:"vault"`
+	CreatedAt time.Time `json:"createdAt" doc:"When it was made"`
+	Until     time.Time `json:"until,omitzero" doc:"When its last token expires; absent while it signs"`
+}

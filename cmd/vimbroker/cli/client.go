@@ -33,6 +33,7 @@ policies know it as client:ID. The server keeps only a digest of its secret.`,
 		p.clientShowCommand(),
 		p.clientRotateCommand(),
 		p.clientDeleteCommand(),
+		p.clientKeyCommand(),
 	)
 }
 

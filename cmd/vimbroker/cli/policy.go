@@ -23,7 +23,7 @@ var actions = []string{
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),
 	string(policy.ClusterEnable), string(policy.ClusterShow), string(policy.ClusterFollow),
 	string(policy.ClientCreate), string(policy.ClientShow), string(policy.ClientRotate), string(policy.ClientDelete),
-	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.PolicyExplain),
+	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.TokenKey), string(policy.PolicyExplain),
 }
 
 func (p *program) policyCommand() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,6 +54,8 @@ type config struct {
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
+	// Issuer is the URL by which clients know the server; empty: it gives clients no tokens.
+	Issuer string
 	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm and /vnflcm.
 	SOL003 struct {
 		Enabled bool
@@ -174,6 +177,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 					d.Fault(n, at, "must be tacker, or be left out")
 				}
 			},
+		}),
+		"oauth": d.Section(strictyaml.Fields{
+			"issuer": d.Text(&c.Issuer),
 		}),
 		"sol003": d.Section(strictyaml.Fields{
 			"enabled":     d.Flag(&c.SOL003.Enabled),
@@ -372,6 +378,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	if !c.Dev && c.Callers.Keystone == nil {
 		need(c.TokensFile != "", "tokensFile", "must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
 	}
+	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer", "must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
@@ -386,6 +393,16 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Terms.CheckpointEvery >= time.Second, "audit.checkpointInterval", "must be at least 1s")
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
 	c.proxies = c.trustedProxies(d)
+}
+
+// issuerForm reports whether a text can be an issuer (RFC 8414 section 2). It has no path, so
+// that the metadata are at one place for all who look for them.
+func issuerForm(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname())
 }
 
 // validateLimits notes what would refuse everybody, or more than it says.

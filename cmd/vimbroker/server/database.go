@@ -114,6 +114,7 @@ type store interface {
 	onboard.Store
 	catalog.Store
 	oauth.Store
+	oauth.KeyStore
 	lifecycle.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -34,6 +35,8 @@ type live struct {
 	started config // what everything else runs by
 	// keystone authenticates callers by their Keystone tokens; nil: there are none.
 	keystone api.Authenticator
+	// clients authenticates clients by the tokens that the server gave them; nil: it gives none.
+	clients api.Authenticator
 	// used is told of each token that was taken, by its id; nil: nobody is.
 	used func(id string)
 	// tryLogin tries the connection string of the database as it is now; nil: there is none.
@@ -68,10 +71,13 @@ func (l *live) configured() api.Configured {
 // Check says whether a question has words that no policy could mean.
 func (l *live) Check(r policy.Request) error { return l.now.Load().policies.Check(r) }
 
-// Authenticate implements [api.Authenticator]: a token of ours is looked up, any
-// other is Keystone's, if callers may bring such.
+// Authenticate implements [api.Authenticator]: a token of ours is looked up, one of a client is
+// verified, and any other is Keystone's, if callers may bring such.
 func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
 	tokens := l.now.Load().tokens
+	if l.clients != nil && oauth.Own(bearer) {
+		return l.clients.Authenticate(ctx, bearer)
+	}
 	if l.keystone != nil && !policy.OwnToken(bearer) {
 		p, err := l.keystone.Authenticate(ctx, bearer)
 		if tokens != nil && tokens.Has(p.Formerly) {
@@ -138,6 +144,7 @@ var restartKeys = map[string]func(config) any{
 		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
 	},
 	"limits":         func(c config) any { return c.Limits },
+	"oauth":          func(c config) any { return c.Issuer },
 	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject} },
 	"sol003":         func(c config) any { return c.SOL003 },
 	"vnf":            func(c config) any { return c.VNF },

@@ -170,6 +170,9 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	if err != nil {
 		return unheard(c.Listen, err)
 	}
+	if c.Dev {
+		c.Issuer = "http://" + l.Addr().String()
+	}
 	s, err := wire(ctx, c, p.Version, log)
 	if err != nil {
 		return errors.Join(err, l.Close())

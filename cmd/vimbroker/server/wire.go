@@ -15,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/login"
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
@@ -55,6 +56,7 @@ type server struct {
 	onboard *onboard.Onboarding
 	catalog *catalog.Catalog
 	clients *oauth.Clients
+	tokens  *oauth.Tokens
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
 	handler   http.Handler
@@ -145,6 +147,9 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	s.clients = oauth.New(oauth.Options{
 		Store: store, Leases: b, Guard: b.Guard(), Log: log, PerProject: c.ClientsPerProject, Now: store.Now,
 	})
+	s.tokens = oauth.NewTokens(oauth.TokensOptions{
+		Store: store, Clients: s.clients, Keys: stores, Ledger: b, Guard: b.Guard(), Log: log, Issuer: c.Issuer, Now: store.Now,
+	})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
@@ -159,7 +164,11 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Store: store, Broker: b, Source: s.capi, Guard: b.Guard(),
 		Egress: s.live.egress, Log: log, Now: store.Now,
 	})
-	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, Log: log, Version: version})}
+	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Log: log, Version: version})}
+	if c.Issuer != "" {
+		s.live.clients = s.tokens
+		doors = append(doors, login.Door(s.tokens))
+	}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
 		if k := c.Callers.Keystone; k != nil {
@@ -199,7 +208,7 @@ func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
 
 // asks reports whether Keystone has to be asked about a caller's token.
 func (s *server) asks(token string) bool {
-	return s.callers != nil && !policy.OwnToken(token) && s.callers.Remote(token)
+	return s.callers != nil && !policy.OwnToken(token) && !oauth.Own(token) && s.callers.Remote(token)
 }
 
 // reloaded ends what callers have no access to any more.
@@ -324,7 +333,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil
@@ -362,7 +371,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx))
+			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began))
 		}()
 		patience := time.NewTimer(settlePatience)
 		defer patience.Stop()

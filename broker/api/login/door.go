@@ -1,0 +1,213 @@
+// Package login is the door where programs log in: the token endpoint of OAuth 2.0
+// (RFC 6749), for client credentials only, and what is published about it (RFC 8414).
+//
+// It has two forms and one grant, so it stands on the doors of package api, and on go-jose for
+// what is signed: zitadel/oidc and ory/fosite bring 45 and 465 modules for a store of sessions,
+// codes and logins that nobody here has.
+package login
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+const (
+	// maxBody bounds a token request, in bytes.
+	maxBody = 8 << 10
+	// answerTime bounds an answer. It waits for the store and a key store.
+	answerTime = 15 * time.Second
+
+	tokenPath = "/oauth2/token"
+	keysPath  = "/oauth2/jwks"
+	formType  = "application/x-www-form-urlencoded"
+)
+
+// Tokens makes tokens; [oauth.Tokens] says what each method does.
+type Tokens interface {
+	Issuer() string
+	Issue(ctx context.Context, id, plain string) (secret.Text, error)
+	JWKS(ctx context.Context) (json.RawMessage, error)
+}
+
+// What RFC 6749 section 5.2 tells apart, besides what the common table has.
+var (
+	errRequest = errors.New("invalid_request")
+	errGrant   = errors.New("unsupported_grant_type")
+	errScope   = errors.New("invalid_scope")
+)
+
+var _ Tokens = (*oauth.Tokens)(nil)
+
+type server struct{ Tokens }
+
+// Door returns the token endpoint, and the documents that clients find it by.
+func Door(tokens Tokens) api.Door {
+	s := server{tokens}
+	return api.Door{
+		Paths:    []string{"/oauth2/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},
+		Tolerant: true,
+		Kinds: []api.Kind{
+			{Err: policy.ErrUnauthenticated, Status: http.StatusUnauthorized, Name: "invalid_client", Title: "not authenticated"},
+			{Err: errRequest, Status: http.StatusBadRequest, Name: "invalid_request", Title: "invalid request"},
+			{Err: errGrant, Status: http.StatusBadRequest, Name: "unsupported_grant_type", Title: "unsupported grant type"},
+			{Err: errScope, Status: http.StatusBadRequest, Name: "invalid_scope", Title: "invalid scope"},
+			{Err: api.ErrMediaType, Status: http.StatusBadRequest, Name: "invalid_request", Title: "invalid request"},
+		},
+		Next:   api.RESTNext,
+		Refuse: refuse,
+		Operations: []api.Operation{
+			{
+				Method: "POST", Path: tokenPath, Login: true, Timeout: answerTime, Status: http.StatusOK,
+				Body: api.Body{Limit: maxBody, Types: []string{formType}}, Handle: s.token,
+			},
+			{Method: "GET", Path: keysPath, Identify: api.Anyone, Quiet: true, Timeout: answerTime, Status: http.StatusOK, Handle: s.keys},
+			{
+				Method: "GET", Path: "/.well-known/oauth-authorization-server", Also: []string{"/.well-known/openid-configuration"},
+				Identify: api.Anyone, Quiet: true, Timeout: answerTime, Status: http.StatusOK, Handle: s.metadata,
+			},
+		},
+	}
+}
+
+// granted is the answer of RFC 6749 section 5.1.
+type granted struct {
+	AccessToken secret.Text `json:"access_token"`
+	TokenType   string      `json:"token_type"`
+	ExpiresIn   int         `json:"expires_in"`
+}
+
+// token answers a token request. What a client asks to be answered in (Accept) is ignored: some
+// ask for a form, and read JSON.
+func (s server) token(c *api.Call) (api.Answer, error) {
+	form, err := c.Fields()
+	if err != nil {
+		return api.Answer{}, err
+	}
+	id, plain, err := credentials(c.Request, form)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	switch grant := form.Get("grant_type"); {
+	case grant == "":
+		return api.Answer{}, &api.Refusal{Kind: errRequest, Detail: "grant_type is missing"}
+	case grant != "client_credentials":
+		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be client_credentials"}
+	case form.Get("scope") != "": // RFC 6749 section 3.3: one that is not granted must be said
+		return api.Answer{}, &api.Refusal{Kind: errScope, Detail: "there are no scopes: leave it out"}
+	}
+	token, err := s.Issue(c.Context(), id, plain)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{
+		Header: http.Header{"Pragma": {"no-cache"}},
+		Body:   granted{AccessToken: token, TokenType: "Bearer", ExpiresIn: int(oauth.TokenLife.Seconds())},
+	}, nil
+}
+
+// credentials are those of one way: a Basic header, or the form (RFC 6749 section 2.3.1).
+func credentials(r *http.Request, form url.Values) (id, plain string, err error) {
+	formID, formSecret := form.Get("client_id"), form.Get("client_secret")
+	given := r.Header.Values("Authorization")
+	if len(given) == 0 {
+		return formID, formSecret, nil
+	}
+	id, plain, ok := r.BasicAuth()
+	if len(given) > 1 || !ok {
+		return "", "", policy.ErrUnauthenticated
+	}
+	id, plain = unescaped(id), unescaped(plain)
+	if formSecret != "" || formID != "" && formID != id {
+		return "", "", &api.Refusal{Kind: errRequest, Detail: "credentials are given in two ways: take one"}
+	}
+	return id, plain, nil
+}
+
+// unescaped undoes the escaping that the RFC asks for, and that many clients leave out: ids and
+// secrets of this broker need none.
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+func (s server) keys(c *api.Call) (api.Answer, error) {
+	set, err := s.JWKS(c.Context())
+	return api.Answer{Body: set}, err
+}
+
+// metadata says what is served (RFC 8414 section 2), and nothing else. It is no OpenID
+// provider's: there is no user, no authorization endpoint and no ID token.
+func (s server) metadata(*api.Call) (api.Answer, error) {
+	return api.Answer{Body: map[string]any{
+		"issuer":                                s.Issuer(),
+		"token_endpoint":                        s.Issuer() + tokenPath,
+		"jwks_uri":                              s.Issuer() + keysPath,
+		"grant_types_supported":                 []string{"client_credentials"},
+		"response_types_supported":              []string{},
+		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post"},
+	}}, nil
+}
+
+// refusal is the answer of RFC 6749 section 5.2.
+type refusal struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description,omitempty"`
+}
+
+// refuse puts a refusal into OAuth's form. What the RFC has no word for has one of RFC 6749
+// section 4.1.2.1.
+func refuse(_ *http.Request, p api.Problem) api.Answer {
+	body := refusal{Error: "invalid_request", Description: described(p)}
+	switch {
+	case p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable || p.Status == http.StatusGatewayTimeout:
+		body.Error = "temporarily_unavailable"
+	case p.Status >= http.StatusInternalServerError:
+		body.Error = "server_error"
+	case p.Name == "invalid_client", p.Name == "unsupported_grant_type", p.Name == "invalid_scope":
+		body.Error = p.Name
+	}
+	a := api.Answer{Body: body}
+	if p.Status == http.StatusUnauthorized {
+		a.Header = http.Header{"Www-Authenticate": {`Basic realm="vimbroker"`}}
+	}
+	return a
+}
+
+// described is what is wrong, in the characters that the RFC allows.
+func described(p api.Problem) string {
+	words := []string{p.Detail, p.Remedy}
+	for _, f := range p.Faults {
+		words = append(words, strings.TrimSpace(f.Field+" "+f.Message))
+	}
+	var said []string
+	for _, w := range words {
+		if w != "" {
+			said = append(said, w)
+		}
+	}
+	text := strings.Join(said, "; ")
+	if text == "" {
+		text = p.Title
+	}
+	if p.Status >= http.StatusInternalServerError {
+		text += "; request " + p.RequestID
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '\''
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,327 @@
+package oauth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	// keyLife is how long a key signs before the pass replaces it.
+	keyLife = 30 * 24 * time.Hour
+	// makingTime is how long making a key takes at most; what is older is a dead process's.
+	makingTime = 5 * time.Minute
+	// cleanupTime bounds taking back what was begun.
+	cleanupTime = 30 * time.Second
+	// sealedField is the envelope's field for the private half of a key.
+	sealedField = "token signing key"
+)
+
+// KeyStore keeps the keys that sign tokens. It is part of what a [Store] is about.
+type KeyStore interface {
+	audit.Sink
+	// TokenKeys returns all keys, oldest first.
+	TokenKeys(ctx context.Context) ([]Key, error)
+	// ChangeTokenKeys lets change alter the keys, and stores them with the entry that records it,
+	// atomically; nobody else changes them meanwhile. A key that change leaves out goes, one that
+	// is new comes. The Fernet key that no key names any more goes on the ledger of
+	// retired keys. If change fails nothing is written and its error is returned as it is. A move
+	// that the table of states does not list is [broker.ErrConflict], and so is a second key that
+	// signs.
+	ChangeTokenKeys(ctx context.Context, change func([]Key) ([]Key, error), e audit.Entry) error
+}
+
+// anyResource is all projects: keys are every project's.
+func anyResource() policy.Resource { return project(anyProject) }
+
+// enter decides on what is done to the keys.
+func (t *Tokens) enter(ctx context.Context, p policy.Principal) (*audit.Act, error) {
+	act, err := t.guard.Enter(ctx, p, policy.TokenKey, anyResource(), policy.Wish{})
+	if err != nil {
+		return nil, broker.Refusal(err, p, policy.TokenKey, gone())
+	}
+	return act, nil
+}
+
+// signing returns the key that signs. Where there is none, it makes the first.
+func (t *Tokens) signing(ctx context.Context) (Key, error) {
+	keys, err := t.store.TokenKeys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	if k, found := signing(keys); found {
+		return k, nil
+	}
+	return t.replace(ctx, self(""), "")
+}
+
+// Keys returns the keys that sign tokens, or did while their tokens count, oldest first: their
+// public halves.
+func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]Key, error) {
+	act, err := t.enter(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := act.Read(ctx); err != nil {
+		return nil, broker.Unrecorded(err)
+	}
+	keys, err := t.store.TokenKeys(ctx)
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return !k.counts(t.now()) })
+	for i := range keys {
+		keys[i].Sealed = ""
+	}
+	return keys, err
+}
+
+// RotateKey replaces the key that signs tokens by a new one in the first key store. Tokens of
+// the one before count until they expire; its private half is destroyed.
+func (t *Tokens) RotateKey(ctx context.Context, p policy.Principal) (Key, error) {
+	keys, err := t.store.TokenKeys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	now, _ := signing(keys)
+	return t.replace(ctx, p, now.ID)
+}
+
+// RevokeKey removes a key that somebody else may have: from then on none of its tokens counts.
+// If it signs, a new one takes its place with the next token.
+func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) error {
+	act, err := t.enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	err = t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
+		left := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.ID == id && (k.State == KeySigning || k.State == KeyVerifying) })
+		if len(left) == len(keys) {
+			return nil, &broker.Error{Kind: broker.ErrNotFound, Field: "key", Detail: "no such key signs tokens, or did"}
+		}
+		return left, nil
+	}, act.With(audit.DetailTokenKey, id).Done(audit.DetailReason, "revoked"))
+	if err != nil {
+		return t.refuse(ctx, act, err)
+	}
+	failpoint.At("token.key-revoked")
+	t.ledger.RetireKeys(ctx)
+	return nil
+}
+
+// errTaken: another key signs by now.
+var errTaken = errors.New("another key signs by now")
+
+// replace makes a key that takes over from the one of that id; from none if it is empty. Where
+// another has taken over meanwhile, that one is returned: intent, key, one write that switches.
+func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string) (Key, error) {
+	act, err := t.enter(ctx, p)
+	if err != nil {
+		return Key{}, err
+	}
+	mine := Key{ID: uuid.NewString(), State: KeyMaking, CreatedAt: t.now()}
+	begun := mine
+	act.With(audit.DetailTokenKey, mine.ID)
+	if err := t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) { return append(keys, begun), nil }, act.Intent()); err != nil {
+		return Key{}, t.refuse(ctx, act, err)
+	}
+	failpoint.At("token.key-intent")
+	if err = t.fill(ctx, &mine); err == nil {
+		mine.State = KeySigning
+		err = t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) { return t.takeOver(keys, mine, before) }, act.Done())
+	}
+	if err != nil {
+		if left := t.drop(ctx, begun, act); left != nil {
+			t.log.WarnContext(ctx, "a key that was not made is left for the pass", "key", mine.ID, "error", left)
+		}
+		if errors.Is(err, errTaken) {
+			keys, err := t.store.TokenKeys(ctx)
+			if now, found := signing(keys); found || err != nil {
+				return now, err
+			}
+			return Key{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the keys were changed at the same time", Remedy: "try again"}
+		}
+		return Key{}, err
+	}
+	failpoint.At("token.key-switched")
+	t.ledger.RetireKeys(ctx)
+	return mine, nil
+}
+
+// takeOver lets mine sign in the place of the key of that id.
+func (t *Tokens) takeOver(keys []Key, mine Key, before string) ([]Key, error) {
+	old, _ := signing(keys)
+	at := slices.IndexFunc(keys, func(k Key) bool { return k.ID == mine.ID })
+	if old.ID != before || at < 0 {
+		return nil, errTaken
+	}
+	for i := range keys {
+		if keys[i].ID == before {
+			keys[i].State, keys[i].Until = KeyVerifying, t.now().Add(TokenLife+leeway)
+			keys[i].Sealed, keys[i].KeyStore, keys[i].Ref = "", "", ""
+		}
+	}
+	keys[at] = mine
+	return keys, nil
+}
+
+// fill makes both halves of a key, and stores what seals the private one.
+func (t *Tokens) fill(ctx context.Context, k *Key) error {
+	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("making a key: %w", err)
+	}
+	private := jose.JSONWebKey{Key: made, KeyID: k.ID, Algorithm: string(algorithm), Use: "sig"}
+	text, err := json.Marshal(private)
+	if err != nil {
+		return errors.New("writing a key") // never with what is in it
+	}
+	defer clear(text)
+	public, err := json.Marshal(private.Public())
+	if err != nil {
+		return errors.New("writing a key")
+	}
+	seals, err := secret.NewKey()
+	if err != nil {
+		return err
+	}
+	defer seals.Clear()
+	sealed, err := secret.Seal(seals, k.Owner(), sealedField, secret.NewText(string(text)))
+	if err != nil {
+		return fmt.Errorf("sealing the key that signs tokens: %w", err)
+	}
+	ref, err := t.keys[0].Put(ctx, k.Owner(), seals)
+	if err != nil {
+		return unusable(err)
+	}
+	failpoint.At("token.key-stored")
+	k.Public, k.Sealed, k.KeyStore, k.Ref = string(public), sealed, t.keys[0].Name(), ref
+	return nil
+}
+
+// open opens the private half of a key.
+func (t *Tokens) open(ctx context.Context, k Key) (jose.JSONWebKey, error) {
+	var private jose.JSONWebKey
+	at := slices.IndexFunc(t.keys, func(keys secret.KeyStore) bool { return keys.Name() == k.KeyStore })
+	if at < 0 {
+		return private, errKeyLost()
+	}
+	seals, err := t.keys[at].Get(ctx, k.Ref)
+	if errors.Is(err, secret.ErrNotFound) || errors.Is(err, secret.ErrCorrupt) {
+		return private, errKeyLost()
+	}
+	if err != nil {
+		return private, unusable(err)
+	}
+	defer seals.Clear()
+	text, err := secret.Open(seals, k.Owner(), sealedField, k.Sealed)
+	if err != nil || json.Unmarshal([]byte(text.Reveal()), &private) != nil || private.KeyID != k.ID {
+		return private, errKeyLost()
+	}
+	return private, nil
+}
+
+// unusable says that the key store cannot be used.
+func unusable(err error) error {
+	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the key store cannot be used now", Remedy: "try again later", Cause: err}
+}
+
+// refuse records that an allowed act ended before it had its effect, and returns why.
+func (t *Tokens) refuse(ctx context.Context, act *audit.Act, why error) error {
+	return t.clients.refuse(ctx, act, why)
+}
+
+// drop ends a key that never signed, so that it never will; then it destroys what seals the
+// key, and removes its row. A key that signs by now stays.
+func (t *Tokens) drop(ctx context.Context, k Key, act *audit.Act) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	signs := false
+	err := t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
+		signs = false
+		for i := range keys {
+			switch {
+			case keys[i].ID != k.ID:
+			case keys[i].State == KeyMaking:
+				keys[i].State = KeyAbandoned
+			case keys[i].State != KeyAbandoned:
+				signs = true
+			}
+		}
+		return keys, nil
+	}, act.Failed("the key was not made"))
+	if err != nil || signs {
+		return err
+	}
+	for _, keys := range t.keys {
+		held, err := keys.List(ctx, k.ID)
+		if err != nil {
+			return fmt.Errorf("listing what seals a key that was abandoned: %w", err)
+		}
+		for _, h := range held {
+			if _, err := keys.Delete(ctx, h.Ref); err != nil {
+				return fmt.Errorf("destroying what seals a key that was abandoned: %w", err)
+			}
+		}
+	}
+	failpoint.At("token.key-dropped")
+	return t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
+		return slices.DeleteFunc(keys, func(other Key) bool { return other.ID == k.ID && other.State == KeyAbandoned }), nil
+	}, act.Done(audit.DetailReason, "what sealed the key is destroyed"))
+}
+
+// Settle is the pass that replaces a key that has signed for long, and removes keys of which
+// no token is left, and those that were begun before a time and never made.
+func (t *Tokens) Settle(ctx context.Context, before time.Time) error {
+	keys, err := t.store.TokenKeys(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, k := range keys {
+		switch {
+		case k.State == KeyAbandoned, k.State == KeyMaking && k.CreatedAt.Before(before):
+			failed = append(failed, t.settle(ctx, k, t.drop))
+		case k.State == KeyVerifying && !k.counts(t.now()):
+			failed = append(failed, t.settle(ctx, k, t.forget))
+		case k.State == KeySigning && t.now().Sub(k.CreatedAt) >= keyLife:
+			_, err := t.replace(ctx, self(""), k.ID)
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (t *Tokens) settle(ctx context.Context, k Key, end func(context.Context, Key, *audit.Act) error) error {
+	act, err := t.enter(ctx, self(""))
+	if err != nil {
+		return err
+	}
+	return end(ctx, k, act.With(audit.DetailTokenKey, k.ID))
+}
+
+// forget removes a key whose tokens have all expired.
+func (t *Tokens) forget(ctx context.Context, k Key, act *audit.Act) error {
+	return t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
+		return slices.DeleteFunc(keys, func(other Key) bool { return other.ID == k.ID }), nil
+	}, act.Done(audit.DetailReason, "its tokens have expired"))
+}
+
+// Passes are the periodic work, for a job queue to run.
+func (t *Tokens) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "settle-token-keys", Every: time.Minute, Run: func(ctx context.Context) error {
+		return t.Settle(ctx, t.now().Add(-makingTime))
+	}}}
+}

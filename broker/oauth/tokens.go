@@ -1,0 +1,228 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	// TokenLife is how long a token is taken.
+	TokenLife = 5 * time.Minute
+	// leeway is how far the clocks of replicas may be apart.
+	leeway = 5 * time.Second
+	// tokenType is the media type of access tokens (RFC 9068 section 2.1).
+	tokenType = "at+jwt"
+	// algorithm is the only one that signs and is taken.
+	algorithm = jose.ES256
+)
+
+// TokensOptions wire [Tokens]. Every field without a stated default is required.
+type TokensOptions struct {
+	Store   KeyStore
+	Clients *Clients
+	// Keys are the key stores, the first of which takes new keys.
+	Keys []secret.KeyStore
+	// Ledger destroys what seals keys that were replaced.
+	Ledger Ledger
+	// Guard is the server's, whose sink is the store.
+	Guard *audit.Guard
+	Log   *slog.Logger
+	// Issuer is the URL of the broker as its clients know it: issuer and audience of tokens.
+	Issuer string
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Ledger is [broker.Broker] as this package uses it.
+type Ledger interface {
+	// RetireKeys destroys the keys on the ledger of retired keys. What it cannot destroy now is
+	// left for the pass.
+	RetireKeys(ctx context.Context)
+}
+
+// Tokens makes and takes access tokens: JWTs of the profile of RFC 9068, signed with ES256.
+// Its methods are safe for concurrent use, by any number of processes on one store.
+type Tokens struct {
+	store   KeyStore
+	clients *Clients
+	keys    []secret.KeyStore
+	ledger  Ledger
+	guard   *audit.Guard
+	log     *slog.Logger
+	issuer  string
+	now     func() time.Time
+}
+
+// NewTokens returns Tokens; it starts nothing.
+func NewTokens(o TokensOptions) *Tokens {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	return &Tokens{store: o.Store, clients: o.Clients, keys: o.Keys, ledger: o.Ledger, guard: o.Guard, log: o.Log, issuer: o.Issuer, now: now}
+}
+
+// Issuer is the URL of the broker as its clients know it.
+func (t *Tokens) Issuer() string { return t.issuer }
+
+// claims are what a token says. Who the client is, and what it may, stands in its row.
+type claims struct {
+	jwt.Claims
+	ClientID string `json:"client_id"`
+	// Secret names the secret with which the client logged in, by the beginning of its digest: with
+	// the secret the token ends.
+	Secret string `json:"vimbroker_secret"`
+}
+
+// secretID tells a secret from others without being of use to anyone.
+func secretID(sha256 string) string {
+	if len(sha256) < 12 {
+		return ""
+	}
+	return sha256[:12]
+}
+
+// Issue makes a token for the client that has an id and a secret. It is
+// [policy.ErrUnauthenticated], which tells nothing more, if there is none.
+//
+// A token ends after [TokenLife], and before that with the secret, the client or the key.
+func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, error) {
+	c, err := t.clients.Authenticate(ctx, id, plain)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	key, err := t.signing(ctx)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	private, err := t.open(ctx, key)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	options := new(jose.SignerOptions).WithType(tokenType)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: private}, options)
+	if err != nil {
+		return secret.Text{}, errKeyLost()
+	}
+	now := t.now()
+	signed, err := jwt.Signed(signer).Claims(claims{
+		Claims: jwt.Claims{
+			Issuer: t.issuer, Subject: c.ID, Audience: jwt.Audience{t.issuer}, ID: uuid.NewString(),
+			IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(TokenLife)),
+		},
+		ClientID: c.ID, Secret: secretID(digest(plain)),
+	}).Serialize()
+	if err != nil {
+		return secret.Text{}, errKeyLost()
+	}
+	return secret.NewText(signed), nil
+}
+
+// Own reports whether a bearer token has the form of those that [Tokens] makes, however
+// wrong it is otherwise: no other authenticator is asked about it.
+func Own(bearer string) bool {
+	if strings.Count(bearer, ".") != 2 {
+		return false
+	}
+	head, err := jose.ParseSignedCompact(bearer, []jose.SignatureAlgorithm{algorithm})
+	if err != nil {
+		return false
+	}
+	return isAccessToken(head)
+}
+
+func isAccessToken(s *jose.JSONWebSignature) bool {
+	typ, _ := s.Signatures[0].Protected.ExtraHeaders[jose.HeaderType].(string)
+	return typ == tokenType
+}
+
+// Authenticate returns the client that a token was made for, as it is now.
+// [policy.ErrUnauthenticated], which tells nothing more, if the token does not count; any other
+// error means that nobody knows now.
+func (t *Tokens) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
+	refused := policy.ErrUnauthenticated
+	signed, err := jwt.ParseSigned(bearer, []jose.SignatureAlgorithm{algorithm})
+	if err != nil || len(signed.Headers) != 1 || signed.Headers[0].ExtraHeaders[jose.HeaderType] != tokenType {
+		return policy.Principal{}, refused
+	}
+	id := signed.Headers[0].KeyID
+	if uuid.Validate(id) != nil {
+		return policy.Principal{}, refused
+	}
+	keys, err := t.store.TokenKeys(ctx)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	now := t.now()
+	for _, k := range keys {
+		if k.ID != id || !k.counts(now) {
+			continue
+		}
+		var public jose.JSONWebKey
+		if err := json.Unmarshal([]byte(k.Public), &public); err != nil {
+			return policy.Principal{}, errKeyLost()
+		}
+		var said claims
+		if signed.Claims(public.Key, &said) != nil {
+			return policy.Principal{}, refused
+		}
+		return t.take(ctx, said, now)
+	}
+	return policy.Principal{}, refused
+}
+
+// take returns the client that claims are about, if they count.
+func (t *Tokens) take(ctx context.Context, said claims, now time.Time) (policy.Principal, error) {
+	expected := jwt.Expected{Issuer: t.issuer, AnyAudience: jwt.Audience{t.issuer}, Time: now}
+	if said.Expiry == nil || said.IssuedAt == nil || said.ValidateWithLeeway(expected, leeway) != nil {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	c, err := t.clients.active(ctx, said.Subject)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	is := said.Secret != "" && said.Secret == secretID(c.SHA256)
+	was := said.Secret != "" && said.Secret == secretID(c.PreviousSHA256) && now.Before(c.PreviousUntil)
+	if !is && !was {
+		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	return c.Principal(), nil
+}
+
+// JWKS are the public halves of the keys whose tokens count, as a JWK set (RFC 7517 section 5) in JSON.
+func (t *Tokens) JWKS(ctx context.Context) (json.RawMessage, error) {
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
+	keys, err := t.store.TokenKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		var public jose.JSONWebKey
+		if k.counts(t.now()) && json.Unmarshal([]byte(k.Public), &public) == nil && public.IsPublic() {
+			set.Keys = append(set.Keys, public)
+		}
+	}
+	return json.Marshal(set)
+}
+
+func errKeyLost() error {
+	return &broker.Error{
+		Kind: broker.ErrUnopenable, Detail: "the key that signs tokens does not open",
+		Remedy: "revoke it: a new one takes its place", Cause: errLost,
+	}
+}
+
+var errLost = errors.New("the key that signs tokens is lost")

@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ oauth.KeyStore = (*Store)(nil)
+
+const dropTokenKey = `DELETE FROM oauth_keys WHERE id = $1`
+
+var (
+	tokenKeys      = `SELECT ` + rows.TokenKeyColumns.Names() + ` FROM oauth_keys ORDER BY created_at, id`
+	insertTokenKey = numbered(rows.TokenKeyColumns.Insert(`oauth_keys`))
+	updateTokenKey = numbered(`UPDATE oauth_keys SET ` + rows.TokenKeyColumns.Changing().Set() + ` WHERE id = ?`)
+)
+
+// TokenKeys implements [oauth.KeyStore].
+func (s *Store) TokenKeys(ctx context.Context) ([]oauth.Key, error) {
+	keys, err := lookUp(ctx, s, scanTokenKey, tokenKeys)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys that sign tokens: %w", err)
+	}
+	return keys, nil
+}
+
+// ChangeTokenKeys implements [oauth.KeyStore].
+func (s *Store) ChangeTokenKeys(ctx context.Context, change func([]oauth.Key) ([]oauth.Key, error), e audit.Entry) error {
+	var refused error
+	err := s.write(ctx, e, func(t txn) error {
+		t.lock(lockTokenKeys)
+		before, err := query(t, scanTokenKey, tokenKeys)
+		if err != nil {
+			return err
+		}
+		after, err := change(slices.Clone(before))
+		if refused = err; err != nil {
+			return err
+		}
+		return t.storeTokenKeys(before, after)
+	})
+	if err == nil || refused != nil {
+		return err
+	}
+	if rows.IsTaken(err) {
+		err = rows.Conflict("another key signs tokens")
+	}
+	return fmt.Errorf("changing the keys that sign tokens: %w", err)
+}
+
+func (t txn) storeTokenKeys(before, after []oauth.Key) error {
+	change, err := rows.ChangeOfTokenKeys(before, after)
+	if err != nil {
+		return err
+	}
+	for _, id := range change.Gone {
+		t.queue(dropTokenKey, id)
+	}
+	for _, k := range rows.SigningLast(change.Changed) {
+		t.queue(updateTokenKey, append(values(rows.TokenKeyColumns.Changing().Fields(&k)), k.ID)...)
+	}
+	for _, k := range change.New {
+		t.queue(insertTokenKey, values(rows.TokenKeyColumns.Fields(&k))...)
+	}
+	for _, k := range change.Retired {
+		t.queue(retireSigningKey, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation, stamp(t.s.now()))
+	}
+	return nil
+}
+
+func scanTokenKey(row pgx.CollectableRow) (k oauth.Key, err error) {
+	return k, scan(row, rows.TokenKeyColumns.Fields(&k), nil)
+}
