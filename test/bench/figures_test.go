@@ -50,6 +50,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"tenants", tenants},
 		{"engine-apply", func(b *testing.B) *figure { return engineApply(b, p) }},
 		{"engine-load", func(b *testing.B) *figure { return engineLoad(b, p) }},
+		{"audit", func(b *testing.B) *figure { return auditLog(b, p) }},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			var found *figure

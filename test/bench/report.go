@@ -59,9 +59,11 @@ type row struct {
 
 // goal is the bound that was set on a row's ratio, median or value.
 type goal struct {
-	AtMost float64 `json:"atMost"`
-	Unit   string  `json:"unit"`
-	Met    bool    `json:"met"`
+	AtMost float64 `json:"atMost,omitempty"`
+	// AtLeast is the bound where more is better.
+	AtLeast float64 `json:"atLeast,omitempty"`
+	Unit    string  `json:"unit"`
+	Met     bool    `json:"met"`
 }
 
 // timed is the row of a sample.
@@ -99,6 +101,11 @@ func (r row) medianGoal(atMost time.Duration) row {
 
 func (r row) valueGoal(atMost float64) row {
 	r.Goal = &goal{AtMost: atMost, Unit: r.Unit, Met: r.Value > 0 && r.Value < atMost}
+	return r
+}
+
+func (r row) valueAtLeast(bound float64) row {
+	r.Goal = &goal{AtLeast: bound, Unit: r.Unit, Met: r.Value >= bound}
 	return r
 }
 
@@ -160,6 +167,9 @@ func (g *goal) String() string {
 	verdict := "missed"
 	if g.Met {
 		verdict = "met"
+	}
+	if g.AtLeast > 0 {
+		return "at least " + withUnit(g.AtLeast, g.Unit) + " " + verdict
 	}
 	return withUnit(g.AtMost, g.Unit) + " " + verdict
 }

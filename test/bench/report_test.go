@@ -100,6 +100,9 @@ func TestGoals(t *testing.T) {
 		{"median of nothing", row{}.medianGoal(500 * time.Millisecond), "500 ms missed"},
 		{"value kept", row{Value: 79.9, Unit: "MB"}.valueGoal(80), "80.0 MB met"},
 		{"value broken", row{Value: 80, Unit: "MB"}.valueGoal(80), "80.0 MB missed"},
+		{"value reached", row{Value: 3, Unit: "x"}.valueAtLeast(3), "at least 3.00x met"},
+		{"value not reached", row{Value: 2.9, Unit: "x"}.valueAtLeast(3), "at least 3.00x missed"},
+		{"nothing reached", row{Unit: "x"}.valueAtLeast(3), "at least 3.00x missed"},
 	} {
 		if got := c.row.Goal.String(); got != c.want {
 			t.Errorf("%s: goal is %q, want %q", c.what, got, c.want)
