@@ -15,8 +15,9 @@ import (
 func (p *program) vnfOpCommand() *cobra.Command {
 	return console.Group("op", "Look at operations, and settle those that have failed",
 		`An operation waits while its VIM or its project has as many under way as are
-allowed at once; the list says so. One that has failed is FAILED_TEMP, and keeps others from beginning on
-its instance until it is retried, rolled back or given up (fail).`,
+allowed at once; the list says so. One that has failed is FAILED_TEMP, and keeps
+others from beginning on its instance until it is retried, rolled back or given
+up (fail).`,
 		"  vimbroker vnf op list --instance web\n  vimbroker vnf op retry 3f0c9c0e --wait",
 		p.vnfOpListCommand(), p.vnfOpShowCommand(),
 		p.vnfOpSettleCommand("retry", "COMPLETED", "Begin a failed operation again", "What is done already is left as it is. The operation is decided anew, for you."),
