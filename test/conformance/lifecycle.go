@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -353,20 +354,19 @@ func turnRace(t *testing.T, s lifecycleTest) {
 	var callers sync.WaitGroup
 	for range 8 {
 		callers.Go(func() {
-			if err := s.GiveTurns(t.Context(), func(places []lifecycle.Place) (next []string) {
-				busy := 0
+			if err := s.GiveTurns(t.Context(), func(places []lifecycle.Place) []string {
+				var waiting []string
 				for _, p := range places {
-					switch {
-					case !p.Waits:
-						busy++
-					case busy+len(next) < bound && len(next) == 0:
-						next = append(next, p.Operation)
+					if p.Waits {
+						waiting = append(waiting, p.Operation)
 					}
 				}
-				if busy >= bound {
+				free := bound - (len(places) - len(waiting))
+				if free <= 0 {
 					return nil
 				}
-				return next
+				rand.Shuffle(len(waiting), func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
+				return waiting[:min(free, len(waiting))]
 			}, func(o *lifecycle.Operation) { o.TurnAt = epoch }); err != nil {
 				t.Error(err)
 			}
