@@ -28,6 +28,10 @@ const (
 	// rescueAfter is when River gives a pass that is still running to another process,
 	// which does nothing unless the guard is free: the first has died.
 	rescueAfter = time.Minute
+	// rescueNever is for a store of one process, which clears River's rows when it starts:
+	// nobody has died whose work is there. River's driver for SQLite panics at the end of
+	// work whose row was given up and removed meanwhile.
+	rescueNever = 100 * 365 * 24 * time.Hour
 	// keepDone is how long rows of finished jobs stay on a store of one process.
 	keepDone = time.Minute
 )
@@ -103,7 +107,7 @@ func (o Options[TTx]) config() (*river.Config, error) {
 		Workers:              river.NewWorkers(),
 		Logger:               o.Quiet,
 		JobTimeout:           -1, // the workers have their own
-		RescueStuckJobsAfter: rescueAfter,
+		RescueStuckJobsAfter: rescueNever,
 		FetchPollInterval:    pollEvery,
 		FetchCooldown:        fetchCooldown,
 	}
@@ -114,6 +118,7 @@ func (o Options[TTx]) config() (*river.Config, error) {
 			kept = max(kept, 2*p.Every)
 		}
 		kept = max(kept, 2*time.Minute)
+		c.RescueStuckJobsAfter = rescueAfter
 		c.Hooks = []rivertype.Hook{river.HookInsertBeginFunc(o.dueNow)}
 	}
 	c.CompletedJobRetentionPeriod, c.CancelledJobRetentionPeriod, c.DiscardedJobRetentionPeriod = kept, kept, kept

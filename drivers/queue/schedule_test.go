@@ -1,9 +1,29 @@
 package queue
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 )
+
+// On a store of one process work may take any time: River's driver for SQLite panics when
+// work ends that River gave up, and whose row it removed, meanwhile.
+func TestWorkOfOneProcessIsNotGivenUp(t *testing.T) {
+	alone, err := Options[*sql.Tx]{}.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := 365 * 24 * time.Hour; alone.RescueStuckJobsAfter < least {
+		t.Errorf("work of the one process is given up after %v, want at least %v", alone.RescueStuckJobsAfter, least)
+	}
+	shared, err := Options[*sql.Tx]{Shared: true}.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := time.Minute; shared.RescueStuckJobsAfter > most {
+		t.Errorf("work of a dead process is given to another after %v, want at most %v", shared.RescueStuckJobsAfter, most)
+	}
+}
 
 // A schedule's times are round by the store's clock, and told by this machine's.
 func TestScheduleIsTheStores(t *testing.T) {
