@@ -215,7 +215,12 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 		if err := s.apply(ctx, own, files, before.Have+i+1, name); err != nil {
 			return before, fmt.Errorf("migration %s: %w", name, err)
 		}
-		s.log.Info("store migrated", "migration", name)
+		if before.Have > 0 {
+			s.log.Info("store migrated", "migration", name)
+		}
+	}
+	if before.Have == 0 {
+		s.log.Info("store made", "schema", len(names))
 	}
 	queue, err := s.queueMigrator()
 	if err != nil {

@@ -50,7 +50,12 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err := s.apply(ctx, have+i+1, f.Name()); err != nil {
 			return fmt.Errorf("migration %s: %w", f.Name(), translate(err))
 		}
-		s.log.Info("store migrated", "migration", f.Name())
+		if have > 0 {
+			s.log.Info("store migrated", "migration", f.Name())
+		}
+	}
+	if have == 0 {
+		s.log.Info("store made", "schema", len(files))
 	}
 	return s.migrateQueue(ctx)
 }
