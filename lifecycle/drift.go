@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -36,7 +36,8 @@ const (
 	driftAtOnce, driftVIMs = 200, 8
 	// driftTurn is how long one VIM's instances are looked at in one pass, driftPatience one instance.
 	driftTurn, driftPatience = time.Minute, 30 * time.Second
-	// driftLease is how long a lease for looking is asked for; it is given back at once.
+	// driftLease is how long a lease for looking is asked for. It is given back at once, and where the process died,
+	// with that of the next look at the instance; by itself it expires after this.
 	driftLease = 10 * time.Minute
 	// maxDrift bounds the resources that are kept of one instance.
 	maxDrift = 100
@@ -115,22 +116,24 @@ func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error)
 	if err != nil {
 		return nil, err
 	}
-	none := uuid.NewString() // no operation has this id; it is what the leases are ended by
-	seen, err := l.lookUnder(ctx, self, none, v, d, i, plan)
+	// The leases are ended by this name, which no operation has: also those of a look before whose process died.
+	name := "drift-" + i.ID
+	seen, err := l.lookUnder(ctx, self, name, v, d, i, plan)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
-	return seen, errors.Join(err, l.leaser.EndOperation(ending, none))
+	return seen, errors.Join(err, l.leaser.EndOperation(ending, name))
 }
 
-func (l *Lifecycle) lookUnder(ctx context.Context, self policy.Principal, none string, v broker.VIM, d Driver, i Instance, plan Plan) ([]Observation, error) {
+func (l *Lifecycle) lookUnder(ctx context.Context, self policy.Principal, name string, v broker.VIM, d Driver, i Instance, plan Plan) ([]Observation, error) {
 	var all []Observation
 	for _, stage := range plan.Stages {
-		r := l.leaseFor(none, v, stage.Grant)
+		r := l.leaseFor(name, v, stage.Grant)
 		r.TTL, r.Purpose = driftLease, "drift"
 		h, err := l.take(ctx, self, v, r)
 		if err != nil {
 			return nil, err
 		}
+		failpoint.At("drift.leased")
 		for _, w := range stage.Waves {
 			resources := make([]Resource, len(w.Objects))
 			for n, o := range w.Objects {

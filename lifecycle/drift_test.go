@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -166,5 +167,27 @@ func TestDriftLeaves(t *testing.T) {
 	all, err := p.store.Entries(t.Context(), audit.Query{Principal: "system:drift", Limit: 10})
 	if err != nil || len(all) > 0 {
 		t.Errorf("entries of the pass: %v, %v", all, err)
+	}
+}
+
+// TestALookEndsWhatOneBeforeHasLeft: the lease of a look that died ends with the next look at the instance.
+func TestALookEndsWhatOneBeforeHasLeft(t *testing.T) {
+	p := newPlant(t)
+	p.running()
+	p.yard.looking = func(string) error {
+		p.lends.stuck = errors.New("died")
+		return nil
+	}
+	if err := p.Observe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.lends.count(); n != 1 {
+		t.Fatalf("a look that died has left %d leases, want one", n)
+	}
+	p.lends.stuck, p.yard.looking = nil, nil
+	p.clock.Add(time.Hour)
+	p.observe()
+	if n := len(p.yard.looks); n != 2 {
+		t.Errorf("the instance was looked at %d times, want 2", n)
 	}
 }

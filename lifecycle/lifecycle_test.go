@@ -184,6 +184,8 @@ type lends struct {
 	// renewed counts the leases that were renewed; final: none can be.
 	renewed int
 	final   bool
+	// stuck is what ending leases fails with.
+	stuck error
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
@@ -243,7 +245,7 @@ func (l *lends) Ended(_ context.Context, lease string) (bool, broker.Reason, err
 }
 
 func (l *lends) EndOperation(ctx context.Context, operation string) error {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), l.stuck); err != nil {
 		return err
 	}
 	l.mu.Lock()

@@ -39,13 +39,14 @@ var deaths = map[string][]scenario{
 	"keydir.delete.unlinked": {rotating, rekeying, draining, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey},
 	"keys.destroyed":         {rotating, rekeying, draining, revokingTheLast, settlingAKey},
 
-	"issue.intent":       {issuing},
+	"issue.intent":       {issuing, looking},
 	"k8s.home.namespace": {issuing, issuingRules},
 	"k8s.home.bound":     {issuing, issuingRules},
 	"k8s.issue.account":  {issuing, issuingRules, issuingInVain},
 	"k8s.issue.token":    {issuing, issuingRules},
-	"issue.minted":       {issuing},
+	"issue.minted":       {issuing, looking},
 	"issue.active":       {issuing},
+	"drift.leased":       {looking},
 	"issue.aborting":     {issuingInVain},
 
 	"renew.intent": {renewing},

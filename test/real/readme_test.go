@@ -62,6 +62,7 @@ func (b *bench) id(t *testing.T, vim string) string {
 type lease struct {
 	ID, State, Purpose, MaxRevocationLag string
 	RevokedAt, ConfirmedDeadAt           time.Time
+	CreatedAt, ExpiresAt                 time.Time
 }
 
 // leases are all leases, newest first.
