@@ -55,7 +55,8 @@ func (s *Store) followed(t *testing.T, when string) {
 }
 
 // TestNarrowRowsFollowLeases walks leases through every move there is, and back, beside
-// failed tries, new keys and the removal of what has ended.
+// failed tries, new keys and the removal of what has ended. Each of what the rows follow also
+// changes alone.
 func TestNarrowRowsFollowLeases(t *testing.T) {
 	s := withLease(t)
 	vims, err := read(t.Context(), s, scalar[string], `SELECT id FROM vims`)
@@ -105,14 +106,22 @@ func TestNarrowRowsFollowLeases(t *testing.T) {
 			if from != to && !from.CanMove(to) {
 				continue
 			}
-			id := create()
-			for i, step := range ways[from] {
-				move(id, step, int64(200+i))
+			for _, at := range []int64{200, 250} { // the state alone changes, and its times with it
+				id := create()
+				for _, step := range ways[from] {
+					move(id, step, 200)
+				}
+				move(id, to, at)
 			}
-			move(id, to, 250)
 		}
 	}
 	s.followed(t, "after every move")
+	for _, column := range []string{"expires_at", "next_attempt_at"} {
+		if _, err := s.pool.Exec(t.Context(), `UPDATE leases SET `+column+` = `+column+` + interval '1 hour'`); err != nil {
+			t.Fatal(err)
+		}
+		s.followed(t, "with another "+column)
+	}
 
 	if err := s.DeferLease(t.Context(), "moved-2", 3, time.Unix(900, 0), "unreachable"); err != nil {
 		t.Fatal(err)

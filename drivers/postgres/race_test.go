@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/real"
 )
@@ -66,19 +69,22 @@ func jam(t *testing.T, s *Store) (letGo func()) {
 	return letGo
 }
 
+// blocked counts the sessions that wait for locks.
+func blocked(t *testing.T, s *Store) int {
+	t.Helper()
+	n, err := readOne(t.Context(), s, scalar[int],
+		`SELECT count(*)::bigint FROM pg_locks l JOIN pg_database d ON d.oid = l.database OR l.database IS NULL
+		JOIN pg_stat_activity a ON a.pid = l.pid WHERE NOT l.granted AND d.datname = current_database() AND a.datname = current_database()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // queued waits until n sessions wait for locks.
 func queued(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for {
-		waiting, err := readOne(t.Context(), s, scalar[int],
-			`SELECT count(*)::bigint FROM pg_locks l JOIN pg_database d ON d.oid = l.database OR l.database IS NULL
-			JOIN pg_stat_activity a ON a.pid = l.pid WHERE NOT l.granted AND d.datname = current_database() AND a.datname = current_database()`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if waiting >= n {
-			return
-		}
+	for blocked(t, s) < n {
 	}
 }
 
@@ -344,5 +350,66 @@ func TestAStoppedWriterTriesAgain(t *testing.T) {
 	}
 	if l, err := s.Lease(t.Context(), "l"); err != nil || tried != 2 || l.LastError != "try 2" {
 		t.Errorf("after %d tries the lease says %q, %v; want what the second wrote", tried, l.LastError, err)
+	}
+}
+
+// TestTurnsAreGivenOneCallAfterTheOther stops a caller between what it reads and what it writes, and has another
+// give turns meanwhile: it sees what the first has given.
+func TestTurnsAreGivenOneCallAfterTheOther(t *testing.T) {
+	s := mustOpen(t, real.Postgres(t).DSN(t))
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.CreatePackage(ctx, catalog.Package{ID: "package", Project: "north", State: catalog.Created}, 0, entryOf("package")))
+	for _, id := range []string{"first", "second"} {
+		i := lifecycle.Instance{ID: id, Project: "north", State: lifecycle.NotInstantiated, Shape: lifecycle.Shape{Package: "package"}}
+		must(s.CreateInstance(ctx, i, entryOf(id)))
+		o := lifecycle.Operation{ID: "of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, Before: i.Shape, Target: i.Shape}
+		must(s.BeginOperation(ctx, o, 1, nil, entryOf(id)))
+	}
+	// One operation is worked at a time; each caller prefers another.
+	one := func(places []lifecycle.Place, operation string) []string {
+		if slices.ContainsFunc(places, func(p lifecycle.Place) bool { return !p.Waits }) {
+			return nil
+		}
+		return []string{operation}
+	}
+	begin := func(o *lifecycle.Operation) { o.TurnAt = time.Unix(1, 0) }
+	ended := make(chan struct{})
+	var meanwhile error
+	calls := 0
+	must(s.GiveTurns(ctx, func(places []lifecycle.Place) []string {
+		if calls++; calls == 2 { // the first time it only asks whether there is anything to do
+			go func() {
+				defer close(ended)
+				meanwhile = s.GiveTurns(ctx, func(places []lifecycle.Place) []string { return one(places, "of-second") }, begin)
+			}()
+			for waits := false; !waits; {
+				select {
+				case <-ended:
+					waits = true
+				default:
+					waits = blocked(t, s) > 0
+				}
+			}
+		}
+		return one(places, "of-first")
+	}, begin))
+	<-ended
+	must(meanwhile)
+	places, err := s.Places(ctx)
+	must(err)
+	var worked []string
+	for _, p := range places {
+		if !p.Waits {
+			worked = append(worked, p.Operation)
+		}
+	}
+	if calls != 2 || !slices.Equal(worked, []string{"of-first"}) {
+		t.Errorf("after %d looks of the first caller %q have their turn, want of-first alone", calls, worked)
 	}
 }
