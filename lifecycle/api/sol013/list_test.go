@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/api"
@@ -71,6 +72,7 @@ func TestFilters(t *testing.T) {
 		"(eq,state,READY);(eq,size,9)":           "a",
 		"(eq,state,READY);(eq,size,10)":          "",
 		"(eq,state,'READY');(neq,inner/name,'')": "a",
+		"(eq,id,'" + strings.Repeat("a", maxFilter-len("(eq,id,'')")) + "')": "", // as long as one may be
 	} {
 		q := url.Values{"fields": {"id"}}
 		if filter != "" {
@@ -97,6 +99,7 @@ func TestFilters(t *testing.T) {
 
 func TestFiltersThatAreNone(t *testing.T) {
 	for _, filter := range []string{
+		"(eq,id,'" + strings.Repeat("a", maxFilter-len("(eq,id,'')")+1) + "')",
 		"x", "(eq,id)", "(eq,id,a", "eq,id,a)", "(eq,id,a);", "(eq,id,a)(eq,id,b)", "(is,id,a)", "(eq,id,a,b)", "(eq,id,'a)", "()", "(eq,id,a);;(eq,id,b)", "(eq,id,a;b)",
 	} {
 		if text, err := list(t, url.Values{"filter": {filter}}); !errors.Is(err, api.ErrMalformed) {
@@ -142,6 +145,8 @@ func TestSelectors(t *testing.T) {
 		{url.Values{"exclude_fields": {"id,inner,parts/hash,on,state"}}, `[{"id":"a","parts":[{"path":"p"},{"path":"q"}],"size":9}]`},
 		{url.Values{"fields": {"id"}, "exclude_fields": {"on"}}, api.ErrMalformed.Error()},
 		{url.Values{"fields": {"id"}, "all_fields": {""}}, api.ErrMalformed.Error()},
+		{url.Values{"exclude_fields": {"on"}, "all_fields": {""}}, api.ErrMalformed.Error()},
+		{url.Values{"exclude_fields": {"on"}, "exclude_default": {""}}, api.ErrMalformed.Error()},
 	} {
 		if got := first(c.query); got != c.want {
 			t.Errorf("%v = %s, want %s", c.query, got, c.want)

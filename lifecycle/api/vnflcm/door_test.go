@@ -219,6 +219,9 @@ func TestPreconditions(t *testing.T) {
 	if answer, text := c.Ask("DELETE", one, "", "If-Match", tag); answer.StatusCode != 204 || l.asked != int64(7) {
 		t.Errorf("DELETE with %s = %d %s, asked for revision %v", tag, answer.StatusCode, text, l.asked)
 	}
+	if answer, text := c.Ask("DELETE", one, "", "If-Match", "*"); answer.StatusCode != 204 || l.asked != int64(0) {
+		t.Errorf("DELETE of whatever is there = %d %s, asked for revision %v", answer.StatusCode, text, l.asked)
+	}
 	if answer, _ := c.Ask("DELETE", one, "", "If-Match", "7"); answer.StatusCode != 422 {
 		t.Errorf("DELETE with something that is no ETag = %d", answer.StatusCode)
 	}
@@ -256,6 +259,10 @@ func TestLinksAreThoseThatAreLegal(t *testing.T) {
 	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate scale heal changeVnfPkg" {
 		t.Errorf("INSTANTIATED: %s", got)
 	}
+	l.i.Shape.Scale = nil
+	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate heal changeVnfPkg" {
+		t.Errorf("INSTANTIATED, with nothing that scales: %s", got)
+	}
 	l.i.State, l.i.Shape = lifecycle.NotInstantiated, lifecycle.Shape{}
 	if got := keys(links(l, "/vnf_instances/x")); got != "self instantiate" {
 		t.Errorf("NOT_INSTANTIATED: %s", got)
@@ -273,5 +280,32 @@ func TestLinksAreThoseThatAreLegal(t *testing.T) {
 	l.o.State, l.o.Type = lifecycle.FailedTemp, lifecycle.Heal
 	if got := keys(links(l, "/vnf_lcm_op_occs/x")); got != "self vnfInstance retry fail" {
 		t.Errorf("a HEAL: %s", got)
+	}
+}
+
+// TestChangesAreThoseOfWhatIsCompleted: before, and where it failed, an operation has changed nothing yet.
+func TestChangesAreThoseOfWhatIsCompleted(t *testing.T) {
+	l := newLife()
+	l.o.Steps = []lifecycle.Observation{{Resource: lifecycle.Resource{VDU: "front"}, VNFCs: []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Name: "front-2"}}}}
+	l.o.Target.Product.VNFDID = "e"
+	for kind, params := range map[lifecycle.OperationType]string{
+		lifecycle.ModifyInfo: `{"vnfInstanceName":"shop"}`, lifecycle.ChangePackage: `{"vnfdId":"e"}`,
+	} {
+		l.o.Type, l.o.Params = kind, []byte(params)
+		for _, state := range []lifecycle.OperationState{
+			lifecycle.Starting, lifecycle.Processing, lifecycle.FailedTemp, lifecycle.Failed, lifecycle.RollingBack, lifecycle.RolledBack, lifecycle.Completed,
+		} {
+			l.o.State = state
+			var shown struct{ ChangedInfo, ModificationsTriggeredByVnfPkgChange, ResourceChanges json.RawMessage }
+			_, text := serve(t, l).Ask("GET", "/vnf_lcm_op_occs/x", "")
+			if err := json.Unmarshal([]byte(text), &shown); err != nil {
+				t.Fatal(err)
+			}
+			done := state == lifecycle.Completed
+			if (shown.ChangedInfo != nil) != (done && kind == lifecycle.ModifyInfo) || (shown.ResourceChanges != nil) != done ||
+				(shown.ModificationsTriggeredByVnfPkgChange != nil) != (done && kind == lifecycle.ChangePackage) {
+				t.Errorf("%s of %s shows %s", state, kind, text)
+			}
+		}
 	}
 }

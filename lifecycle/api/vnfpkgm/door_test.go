@@ -3,6 +3,9 @@ package vnfpkgm_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -160,7 +163,8 @@ func TestPackageByTheStandard(t *testing.T) {
 	c.want(409, "enabled", "DELETE", self, "")
 	c.want(422, "must be ENABLED or DISABLED", "PATCH", self, `{"operationalState":"BROKEN"}`)
 	c.want(400, "must have operationalState", "PATCH", self, `{"unknown":1}`)
-	c.want(422, "must be a JSON object", "PATCH", self, `{"userDefinedData":[1]}`)
+	c.want(422, "userDefinedData must be a JSON object", "PATCH", self, `{"userDefinedData":[1]}`)
+	c.want(422, "userDefinedData must be a JSON object", "POST", "/v2/vnf_packages", `{"userDefinedData":"stage"}`)
 	c.want(409, "enabled already", "PATCH", self, `{"operationalState":"ENABLED"}`)
 	c.want(200, `{"operationalState":"DISABLED","userDefinedData":{"m":2,"stage":"prod"}}`, "PATCH", self,
 		`{"operationalState":"DISABLED","userDefinedData":{"stage":"prod","n":null,"m":2}}`, "Content-Type", "application/merge-patch+json")
@@ -227,4 +231,76 @@ func TestLists(t *testing.T) {
 	c.want(404, "no such VNF package", "GET", "/v2/vnf_packages/"+first, "", "Authorization", "Bearer bob")
 	c.want(401, "", "GET", "/v2/vnf_packages/"+first, "", "Authorization", "Bearer eve")
 	c.want(422, "pageToken", "GET", "/v2/vnf_packages?nextpage_opaque_marker=forged", "")
+}
+
+// TestArtifacts: none is sent as a page that a browser would run, and a large one is sent whole, and not from memory.
+func TestArtifacts(t *testing.T) {
+	c := serve(t)
+	small, large := strings.Repeat("s", 4<<20), strings.Repeat("l", 4<<20+1)
+	files := map[string]string{"page.html": "<script>", "text.yaml": "kind: Service", "small": small, "large": large}
+	meta := "TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nEntry-Definitions: Definitions/vnfd.yaml\n"
+	for name, kind := range map[string]string{"page.html": "text/html; charset=utf-8", "text.yaml": "application/yaml", "small": "", "large": ""} {
+		sum := sha256.Sum256([]byte(files[name]))
+		meta += "\nName: " + name + "\nAlgorithm: SHA-256\nHash: " + hex.EncodeToString(sum[:]) + "\n"
+		if kind != "" {
+			meta += "Content-Type: " + kind + "\n"
+		}
+	}
+	files["TOSCA-Metadata/TOSCA.meta"] = meta
+	files["Definitions/vnfd.yaml"] = `
+tosca_definitions_version: tosca_simple_yaml_1_2
+topology_template:
+  substitution_mappings: {properties: {flavour_id: simple}}
+  node_templates:
+    VNF: {type: tosca.nodes.nfv.VNF, properties: {descriptor_id: artifacts}}
+`
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, text := range files {
+		e, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	self := "/v2/vnf_packages/" + c.create("")
+	c.want(202, "", "PUT", self+"/package_content", b.String(), "Content-Type", zipped)
+	for name, want := range map[string]struct {
+		kind   string
+		status int // of a range
+	}{
+		"page.html": {"application/octet-stream", 206}, "text.yaml": {"application/yaml", 206},
+		"small": {"application/octet-stream", 206}, "large": {"application/octet-stream", 200},
+	} {
+		answer, text := c.ask("GET", self+"/artifacts/"+name, "")
+		if answer.StatusCode != 200 || text != files[name] || answer.Header.Get("Content-Type") != want.kind || answer.ContentLength != int64(len(text)) {
+			t.Errorf("%s = %d, %d bytes of %s, announced as %d", name, answer.StatusCode, len(text), answer.Header.Get("Content-Type"), answer.ContentLength)
+		}
+		answer, text = c.ask("GET", self+"/artifacts/"+name, "", "Range", "bytes=1-2")
+		if answer.StatusCode != want.status || answer.StatusCode == 206 && text != files[name][1:3] {
+			t.Errorf("a range of %s = %d, %d bytes", name, answer.StatusCode, len(text))
+		}
+	}
+}
+
+// half has a package whose descriptor is known, and which is not onboarded.
+type half struct{ vnfpkgm.Catalog }
+
+func (half) MaxSize() int64 { return 1 }
+
+func (half) Package(context.Context, policy.Principal, catalog.Ref) (catalog.Package, error) {
+	return catalog.Package{ID: "half", VNFDID: "vnfd-1", State: catalog.Processing}, nil
+}
+
+// TestOnboardedAreThoseThatAre: what is being processed is found by its id alone.
+func TestOnboardedAreThoseThatAre(t *testing.T) {
+	c := &client{Client: doors.Serve(t, nil, vnfpkgm.Door(half{})), t: t}
+	c.Version = "2.1.0"
+	c.want(200, `"onboardingState":"PROCESSING"`, "GET", "/v2/vnf_packages/half", "")
+	c.want(404, "no such onboarded VNF package", "GET", "/v2/onboarded_vnf_packages/vnfd-1", "")
 }
