@@ -244,3 +244,28 @@ func TestTheAccountsTokenIsRenewed(t *testing.T) {
 		t.Errorf("after its token had ended the VIM has profile %q in generation %d", v.Current.Discovered.Profile, v.Current.Number)
 	}
 }
+
+// TestATokenIsNotRenewedFromAnotherSystem: where another system has come to the address
+// between the check and the renewal, the VIM keeps the token and the system that it had.
+func TestATokenIsNotRenewedFromAnotherSystem(t *testing.T) {
+	b := newBench(t)
+	b.certifiedCluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	before, kube := b.vim(c.VIM), b.kube("a/edge")
+	b.clock.Add(13 * time.Hour)
+	kube.After("POST", "/serviceaccounts/vimbroker/token$", func() { kube.ChangeIdentity() })
+	if err := b.CheckDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if kube.Identity() == before.Current.Identity {
+		t.Fatal("no token was asked for: the test shows nothing")
+	}
+	after := b.vim(c.VIM)
+	if after.Current.Number != before.Current.Number || after.Current.Identity != before.Current.Identity || after.Pending != nil {
+		t.Errorf("the VIM is %s in generation %d, was %s in %d", after.Current.Identity, after.Current.Number, before.Current.Identity, before.Current.Number)
+	}
+	if !strings.Contains(b.log.String(), "another system answers there") {
+		t.Error("the log does not say why the token is not renewed")
+	}
+}

@@ -204,3 +204,61 @@ func TestWhoMayHaveAPushToken(t *testing.T) {
 		t.Errorf("the same token once it is up: %s (%s), %v", v.State, v.Reason, err)
 	}
 }
+
+// TestAPushToAnotherServerIsSeen: whoever watches goes by the row as it is stored, and not by
+// the one that it remembers from before the push.
+func TestAPushToAnotherServerIsSeen(t *testing.T) {
+	b := newBench(t)
+	s, _, token := b.pushable("a", "edge")
+	in := onboard.Pushed{Management: "hub", Namespace: "a", UID: s.UID, Kubeconfig: secret.NewText(certified(b.kube("a/edge")))}
+	v, err := b.push(token, in)
+	if err != nil || v.State != onboard.StateRegistered {
+		t.Fatalf("it is %s (%s: %s), %v", v.State, v.Reason, v.Message, err)
+	}
+	before := b.vim(v.VIM)
+	// Its secret comes after all, and leads elsewhere.
+	b.secret(s, certified(b.kube("elsewhere")))
+	if _, err := b.w.Step(t.Context(), "a", "edge"); err != nil {
+		t.Fatalf("Step() = %v", err)
+	}
+	if c := b.want("a", "edge", onboard.StateQuarantined, onboard.ReasonOtherSystem); c.VIM != v.VIM || !c.RegisteredAt.Equal(v.RegisteredAt) {
+		t.Errorf("its VIM is %s, registered %s; was %s, %s", c.VIM, c.RegisteredAt, v.VIM, v.RegisteredAt)
+	}
+	if got := b.vims(); len(got) != 1 || got[0].ID != before.ID || got[0].Current.Number != before.Current.Number {
+		t.Errorf("the VIMs are %v", got)
+	}
+}
+
+// TestAQuarantinedPushStaysSo: whoever watches finds no secret, and neither forgets why the
+// kubeconfig that was pushed is not believed nor asks for a secret that is not to come.
+func TestAQuarantinedPushStaysSo(t *testing.T) {
+	for name, c := range map[string]struct {
+		kubeconfig func(*bench) string
+		why        onboard.Reason
+	}{
+		"garbage":                {func(*bench) string { return "\x00{{" }, onboard.ReasonSecretInvalid},
+		"the management cluster": {func(b *bench) string { return b.kube("hub").Kubeconfig() }, onboard.ReasonSystemTaken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			s, _, token := b.pushable("a", "edge")
+			in := onboard.Pushed{Management: "hub", Namespace: "a", UID: s.UID, Kubeconfig: secret.NewText(c.kubeconfig(b))}
+			if v, err := b.push(token, in); err != nil || v.State != onboard.StateQuarantined || v.Reason != c.why || v.VIM != "" {
+				t.Fatalf("it is %s (%s: %s), VIM %q, %v", v.State, v.Reason, v.Message, v.VIM, err)
+			}
+			reads := b.source.reads
+			for range 2 {
+				b.look("a", "edge")
+				b.clock.Add(time.Hour)
+			}
+			b.want("a", "edge", onboard.StateQuarantined, c.why)
+			if b.source.reads != reads {
+				t.Errorf("a secret was looked for %d times", b.source.reads-reads)
+			}
+			in.Kubeconfig = secret.NewText(certified(b.kube("a/edge")))
+			if v, err := b.push(b.token(b.row("a", "edge")), in); err != nil || v.State != onboard.StateRegistered {
+				t.Errorf("put right: %s (%s), %v", v.State, v.Reason, err)
+			}
+		})
+	}
+}

@@ -2,9 +2,19 @@ package onboard
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // TestClustersAreLookedAtSideBySide: those that hang delay no other, and none is looked at
@@ -115,4 +125,91 @@ func TestNoMoreAreLookedAtAtOnce(t *testing.T) {
 	if peak != most {
 		t.Errorf("%d were looked at at once, want %d", peak, most)
 	}
+}
+
+// TestThirtyTwoAreLookedAtAtOnce: a server that follows a management cluster looks at 32 of its
+// clusters at a time, as ARCHITECTURE.md says: no fewer while so many are due, and no more.
+func TestThirtyTwoAreLookedAtAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 32
+		h := &hanging{}
+		for i := range 3 * most {
+			name := fmt.Sprintf("c%02d", i)
+			h.rows = append(h.rows, Cluster{ID: name, Management: "hub", Namespace: "a", Name: name, UID: name, State: StateWaiting})
+		}
+		o := New(Options{
+			Store: h, Broker: quiet{}, Source: shown{rows: h.rows}, Log: slog.New(slog.DiscardHandler),
+			Egress: func(string) *egress.Rules { return nil },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- o.Worker().Work(ctx, "hub") }()
+		synctest.Wait() // until nothing goes on by itself any more
+		if got := h.at.Load(); got != most {
+			t.Errorf("%d clusters are looked at at once, want %d", got, most)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the watch ended with %v", err)
+		}
+	})
+}
+
+// hanging is a store that does not answer to whoever looks at a cluster.
+type hanging struct {
+	Store
+	rows []Cluster
+	at   atomic.Int64
+}
+
+func (h *hanging) Cluster(ctx context.Context, _ string) (Cluster, error) {
+	h.at.Add(1)
+	defer h.at.Add(-1)
+	<-ctx.Done()
+	return Cluster{}, ctx.Err()
+}
+
+func (h *hanging) Clusters(context.Context, ClusterFilter) ([]Cluster, string, error) {
+	return h.rows, "", nil
+}
+
+func (*hanging) Management(context.Context, string) (Management, error) {
+	return Management{VIM: "hub", Namespaces: []string{"a"}}, nil
+}
+
+func (*hanging) NoteManagement(context.Context, Management) error { return nil }
+
+// quiet is a broker whose VIMs are the management cluster alone.
+type quiet struct{ Broker }
+
+func (quiet) VIM(context.Context, policy.Principal, string) (broker.VIM, error) {
+	return broker.VIM{ID: "hub"}, nil
+}
+
+func (quiet) VIMs(context.Context, policy.Principal, broker.VIMQuery) ([]broker.VIM, string, error) {
+	return nil, "", nil
+}
+
+func (quiet) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{}, clientconfig.Config{}, nil
+}
+
+func (quiet) RevokeLeases(context.Context, policy.Principal, broker.LeaseSelector) ([]broker.Lease, error) {
+	return nil, nil
+}
+
+// shown is a source that shows the clusters of rows, and then nothing more.
+type shown struct {
+	Source
+	rows []Cluster
+}
+
+func (s shown) Watch(ctx context.Context, _ func() Access, namespace string, sight Sight) error {
+	var all []Seen
+	for _, c := range s.rows {
+		all = append(all, Seen{Namespace: namespace, Name: c.Name, UID: c.UID, Ready: true})
+	}
+	sight.Clusters(all)
+	<-ctx.Done()
+	return ctx.Err()
 }
