@@ -49,6 +49,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("AbandonedSigningKey", abandonedKeys)
 	check("Notaries", manyNotaries)
 	check("OvertakenNotary", overtakenNotary)
+	check("OvertakenRotation", overtakenRotation)
 	check("Cursor", cursors)
 	check("Prune", prunes)
 	check("Text", texts)

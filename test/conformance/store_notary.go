@@ -442,6 +442,38 @@ func overtakenNotary(t *testing.T, st storeTest) {
 	}
 }
 
+// overtakenRotation replaces keys while another signs all that is written, the intent too.
+func overtakenRotation(t *testing.T, st storeTest) {
+	s := newSigned(t, st)
+	s.sign(t, s.notary())
+	begin := func(context.Context) (*audit.Act, error) { return s.act(t), nil }
+	for _, call := range []string{"LastCheckpoint", "Tree"} {
+		for _, revokes := range []bool{false, true} {
+			m := &meanwhile{Store: s, call: call, act: func() {
+				if err := s.notary().Sign(s.ctx, begin); err != nil {
+					t.Error(err)
+				}
+			}}
+			n, old := notary.New(m, []secret.KeyStore{s.keys}, nil, s.now), s.signers(t)
+			var now notary.Key
+			var err error
+			if revokes {
+				now, err = n.Revoke(s.ctx, s.act(t), old[len(old)-1].ID, 1000)
+			} else {
+				now, err = n.Rotate(s.ctx, s.act(t))
+			}
+			keys := s.signers(t)
+			if err != nil || m.act != nil || len(keys) != len(old)+1 || keys[len(keys)-1].ID != now.ID || now.State != notary.Signing {
+				t.Fatalf("replacing a key (revoked: %t), while another signs before %s = %+v, %v, of %d keys after %d; happened %t",
+					revokes, call, now, err, len(keys), len(old), m.act == nil)
+			}
+			if last := s.sign(t, s.notary()); last.Key != now.ID {
+				t.Errorf("key %s signs, not the new one %s", last.Key, now.ID)
+			}
+		}
+	}
+}
+
 // manyNotaries has several processes sign and rotate at once, while others write.
 func manyNotaries(t *testing.T, st storeTest) {
 	s := newSigned(t, st)

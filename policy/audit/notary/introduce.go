@@ -29,7 +29,7 @@ func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (Key, error) {
 	return n.introduce(ctx, act, func(keys []Key, mine *Key, p pen) (*Checkpoint, error) {
 		old, found := signing(keys)
 		if !found {
-			return n.takeOver(ctx, mine, p)
+			return n.takeOver(ctx, act, mine, p)
 		}
 		before, err := n.open(ctx, old)
 		if err != nil {
@@ -40,7 +40,7 @@ func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (Key, error) {
 			return nil, fmt.Errorf("endorsing a key: %w", err)
 		}
 		mine.Endorsement = string(signed)
-		c, err := n.takeOver(ctx, mine, before, p)
+		c, err := n.takeOver(ctx, act, mine, before, p)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 			if old, found := signing(keys); !found || old.ID != id {
 				return nil, ErrOvertaken
 			}
-			c, err := n.takeOver(ctx, mine, p)
+			c, err := n.takeOver(ctx, act, mine, p)
 			if err == nil {
 				endIn(keys, id, Revoked, min(until, c.Size), n.now())
 			}
@@ -165,9 +165,16 @@ func (n *Notary) switchTo(ctx context.Context, mine Key, p pen, plan func([]Key,
 }
 
 // takeOver is the checkpoint with which a key takes over, signed by it and by others. It
-// covers everything that was written before.
-func (n *Notary) takeOver(ctx context.Context, mine *Key, pens ...pen) (*Checkpoint, error) {
-	_, now, err := n.look(ctx)
+// covers everything that was written before. Where another has signed all of that meanwhile, the
+// intent is written once more: no two checkpoints have the same size.
+func (n *Notary) takeOver(ctx context.Context, act *audit.Act, mine *Key, pens ...pen) (*Checkpoint, error) {
+	last, now, err := n.look(ctx)
+	if err == nil && last.Size == now.Size {
+		unchanged := func(keys []Key) ([]Key, error) { return keys, nil }
+		if err = n.store.ChangeSigningKeys(ctx, unchanged, nil, act.Intent()); err == nil {
+			_, now, err = n.look(ctx)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
