@@ -155,13 +155,14 @@ func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
 
 // Entries returns what q selects of the audit log, newest first: to those who may not
 // read every project's, what their project's principals did, and what others did on its VIMs.
+// Whoever may not read the project that q names is refused.
 func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
 	page, err := Page{Size: q.Limit}.Valid()
 	if err != nil {
 		return nil, err
 	}
 	q.Limit = page.Size
-	if !b.seesAll(p, policy.AuditRead) {
+	if q.Project == "" && !b.seesAll(p, policy.AuditRead) {
 		q.Project = p.Project
 	}
 	res := projectResource(q.Project)
@@ -174,7 +175,7 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 	found, err := b.store.Entries(ctx, q)
 	if !b.seesAll(p, policy.AuditRead) {
 		for i := range found {
-			hideForeign(&found[i], p.Project)
+			hideForeign(&found[i], q.Project)
 		}
 	}
 	return found, err

@@ -208,6 +208,16 @@ func TestOwnersSeeWhatOthersDo(t *testing.T) {
 	if seen := b.entries(alice, audit.Query{VIM: theirs.ID}); len(seen) != 0 {
 		t.Errorf("another's own VIM is seen: %+v", seen)
 	}
+	for _, project := range []string{mallet.Project, "nowhere", "*"} {
+		found, err := b.Entries(t.Context(), alice, audit.Query{Project: project})
+		wantKind(t, "reading entries of project "+project, err, broker.ErrDenied)
+		if len(found) != 0 {
+			t.Errorf("with the refusal came %d entries", len(found))
+		}
+	}
+	if named := b.entries(mallet, audit.Query{Project: mallet.Project, Lease: l.ID}); !cmp.Equal(own, named) {
+		t.Errorf("who names the own project sees %d of %d entries", len(named), len(own))
+	}
 }
 
 // TestEntriesOfOlderVersionsTellNothingForeign to who was told that there is nothing.

@@ -91,11 +91,13 @@ func (b *Broker) RecordTokenUses(ctx context.Context) error {
 	return nil
 }
 
-// KeepTokenUses calls RecordTokenUses once a minute, and when ctx ends.
-func (b *Broker) KeepTokenUses(ctx context.Context) {
+// KeepLogins records once a minute, and when ctx ends, when tokens were last used, and the
+// refused logins that were only counted.
+func (b *Broker) KeepLogins(ctx context.Context) {
 	ticks := time.NewTicker(tokenUsesEvery)
 	defer ticks.Stop()
 	record := func(ctx context.Context, level slog.Level) {
+		b.logins.Tell(ctx)
 		if err := b.RecordTokenUses(ctx); err != nil {
 			b.log.Log(ctx, level, "when tokens were last used is not written", "error", err)
 		}

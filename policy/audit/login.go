@@ -3,6 +3,8 @@ package audit
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -39,7 +41,7 @@ const (
 // Logins records who logs in and who is refused. A caller shows a token with every
 // request: one entry stands for an hour of one principal at one address. Refusals to one
 // address are one entry a minute, with the count of the others; 60 addresses a minute
-// are told apart. An entry that cannot be written is logged, and lets the caller in: what
+// are told apart, and [Logins.Tell] has the counts of floods that have ended. An entry that cannot be written is logged, and lets the caller in: what
 // the caller does then is recorded, or is not done. Safe for concurrent use.
 type Logins struct {
 	sink Sink
@@ -94,11 +96,43 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 // Refused records that nobody has the token that was shown.
 func (l *Logins) Refused(ctx context.Context) {
 	if repeats, due := l.countRefusal(Source(ctx)); due {
-		e := Entry{Outcome: Denied, Detail: map[string]string{}}
-		if repeats > 0 {
-			e.Detail[DetailRepeats] = strconv.Itoa(repeats)
+		l.recordRefusal(ctx, repeats)
+	}
+}
+
+// recordRefusal records one refusal, and how many others the entry stands for.
+func (l *Logins) recordRefusal(ctx context.Context, repeats int) bool {
+	e := Entry{Outcome: Denied, Detail: map[string]string{}}
+	if repeats > 0 {
+		e.Detail[DetailRepeats] = strconv.Itoa(repeats)
+	}
+	return l.record(ctx, e)
+}
+
+// Tell records the refusals that were only counted so far, as the last of each address with the
+// count of the others, so that a flood that has ended is told, too. What cannot be written is
+// told the next time.
+func (l *Logins) Tell(ctx context.Context) {
+	l.mu.Lock()
+	counted := map[string]int{}
+	for source, r := range l.refused {
+		if r.repeats > 0 {
+			counted[source] = r.repeats
+			delete(l.refused, source)
 		}
-		l.record(ctx, e)
+	}
+	if l.unsaid > 0 {
+		counted[""] += l.unsaid
+		l.unsaid = 0
+	}
+	l.mu.Unlock()
+	written := true
+	for _, source := range slices.Sorted(maps.Keys(counted)) {
+		if written = written && l.recordRefusal(WithSource(ctx, source), counted[source]-1); !written {
+			l.mu.Lock()
+			l.unsaid += counted[source]
+			l.mu.Unlock()
+		}
 	}
 }
 

@@ -60,3 +60,45 @@ func TestAFloodOfRefusedLoginsIsCounted(t *testing.T) {
 		t.Errorf("the entry after the flood is %+v, want 1940 that were not told one by one", last)
 	}
 }
+
+func TestAFloodThatEndsIsTold(t *testing.T) {
+	now, s := clock.New(noon), &sink{}
+	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
+	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address)) }
+	for range 10 {
+		from("192.0.2.7")
+		from("192.0.2.8")
+	}
+	from("192.0.2.9")
+	for i := range 100 { // 57 of them have an entry
+		from(fmt.Sprintf("2001:db8::%x", i))
+	}
+	s.fail = errors.New("disk full")
+	now.Add(time.Second)
+	l.Tell(t.Context())
+	from("192.0.2.9") // is one that was counted, and not yet told
+	s.fail = nil
+	l.Tell(t.Context())
+	l.Tell(t.Context())
+	var told []map[string]string
+	for _, e := range s.entries[60:] {
+		told = append(told, e.Detail)
+	}
+	// 9 of each of two addresses and 43 that had no entry, together, and the one of the third
+	want := []map[string]string{{"repeats": "60"}, {"source": "192.0.2.9"}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("told after the flood (-want +got):\n%s", diff)
+	}
+	for range 3 {
+		from("192.0.2.8")
+	}
+	now.Add(time.Minute)
+	for range 3 {
+		from("192.0.2.8")
+	}
+	l.Tell(t.Context())
+	if last := s.entries[len(s.entries)-1]; last.Outcome != audit.Denied || last.Action != audit.Login ||
+		!cmp.Equal(last.Detail, map[string]string{"source": "192.0.2.8", "repeats": "1"}) {
+		t.Errorf("the last entry is %+v, want two refusals to the address", last)
+	}
+}

@@ -83,7 +83,7 @@ the id of the application credential on OpenStack.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&q.Principal, "principal", "", "only what this principal did")
-	flags.StringVar(&q.Project, "project", "", "only this project")
+	flags.StringVar(&q.Project, "project", "", "only what principals of this project did, and what others did on its VIMs")
 	flags.StringVar(&q.Action, "action", "", "only this action, like lease:issue")
 	flags.StringVar(&q.Resource, "resource", "", "only this resource's id")
 	flags.StringVar(&q.VIM, "vim", "", "only about this VIM: its id, or its name as it was then")
@@ -112,7 +112,7 @@ func (p *program) when(flag, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	if d, err := time.ParseDuration(s); err == nil {
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
 		return p.Now().Add(-d), nil
 	}
 	t, err := time.Parse(time.RFC3339, s)

@@ -339,7 +339,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return nil
 	})
 	group.Go(func() error {
-		s.broker.KeepTokenUses(ctx)
+		s.broker.KeepLogins(ctx)
 		return nil
 	})
 	looked := make(chan struct{})
