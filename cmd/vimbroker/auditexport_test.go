@@ -127,3 +127,48 @@ func TestWhatIsNotSignedIsExportedWhereItIsNamed(t *testing.T) {
 	run("no checkpoint signs them all", "audit", "verify", "--file", file)
 	run("no checkpoint signs the entries", "audit", "verify", "--file", file, "--key", k.Verifier)
 }
+
+// TestExportsWhereThePastWasRemoved go on, begin later, or say that what they lack is gone.
+func TestExportsWhereThePastWasRemoved(t *testing.T) {
+	i := serveConfig(t, "")
+	run := func(args ...string) (code int, said string) {
+		code, stdout, stderr := i.run(t, append([]string{"audit"}, args...)...)
+		return code, stdout + stderr
+	}
+	file := filepath.Join(t.TempDir(), "export")
+	for _, args := range [][]string{{"key", "rotate"}, {"key", "rotate"}, {"export", "--out", file}} { // the second signs the first
+		if code, said := run(args...); code != 0 {
+			t.Fatalf("audit %v = %d, %s", args, code, said)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := story.WriteFile(t, "cut", strings.Join(strings.SplitAfter(string(text), "\n")[:3], ""), 0o600) // a header and two entries
+	i.stop()
+	db := openSQL(t, "sqlite", "file:"+filepath.Join(i.data, "vimbroker.db"))
+	execute(t, db, "UPDATE audit_horizon SET seq = 3; DELETE FROM audit_entries WHERE seq <= 3") // what the pass does
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	i.start()
+	later := filepath.Join(t.TempDir(), "later")
+	for _, c := range []struct {
+		want string
+		fine bool
+		args []string
+	}{
+		{"", true, []string{"export", "--out", file}},
+		{"entries 1 to ", true, []string{"verify", "--file", file}},
+		{"holds entries 4 to ", true, []string{"export", "--out", later}},
+		{"entries 4 to ", true, []string{"verify", "--file", later}},
+		{"was interrupted before entry 3, and the log begins with entry 4", false, []string{"export", "--out", cut}},
+		{"the log begins with entry 4", false, []string{"export", "--out", filepath.Join(t.TempDir(), "all"), "--from", "1"}},
+		{"entries verified", true, []string{"verify"}},
+	} {
+		if code, said := run(c.args...); (code == 0) != c.fine || !strings.Contains(said, c.want) {
+			t.Errorf("audit %v = %d, %s; want it to say %q", c.args, code, said, c.want)
+		}
+	}
+}

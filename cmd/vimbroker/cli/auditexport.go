@@ -79,11 +79,16 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 	case held.From > 0 && from > 0 && from != held.To+1 && !open:
 		return "", fmt.Errorf("%s holds the entries from %d to %d: what goes on from it begins at %d", f.Name(), held.From, held.To, held.To+1)
 	}
-	if !open {
-		past, err := broker.Retention(ctx)
-		if err != nil {
-			return "", err
+	past, err := broker.Retention(ctx)
+	if err != nil {
+		return "", err
+	}
+	if open {
+		if next, more := w.Next(); more && next <= past.Horizon {
+			return "", fmt.Errorf("%s was interrupted before entry %d, and the log begins with entry %d: those before were removed, "+
+				"because retention has them no longer; export to another file", f.Name(), next, past.Horizon+1)
 		}
+	} else {
 		switch {
 		case held.From > 0:
 			from = held.To + 1
