@@ -184,8 +184,8 @@ func TestAWebhookIsToldOfClusters(t *testing.T) {
 		secrets.add(name, text)
 	}
 	for _, body := range hook.bodies {
-		if found := secrets.in([]byte(body)); found != nil || token.MatchString(body) {
-			t.Errorf("a body holds %q: %s", found, body)
+		if found := secrets.in([]byte(body)); found != nil || strings.Contains(body, "eyJ") { // how each token begins, also one that was cut
+			t.Errorf("a body holds a secret, %q: %s", found, body)
 		}
 	}
 }
