@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -33,7 +34,8 @@ type onboarded struct {
 	dir    string
 }
 
-// startOnboarding starts a broker, and enables the hub for namespace tenant.
+// startOnboarding starts a broker, and enables the hub for namespace tenant. The hub's
+// credential has the rights that the broker prints for that, and no others.
 func startOnboarding(t *testing.T) *onboarded {
 	t.Helper()
 	hub := real.OwnKubernetes(t)
@@ -41,16 +43,20 @@ func startOnboarding(t *testing.T) *onboarded {
 	hub.Run(t, "", "create", "namespace", "tenant")
 	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-onboard-")}
 	o.start()
-	ctx := t.Context()
-	if _, err := o.RegisterVIM(ctx, v1.Registration{Name: "hub", Kubeconfig: secret.NewText(kubeconfigOf(hub))}, ""); err != nil {
+	shell := story.Shell{Dir: o.dir, Env: []string{
+		"HOME=" + o.dir, "PATH=" + filepath.Dir(o.bin) + ":" + os.Getenv("PATH"),
+		"VIMBROKER_ADDR=" + o.broker.URL, "VIMBROKER_TOKEN_FILE=" + filepath.Join(o.dir, "data", "dev-token"),
+	}}
+	hub.ApplyText(t, shell.Must(t, "vimbroker vim rbac"))
+	kubeconfig, err := hub.AccountKubeconfig(t.Context(), rbac.Namespace, rbac.Account)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.EnableManagementCluster(ctx, v1.ManagementClusterRequest{VIM: "hub", ClusterSettings: v1.ClusterSettings{
-		Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"}, CopyLabels: []string{"site"},
-		ControlPlanes: []string{"toycontrolplanes.controlplane.cluster.x-k8s.io"},
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" hub")
+	enable := "vimbroker management-cluster enable hub --namespaces tenant --project default --copy-labels site" +
+		" --control-planes toycontrolplanes.controlplane.cluster.x-k8s.io"
+	hub.ApplyText(t, shell.Must(t, enable+" --print-rbac"))
+	shell.Must(t, enable)
 	return o
 }
 
