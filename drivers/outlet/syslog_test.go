@@ -87,7 +87,8 @@ func TestSyslogReceiverThatHangs(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			if err := s.Send(ctx, many); err == nil || !strings.Contains(err.Error(), "in time") {
+			err := s.Send(ctx, many) // the write's deadline and that of its context end together
+			if err == nil || !strings.Contains(err.Error(), "in time") && !strings.Contains(err.Error(), "takes too long") {
 				t.Errorf("Send = %v, want that it takes too long", err)
 			}
 			if took := time.Since(began); took > 5*time.Second {
