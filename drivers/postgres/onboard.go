@@ -92,29 +92,15 @@ func scanManagement(row pgx.CollectableRow) (m onboard.Management, err error) {
 func (s *Store) UpdateManagement(
 	ctx context.Context, vim string, change func(*onboard.Management) error, e audit.Entry,
 ) (onboard.Management, error) {
-	var stored onboard.Management
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, e, func(t txn) error {
+	read := func(t txn) (onboard.Management, error) {
 		all, err := query(t, scanManagement, oneManagement+` FOR UPDATE`, vim)
-		old, err := rows.First("management cluster", all, err)
-		if err != nil {
-			return err
-		}
-		stored = old
-		if refusal = change(&stored); refusal != nil {
-			return refusal
-		}
-		stored = rows.ChangeManagement(old, stored)
-		t.queue(updateManagement, append(values(changingManagement.Fields(&stored)), vim)...)
-		return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim})
+		return rows.First("management cluster", all, err)
+	}
+	return amend(ctx, s, "management cluster "+vim, e, read, change, func(t txn, old, next onboard.Management) (onboard.Management, error) {
+		next = rows.ChangeManagement(old, next)
+		t.queue(updateManagement, append(values(changingManagement.Fields(&next)), vim)...)
+		return next, t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim})
 	})
-	if refusal != nil {
-		return onboard.Management{}, refusal
-	}
-	if err != nil {
-		return onboard.Management{}, fmt.Errorf("updating management cluster %s: %w", vim, err)
-	}
-	return stored, nil
 }
 
 // NoteManagement stores what a watch observed.
@@ -186,31 +172,17 @@ func (s *Store) Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboar
 func (s *Store) UpdateCluster(
 	ctx context.Context, id string, change func(*onboard.Cluster) error, e audit.Entry,
 ) (onboard.Cluster, error) {
-	var stored onboard.Cluster
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, e, func(t txn) error {
+	read := func(t txn) (onboard.Cluster, error) {
 		all, err := query(t, scanCluster, oneCluster+` FOR UPDATE`, id)
-		old, err := rows.First("cluster", all, err)
-		if err != nil {
-			return err
+		return rows.First("cluster", all, err)
+	}
+	return amend(ctx, s, "cluster "+id, e, read, change, func(t txn, old, next onboard.Cluster) (onboard.Cluster, error) {
+		next, err := rows.ChangeCluster(old, next)
+		if err == nil {
+			t.queue(updateCluster, append(values(changingCluster.Fields(&next)), id)...)
 		}
-		stored = old
-		if refusal = change(&stored); refusal != nil {
-			return refusal
-		}
-		if stored, err = rows.ChangeCluster(old, stored); err != nil {
-			return err
-		}
-		t.queue(updateCluster, append(values(changingCluster.Fields(&stored)), id)...)
-		return nil
+		return next, err
 	})
-	if refusal != nil {
-		return onboard.Cluster{}, refusal
-	}
-	if err != nil {
-		return onboard.Cluster{}, fmt.Errorf("updating cluster %s: %w", id, err)
-	}
-	return stored, nil
 }
 
 // DeferCluster stores what was observed of a cluster.

@@ -115,31 +115,15 @@ func (t txn) pkg(id string) (catalog.Package, error) {
 
 // UpdatePackage changes a package by a function.
 func (s *Store) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
-	var stored catalog.Package
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, e, func(t txn) error {
-		old, err := t.pkg(id)
-		if err != nil {
-			return err
+	read := func(t txn) (catalog.Package, error) { return t.pkg(id) }
+	return amend(ctx, s, "VNF package "+id, e, read, change, func(t txn, old, next catalog.Package) (catalog.Package, error) {
+		next, err := old.Moved(next)
+		if err == nil {
+			t.queue(updatePackage, next.State, next.VNFDID, next.Content, stamp(next.TouchedAt), next.Revision, next.Document(), id)
+			t.dropContent(old.Content, next.Content)
 		}
-		next := old
-		if refusal = change(&next); refusal != nil {
-			return refusal
-		}
-		if stored, err = old.Moved(next); err != nil {
-			return err
-		}
-		t.queue(updatePackage, stored.State, stored.VNFDID, stored.Content, stamp(stored.TouchedAt), stored.Revision, stored.Document(), id)
-		t.dropContent(old.Content, stored.Content)
-		return nil
+		return next, err
 	})
-	if refusal != nil {
-		return catalog.Package{}, refusal
-	}
-	if err != nil {
-		return catalog.Package{}, fmt.Errorf("updating VNF package %s: %w", id, err)
-	}
-	return stored, nil
 }
 
 // dropContent notes that the bytes of a content are to be removed, where another takes its place.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -28,6 +29,36 @@ func (s *Store) write(ctx context.Context, e audit.Entry, apply func(txn) error)
 		}
 		return t.append(e)
 	})
+}
+
+// amend changes what read finds and locks by a function, and has the result stored with the entry
+// that records it. What change says is returned as it is; any other error says that what could not
+// be updated.
+func amend[T any](
+	ctx context.Context, s *Store, what string, e audit.Entry,
+	read func(txn) (T, error), change func(*T) error, store func(t txn, old, next T) (T, error),
+) (T, error) {
+	var stored, none T
+	var refusal error
+	err := s.write(ctx, e, func(t txn) error {
+		old, err := read(t)
+		if err != nil {
+			return err
+		}
+		next := old
+		if refusal = change(&next); refusal != nil {
+			return refusal
+		}
+		stored, err = store(t, old, next)
+		return err
+	})
+	if refusal != nil {
+		return none, refusal
+	}
+	if err != nil {
+		return none, fmt.Errorf("updating %s: %w", what, err)
+	}
+	return stored, nil
 }
 
 // errNothing: there is nothing to write, and so nothing to record.

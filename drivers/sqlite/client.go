@@ -85,32 +85,14 @@ func (t txn) client(id string) (oauth.Client, error) {
 
 // UpdateClient changes a client by a function.
 func (s *Store) UpdateClient(ctx context.Context, id string, change func(*oauth.Client) error, e audit.Entry) (oauth.Client, error) {
-	var stored oauth.Client
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, func(t txn) error {
-		old, err := t.client(id)
-		if err != nil {
-			return err
+	read := func(t txn) (oauth.Client, error) { return t.client(id) }
+	return amend(ctx, s, "client "+id, e, read, change, func(t txn, old, next oauth.Client) (oauth.Client, error) {
+		next, err := old.Moved(next)
+		if err == nil {
+			_, err = t.exec(updateClient, append(values(rows.ClientColumns.Changing().Fields(&next)), id)...)
 		}
-		next := old
-		if refusal = change(&next); refusal != nil {
-			return refusal
-		}
-		if stored, err = old.Moved(next); err != nil {
-			return err
-		}
-		if _, err := t.exec(updateClient, append(values(rows.ClientColumns.Changing().Fields(&stored)), id)...); err != nil {
-			return err
-		}
-		return t.append(e)
+		return next, err
 	})
-	if refusal != nil {
-		return oauth.Client{}, refusal
-	}
-	if err != nil {
-		return oauth.Client{}, fmt.Errorf("updating client %s: %w", id, err)
-	}
-	return stored, nil
 }
 
 // DeleteClient removes a client that is being deleted.

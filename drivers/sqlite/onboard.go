@@ -95,35 +95,18 @@ func scanManagement(row *sql.Rows) (m onboard.Management, err error) {
 func (s *Store) UpdateManagement(
 	ctx context.Context, vim string, change func(*onboard.Management) error, e audit.Entry,
 ) (onboard.Management, error) {
-	var stored onboard.Management
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, func(t txn) error {
+	read := func(t txn) (onboard.Management, error) {
 		found, err := t.query(managementForUpdate, vim)
 		all, err := collect(found, err, scanManagement)
-		old, err := rows.First("management cluster", all, err)
-		if err != nil {
-			return err
+		return rows.First("management cluster", all, err)
+	}
+	return amend(ctx, s, "management cluster "+vim, e, read, change, func(t txn, old, next onboard.Management) (onboard.Management, error) {
+		next = rows.ChangeManagement(old, next)
+		if _, err := t.exec(updateManagement, append(values(changingManagement.Fields(&next)), vim)...); err != nil {
+			return next, err
 		}
-		stored = old
-		if refusal = change(&stored); refusal != nil {
-			return refusal
-		}
-		stored = rows.ChangeManagement(old, stored)
-		if _, err := t.exec(updateManagement, append(values(changingManagement.Fields(&stored)), vim)...); err != nil {
-			return err
-		}
-		if err := t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim}); err != nil {
-			return err
-		}
-		return t.append(e)
+		return next, t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim})
 	})
-	if refusal != nil {
-		return onboard.Management{}, refusal
-	}
-	if err != nil {
-		return onboard.Management{}, fmt.Errorf("updating management cluster %s: %w", vim, err)
-	}
-	return stored, nil
 }
 
 // NoteManagement stores what a watch observed.
@@ -197,34 +180,18 @@ func (s *Store) Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboar
 func (s *Store) UpdateCluster(
 	ctx context.Context, id string, change func(*onboard.Cluster) error, e audit.Entry,
 ) (onboard.Cluster, error) {
-	var stored onboard.Cluster
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, func(t txn) error {
+	read := func(t txn) (onboard.Cluster, error) {
 		found, err := t.query(clusterForUpdate, id)
 		all, err := collect(found, err, scanCluster)
-		old, err := rows.First("cluster", all, err)
-		if err != nil {
-			return err
+		return rows.First("cluster", all, err)
+	}
+	return amend(ctx, s, "cluster "+id, e, read, change, func(t txn, old, next onboard.Cluster) (onboard.Cluster, error) {
+		next, err := rows.ChangeCluster(old, next)
+		if err == nil {
+			_, err = t.exec(updateCluster, append(values(changingCluster.Fields(&next)), id)...)
 		}
-		stored = old
-		if refusal = change(&stored); refusal != nil {
-			return refusal
-		}
-		if stored, err = rows.ChangeCluster(old, stored); err != nil {
-			return err
-		}
-		if _, err := t.exec(updateCluster, append(values(changingCluster.Fields(&stored)), id)...); err != nil {
-			return err
-		}
-		return t.append(e)
+		return next, err
 	})
-	if refusal != nil {
-		return onboard.Cluster{}, refusal
-	}
-	if err != nil {
-		return onboard.Cluster{}, fmt.Errorf("updating cluster %s: %w", id, err)
-	}
-	return stored, nil
 }
 
 // DeferCluster stores what was observed of a cluster.

@@ -118,36 +118,18 @@ func (t txn) pkg(id string) (catalog.Package, error) {
 
 // UpdatePackage changes a package by a function.
 func (s *Store) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
-	var stored catalog.Package
-	var refusal error // change's own words, returned as they are
-	err := s.write(ctx, func(t txn) error {
-		old, err := t.pkg(id)
+	read := func(t txn) (catalog.Package, error) { return t.pkg(id) }
+	return amend(ctx, s, "VNF package "+id, e, read, change, func(t txn, old, next catalog.Package) (catalog.Package, error) {
+		next, err := old.Moved(next)
 		if err != nil {
-			return err
+			return next, err
 		}
-		next := old
-		if refusal = change(&next); refusal != nil {
-			return refusal
+		if _, err := t.exec(updatePackage, next.State, next.VNFDID, next.Content, next.Content,
+			rows.Micro(next.TouchedAt), next.Revision, next.Document(), id); err != nil {
+			return next, err
 		}
-		if stored, err = old.Moved(next); err != nil {
-			return err
-		}
-		if _, err := t.exec(updatePackage, stored.State, stored.VNFDID, stored.Content, stored.Content,
-			rows.Micro(stored.TouchedAt), stored.Revision, stored.Document(), id); err != nil {
-			return err
-		}
-		if err := t.dropContent(old.Content, stored.Content); err != nil {
-			return err
-		}
-		return t.append(e)
+		return next, t.dropContent(old.Content, next.Content)
 	})
-	if refusal != nil {
-		return catalog.Package{}, refusal
-	}
-	if err != nil {
-		return catalog.Package{}, fmt.Errorf("updating VNF package %s: %w", id, err)
-	}
-	return stored, nil
 }
 
 // dropContent notes that the bytes of a content are to be removed, where another takes its place.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // writeStatements are prepared once, when the store opens: while a transaction
@@ -48,6 +50,37 @@ func (s *Store) write(ctx context.Context, apply func(txn) error) error {
 		err = s.writeOnce(ctx, apply)
 	}
 	return err
+}
+
+// amend changes what read finds by a function, has the result stored, and appends the entry. What
+// change says is returned as it is; any other error says that what could not be updated.
+func amend[T any](
+	ctx context.Context, s *Store, what string, e audit.Entry,
+	read func(txn) (T, error), change func(*T) error, store func(t txn, old, next T) (T, error),
+) (T, error) {
+	var stored, none T
+	var refusal error
+	err := s.write(ctx, func(t txn) error {
+		old, err := read(t)
+		if err != nil {
+			return err
+		}
+		next := old
+		if refusal = change(&next); refusal != nil {
+			return refusal
+		}
+		if stored, err = store(t, old, next); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	if refusal != nil {
+		return none, refusal
+	}
+	if err != nil {
+		return none, fmt.Errorf("updating %s: %w", what, err)
+	}
+	return stored, nil
 }
 
 func (s *Store) writeOnce(ctx context.Context, apply func(txn) error) error {
