@@ -87,12 +87,7 @@ var everything = lifecycle.Grant{ClusterWide: true, Rules: []broker.Rule{
 func TestPodsThatCount(t *testing.T) {
 	const own = `"vimbroker.io/vdu":"web","vimbroker.io/instance":"`
 	s := fakeobjects.New(t)
-	in := input(webDeployment)
-	in.Replicas = map[string]int32{"web": 1}
-	standing, err := do(t, s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, standing := oneWeb(t, s)
 	pods := func(kind string) string {
 		return `{"kind":"` + kind + `","items":[
 			{"metadata":{"name":"mine","uid":"1","labels":{` + own + instance + `"}}},
@@ -143,12 +138,7 @@ func TestAppliedForAnother(t *testing.T) {
 func TestScalingOnesOwn(t *testing.T) {
 	const path = "/apis/apps/v1/namespaces/cnf/deployments/web"
 	s := fakeobjects.New(t)
-	in := input(webDeployment)
-	in.Replicas = map[string]int32{"web": 1}
-	standing, err := do(t, s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, standing := oneWeb(t, s)
 	in.Operation, in.Standing, in.Replicas = lifecycle.ScaleVNF, standing, map[string]int32{"web": 3}
 	s.Fail(says("PATCH", "/scale$", `{"kind":"Page"}`))
 	if _, err := do(t, s, in); !errors.Is(err, broker.ErrUnreachable) {
@@ -179,12 +169,7 @@ func TestMissingByAGateway(t *testing.T) {
 // A list of pods that has no end is none.
 func TestEndlessPods(t *testing.T) {
 	s := fakeobjects.New(t)
-	in := input(webDeployment)
-	in.Replicas = map[string]int32{"web": 1}
-	standing, err := do(t, s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, standing := oneWeb(t, s)
 	endless := says("GET", "/pods$", `{"kind":"PodList","metadata":{"continue":"more"},"items":[]}`)
 	endless.Times = -1
 	s.Fail(endless)
@@ -196,12 +181,7 @@ func TestEndlessPods(t *testing.T) {
 // A pod that is to be replaced and is still listed is waited for.
 func TestReplacedPodsAreGone(t *testing.T) {
 	s := fakeobjects.New(t)
-	in := input(webDeployment)
-	in.Replicas = map[string]int32{"web": 1}
-	standing, err := do(t, s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, standing := oneWeb(t, s)
 	in.Operation, in.Standing = lifecycle.Heal, standing
 	in.VNFCs = []lifecycle.VNFC{{VDU: "web", Kind: "Pod", Namespace: "cnf", Name: "old", UID: "old"}}
 	listed := 0

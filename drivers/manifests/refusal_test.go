@@ -45,6 +45,18 @@ func do(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInput) ([]lifecycl
 	return p.Resources, nil
 }
 
+// oneWeb makes the web deployment with one replica.
+func oneWeb(t *testing.T, s *fakeobjects.Server) (in lifecycle.PlanInput, standing []lifecycle.Resource) {
+	t.Helper()
+	in = input(webDeployment)
+	in.Replicas = map[string]int32{"web": 1}
+	standing, err := do(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, standing
+}
+
 // What answers 200 and is no API server has made and deleted nothing.
 func TestAnswersOfNoAPIServer(t *testing.T) {
 	s := fakeobjects.New(t)
@@ -84,12 +96,7 @@ func TestFailedJobEndsItsWave(t *testing.T) {
 // is not scaled.
 func TestVNFCsOfOthers(t *testing.T) {
 	s := fakeobjects.New(t)
-	in := input(webDeployment)
-	in.Replicas = map[string]int32{"web": 1}
-	standing, err := do(t, s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, standing := oneWeb(t, s)
 	pod := func(name, owner, uid string) string {
 		path := "/api/v1/namespaces/cnf/pods/" + name
 		meta := map[string]any{"name": name, "namespace": "cnf", "uid": uid}
