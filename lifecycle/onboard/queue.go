@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+const (
+	// patience is how long a look may take before another is begun beside it.
+	patience = 2 * time.Second
+	// maxHanging bounds how many looks take longer than that at a time.
+	maxHanging = 480
+)
+
 // key names a cluster of a management cluster.
 type key struct{ namespace, name string }
 
@@ -70,20 +77,24 @@ func (q *queue) done(k key) {
 }
 
 // run hands keys to do until ctx ends, so many at a time, and returns when the last has
-// returned. What do answers is after how long the key is due again; zero is never.
+// returned. What do answers is after how long the key is due again; zero is never. A key that
+// takes longer than [patience] leaves its place to the next, so those that hang delay no other.
 func (q *queue) run(ctx context.Context, atOnce int, after func(time.Duration) <-chan time.Time, do func(key) time.Duration) {
 	var group sync.WaitGroup
 	defer group.Wait()
-	slots := make(chan struct{}, atOnce)
+	places, all := make(chan struct{}, atOnce), make(chan struct{}, atOnce+maxHanging)
 	for ctx.Err() == nil {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return
+		for _, free := range []chan struct{}{places, all} {
+			select {
+			case free <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
 		}
 		k, wait, ok := q.take()
 		if !ok {
-			<-slots
+			<-places
+			<-all
 			select {
 			case <-q.changed:
 			case <-after(wait):
@@ -91,8 +102,12 @@ func (q *queue) run(ctx context.Context, atOnce int, after func(time.Duration) <
 			}
 			continue
 		}
+		leave := sync.OnceFunc(func() { <-places })
 		group.Go(func() {
-			defer func() { <-slots }()
+			defer func() { <-all }()
+			defer leave()
+			late := time.AfterFunc(patience, leave)
+			defer late.Stop()
 			if again := do(k); again > 0 {
 				q.add(k, again)
 			}

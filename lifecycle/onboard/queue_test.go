@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,49 +18,82 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// TestClustersAreLookedAtSideBySide: those that hang delay no other, and none is looked at
-// by two at a time.
+// TestClustersAreLookedAtSideBySide: those that hang delay no other for long, also where they
+// are more than are looked at at once, and none is looked at by two at a time.
 func TestClustersAreLookedAtSideBySide(t *testing.T) {
-	q := newQueue(time.Now)
-	const hang, others = 20, 200
-	for i := range hang + others {
-		q.add(key{"a", string(rune('a' + i))}, 0)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var mu sync.Mutex
-	looked, at := map[key]int{}, map[key]bool{}
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		q.run(ctx, atOnce, time.After, func(k key) time.Duration {
-			mu.Lock()
-			if at[k] {
-				t.Errorf("%v is looked at twice at a time", k)
+	synctest.Test(t, func(t *testing.T) {
+		const hang, others = 10 * atOnce, 200
+		q, began := newQueue(time.Now), time.Now()
+		for i := range hang + others {
+			q.add(key{"a", fmt.Sprint(i)}, 0)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		looked, at := map[key]int{}, map[key]bool{}
+		done, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			q.run(ctx, atOnce, time.After, func(k key) time.Duration {
+				mu.Lock()
+				if at[k] {
+					t.Errorf("%v is looked at twice at a time", k)
+				}
+				at[k] = true
+				looked[k]++
+				finished := len(looked) == hang+others
+				mu.Unlock()
+				if finished {
+					close(done)
+				}
+				if n, _ := strconv.Atoi(k.name); n < hang {
+					<-ctx.Done()
+				}
+				mu.Lock()
+				at[k] = false
+				mu.Unlock()
+				return 0
+			})
+		}()
+		select {
+		case <-done:
+			if took, most := time.Since(began), hang/atOnce*patience; took > most {
+				t.Errorf("others were looked at after %v, want %v at most", took, most)
 			}
-			at[k] = true
-			looked[k]++
-			hangs := []rune(k.name)[0] < 'a'+hang
-			finished := len(looked) == hang+others
-			mu.Unlock()
-			if finished {
-				close(done)
-			}
-			if hangs {
+		case <-time.After(time.Hour):
+			t.Error("clusters that hang keep others from being looked at")
+		}
+		cancel()
+		<-stopped
+	})
+}
+
+// TestLooksThatHangAreBounded: a server spends no more on those that hang than so many.
+func TestLooksThatHangAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = atOnce + maxHanging
+		q := newQueue(time.Now)
+		for i := range 2 * most {
+			q.add(key{"a", fmt.Sprint(i)}, 0)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var at atomic.Int64
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			q.run(ctx, atOnce, time.After, func(key) time.Duration {
+				at.Add(1)
 				<-ctx.Done()
-			}
-			mu.Lock()
-			at[k] = false
-			mu.Unlock()
-			return 0
-		})
-	}()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Error("clusters that hang keep others from being looked at")
-	}
-	cancel()
-	<-stopped
+				return 0
+			})
+		}()
+		time.Sleep(time.Hour) // of the bubble's time
+		synctest.Wait()
+		if got := at.Load(); got != most {
+			t.Errorf("%d looks hang at the same time, want %d", got, most)
+		}
+		cancel()
+		<-stopped
+	})
 }
 
 // TestAKeyThatIsAddedMeanwhileComesAgain: what changed during a look is not lost.

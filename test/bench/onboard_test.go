@@ -12,6 +12,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 const (
@@ -19,80 +20,111 @@ const (
 	readyAtOnce  = 1000
 	onboardGoal  = 60 * time.Second
 	onboardLimit = 150 * time.Second
+	// tenant is the namespace of the management cluster that is watched.
+	tenant = "tenant"
 )
 
-// onboardAtOnce measures how long it takes until clusters that become ready all at once
-// are VIMs. Management cluster and clusters are fakes in this process, each with an
-// identity and a CA of its own; the program runs beside it.
-func onboardAtOnce(b *testing.B, p *program) *figure {
+// nursery is the program, and beside it a management cluster that it follows. Management
+// cluster and clusters are fakes in this process, each with an identity and a CA of its own.
+type nursery struct {
+	*client.Client
+	b       *testing.B
+	hub     *fakekube.Server
+	program *story.Broker
+	ready   map[string]time.Time // since when, by the cluster's name
+}
+
+// newNursery starts the program with a management cluster that it has begun to follow.
+func newNursery(b *testing.B, p *program) *nursery {
 	b.Helper()
-	hub := fakekube.New(b, fakekube.Options{ClusterAPI: []string{"v1beta2"}})
-	kubes := make([]*fakekube.Server, readyAtOnce)
-	for i := range kubes {
-		kubes[i] = fakekube.New(b, fakekube.Options{})
-	}
+	n := &nursery{b: b, hub: fakekube.New(b, fakekube.Options{ClusterAPI: []string{"v1beta2"}}), ready: map[string]time.Time{}}
 	home := b.TempDir()
 	data := filepath.Join(home, "data")
-	server, err := serveIn(p.binary(b), home, data)
-	if err != nil {
+	var err error
+	if n.program, err = serveIn(p.binary(b), home, data); err != nil {
 		b.Fatal(err)
 	}
-	defer server.Kill()
+	b.Cleanup(n.program.Kill)
 	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(strings.TrimSpace(string(token)))})
-	if err != nil {
+	if n.Client, err = client.New(client.Options{Addr: n.program.URL, Token: secret.NewText(strings.TrimSpace(string(token)))}); err != nil {
 		b.Fatal(err)
 	}
-	hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "first"}) // whose namespace must be there
-	if _, err := c.RegisterVIM(b.Context(), v1.Registration{Name: "hub", Kubeconfig: secret.NewText(hub.Kubeconfig())}, ""); err != nil {
+	n.hub.PutCluster(fakekube.Cluster{Namespace: tenant, Name: "first"}) // whose namespace must be there
+	if _, err := n.RegisterVIM(b.Context(), v1.Registration{Name: "hub", Kubeconfig: secret.NewText(n.hub.Kubeconfig())}, ""); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := c.EnableManagementCluster(b.Context(), v1.ManagementClusterRequest{
-		VIM: "hub", ClusterSettings: v1.ClusterSettings{Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"}},
+	if _, err := n.EnableManagementCluster(b.Context(), v1.ManagementClusterRequest{
+		VIM: "hub", ClusterSettings: v1.ClusterSettings{Namespaces: []string{tenant}, Projects: map[string]string{"": "default"}},
 	}); err != nil {
 		b.Fatal(err)
 	}
-	registered := func(state string) (all []v1.WorkloadCluster) {
-		for w, err := range c.AllClusters(b.Context(), client.ClusterQuery{State: state}) {
-			if err != nil {
-				b.Fatal(err)
-			}
-			all = append(all, w)
+	n.await("waiting", 1) // it watches
+	return n
+}
+
+// grow makes a cluster that is ready, with its secret.
+func (n *nursery) grow(name, kubeconfig string) {
+	n.ready[name] = time.Now()
+	n.hub.PutCluster(fakekube.Cluster{Namespace: tenant, Name: name, Ready: true, Kubeconfig: kubeconfig})
+}
+
+// in are the clusters in a state.
+func (n *nursery) in(state string) (all []v1.WorkloadCluster) {
+	n.b.Helper()
+	for w, err := range n.AllClusters(n.b.Context(), client.ClusterQuery{State: state}) {
+		if err != nil {
+			n.b.Fatal(err)
 		}
-		return all
+		all = append(all, w)
 	}
-	// await returns when so many are in a state, or with those that are when the limit is over.
-	await := func(state string, n int) (all []v1.WorkloadCluster) {
-		for began := time.Now(); len(all) < n && time.Since(began) < onboardLimit; time.Sleep(250 * time.Millisecond) {
-			all = registered(state)
-		}
-		return all
+	return all
+}
+
+// await returns when so many are in a state, or with those that are when the limit is over.
+func (n *nursery) await(state string, many int) (all []v1.WorkloadCluster) {
+	n.b.Helper()
+	for began := time.Now(); len(all) < many && time.Since(began) < onboardLimit; time.Sleep(250 * time.Millisecond) {
+		all = n.in(state)
 	}
-	await("waiting", 1) // it watches
-	ready := map[string]time.Time{}
+	return all
+}
+
+// took says how long each of them took from ready to registered.
+func (n *nursery) took(registered []v1.WorkloadCluster) (each sample) {
+	for _, w := range registered {
+		each = append(each, w.RegisteredAt.Sub(n.ready[w.Name]))
+	}
+	return each
+}
+
+// onboardAtOnce measures how long it takes until clusters that become ready all at once
+// are VIMs.
+func onboardAtOnce(b *testing.B, p *program) *figure {
+	b.Helper()
+	kubes := make([]*fakekube.Server, readyAtOnce)
+	for i := range kubes {
+		kubes[i] = fakekube.New(b, fakekube.Options{})
+	}
+	n := newNursery(b, p)
+	defer n.program.Kill()
 	began := time.Now()
 	for i, k := range kubes {
-		name := fmt.Sprintf("c%04d", i)
-		config := k.Kubeconfig()
-		ready[name] = time.Now()
-		hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: name, Ready: true, Kubeconfig: config})
+		n.grow(fmt.Sprintf("c%04d", i), k.Kubeconfig())
 	}
-	all := await("registered", readyAtOnce)
+	all := n.await("registered", readyAtOnce)
 	if len(all) == 0 {
 		b.Fatal("no cluster is registered")
 	}
 	last := began
-	var each sample
 	for _, w := range all {
-		each = append(each, w.RegisteredAt.Sub(ready[w.Name]))
 		if w.RegisteredAt.After(last) {
 			last = w.RegisteredAt
 		}
 	}
-	memory, err := resident(server.PID())
+	memory, err := resident(n.program.PID())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -104,7 +136,7 @@ func onboardAtOnce(b *testing.B, p *program) *figure {
 	f.Rows = append(f.Rows,
 		row{What: "until all are VIMs", N: 1, P50: millis(took)}.medianGoal(onboardGoal),
 		row{What: "VIMs then", N: 1, Value: float64(len(all))},
-		timed("from ready to registered", each),
+		timed("from ready to registered", n.took(all)),
 		row{What: "resident memory then", N: 1, Value: memory, Unit: "MB"},
 	)
 	return f

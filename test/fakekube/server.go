@@ -68,6 +68,7 @@ type Server struct {
 	events   []event       // what watches show, oldest first
 	forgot   int64         // the revision up to which there are no events any more
 	news     chan struct{} // closed when there is a new event
+	ends     chan struct{} // closed to end the watches there are
 }
 
 // New starts a server for one test, and stops it when that ends.
@@ -96,6 +97,7 @@ func Start(o Options) (*Server, error) {
 		Server:   fake.Server{Addr: o.Addr, HTTP2: true},
 		Username: "fakekube-basic", Password: random(), opts: o, key: []byte(random()),
 		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, news: make(chan struct{}),
+		ends: make(chan struct{}),
 	}
 	s.Opening, s.Refuse = `{"kind":"List","apiVersion":"v1","items":[`, refuse
 	if err := s.seed(); err != nil {

@@ -41,6 +41,14 @@ func (s *Server) ForgetHistory() {
 	s.events, s.forgot = nil, s.revision
 }
 
+// EndWatches ends the watches that there are, as an API server does when their time is up.
+func (s *Server) EndWatches() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.ends)
+	s.ends = make(chan struct{})
+}
+
 // watch answers with changes as they come, until the caller or the server has enough.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, c call) {
 	refused := func(err apierrors.APIStatus) {
@@ -59,7 +67,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c call) {
 	}
 	at, _ := strconv.ParseInt(r.URL.Query().Get("resourceVersion"), 10, 64)
 	s.mu.Lock()
-	may, forgot := s.allowed(u, c), s.forgot
+	may, forgot, ends := s.allowed(u, c), s.forgot, s.ends
 	s.mu.Unlock()
 	switch {
 	case !may:
@@ -96,6 +104,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c call) {
 		}
 		select {
 		case <-news:
+		case <-ends:
+			return
 		case <-r.Context().Done():
 			return
 		}
