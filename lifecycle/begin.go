@@ -71,21 +71,19 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err != nil {
 		return err
 	}
-	if _, err := l.driver(string(v.Type)); err != nil {
-		return err
-	}
-	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace, "default")
-	if !namespaceForm().MatchString(to.Namespace) {
-		return broker.Invalid("additionalParams.namespace", "is not the name of a namespace")
-	}
-	to.Package, to.Product = pkg.ID, pkg.Product
-	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
-	to.Files, to.Variables = r.Files, r.Variables
 	f, err := flavour(pkg.VNFD, r.Flavour)
 	if err != nil {
 		return err
 	}
-	to.Flavour = f.ID
+	to.Package, to.Product, to.Flavour = pkg.ID, pkg.Product, f.ID
+	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
+	to.Files, to.Variables = r.Files, r.Variables
+	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace)
+	d, b, err := l.choose(v.Type, to.source(pkg))
+	if err != nil {
+		return err
+	}
+	to.Driver, to.Namespace = d.Name(), b.Namespace
 	return to.level(f, r.Level)
 }
 
@@ -136,6 +134,13 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 		}
 		if r.Variables != nil {
 			to.Variables = r.Variables
+		}
+		d, err := l.driver(*to)
+		if err != nil {
+			return err
+		}
+		if _, err := d.Basis(to.source(pkg)); err != nil {
+			return err
 		}
 		if err := to.level(f, ""); err != nil {
 			return err
@@ -221,13 +226,6 @@ func flavour(d vnfpkg.VNFD, id string) (vnfpkg.Flavour, error) {
 		}
 	}
 	return vnfpkg.Flavour{}, broker.Invalid("flavourId", "the VNFD has no such deployment flavour")
-}
-
-func (l *Lifecycle) driver(vimType string) (Driver, error) {
-	if d, known := l.drivers[broker.VIMType(vimType)]; known {
-		return d, nil
-	}
-	return nil, &broker.Error{Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "VNF instances cannot be made on VIMs of type " + vimType}
 }
 
 // Retry begins a failed operation again.

@@ -104,7 +104,7 @@ func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error)
 	defer cancel()
 	// The broker looks by itself, and not for a caller: policies of the broker's own allow it to read.
 	self := policy.Principal{Name: "system:drift", Project: i.Project, Roles: []string{policy.RoleSystem}}
-	d, err := l.driver(i.Shape.VIMType)
+	d, err := l.driver(i.Shape)
 	if err != nil {
 		return nil, err
 	}

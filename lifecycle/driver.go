@@ -38,8 +38,15 @@ const (
 //
 // A Driver is safe for concurrent use. Every call ends when its context does.
 type Driver interface {
+	// Name is kept with the instances that it has made, and never changes.
+	Name() string
+
 	// VIMType is the type of the VIMs that it works on.
 	VIMType() broker.VIMType
+
+	// Basis says what an instance is made from. ErrInvalid or ErrUnsupported: this driver makes
+	// none from that; the error names the field of the request, and what the driver looked for.
+	Basis(s Source) (Basis, error)
 
 	// Survey is what a lease must allow so that Plan can be called with it: as good as nothing.
 	Survey() Grant
@@ -84,9 +91,9 @@ type PlanInput struct {
 	Observing bool
 	// Instance is the instance's id, Name its name.
 	Instance, Name string
-	// Namespace is the one of all objects that name none. Objects in another are ErrInvalid.
+	// Namespace is the one of all objects that name none; empty where the VIM has none. Objects in another are ErrInvalid.
 	Namespace string
-	// Manifests are the files of the package, in the order in which they are declared.
+	// Manifests are the files of the driver's Basis, in that order; TERMINATE has none.
 	Manifests []Manifest
 	// Variables are substituted in manifests. The instance's id, name and namespace are not among
 	// them: the driver adds those.
@@ -94,6 +101,8 @@ type PlanInput struct {
 	// Replicas says how many VNFCs each VDU has, by the VDU's name. A workload of a VDU's name runs
 	// that VDU: its number of replicas is this one, whatever its manifest says.
 	Replicas map[string]int32
+	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
+	Scaled []string
 	// Standing is what the instance consists of now, as far as that is recorded: what an
 	// operation may remove. INSTANTIATE and CHANGE_VNFPKG remove what Manifests do not name
 	// any more; TERMINATE removes all that does not outlive the instance, in reverse order.

@@ -98,7 +98,7 @@ func (a *attempt) run(ctx context.Context) (err error) {
 	if a.o.Type == Terminate {
 		shape = a.o.Before
 	}
-	if a.driver, err = a.Lifecycle.driver(shape.VIMType); err != nil {
+	if a.driver, err = a.Lifecycle.driver(shape); err != nil {
 		return err
 	}
 	if a.vim, err = a.leaser.VIM(ctx, a.p, shape.VIM); err != nil {

@@ -47,12 +47,14 @@ type Shape struct {
 
 	// VIM is the id of the VIM that the instance is on, VIMName its name when it was
 	// instantiated. These and what follows are empty unless the instance has resources.
-	VIM       string `json:"vim,omitempty"`
-	VIMName   string `json:"vimName,omitempty"`
-	VIMType   string `json:"vimType,omitempty"`
+	VIM     string `json:"vim,omitempty"`
+	VIMName string `json:"vimName,omitempty"`
+	VIMType string `json:"vimType,omitempty"`
+	// Driver is the name of the driver that makes its resources; instances of versions before have none.
+	Driver    string `json:"driver,omitempty"`
 	Flavour   string `json:"flavour,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	// Files are the manifests of the package that are used; none are all of them.
+	// Files are those of the package that the request named; where it named none the driver chooses.
 	Files     []string          `json:"files,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
 	// Scale is the scale level of each aspect, Replicas the number of VNFCs of each VDU by

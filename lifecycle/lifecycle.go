@@ -22,7 +22,8 @@ type Options struct {
 	Store    Store
 	Leaser   Leaser
 	Packages Packages
-	// Drivers are one for each type of VIM that instances can be on.
+	// Drivers make what instances consist of. Several can be for one type of VIM: the first that takes what a package
+	// holds makes an instance of it.
 	Drivers []Driver
 	// Guard is the server's, whose sink is the store.
 	Guard     *audit.Guard
@@ -71,7 +72,7 @@ type Lifecycle struct {
 	store     Store
 	leaser    Leaser
 	packages  Packages
-	drivers   map[broker.VIMType]Driver
+	drivers   map[broker.VIMType][]Driver
 	guard     *audit.Guard
 	delegates *policy.Delegates
 	egress    func(string) *egress.Rules
@@ -85,11 +86,11 @@ type Lifecycle struct {
 func New(o Options) *Lifecycle {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	l := &Lifecycle{
-		store: o.Store, leaser: o.Leaser, packages: o.Packages, drivers: map[broker.VIMType]Driver{},
+		store: o.Store, leaser: o.Leaser, packages: o.Packages, drivers: map[broker.VIMType][]Driver{},
 		guard: o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
 	}
 	for _, d := range o.Drivers {
-		l.drivers[d.VIMType()] = d
+		l.drivers[d.VIMType()] = append(l.drivers[d.VIMType()], d)
 	}
 	return l
 }

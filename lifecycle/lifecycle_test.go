@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,6 +47,15 @@ type plant struct {
 
 func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 	t.Helper()
+	return newPlantWith(t, func(o *lifecycle.Options, _ *yard) {
+		for _, c := range change {
+			c(&o.Terms)
+		}
+	})
+}
+
+func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
+	t.Helper()
 	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -67,15 +77,14 @@ func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 	p.yard.lends = p.lends
 	terms := lifecycle.DefaultTerms()
 	terms.LookEvery, terms.Learning = time.Millisecond, 0
-	if len(change) > 0 {
-		change[0](&terms)
-	}
-	p.Lifecycle = lifecycle.New(lifecycle.Options{
+	o := lifecycle.Options{
 		Store: store, Leaser: p.lends, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
 		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads(1)},
 		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
 		Terms: terms, Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
-	})
+	}
+	change(&o, p.yard)
+	p.Lifecycle = lifecycle.New(o)
 	return p
 }
 
@@ -156,16 +165,17 @@ func (shelf) Held(_ context.Context, id string) (lifecycle.Package, error) {
 	if id != "web-1" && id != "web-2" {
 		return lifecycle.Package{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "no such package"}
 	}
-	return lifecycle.Package{ID: id, Product: lifecycle.Product{VNFDID: id}, VNFD: vnfpkg.VNFD{ID: id, Flavours: map[string]vnfpkg.Flavour{"simple": {
+	of := map[string][]string{"web-1": {"front", "old"}, "web-2": {"front", "new"}}[id]
+	return lifecycle.Package{ID: id, Product: lifecycle.Product{VNFDID: id}, Paths: of, Read: read, VNFD: vnfpkg.VNFD{ID: id, Flavours: map[string]vnfpkg.Flavour{"simple": {
 		ID: "simple", VDUs: map[string]vnfpkg.VDU{"Front": {ID: "Front", Name: "front", Min: 1, Max: 3, Initial: 1}},
 		Aspects: map[string]vnfpkg.Aspect{"front": {ID: "front", MaxLevel: 3, Deltas: map[string]int{"Front": 1}}},
 	}}}}, nil
 }
 
-func (shelf) Manifests(_ context.Context, id string, _ []string) ([]lifecycle.Manifest, error) {
-	of := map[string][]string{"web-1": {"front", "old"}, "web-2": {"front", "new"}}[id]
+// read has files that hold their own names.
+func read(paths []string) ([]lifecycle.Manifest, error) {
 	var all []lifecycle.Manifest
-	for _, name := range of {
+	for _, name := range paths {
 		all = append(all, lifecycle.Manifest{Path: name, Text: secret.NewText(name)})
 	}
 	return all, nil
@@ -292,7 +302,21 @@ type yard struct {
 	more     []lifecycle.Manifest
 }
 
+func (y *yard) Name() string { return "yard" }
+
 func (y *yard) VIMType() broker.VIMType { return "kubernetes" }
+
+// Basis takes what a request names, or everything; nothing whose name begins with "BaseHOT/".
+func (y *yard) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
+	b := lifecycle.Basis{Files: s.Named, Namespace: cmp.Or(s.Namespace, "default")}
+	if b.Files == nil {
+		b.Files = s.Paths
+	}
+	if slices.ContainsFunc(b.Files, func(f string) bool { return strings.HasPrefix(f, "BaseHOT/") }) {
+		return b, broker.Invalid("additionalParams", "no yard is made of %v", b.Files)
+	}
+	return b, nil
+}
 
 func grant(verb string) lifecycle.Grant {
 	return lifecycle.Grant{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"things"}, Verbs: []string{verb}}}, Namespaces: []string{"default"}}
@@ -331,8 +355,8 @@ func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.Plan
 	case lifecycle.ScaleVNF:
 		p.Resources = in.Standing
 		for _, r := range in.Standing {
-			if n, ok := in.Replicas[r.VDU]; ok {
-				stage(lifecycle.Scale, lifecycle.Object{Resource: r, Replicas: n})
+			if slices.Contains(in.Scaled, r.VDU) {
+				stage(lifecycle.Scale, lifecycle.Object{Resource: r, Replicas: in.Replicas[r.VDU]})
 			}
 		}
 		return p, nil

@@ -14,14 +14,16 @@ type Packages interface {
 	Use(ctx context.Context, p policy.Principal, vnfdID string) (Package, error)
 	// Held returns a package that an instance uses, by its id. Nothing is decided.
 	Held(ctx context.Context, id string) (Package, error)
-	// Manifests reads files of a package in the order of the paths; no paths are all manifests
-	// of the package. A path that the package does not declare is ErrInvalid.
-	Manifests(ctx context.Context, id string, paths []string) ([]Manifest, error)
 }
 
-// Package is a VNF package as operations need it.
+// Package is a VNF package as operations need it. It belongs to one goroutine.
 type Package struct {
 	ID      string
 	Product Product
 	VNFD    vnfpkg.VNFD
+	// Paths are the files that it holds, sorted.
+	Paths []string
+	// Read reads files of it, in the order of the paths, while the context lives that it was opened with.
+	// A path that it does not hold, and more text than may be read at a time, are ErrInvalid.
+	Read func(paths []string) ([]Manifest, error)
 }

@@ -29,17 +29,24 @@ func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 			in.Operation = Terminate
 		}
 	}
-	in.Namespace, in.Variables, in.Replicas = to.Namespace, to.Variables, to.Replicas
 	switch in.Operation {
 	case ScaleVNF:
-		in.Replicas = changed(from, to)
-		return in, nil
+		in.Scaled = changed(from, to)
 	case Terminate:
 		in.Namespace = a.o.Before.Namespace
 		return in, nil
 	}
-	manifests, err := a.packages.Manifests(ctx, to.Package, to.Files)
-	in.Manifests = manifests
+	return a.inputFor(ctx, a.driver, to, in)
+}
+
+// inputFor adds to an input what an instance is to become.
+func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInput) (PlanInput, error) {
+	pkg, err := l.packages.Held(ctx, to.Package)
+	if err != nil {
+		return in, err
+	}
+	in.Namespace, in.Variables, in.Replicas = to.Namespace, to.Variables, to.Replicas
+	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }
 

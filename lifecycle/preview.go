@@ -51,20 +51,17 @@ func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	d, err := l.driver(shape.VIMType)
+	d, err := l.driver(shape)
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	manifests, err := l.packages.Manifests(ctx, shape.Package, shape.Files)
+	in, err := l.inputFor(ctx, d, shape, PlanInput{Operation: Instantiate, Instance: i.ID, Name: i.Name, Standing: shape.Resources})
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
 	// No operation has this id; what the plan's lease is taken for is ended by it.
 	none := uuid.NewString()
-	plan, err := l.survey(ctx, p, none, v, d, PlanInput{
-		Operation: Instantiate, Instance: i.ID, Name: i.Name, Namespace: shape.Namespace, Manifests: manifests,
-		Variables: shape.Variables, Replicas: shape.Replicas, Standing: shape.Resources,
-	})
+	plan, err := l.survey(ctx, p, none, v, d, in)
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), none)))
 	}

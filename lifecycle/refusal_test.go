@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 			_, err := p.Scale(ctx, alice, running.ID, lifecycle.Scaling{Aspect: "front", Steps: -1})
 			return err
 		}},
-		"a namespace that is none":       {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Namespace: "kube/system"})},
+		"files that no driver takes":     {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Files: []string{"BaseHOT/x"}})},
 		"a VIM that is none":             {broker.ErrNotFound, instantiate(lifecycle.Instantiation{VIM: "nowhere"})},
 		"a VIM of a type without driver": {broker.ErrUnsupported, instantiate(lifecycle.Instantiation{VIM: "cloud"})},
 		"a flavour that is none":         {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Flavour: "large"})},

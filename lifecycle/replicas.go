@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
@@ -84,13 +86,14 @@ func bounded(v vnfpkg.VDU, n int, field string) error {
 	return nil
 }
 
-// changed are the numbers of VNFCs that differ between two shapes.
-func changed(from, to Shape) map[string]int32 {
-	out := map[string]int32{}
+// changed are the VDUs whose numbers of VNFCs differ between two shapes, sorted.
+func changed(from, to Shape) []string {
+	var names []string
 	for name, n := range to.Replicas {
 		if from.Replicas[name] != n {
-			out[name] = n
+			names = append(names, name)
 		}
 	}
-	return out
+	slices.Sort(names)
+	return names
 }

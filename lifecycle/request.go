@@ -78,10 +78,7 @@ type Modification struct {
 	Params     json.RawMessage
 }
 
-var (
-	variableForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
-	namespaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`) })
-)
+var variableForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
 
 func validText(field, text string, most int) error {
 	if len(text) > most || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {

@@ -48,6 +48,9 @@ type Driver struct {
 // New returns a driver.
 func New() *Driver { return &Driver{pause: 40 * time.Millisecond} }
 
+// Name implements [lifecycle.Driver].
+func (*Driver) Name() string { return "manifests" }
+
 // VIMType implements [lifecycle.Driver].
 func (*Driver) VIMType() broker.VIMType { return "kubernetes" }
 

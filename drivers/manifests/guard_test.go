@@ -139,7 +139,7 @@ func TestScalingOnesOwn(t *testing.T) {
 	const path = "/apis/apps/v1/namespaces/cnf/deployments/web"
 	s := fakeobjects.New(t)
 	in, standing := oneWeb(t, s)
-	in.Operation, in.Standing, in.Replicas = lifecycle.ScaleVNF, standing, map[string]int32{"web": 3}
+	in.Operation, in.Standing, in.Replicas, in.Scaled = lifecycle.ScaleVNF, standing, map[string]int32{"web": 3}, []string{"web"}
 	s.Fail(says("PATCH", "/scale$", `{"kind":"Page"}`))
 	if _, err := do(t, s, in); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("an answer of nobody's = %v", err)

@@ -362,11 +362,10 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 	done := map[string]bool{}
 	for _, r := range in.Standing {
 		p.facts.add(r, nil)
-		replicas, ok := in.Replicas[r.VDU]
-		if r.VDU == "" || !ok {
+		if r.VDU == "" || !slices.Contains(in.Scaled, r.VDU) {
 			continue
 		}
-		err := p.step(lifecycle.Scale, len(done) == 0, lifecycle.Object{Resource: r, Replicas: replicas}, func(rules *rules) error {
+		err := p.step(lifecycle.Scale, len(done) == 0, lifecycle.Object{Resource: r, Replicas: in.Replicas[r.VDU]}, func(rules *rules) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get")
 			rules.allow(r.Group, r.Plural+"/scale", r.Name, "patch")
 			rules.pods()
@@ -377,7 +376,7 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 		}
 		done[r.VDU] = true
 	}
-	for vdu := range in.Replicas {
+	for _, vdu := range in.Scaled {
 		if !done[vdu] {
 			return &broker.Error{
 				Kind: broker.ErrInvalid, Detail: fmt.Sprintf("VDU %s cannot be scaled: no workload of the instance has its name", vdu),

@@ -422,7 +422,7 @@ func TestReplicas(t *testing.T) {
 	if _, err := plan(t, s, in); err == nil || !strings.Contains(err.Error(), "only one can run it") {
 		t.Errorf("two workloads of one VDU: %v", err)
 	}
-	in = lifecycle.PlanInput{Operation: lifecycle.ScaleVNF, Instance: instance, Namespace: "cnf", Replicas: map[string]int32{"other": 2}}
+	in = lifecycle.PlanInput{Operation: lifecycle.ScaleVNF, Instance: instance, Namespace: "cnf", Replicas: map[string]int32{"other": 2}, Scaled: []string{"other"}}
 	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("scaling what is not there: %v", err)
 	}

@@ -123,7 +123,7 @@ func TestVNFCsOfOthers(t *testing.T) {
 	path := pathOf(standing[0])
 	s.Remove(path)
 	s.Put(path, map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web", "namespace": "cnf"}, "spec": map[string]any{"replicas": 1.0}})
-	in.Operation, in.VNFCs, in.Replicas = lifecycle.ScaleVNF, nil, map[string]int32{"web": 3}
+	in.Operation, in.VNFCs, in.Replicas, in.Scaled = lifecycle.ScaleVNF, nil, map[string]int32{"web": 3}, []string{"web"}
 	if _, err := do(t, s, in); !errors.Is(err, broker.ErrConflict) || s.Get(path)["spec"].(map[string]any)["replicas"] != 1.0 {
 		t.Errorf("scaling another's workload = %v, and it is %v", err, s.Get(path))
 	}

@@ -165,16 +165,20 @@ func TestLifeOfAPackage(t *testing.T) {
 	if v := opened.VNFD.Flavours["simple"].VDUs["web"]; v.Max != 3 {
 		t.Errorf("the descriptor says of web: %+v", v)
 	}
-	files, err := s.Manifests(ctx, opened, nil)
+	paths := opened.Paths()
+	if !slices.Contains(paths, "Files/kubernetes/a.yaml") || !slices.IsSorted(paths) {
+		t.Errorf("Paths = %v, want all files in their order", paths)
+	}
+	files, err := opened.Files([]string{"Files/kubernetes/a.yaml", "Files/kubernetes/b.yaml"})
 	if err != nil || len(files) != 2 || files[0].Path != "Files/kubernetes/a.yaml" || !strings.Contains(string(files[0].Text), canary) {
-		t.Errorf("Manifests = %v files, %v", len(files), err)
+		t.Errorf("Files = %v files, %v", len(files), err)
 	}
-	files, err = s.Manifests(ctx, opened, []string{"Files/kubernetes/b.yaml"})
+	files, err = opened.Files([]string{"Files/kubernetes/b.yaml"})
 	if err != nil || len(files) != 1 {
-		t.Errorf("Manifests of one path = %d files, %v", len(files), err)
+		t.Errorf("Files of one path = %d files, %v", len(files), err)
 	}
-	if _, err = s.Manifests(ctx, opened, []string{"../../etc/passwd"}); !errors.Is(err, broker.ErrInvalid) {
-		t.Errorf("Manifests of a foreign path = %v, want ErrInvalid", err)
+	if _, err = opened.Files([]string{"../../etc/passwd"}); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("Files of a foreign path = %v, want ErrInvalid", err)
 	}
 
 	if err := s.Delete(ctx, alice, ref); !errors.Is(err, broker.ErrConflict) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/google/uuid"
@@ -109,10 +108,13 @@ type Reader struct {
 	Files func() (*vnfpkg.CSAR, error)
 }
 
-// Opened is a package that an operation works from.
+// Opened is a package that an operation works from. It belongs to one goroutine, and is read
+// while the context lives that it was opened with.
 type Opened struct {
 	Package
 	VNFD vnfpkg.VNFD
+
+	csar *vnfpkg.CSAR
 }
 
 // Use opens the onboarded package of p's project with that descriptor, for making or
@@ -177,7 +179,7 @@ func (c *Catalog) open(ctx context.Context, pkg Package) (Opened, error) {
 	if err != nil {
 		return Opened{}, unreadable(err)
 	}
-	return Opened{Package: pkg, VNFD: vnfd}, nil
+	return Opened{pkg, vnfd, csar}, nil
 }
 
 // unreadable is an error about a content that was looked through when it was uploaded.
@@ -198,52 +200,29 @@ type File struct {
 	Text []byte
 }
 
-// manifestFolder is where a package has its manifests, if a request names none.
-const manifestFolder = "Files/kubernetes"
+// maxRead bounds what is read of a package at a time, in bytes.
+const maxRead = 64 << 20
 
-// maxManifests bounds what is read of a package's manifests, in bytes.
-const maxManifests = 64 << 20
+// Paths are the files that the package holds, sorted.
+func (o Opened) Paths() []string { return o.csar.Paths("") }
 
-// Manifests reads files of a package: those paths, in their order, or, where there are
-// none, all of the folder Files/kubernetes in the order of their paths. A path that is not
-// in the package is [broker.ErrInvalid].
-func (c *Catalog) Manifests(ctx context.Context, pkg Opened, paths []string) ([]File, error) {
-	csar, err := vnfpkg.Reopen(c.bytes(ctx, pkg.Package), pkg.Size, c.terms.Limits)
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	const field = "additionalParams.lcm-kubernetes-def-files"
-	named := len(paths) > 0
-	if !named {
-		if paths = csar.Paths(manifestFolder); len(paths) == 0 {
-			return nil, broker.Invalid(field, "the package holds nothing under %s; name the manifests", manifestFolder)
-		}
-	}
+// Files reads files of the package, in the order of the paths. A path that is not in it, and more than 64 MiB
+// together, are [broker.ErrInvalid].
+func (o Opened) Files(paths []string) ([]File, error) {
 	var files []File
 	total := 0
 	for _, name := range paths {
-		if ofChart(name) {
-			return nil, &broker.Error{
-				Kind: broker.ErrUnsupported, Field: field, Detail: vnfpkg.Printable(name) + " is of a Helm chart, and charts are not run",
-				Remedy: "put the manifests that the chart makes into the package (helm template)",
-			}
+		if !o.csar.Has(name) {
+			return nil, broker.Invalid("additionalParams", "name a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
 		}
-		if !csar.Has(name) {
-			return nil, broker.Invalid(field, "names a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
-		}
-		text, err := csar.Read(name)
+		text, err := o.csar.Read(name)
 		if err != nil {
 			return nil, unreadable(err)
 		}
-		if total += len(text); total > maxManifests {
-			return nil, broker.Invalid(field, "names manifests of more than %d bytes", maxManifests)
+		if total += len(text); total > maxRead {
+			return nil, broker.Invalid("additionalParams", "name files of more than %d bytes", maxRead)
 		}
 		files = append(files, File{name, text})
 	}
 	return files, nil
-}
-
-// ofChart reports whether a file says that it is a Helm chart, or a packed one.
-func ofChart(name string) bool {
-	return path.Base(name) == "Chart.yaml" || path.Ext(name) == ".tgz"
 }

@@ -208,11 +208,11 @@ func TestManifestsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := slices.Repeat([]string{"Files/kubernetes/large.yaml"}, 9)
-	if files, err := s.Manifests(t.Context(), opened, paths[:8]); err != nil || len(files) != 8 {
-		t.Errorf("Manifests of eight times 8 MiB = %d files, %v", len(files), err)
+	if files, err := opened.Files(paths[:8]); err != nil || len(files) != 8 {
+		t.Errorf("Files of eight times 8 MiB = %d files, %v", len(files), err)
 	}
-	if _, err := s.Manifests(t.Context(), opened, paths); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
-		t.Errorf("Manifests of nine times 8 MiB = %v, want ErrInvalid", err)
+	if _, err := opened.Files(paths); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
+		t.Errorf("Files of nine times 8 MiB = %v, want ErrInvalid", err)
 	}
 }
 

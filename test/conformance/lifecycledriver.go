@@ -85,7 +85,10 @@ func (o *occurrence) clean(t *testing.T, said ...any) {
 
 func (o *occurrence) plan(t *testing.T, op lifecycle.OperationType) lifecycle.Plan {
 	t.Helper()
-	o.in.Operation, o.in.Standing, o.in.Replicas = op, o.standing, map[string]int32{o.VDU: o.replicas}
+	o.in.Operation, o.in.Standing, o.in.Replicas, o.in.Scaled = op, o.standing, map[string]int32{o.VDU: o.replicas}, nil
+	if op == lifecycle.ScaleVNF {
+		o.in.Scaled = []string{o.VDU}
+	}
 	p, err := o.driver.Plan(t.Context(), o.Connect(t, o.driver.Survey()), o.in)
 	if err != nil {
 		t.Fatalf("Plan(%s) = %v", op, err)

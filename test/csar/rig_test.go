@@ -95,20 +95,20 @@ func (p packages) Held(ctx context.Context, id string) (lifecycle.Package, error
 }
 
 func packageOf(o catalog.Opened, err error) (lifecycle.Package, error) {
-	return lifecycle.Package{ID: o.ID, VNFD: o.VNFD, Product: lifecycle.Product{VNFDID: o.VNFDID, Name: o.ProductName}}, err
-}
-
-func (p packages) Manifests(ctx context.Context, id string, paths []string) ([]lifecycle.Manifest, error) {
-	held, err := p.Catalog.Held(ctx, id)
 	if err != nil {
-		return nil, err
+		return lifecycle.Package{}, err
 	}
-	files, err := p.Catalog.Manifests(ctx, held, paths)
-	var all []lifecycle.Manifest
-	for _, f := range files {
-		all = append(all, lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))})
-	}
-	return all, err
+	return lifecycle.Package{
+		ID: o.ID, VNFD: o.VNFD, Product: lifecycle.Product{VNFDID: o.VNFDID, Name: o.ProductName}, Paths: o.Paths(),
+		Read: func(paths []string) ([]lifecycle.Manifest, error) {
+			files, err := o.Files(paths)
+			var all []lifecycle.Manifest
+			for _, f := range files {
+				all = append(all, lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))})
+			}
+			return all, err
+		},
+	}, nil
 }
 
 // lends makes a token for each lease.

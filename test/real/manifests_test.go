@@ -212,7 +212,7 @@ func TestManifestsWebLifeCycle(t *testing.T) {
 	if n := len(s.vnfcs["web"]); n != 2 {
 		t.Errorf("instantiated with %d VNFCs, want 2", n)
 	}
-	s.in.Replicas = map[string]int32{"web": 5}
+	s.in.Replicas, s.in.Scaled = map[string]int32{"web": 5}, []string{"web"}
 	s.must(lifecycle.ScaleVNF)
 	if n := len(s.vnfcs["web"]); n != 5 {
 		t.Errorf("scaled to %d VNFCs, want 5", n)

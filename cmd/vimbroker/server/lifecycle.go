@@ -17,34 +17,37 @@ var _ lifecycle.Packages = packages{}
 // Use implements [lifecycle.Packages].
 func (p packages) Use(ctx context.Context, who policy.Principal, vnfdID string) (lifecycle.Package, error) {
 	opened, err := p.Catalog.Use(ctx, who, vnfdID)
-	return packageOf(opened), err
+	if err != nil {
+		return lifecycle.Package{}, err
+	}
+	return packageOf(opened), nil
 }
 
 // Held implements [lifecycle.Packages].
 func (p packages) Held(ctx context.Context, id string) (lifecycle.Package, error) {
 	opened, err := p.Catalog.Held(ctx, id)
-	return packageOf(opened), err
+	if err != nil {
+		return lifecycle.Package{}, err
+	}
+	return packageOf(opened), nil
 }
 
 func packageOf(o catalog.Opened) lifecycle.Package {
-	return lifecycle.Package{ID: o.ID, VNFD: o.VNFD, Product: lifecycle.Product{
-		VNFDID: o.VNFDID, Provider: o.Provider, Name: o.ProductName, SoftwareVersion: o.SoftwareVersion, VNFDVersion: o.VNFDVersion,
-	}}
-}
-
-// Manifests implements [lifecycle.Packages].
-func (p packages) Manifests(ctx context.Context, id string, paths []string) ([]lifecycle.Manifest, error) {
-	opened, err := p.Catalog.Held(ctx, id)
-	if err != nil {
-		return nil, err
+	return lifecycle.Package{
+		ID: o.ID, VNFD: o.VNFD, Paths: o.Paths(),
+		Product: lifecycle.Product{
+			VNFDID: o.VNFDID, Provider: o.Provider, Name: o.ProductName, SoftwareVersion: o.SoftwareVersion, VNFDVersion: o.VNFDVersion,
+		},
+		Read: func(paths []string) ([]lifecycle.Manifest, error) {
+			files, err := o.Files(paths)
+			if err != nil {
+				return nil, err
+			}
+			all := make([]lifecycle.Manifest, len(files))
+			for n, f := range files {
+				all[n] = lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))}
+			}
+			return all, nil
+		},
 	}
-	files, err := p.Catalog.Manifests(ctx, opened, paths)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]lifecycle.Manifest, len(files))
-	for n, f := range files {
-		all[n] = lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))}
-	}
-	return all, nil
 }

@@ -1,0 +1,54 @@
+package manifests
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+)
+
+// folder is where a package has its manifests, if a request names none.
+const folder = "Files/kubernetes/"
+
+// Basis implements [lifecycle.Driver]: the manifests that the request names, in its order, or else all under
+// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported].
+func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
+	const field = "additionalParams.lcm-kubernetes-def-files"
+	b := lifecycle.Basis{Files: s.Named, Namespace: cmp.Or(s.Namespace, defaultNamespace)}
+	if len(validation.IsDNS1123Label(b.Namespace)) > 0 {
+		return b, broker.Invalid("additionalParams.namespace", "is not the name of a namespace")
+	}
+	if len(b.Files) == 0 {
+		for _, p := range s.Paths {
+			if strings.HasPrefix(p, folder) {
+				b.Files = append(b.Files, p)
+			}
+		}
+		if len(b.Files) == 0 {
+			return b, broker.Invalid(field, "the package holds nothing under %s; name the manifests", strings.TrimSuffix(folder, "/"))
+		}
+	}
+	for _, name := range b.Files {
+		if ofChart(name) {
+			return b, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: field, Detail: vnfpkg.Printable(name) + " is of a Helm chart, and charts are not run",
+				Remedy: "put the manifests that the chart makes into the package (helm template)",
+			}
+		}
+		if _, has := slices.BinarySearch(s.Paths, name); !has {
+			return b, broker.Invalid(field, "names a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
+		}
+	}
+	return b, nil
+}
+
+// ofChart reports whether a file says that it is a Helm chart, or a packed one.
+func ofChart(name string) bool {
+	return path.Base(name) == "Chart.yaml" || path.Ext(name) == ".tgz"
+}

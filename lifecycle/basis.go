@@ -1,0 +1,66 @@
+package lifecycle
+
+import (
+	"github.com/vimbroker/vimbroker/broker"
+)
+
+// Source is what a driver decides by whether it makes an instance, and from what.
+type Source struct {
+	// Flavour is the id of the deployment flavour.
+	Flavour string
+	// Paths are the files that the package holds, sorted.
+	Paths []string
+	// Named are the files that the request names; none leaves it to the driver.
+	Named []string
+	// Namespace is the one that the request names, or else the VIM's own; it may be empty.
+	Namespace string
+}
+
+// Basis is what an instance is made from.
+type Basis struct {
+	// Files are those of the package that the driver plans from, in the order in which it wants them.
+	Files []string
+	// Namespace is where the objects go that name none; empty where the VIM knows no namespaces.
+	Namespace string
+}
+
+// choose finds the driver for a new instance: of those for the type of its VIM the first that makes one from what
+// the package holds. Where none does, the error is that of the last.
+func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (d Driver, b Basis, err error) {
+	err = noDriver(string(vimType))
+	for _, d := range l.drivers[vimType] {
+		if b, err = d.Basis(s); err == nil {
+			return d, b, nil
+		}
+	}
+	return nil, Basis{}, err
+}
+
+// driver is the one that has made what an instance consists of. Instances of versions before name none: those
+// are the first driver's of their type of VIM.
+func (l *Lifecycle) driver(s Shape) (Driver, error) {
+	for _, d := range l.drivers[broker.VIMType(s.VIMType)] {
+		if s.Driver == "" || s.Driver == d.Name() {
+			return d, nil
+		}
+	}
+	return nil, noDriver(s.VIMType)
+}
+
+func noDriver(vimType string) error {
+	return &broker.Error{Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "VNF instances cannot be made on VIMs of type " + vimType}
+}
+
+// source is what an instance of that shape is made from.
+func (s Shape) source(p Package) Source {
+	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace}
+}
+
+// manifests reads what a driver makes an instance of that shape from.
+func (s Shape) manifests(d Driver, p Package) ([]Manifest, error) {
+	b, err := d.Basis(s.source(p))
+	if err != nil {
+		return nil, err
+	}
+	return p.Read(b.Files)
+}
