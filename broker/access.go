@@ -89,7 +89,11 @@ func (b *Broker) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Pr
 	if err != nil {
 		return true, err
 	}
-	r := policy.Request{Principal: holder, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(l.ExpiresAt.Sub(b.now()))}
+	left := l.ExpiresAt.Sub(b.now())
+	if l.Standing() {
+		left = l.TokenTTL
+	}
+	r := policy.Request{Principal: holder, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(left)}
 	if l.Grade == "" {
 		r.Wish = narrowest(d, r.Wish)
 	}

@@ -61,7 +61,10 @@ type Terms struct {
 	// DefaultTTL is granted to a lease that asks for none; MaxTTL caps what is
 	// granted, and bounds a lease's life over all its renewals.
 	DefaultTTL, MaxTTL time.Duration
-	Quota              Quota
+	// StandingTTL is the most that a token under a standing lease lives. Such a lease ends when
+	// it was not used for StandingIdle, and after StandingMax at the latest.
+	StandingTTL, StandingIdle, StandingMax time.Duration
+	Quota                                  Quota
 	// VIMs bounds VIMs, as Quota does leases.
 	VIMs VIMQuota
 	// CheckEvery is how often each VIM is checked.
@@ -98,6 +101,9 @@ func DefaultTerms() Terms {
 		Keep:            Keep{Audit: 5 * 365 * 24 * time.Hour, Leases: 365 * 24 * time.Hour, Jobs: 7 * 24 * time.Hour},
 		DefaultTTL:      time.Hour,
 		MaxTTL:          12 * time.Hour,
+		StandingTTL:     15 * time.Minute,
+		StandingIdle:    7 * 24 * time.Hour,
+		StandingMax:     180 * 24 * time.Hour,
 		Quota:           Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},
 		VIMs:            VIMQuota{PerProject: 5000, Bytes: 256 << 10},
 		CheckEvery:      5 * time.Minute,
@@ -233,6 +239,9 @@ func (t Terms) check() error {
 	}{
 		{"DefaultTTL", t.DefaultTTL <= 0},
 		{"MaxTTL", t.MaxTTL <= 0},
+		{"StandingTTL", t.StandingTTL <= 0},
+		{"StandingIdle", t.StandingIdle <= 0},
+		{"StandingMax", t.StandingMax <= 0},
 		{"CheckEvery", t.CheckEvery <= 0},
 		{"CheckpointEvery", t.CheckpointEvery <= 0},
 		{"ReapEvery", t.ReapEvery <= 0},

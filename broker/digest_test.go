@@ -44,10 +44,15 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Format":         func(r *broker.LeaseRequest) { r.Format = clientconfig.JSON },
 		"Purpose":        func(r *broker.LeaseRequest) { r.Purpose = "repair" },
 		"Operation":      func(r *broker.LeaseRequest) { r.Operation = "op-2" },
+		"Instance":       func(r *broker.LeaseRequest) { r.Instance = "vnf-2" },
+		"Standing":       func(r *broker.LeaseRequest) { r.Standing = true },
 		"IdempotencyKey": nil,
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.LeaseRequest](), cases)
 	b, _ := newGradingBench(t)
+	b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: directory{alice.Name: alice}}
+	b.options.Policy = anyStanding{b.options.Policy}
+	b.Broker = mustNew(t, b.options)
 	b.mustRegister(alice, "edge2")
 	first := broker.LeaseRequest{
 		VIM: "edge1", TTL: time.Hour, Role: "view", Namespaces: []string{"default"},

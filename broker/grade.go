@@ -30,7 +30,7 @@ func narrowest(d Driver, w policy.Wish) policy.Wish {
 // weigh has a driver that can compute what the holder of a lease can become, fills in
 // the lease's scope, and decides on that.
 func (b *Broker) weigh(ctx context.Context, p policy.Principal, d Driver, o *opened, v VIM, l *Lease, act *audit.Act) (*audit.Act, error) {
-	ttl := l.ExpiresAt.Sub(l.CreatedAt)
+	ttl := l.granted()
 	if grader, ok := d.(Grader); ok {
 		graded, err := b.grade(ctx, grader, o, l.grant(ttl))
 		if err != nil {
@@ -93,7 +93,7 @@ func (b *Broker) explainRefusal(refusal error, p policy.Principal, v VIM, w poli
 func (l Lease) wish(ttl time.Duration) policy.Wish {
 	w := policy.Wish{
 		TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose,
-		Grade: string(l.Grade), ClusterWide: l.ClusterWide,
+		Grade: string(l.Grade), ClusterWide: l.ClusterWide, Standing: l.Standing(),
 	}
 	for _, r := range l.Rules {
 		w.Rules.Verbs = append(w.Rules.Verbs, r.Verbs...)
@@ -111,9 +111,11 @@ func (l Lease) wish(ttl time.Duration) policy.Wish {
 
 // Wish is what policies would weigh of a lease that is asked for and has this grade.
 func Wish(r LeaseRequest, g Grade) policy.Wish {
-	return Lease{
+	w := Lease{
 		Role: r.Role, Namespaces: r.Namespaces, Rules: r.Rules, ClusterWide: r.ClusterWide, Purpose: r.Purpose, Grade: g,
 	}.wish(r.TTL)
+	w.Standing = r.Standing
+	return w
 }
 
 // grant is a lease as a driver sees it.
@@ -228,6 +230,9 @@ func leaseDigest(vim string, r LeaseRequest, g Grant) string {
 	parts := []any{vim, r.TTL, g.Role, g.Namespaces, r.Format, r.Purpose, r.Operation}
 	if len(g.Rules) > 0 || g.ClusterWide {
 		parts = append(parts, g.Rules, g.ClusterWide)
+	}
+	if r.Standing || r.Instance != "" {
+		parts = append(parts, r.Standing, r.Instance)
 	}
 	return digest(parts...)
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -27,6 +29,14 @@ import (
 // while the first is running or has died and is not settled (RetryAfter says when
 // that will be over), and after the lease has ended. A request that failed leaves the
 // key free: a repeat is tried anew.
+//
+// Of a lease that stands no credential is handed out. The configuration holds its secret in the
+// credential's place (LeaseSecret), under which [Broker.MintUnder] mints short tokens until the lease is
+// revoked, was not used for Terms.StandingIdle, or is as old as Terms.StandingMax. The request's TTL is
+// that of each token, Terms.StandingTTL at most. What is made on the VIM is tried with a token
+// that nobody gets. A repeat answers with the same secret. It is for holders whose roles can be
+// looked up without their being there, which each mint does: registered clients and static
+// tokens. Others are [ErrUnsupported], and so are VIMs of a type that has no standing leases.
 func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	var config clientconfig.Config
 	l, err := decided(func() (l Lease, err error) {
@@ -42,7 +52,7 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	if err != nil {
 		return fail(err)
 	}
-	d, grant, err := b.prepare(v, &r)
+	d, grant, err := b.prepare(p, v, &r)
 	if err != nil {
 		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
 			err = b.hidden(ctx, p, policy.LeaseIssue, v)
@@ -50,6 +60,10 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(err)
 	}
 	l := b.newLease(p, v, r, grant)
+	var plain secret.Text
+	if r.Standing {
+		plain, l.SecretSHA256 = newLeaseSecret()
+	}
 	wish := l.wish(grant.TTL)
 	least := narrowest(d, wish)
 	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), least)
@@ -65,7 +79,14 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	if v.Suspended != "" {
 		return fail(b.refuse(ctx, act, &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + v.Suspended}))
 	}
-	if !v.Health.CanMint {
+	switch {
+	case v.Health.CanMint:
+	case r.Standing:
+		return fail(b.refuse(ctx, act, &Error{
+			Kind: ErrUnsupported, Field: "vim", Next: NextCheckVIM,
+			Detail: "no lease can be derived from the VIM's credential: " + v.Health.MintMessage,
+		}))
+	default:
 		return b.passThrough(ctx, p, v, l, wish, act)
 	}
 	o, err := b.open(ctx, v, v.Current)
@@ -101,6 +122,7 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(err)
 	}
 	failpoint.At("issue.minted")
+	minted.Credential.LeaseSecret = plain
 	stored, err := b.recordIssue(ctx, l, minted, o, act)
 	if err != nil {
 		held, _ := o.holding(l, minted) // what does not seal has its handle
@@ -108,7 +130,7 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(err)
 	}
 	failpoint.At("issue.active")
-	return stored, b.config(v, v.Current, stored, minted.Credential), nil
+	return stored, b.config(v, v.Current, stored, handedOut(stored, minted.Credential)), nil
 }
 
 // createLease stores the intent to issue a lease, if the VIM is still the one that was
@@ -126,7 +148,7 @@ func (b *Broker) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act
 }
 
 // prepare checks a request as far as that needs nobody's answer, and fills in defaults.
-func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
+func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return nil, Grant{}, err
@@ -134,7 +156,7 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
 		return nil, Grant{}, err
 	}
-	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation} {
+	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation, "instance": r.Instance} {
 		if !shortText(s) {
 			return nil, Grant{}, Invalid(field, "must be at most 255 printable characters")
 		}
@@ -145,15 +167,30 @@ func (b *Broker) prepare(v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	if err := checkRules(d, r); err != nil {
 		return nil, Grant{}, err
 	}
+	usual, most := b.terms.DefaultTTL, b.terms.MaxTTL
+	if r.Standing {
+		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
+	}
 	switch {
+	case r.Standing && b.directories[p.Authenticator()] == nil:
+		return nil, Grant{}, &Error{
+			Kind: ErrUnsupported, Field: "standing",
+			Detail: "a standing lease is for a registered client or a static token: of " + p.Name + " nobody here knows later on whether it may still have it",
+			Remedy: "register a client, and take the lease as that",
+		}
+	case r.Standing && !d.Type().Standing:
+		return nil, Grant{}, &Error{
+			Kind: ErrUnsupported, Field: "standing",
+			Detail: fmt.Sprintf("VIMs of type %s have no standing leases: nothing there mints short tokens for one holder and ends them all at once", v.Type),
+		}
 	case r.TTL < 0:
 		return nil, Grant{}, Invalid("ttl", "is negative")
 	case r.TTL == 0:
-		r.TTL = b.terms.DefaultTTL
+		r.TTL = usual
 	}
 	id := uuid.NewString()
 	grant, err := d.Prepare(Grant{
-		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, b.terms.MaxTTL),
+		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, most),
 		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
 		Rules: r.Rules, ClusterWide: r.ClusterWide,
 	})
@@ -167,15 +204,22 @@ func shortText(s string) bool {
 
 func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
 	now := b.now()
-	return Lease{
+	l := Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, State: LeasePending,
+		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, Instance: r.Instance, State: LeasePending,
 		Role: g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
 		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(b.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,
 		RequestDigest:  leaseDigest(v.ID, r, g),
 	}
+	if r.Standing {
+		l.TokenTTL, l.MaxExpiresAt = g.TTL, now.Add(b.terms.StandingMax)
+		l.ExpiresAt = b.unusedUntil(l)
+		// Whoever takes it back looks for more tokens than the row holds.
+		l.RenewalBegun = true
+	}
+	return l
 }
 
 // issuable refuses VIMs that no lease may be issued on.
@@ -220,7 +264,7 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 	}
 	defer o.close()
 	if old.Grade != "" && old.Grade != GradeBounded { // act rests on the narrowest
-		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), old.wish(old.ExpiresAt.Sub(old.CreatedAt))); err != nil {
+		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), old.wish(old.granted())); err != nil {
 			return Lease{}, clientconfig.Config{}, err
 		}
 	}
@@ -230,10 +274,24 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 			return fail(err)
 		}
 	}
+	if old.Standing() && cred.LeaseSecret.Empty() {
+		return fail(&Error{
+			Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the secret of the lease that was issued for it is not kept any more",
+			Remedy: "revoke that lease, and use a new key",
+		})
+	}
 	if err := b.store.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, sameRequest)); err != nil {
 		return Lease{}, clientconfig.Config{}, err
 	}
-	return old, b.config(v, g, old, cred), nil
+	return old, b.config(v, g, old, handedOut(old, cred)), nil
+}
+
+// handedOut is what the holder of a lease gets of what was minted for it.
+func handedOut(l Lease, minted Credential) Credential {
+	if l.Standing() {
+		return Credential{LeaseSecret: minted.LeaseSecret}
+	}
+	return minted
 }
 
 // mint calls a driver's Issue or Renew, and believes no answer that cannot be kept to.
@@ -282,6 +340,9 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 		return Lease{}, err
 	}
 	expires := within(held.CredentialEndsAt, b.now().Add(l.ExpiresAt.Sub(l.CreatedAt)), l.MaxExpiresAt)
+	if l.Standing() {
+		expires = b.unusedUntil(l)
+	}
 	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeasePending {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}

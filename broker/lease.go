@@ -73,8 +73,10 @@ type Lease struct {
 	HolderRoles []string
 	// Operation is the LCM operation occurrence it serves, if any.
 	Operation string
-	State     LeaseState
-	Reason    Reason
+	// Instance is the VNF instance of another VNFM that it serves, if any.
+	Instance string
+	State    LeaseState
+	Reason   Reason
 
 	Role       string
 	Namespaces []string
@@ -106,7 +108,15 @@ type Lease struct {
 	CredentialEndsAt time.Time
 	// MaxExpiresAt bounds every renewal.
 	MaxExpiresAt time.Time
-	RenewedAt    time.Time
+	// RenewedAt is when the newest credential was minted, other than the first.
+	RenewedAt time.Time
+	// TokenTTL is the most that a token under a standing lease lives; zero on other leases. Of a
+	// standing lease nothing is handed out but a secret, and ExpiresAt moves with each use:
+	// it ends when it was not used for Terms.StandingIdle, at MaxExpiresAt at the latest.
+	TokenTTL time.Duration
+	// SecretSHA256 is the digest of a standing lease's secret, in lower-case hex. A plain digest
+	// is enough, because the broker makes the secret, of 256 random bits.
+	SecretSHA256 string
 	// RenewalBegun: a renewal was begun, whatever became of it, so that more than
 	// the newest credential may be upstream.
 	RenewalBegun bool
@@ -164,12 +174,23 @@ func (s LeaseState) Live() bool {
 	return s != LeaseRevoked
 }
 
+// Standing reports whether short tokens are minted under the lease while it stands.
+func (l Lease) Standing() bool { return l.TokenTTL > 0 }
+
+// granted is how long a credential of the lease was to live.
+func (l Lease) granted() time.Duration {
+	if l.Standing() {
+		return l.TokenTTL
+	}
+	return l.ExpiresAt.Sub(l.CreatedAt)
+}
+
 // LeaseRequest is what a caller asks for.
 type LeaseRequest struct {
 	// VIM is an id or a name; empty means the project's default VIM.
 	VIM string
 	// TTL of zero means the broker's default. More than the maximum is capped;
-	// the lease says what was granted.
+	// the lease says what was granted. Of a standing lease it is that of each token.
 	TTL        time.Duration
 	Role       string
 	Namespaces []string
@@ -180,6 +201,10 @@ type LeaseRequest struct {
 	Format      clientconfig.Format
 	Purpose     string
 	Operation   string
+	// Instance is the VNF instance of another VNFM that the lease is to serve, as that names it.
+	Instance string
+	// Standing asks for a lease that stands: see [Broker.IssueLease].
+	Standing bool
 
 	IdempotencyKey string
 }
@@ -190,6 +215,7 @@ type LeaseQuery struct {
 	VIM       string // id or name
 	Principal string
 	Operation string
+	Instance  string
 	State     LeaseState
 	Page
 }
@@ -200,6 +226,7 @@ type LeaseSelector struct {
 	VIM       string // id or name
 	Principal string
 	Operation string
+	Instance  string
 }
 
 // CanMove reports whether a lease may go from one state to another. Staying is no move.

@@ -43,7 +43,7 @@ func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequ
 	if err != nil {
 		return Lease{}, err
 	}
-	d, grant, err := b.prepare(v, &r)
+	d, grant, err := b.prepare(p, v, &r)
 	if err != nil {
 		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
 			err = b.hidden(ctx, p, policy.LeaseIssue, v)

@@ -115,7 +115,7 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
 		return nil, "", err
 	}
-	f := LeaseFilter{IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Page: page}
+	f := LeaseFilter{IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Instance: q.Instance, Page: page}
 	if q.State != "" {
 		if _, known := leaseMoves[q.State]; !known {
 			return nil, "", Invalid("state", "must be pending, active, revoking, revoked or irrevocable")
@@ -339,13 +339,19 @@ func (b *Broker) effective(r policy.Request) policy.Wish {
 	w := r.Wish
 	switch r.Action {
 	case policy.LeaseIssue, policy.LeasePassThrough, policy.LeaseRenew:
+	case policy.LeaseMint:
+		w.Standing = true
 	default:
 		return w
 	}
-	if w.TTL == 0 {
-		w.TTL = b.terms.DefaultTTL
+	usual, most := b.terms.DefaultTTL, b.terms.MaxTTL
+	if w.Standing {
+		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
 	}
-	w.TTL = min(w.TTL, b.terms.MaxTTL)
+	if w.TTL == 0 {
+		w.TTL = usual
+	}
+	w.TTL = min(w.TTL, most)
 	if d, err := b.driver(VIMType(r.Resource.VIMType)); err == nil {
 		g, err := d.Prepare(Grant{TTL: w.TTL, Role: w.Role, Namespaces: slices.Clone(w.Namespaces), Purpose: w.Purpose})
 		if err == nil && len(w.Rules.Verbs) == 0 {

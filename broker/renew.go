@@ -29,6 +29,11 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		ttl = b.terms.DefaultTTL
 	}
 	d, grant, impossible := b.renewable(l, ttl)
+	if l.Standing() {
+		impossible = &Error{
+			Kind: ErrUnsupported, Detail: "a standing lease is renewed by its use: each token that is minted under it, at the token endpoint, moves its end",
+		}
+	}
 	wish := l.wish(grant.TTL)
 	if l.Grade == "" { // issued before leases had grades
 		wish = narrowest(d, wish)

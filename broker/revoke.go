@@ -51,9 +51,9 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 // them as they are afterwards. It is no error if there is none.
 func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
 	if s == (LeaseSelector{}) {
-		return nil, Invalid("", "name a vim, a principal or an operation")
+		return nil, Invalid("", "name a vim, a principal, an operation or a VNF instance")
 	}
-	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, States: liveStates}
+	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, Instance: s.Instance, States: liveStates}
 	if s.VIM != "" {
 		v, err := b.visibleVIM(ctx, p, policy.LeaseRevoke, s.VIM)
 		if err != nil {
@@ -94,7 +94,7 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 	about := policy.Resource{Kind: policy.KindProject, ID: p.Project, VIM: vim}
 	err := b.guard.Refuse(ctx, p, policy.LeaseRevoke, about,
 		audit.DetailReason, fmt.Sprintf("%d of %d leases that were named", refused, refused+taken),
-		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation)
+		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation, audit.DetailInstance, s.Instance)
 	switch {
 	case err != nil:
 		return Unrecorded(err)

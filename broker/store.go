@@ -178,6 +178,7 @@ type LeaseFilter struct {
 	VIM       string // id
 	Principal string
 	Operation string
+	Instance  string
 	States    []LeaseState
 	// DueBefore selects leases there is work for at that time: Active ones whose
 	// ExpiresAt has come; Revoking ones whose NextAttemptAt has come; Revoked ones

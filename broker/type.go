@@ -29,6 +29,9 @@ type Type struct {
 	// Rules: leases can have rules in place of a role, and be cluster-wide. Its driver is
 	// a [Grader].
 	Rules bool
+	// Standing: there are standing leases. Renew mints further tokens of one account, as short
+	// as they are asked for, and Revoke ends all of them at once.
+	Standing bool
 }
 
 // Document is a kind of file that says where a VIM is and holds its credential.

@@ -182,6 +182,7 @@ func wishRecord(w Wish) cedar.Record {
 		// What is granted, not what was asked for.
 		"grade":       cedar.String(w.Grade),
 		"clusterWide": cedar.Boolean(w.ClusterWide),
+		"standing":    cedar.Boolean(w.Standing),
 		"rules": cedar.NewRecord(cedar.RecordMap{
 			"resources": stringSet(w.Rules.Resources),
 			"verbs":     stringSet(w.Rules.Verbs),

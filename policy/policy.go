@@ -97,6 +97,7 @@ const (
 	LeasePassThrough Action = "lease:pass-through" // hand out the stored credential itself
 	LeaseShow        Action = "lease:show"
 	LeaseRenew       Action = "lease:renew"
+	LeaseMint        Action = "lease:mint" // have a short token minted under a standing lease
 	LeaseRevoke      Action = "lease:revoke"
 
 	VNFCreate Action = "vnf:create"
@@ -202,7 +203,9 @@ type Wish struct {
 	Grade string
 	// ClusterWide: everywhere on the VIM, also where there is no namespace.
 	ClusterWide bool
-	Rules       Rules
+	// Standing: the lease stands for months, and TTL is that of each token under it.
+	Standing bool
+	Rules    Rules
 	// VIM is what the VIM would be, where an action writes one; nil elsewhere.
 	VIM *Draft
 	// Plan is what an operation on a VNF instance would do; nil where it is not known yet.

@@ -59,6 +59,9 @@ var LeaseColumns = Columns[lease]{
 	{Name: "stood", field: func(l *lease) any { return &l.Stood }},
 	{Name: "left_behind", field: func(l *lease) any { return &l.LeftBehind }},
 	{Name: "holder_roles", field: func(l *lease) any { return &l.HolderRoles }},
+	{Name: "instance", field: func(l *lease) any { return &l.Instance }, fixed: true},
+	{Name: "token_ttl", field: func(l *lease) any { return &l.TokenTTL }, fixed: true},
+	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }, fixed: true},
 }
 
 // Sparing is what is left of a lease of which some cannot be read: it can be revoked, and

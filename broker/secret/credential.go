@@ -23,12 +23,15 @@ type Credential struct {
 	// ApplicationCredentialID is public; its secret is not.
 	ApplicationCredentialID     string
 	ApplicationCredentialSecret Text
+	// LeaseSecret is no credential of the VIM: it is what the holder of a standing lease shows
+	// to have tokens minted, and is sealed beside the newest of them.
+	LeaseSecret Text
 }
 
 // Empty reports whether no field that holds a credential is set.
 func (c Credential) Empty() bool {
 	p := c.Reveal()
-	p.Kind, p.UserID = "", ""
+	p.Kind, p.UserID, p.LeaseSecret = "", "", ""
 	return p == PlainCredential{}
 }
 
@@ -45,6 +48,7 @@ type PlainCredential struct {
 	Password          string         `json:"password,omitempty"`
 	AppCredID         string         `json:"applicationCredentialId,omitempty"`
 	AppCredSecret     string         `json:"applicationCredentialSecret,omitempty"`
+	LeaseSecret       string         `json:"leaseSecret,omitempty"`
 }
 
 // Reveal returns the credential in plaintext, for the expression that encodes it.
@@ -53,6 +57,7 @@ func (c Credential) Reveal() PlainCredential {
 		Kind: c.Kind, Token: c.Token.Reveal(), ClientCertificate: c.ClientCertificate,
 		ClientKey: c.ClientKey.Reveal(), Username: c.Username, UserID: c.UserID, Password: c.Password.Reveal(),
 		AppCredID: c.ApplicationCredentialID, AppCredSecret: c.ApplicationCredentialSecret.Reveal(),
+		LeaseSecret: c.LeaseSecret.Reveal(),
 	}
 }
 
@@ -62,6 +67,7 @@ func (p PlainCredential) Wrap() Credential {
 		Kind: p.Kind, Token: NewText(p.Token), ClientCertificate: p.ClientCertificate,
 		ClientKey: NewText(p.ClientKey), Username: p.Username, UserID: p.UserID, Password: NewText(p.Password),
 		ApplicationCredentialID: p.AppCredID, ApplicationCredentialSecret: NewText(p.AppCredSecret),
+		LeaseSecret: NewText(p.LeaseSecret),
 	}
 }
 

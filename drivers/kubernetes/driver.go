@@ -80,6 +80,7 @@ func (d *Driver) Type() broker.Type {
 		Credentials: []broker.CredentialKind{broker.CredentialBearerToken, broker.CredentialClientCertificate, broker.CredentialBasicAuth},
 		Document:    broker.DocumentKubeconfig,
 		Rules:       true,
+		Standing:    true,
 	}
 }
 

@@ -84,6 +84,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	}
 	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
+	c.AddIf(f.Instance != "", `instance = ? AND instance <> ''`, f.Instance)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
 	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, stamp(f.CreatedBefore))
 	// It makes no guess about coalesce, and so reads in the order that is asked for.
@@ -98,7 +99,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 		c.Add(`vim = ?`, f.VIM)
 	}
 	// What is live is little beside what was.
-	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" && !due
+	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" && f.Instance == "" && !due
 	selecting := allLeases
 	if live {
 		selecting = `SELECT id, created_at FROM live_leases`
@@ -106,7 +107,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	switch {
 	case f.Project == "":
 		text, args = c.SelectFrom(selecting)
-	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || due:
+	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || f.Instance != "" || due:
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
 		text, args = c.SelectFrom(selecting)
 	default:

@@ -243,16 +243,37 @@ func (s *Store) migrating(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	own := conn.Hijack()
-	for _, text := range []string{
-		`SET statement_timeout = 0`, `SET lock_timeout = 0`, fmt.Sprintf(`SELECT pg_advisory_lock(%d)`, lockKey(lockMigration)),
-		fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()),
-	} {
-		if _, err := own.Exec(ctx, text); err != nil {
-			_ = own.Close(context.WithoutCancel(ctx))
-			return nil, s.outcome(ctx, ctx, translate(err))
-		}
+	_, err = own.Exec(ctx, `SET statement_timeout = 0`)
+	if err == nil {
+		err = awaitTurn(ctx, own)
+	}
+	if err == nil {
+		_, err = own.Exec(ctx, fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()))
+	}
+	if err != nil {
+		_ = own.Close(context.WithoutCancel(ctx))
+		return nil, s.outcome(ctx, ctx, translate(err))
 	}
 	return own, nil
+}
+
+// turnEvery is how often who waits to migrate asks whether it is its turn.
+const turnEvery = 100 * time.Millisecond
+
+// awaitTurn waits until nobody else migrates. It asks again and again: who waits inside a statement
+// keeps a snapshot, which an index that is made concurrently waits for.
+func awaitTurn(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		var mine bool
+		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, lockKey(lockMigration)).Scan(&mine); err != nil || mine {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(turnEvery):
+		}
+	}
 }
 
 const (

@@ -36,7 +36,7 @@ var crowd = []string{
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, 'key-' || i, '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}'
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', 0, ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
 	`INSERT INTO leases (` + leaseColumns + `)
@@ -45,7 +45,7 @@ var crowd = []string{
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, '', '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}'
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', 0, ''
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',

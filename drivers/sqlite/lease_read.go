@@ -87,6 +87,7 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	}
 	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
+	c.AddIf(f.Instance != "", `instance = ? AND instance <> ''`, f.Instance)
 	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
 	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, rows.Micro(f.DueBefore))
@@ -139,6 +140,8 @@ func leaseIndex(f broker.LeaseFilter, live bool) string {
 		return "lease_due"
 	case f.Operation != "":
 		return "lease_by_operation"
+	case f.Instance != "":
+		return "lease_by_instance"
 	case f.VIM != "" && live:
 		return "lease_live_by_vim"
 	case f.VIM != "":

@@ -219,6 +219,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"lease": d.Section(strictyaml.Fields{
 			"defaultTTL":    d.Duration(&c.Terms.DefaultTTL),
 			"maxTTL":        d.Duration(&c.Terms.MaxTTL),
+			"standingTTL":   d.Duration(&c.Terms.StandingTTL),
+			"standingIdle":  d.Duration(&c.Terms.StandingIdle),
+			"standingMax":   d.Duration(&c.Terms.StandingMax),
 			"endWithAccess": d.Flag(&c.Terms.EndWithAccess),
 			"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
 			"stackTrustees": d.Texts(&c.StackTrustees),
@@ -383,6 +386,9 @@ func (c *config) validate(d *strictyaml.Document) {
 	c.Audit.validate(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
+	need(c.Terms.StandingTTL >= 10*time.Minute, "lease.standingTTL", "must be at least 10m, the shortest token that Kubernetes gives")
+	need(c.Terms.StandingIdle >= time.Hour, "lease.standingIdle", "must be at least 1h")
+	need(c.Terms.StandingIdle <= c.Terms.StandingMax, "lease.standingIdle", "must not be longer than lease.standingMax (%v)", c.Terms.StandingMax)
 	c.validateLimits(need)
 	need(c.ShutdownDelay <= maxShutdownDelay, "shutdownDelay", "must be at most %v", maxShutdownDelay)
 	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")

@@ -1,0 +1,194 @@
+package broker
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// leaseSecretPrefix lets people and secret scanners recognise the secret of a standing lease.
+const leaseSecretPrefix = "vbl_"
+
+// slideSteps is in how many steps the end of a standing lease moves by its whole idle limit: a
+// use that would move it by less leaves it, so that most uses enter no index.
+const slideSteps = 100
+
+// newLeaseSecret makes a secret of 256 random bits, and its digest.
+func newLeaseSecret() (secret.Text, string) {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails (see crypto/rand)
+	plain := leaseSecretPrefix + base64.RawURLEncoding.EncodeToString(random)
+	return secret.NewText(plain), secretDigest(plain)
+}
+
+func secretDigest(plain string) string {
+	sum := sha256.Sum256([]byte(plain))
+	return hex.EncodeToString(sum[:])
+}
+
+// knows reports whether a text is the secret of a standing lease. Only digests are compared, so
+// how long it takes says nothing about any secret.
+func (l Lease) knows(plain string) bool {
+	return l.Standing() && strings.HasPrefix(plain, leaseSecretPrefix) &&
+		subtle.ConstantTimeCompare([]byte(secretDigest(plain)), []byte(l.SecretSHA256)) == 1
+}
+
+// unusedUntil is when a standing lease that is used now ends, unless it is used again.
+func (b *Broker) unusedUntil(l Lease) time.Time {
+	return within(b.now().Add(b.terms.StandingIdle), l.MaxExpiresAt)
+}
+
+// MintUnder mints a token under a standing lease, for whoever shows its secret, and returns the
+// lease, the token and when that ends by itself. Each mint is decided anew, for the holder with
+// the roles of now and on the VIM as it is now, and moves the end of the lease. holder is the
+// principal that the caller says it is; empty where it says nothing.
+//
+// It returns [policy.ErrUnauthenticated], which tells nothing more, where there is no such lease, or it is another's,
+// or the secret is another, or its holder is gone; [ErrConflict] once the lease has ended;
+// [ErrDenied]. A token whose mint could not be recorded is not handed out, and dies by itself.
+func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease, Credential, time.Time, error) {
+	fail := func(err error) (Lease, Credential, time.Time, error) { return Lease{}, Credential{}, time.Time{}, err }
+	l, err := b.standing(ctx, id, plain, holder)
+	if err != nil {
+		return fail(err)
+	}
+	p, err := b.holderNow(ctx, l)
+	if err != nil {
+		return fail(err)
+	}
+	d, grant, impossible := b.renewable(l, l.TokenTTL)
+	wish := l.wish(grant.TTL)
+	act, err := b.enter(ctx, p, policy.LeaseMint, leaseResource(l), wish)
+	if err != nil {
+		return fail(err)
+	}
+	if impossible != nil {
+		return fail(b.refuse(ctx, act, impossible))
+	}
+	src := b.newSource(l.VIM)
+	defer src.close()
+	v, err := src.vim(ctx)
+	if err == nil {
+		err = issuable(v)
+	}
+	if err == nil && v.Suspended != "" {
+		err = &Error{Kind: ErrConflict, Field: "vim", Detail: "no token is minted on the VIM: " + v.Suspended}
+	}
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	act.About(leaseOn(l, v))
+	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
+		return fail(b.refuse(ctx, act, lost(err)))
+	}
+	var minted Minted
+	_, err = src.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
+		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
+		return err
+	})
+	if errors.Is(err, ErrNotFound) {
+		b.abort(ctx, l, ReasonGoneUpstream, act.Failed(class(err)))
+		return fail(&Error{Kind: ErrConflict, Detail: "the lease was taken away on the VIM itself", Remedy: "issue another", Cause: err})
+	}
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
+	}
+	minted.Credential.LeaseSecret = secret.NewText(plain)
+	l.HolderRoles = p.Roles
+	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339), audit.DetailCredentialID, minted.CredentialID)
+	stored, err := b.recordMint(ctx, src, l, minted, done)
+	if errors.Is(err, ErrConflict) { // the VIM may have been sealed anew meanwhile
+		again := b.newSource(l.VIM)
+		defer again.close()
+		stored, err = b.recordMint(ctx, again, l, minted, done)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	minted.Credential.LeaseSecret = secret.Text{}
+	return stored, minted.Credential, within(minted.ExpiresAt, l.MaxExpiresAt), nil
+}
+
+// standing returns the standing lease of that id, if the secret is its own.
+func (b *Broker) standing(ctx context.Context, id, plain, holder string) (Lease, error) {
+	if uuid.Validate(id) != nil {
+		return Lease{}, policy.ErrUnauthenticated
+	}
+	l, err := b.store.Lease(ctx, strings.ToLower(id))
+	if errors.Is(err, ErrNotFound) {
+		return Lease{}, policy.ErrUnauthenticated
+	}
+	if err != nil {
+		return Lease{}, err
+	}
+	if !l.knows(plain) || holder != "" && holder != l.Principal {
+		return Lease{}, policy.ErrUnauthenticated
+	}
+	return l, nil
+}
+
+// holderNow is the holder of a lease with the roles that it has now. That it is gone is recorded.
+func (b *Broker) holderNow(ctx context.Context, l Lease) (policy.Principal, error) {
+	holder := policy.Principal{Name: l.Principal, Project: l.Project}
+	err := policy.ErrUnauthenticated
+	if directory, known := b.directories[holder.Authenticator()]; known {
+		var now policy.Principal
+		if now, err = directory.Lookup(ctx, l.Principal, l.Project); err == nil {
+			return now, nil
+		}
+	}
+	if errors.Is(err, policy.ErrUnauthenticated) {
+		if unrecorded := b.guard.Refuse(ctx, holder, policy.LeaseMint, leaseResource(l), audit.DetailReason, "the holder is gone"); unrecorded != nil {
+			return policy.Principal{}, Unrecorded(unrecorded)
+		}
+	}
+	return policy.Principal{}, err
+}
+
+// recordMint seals the newest token with the lease, and moves the lease's end.
+func (b *Broker) recordMint(ctx context.Context, src *source, l Lease, m Minted, done audit.Entry) (Lease, error) {
+	v, err := src.vim(ctx)
+	if err != nil {
+		return Lease{}, err
+	}
+	g, ok := v.generation(l.VIMGeneration)
+	if !ok {
+		return Lease{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+	}
+	o, err := src.opened(ctx, g)
+	if err != nil {
+		return Lease{}, err
+	}
+	sealed, err := o.seal(l, m.Credential)
+	if err != nil {
+		return Lease{}, err
+	}
+	ends := m.ExpiresAt.UTC().Truncate(time.Second)
+	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State != LeaseActive {
+			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while a token was being minted", Remedy: "issue another"}
+		}
+		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
+		if until := b.unusedUntil(*now); until.Sub(now.ExpiresAt) >= b.terms.StandingIdle/slideSteps {
+			now.ExpiresAt = until
+		}
+		if ends.After(now.CredentialEndsAt) {
+			now.CredentialEndsAt = ends
+		}
+		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
+		now.CredentialID, now.HolderRoles = m.CredentialID, l.HolderRoles
+		return nil
+	}, done)
+}
