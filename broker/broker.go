@@ -145,6 +145,7 @@ type Broker struct {
 	keyProbes  []*probe // one for each of keys
 	// takingBack holds the ids of leases that a call to their VIM is under way for.
 	takingBack sync.Map
+	owed       debts
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
@@ -184,6 +185,7 @@ func New(o Options) (*Broker, error) {
 		tokenUses:     tokenUses{noted: map[string]time.Time{}},
 		log:           o.Log,
 		now:           now,
+		owed:          newDebts(),
 		discrepancies: map[string]Discrepancy{},
 		counters:      counters{alarms: map[Alarm]int{}, passes: map[string]PassRecord{}},
 	}
@@ -318,10 +320,10 @@ func (b *Broker) enterToo(ctx context.Context, p policy.Principal, action policy
 	return nil
 }
 
-// Unrecorded is the ErrUnavailable of an act that cannot be recorded. It says so where only space
-// is missing.
+// Unrecorded is the ErrUnavailable of an act that cannot be recorded. It says so where the store
+// takes no writes.
 func Unrecorded(err error) error {
-	if full, ok := errors.AsType[*Error](err); ok && errors.Is(full, ErrNoSpace) {
+	if full, ok := errors.AsType[*Error](err); ok && (errors.Is(full, ErrNoSpace) || errors.Is(full, ErrNoWrites)) {
 		return full
 	}
 	return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}

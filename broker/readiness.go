@@ -16,8 +16,9 @@ type Part string
 const (
 	// PartDatabase: without it nothing is answered.
 	PartDatabase Part = "database"
-	// PartRecording: without space on the database's disk, what cannot be recorded is refused. The
-	// embedded store goes on recording the end of leases and VIMs.
+	// PartRecording: while the database takes no writes, what cannot be recorded is refused. Leases are
+	// revoked all the same, and the embedded store goes on recording the end of leases and VIMs on a
+	// full disk.
 	PartRecording Part = "recording"
 	// PartIssuing: while a key store cannot be used, no credential in it opens. VIMs and leases
 	// are shown, and revocations are taken, and finished later.
@@ -41,7 +42,12 @@ const (
 	lookTime = 5 * time.Second
 )
 
-// ErrNoSpace is the cause of an ErrUnavailable: the disk of the database is full.
+// ErrNoWrites is the cause of an ErrUnavailable: the database can be read and refuses writes, because
+// its disk is full, another resource is used up, or it is a standby.
+var ErrNoWrites = errors.New("the database takes no writes")
+
+// ErrNoSpace is the cause of an ErrUnavailable: the disk of the database is full. Where not even the
+// end of leases can be recorded, it comes with [ErrNoWrites].
 var ErrNoSpace = errors.New("the disk of the database is full")
 
 // probe looks at one thing that the broker depends on. Safe for concurrent use.
@@ -164,14 +170,27 @@ func (b *Broker) Ready() ([]PartStatus, error) {
 		}
 	}
 	parts := []PartStatus{{Part: PartDatabase}, {Part: PartRecording}, {Part: PartIssuing, Fault: b.keysFault()}}
+	if n := b.owed.count(); n > 0 {
+		parts[1].Fault = fmt.Sprintf("%d revocations are still to be recorded", n)
+	}
 	switch store := b.storeProbe.known(); {
 	case errors.Is(store, ErrNoSpace):
-		parts[1].Fault = ErrNoSpace.Error()
+		parts[1].Fault = faults(ErrNoSpace.Error(), parts[1].Fault)
+	case errors.Is(store, ErrNoWrites):
+		parts[1].Fault = faults(ErrNoWrites.Error(), parts[1].Fault)
 	case store != nil:
 		parts[0].Fault = "cannot be used"
 		return parts, &Error{Kind: ErrUnavailable, Detail: "the database cannot be used", Cause: store}
 	}
 	return parts, nil
+}
+
+// faults joins what is said of a part; the second may be empty.
+func faults(first, second string) string {
+	if second == "" {
+		return first
+	}
+	return first + "; " + second
 }
 
 // keysFault is why not every key store can be used, with the reason where its error has one that

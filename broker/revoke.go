@@ -16,22 +16,27 @@ import (
 // RevokeLease revokes a lease. If the VIM does not answer, the lease stays in state
 // revoking and the reaper retries. Revoking a lease that has ended succeeds. The
 // credential may work for MaxRevocationLag longer; ConfirmedDeadAt is set when the VIM
-// has refused it. It returns ErrNotFound for a lease that p may not see, and ErrDenied.
+// has refused it. While the store takes no writes ([ErrNoWrites]) the lease is revoked all the
+// same, is Unrecorded, and [Broker.KeepRecording] records it. It returns ErrNotFound for a lease
+// that p may not see, and ErrDenied.
 func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
-	l, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
+	found, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
 	if err != nil {
 		return Lease{}, err
 	}
-	act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+	act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(found), policy.Wish{})
 	if err != nil {
 		return Lease{}, err
 	}
-	src := b.newSource(l.VIM)
+	src := b.newSource(found.VIM)
 	defer src.close()
-	src.place(ctx, l, act)
-	l, mine, err := b.beginRevocation(ctx, l, ReasonRequested, act, b.claim())
+	src.place(ctx, found, act)
+	l, mine, err := b.beginRevocation(ctx, found, ReasonRequested, act, b.claim())
 	if errors.Is(err, errEnded) {
 		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
+	}
+	if takesNoWrites(err) {
+		return b.revokeFirst(ctx, src, found, act, err)
 	}
 	if err != nil {
 		return Lease{}, b.refuse(ctx, act, err)
@@ -48,7 +53,8 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 }
 
 // RevokeLeases revokes every live lease that s selects and p may revoke, and returns
-// them as they are afterwards. It is no error if there is none.
+// them as they are afterwards. It is no error if there is none. While the store takes no
+// writes it does as RevokeLease.
 func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
 	if s == (LeaseSelector{}) {
 		return nil, Invalid("", "name a vim, a principal, an operation or a VNF instance")
@@ -65,6 +71,7 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 		f.Project = p.Project
 	}
 	batch := b.newBatch(ctx)
+	batch.first = true
 	var seen, taken int
 	err := b.eachLease(ctx, f, func(l Lease) error {
 		if !b.guard.Allows(p, policy.LeaseRevoke, leaseResource(l)) {
@@ -96,6 +103,9 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 		audit.DetailReason, fmt.Sprintf("%d of %d leases that were named", refused, refused+taken),
 		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation, audit.DetailInstance, s.Instance)
 	switch {
+	case taken > 0 && takesNoWrites(err):
+		b.log.ErrorContext(ctx, "that some leases were not revoked for want of a right is not recorded", "by", p.Name, "leases", refused, "error", err)
+		return nil
 	case err != nil:
 		return Unrecorded(err)
 	case taken > 0:
@@ -186,7 +196,7 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 	}
 	switch {
 	case err == nil:
-		after, err := b.finishRevocation(ctx, l, left, act)
+		after, err := b.finishRevocation(ctx, l, left, b.now(), act)
 		if err != nil {
 			err = errors.Join(err, b.release(ctx, l))
 		}
@@ -250,7 +260,8 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	return err
 }
 
-func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, act *audit.Act) (Lease, error) {
+// finishRevocation records that a lease's upstream object was seen to be gone, at that time.
+func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, at time.Time, act *audit.Act) (Lease, error) {
 	if len(left) > 0 {
 		act = act.With(audit.DetailLeft, strings.Join(left, "; "))
 	}
@@ -259,7 +270,6 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, a
 			l = *now
 			return errEnded
 		}
-		at := b.now()
 		now.State, now.RevokedAt, now.Attempts, now.LastError = LeaseRevoked, at, 0, ""
 		now.NextAttemptAt = at.Add(confirmEvery)
 		now.LeftBehind, now.Stood = append(now.LeftBehind, left...), ""

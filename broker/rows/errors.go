@@ -53,6 +53,20 @@ func NoSpace(done string, cause error) error {
 	}
 }
 
+// noneRecorded is what a store says that takes no writes at all.
+const noneRecorded = "nothing can be recorded, so leases are revoked and nothing else is done"
+
+// Full says that the disk of the database is full, so that nothing at all is written.
+func Full(cause error) error { return NoSpace(noneRecorded, errors.Join(broker.ErrNoWrites, cause)) }
+
+// NoWrites says that the database can be read, and refuses every write for another reason than its disk.
+func NoWrites(cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: broker.ErrNoWrites.Error() + ": " + noneRecorded,
+		Remedy: "have the broker's operator see why", Cause: errors.Join(broker.ErrNoWrites, cause),
+	}
+}
+
 // Closed says that the store was closed.
 func Closed() error {
 	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store is closed"}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,8 +30,17 @@ const (
 	limitExceeded        = "54"
 	undefinedTable       = "42P01"
 	insufficientRight    = "42501"
+	resources            = "53"
 	diskFull             = "53100"
+	tooManyConnections   = "53300"
+	// readOnly is what a standby says to a write. To a transaction that is to write it says unsupported,
+	// as others say of much else; the routine that says so is one of beginsWriting.
+	readOnly    = "25006"
+	unsupported = "0A000"
 )
+
+// beginsWriting are the names that a routine of PostgreSQL has had: up to 14, and since.
+var beginsWriting = []string{"check_XactReadOnly", "check_transaction_read_only"}
 
 // unique names the rules of uniqueness as the schema does.
 var unique = map[string]rows.Unique{
@@ -70,7 +80,10 @@ func (a *answer) Error() string {
 
 func answered(e *pgconn.PgError) *answer {
 	a := &answer{code: e.Code, rule: e.ConstraintName}
-	switch e.Code[:min(2, len(e.Code))] {
+	if e.Code == unsupported && slices.Contains(beginsWriting, e.Routine) {
+		a.code = readOnly
+	}
+	switch a.code[:min(2, len(a.code))] {
 	case "08", "25", "28", "3D", "42", "53", "55", "57", "58", "XX":
 		a.text = e.Message
 	}
@@ -110,7 +123,9 @@ func translateAnswer(a *answer) error {
 			Remedy: remedyMigrate, Next: broker.NextMigrate, Cause: a,
 		}
 	case a.code == diskFull:
-		return rows.NoSpace("nothing can be recorded, so nothing is done", a)
+		return rows.Full(a)
+	case a.code == readOnly, class == resources && a.code != tooManyConnections:
+		return rows.NoWrites(a)
 	case a.code == insufficientRight:
 		return rows.Unavailable(a)
 	}
@@ -146,8 +161,8 @@ func isLost(err error) bool {
 
 // again reports whether a call that was not committing may be tried once more: it
 // lost a race, or its connection was ended. A process that was stopped for a while
-// finds its transactions ended. Other connections may have been ended too, so the
-// pool gives up all idle ones.
+// finds its transactions ended, and after a failover connections may lead to what is a standby
+// now. Other connections may be like that too, so the pool gives up all idle ones.
 func (s *Store) again(err error) bool {
 	var a *answer
 	if errors.As(err, &a) && (a.code == serializationFailure || a.code == deadlockDetected) {
@@ -155,7 +170,8 @@ func (s *Store) again(err error) bool {
 	}
 	var l *lost
 	var connecting *pgconn.ConnectError
-	ended := errors.As(err, &l) && !errors.As(err, &connecting) && !pgconn.Timeout(err) || a != nil && (a.code == adminShutdown || a.code == idleInTransaction)
+	ended := errors.As(err, &l) && !errors.As(err, &connecting) && !pgconn.Timeout(err) ||
+		a != nil && slices.Contains([]string{adminShutdown, idleInTransaction, readOnly}, a.code)
 	if ended && !s.closed.Load() {
 		s.pool.Reset()
 	}

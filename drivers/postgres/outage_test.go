@@ -95,7 +95,9 @@ func TestOutages(t *testing.T) {
 	server.Exec(t, "", `ALTER DATABASE `+database+` RESET default_transaction_read_only`)
 
 	// What a full disk, a failed one and a standby say.
-	for code, rule := range map[string]string{"53100": "disk_full", "58030": "io_error", "25006": "read_only_sql_transaction", "57P04": "database_dropped"} {
+	for code, rule := range map[string]string{
+		"53100": "disk_full", "53200": "out_of_memory", "58030": "io_error", "25006": "read_only_sql_transaction", "57P04": "database_dropped",
+	} {
 		server.Exec(t, database, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '`+rule+`' USING ERRCODE = '`+code+`'; END $$;
 			CREATE TRIGGER fail BEFORE UPDATE ON probe FOR EACH ROW EXECUTE FUNCTION fail();
 			CREATE TRIGGER fail BEFORE INSERT ON audit_inbox FOR EACH ROW EXECUTE FUNCTION fail()`)
@@ -104,6 +106,11 @@ func TestOutages(t *testing.T) {
 		}
 		if err := s.Append(t.Context(), entry); !errors.Is(err, broker.ErrUnavailable) {
 			t.Errorf("Append with %s = %v, want ErrUnavailable", rule, err)
+		} else if want := code[:2] == "53" || code[:2] == "25"; errors.Is(err, broker.ErrNoWrites) != want {
+			t.Errorf("Append with %s = %v, is ErrNoWrites: %t, want %t", rule, err, !want, want)
+		}
+		if v, err := s.VIM(t.Context(), "v"); err != nil || v.ID != "v" {
+			t.Errorf("VIM with %s = %s, %v", rule, v.ID, err)
 		}
 		server.Exec(t, database, `DROP FUNCTION fail CASCADE`)
 	}

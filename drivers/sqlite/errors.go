@@ -63,7 +63,7 @@ func translate(err error) error {
 			Remedy: "restore a backup of it, as the runbook says", Cause: err,
 		}
 	case sqlite3.SQLITE_FULL:
-		return rows.NoSpace("nothing can be recorded, so nothing is done", err)
+		return rows.Full(err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
 		return rows.Unavailable(err)

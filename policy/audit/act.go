@@ -78,6 +78,12 @@ const (
 	DetailRoles      = "roles"
 	// DetailTokenKey is the id of a key that signs clients' tokens.
 	DetailTokenKey = "tokenKey"
+	// DetailActedAt is when a lease was revoked, in the entry of what could be recorded only later;
+	// the entry's own time is that of its recording.
+	DetailActedAt = "actedAt"
+	// DetailRecorded is "false" in what sinks are told beforehand of a revocation that the log cannot
+	// take yet.
+	DetailRecorded = "recorded"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )

@@ -2,7 +2,10 @@ package crash_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -102,6 +105,110 @@ func TestDiskFullBehindTheMint(t *testing.T) {
 	s.Kill()
 	s.restart()
 	s.prove()
+}
+
+// TestRevokedOnAFullDisk revokes on a disk that has no space even for that, until one is done that cannot be
+// recorded: it is recorded once there is space, or, where the server is killed before, by the next one.
+func TestRevokedOnAFullDisk(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
+			t.Parallel()
+			disk := smallDisk(t)
+			s := newSceneIn(t, fakeCluster(t), filepath.Join(disk, "data"))
+			s.register("edge")
+			for range 60 {
+				s.issue("edge")
+			}
+			// What was set aside for revocations is gone, too.
+			if err := os.Truncate(filepath.Join(s.dir, "vimbroker.db-reserve"), 0); err != nil {
+				t.Fatal(err)
+			}
+			empty := fill(t, disk)
+			if killed {
+				s.arm("revoke.unrecorded")
+			}
+			var first string // that could not be recorded
+			for _, id := range s.issued {
+				l, err := s.RevokeLease(t.Context(), id)
+				if err != nil || l.Recorded != nil {
+					if !killed && (err != nil || *l.Recorded || l.State != "revoked") {
+						t.Fatalf("RevokeLease on a full disk = %+v, %v; want revoked and not recorded", l, err)
+					}
+					first = id
+					break
+				}
+			}
+			if first == "" {
+				t.Fatal("all revocations were recorded")
+			}
+			if s.kube.works(t, s.tokens[first][0]) {
+				t.Error("the credential works")
+			}
+			if killed {
+				<-s.Done
+			}
+			empty()
+			if killed {
+				s.restart()
+				if l := s.lease(first); l.State != "active" {
+					t.Errorf("the next process shows the lease as %s", l.State)
+				}
+				if l, err := s.RevokeLease(t.Context(), first); err != nil || l.State != "revoked" || l.Recorded != nil {
+					t.Errorf("RevokeLease once more = %+v, %v", l, err)
+				}
+			} else {
+				eventually(t, "the revocation is recorded", func() error {
+					l, err := s.Lease(t.Context(), first)
+					if err == nil && l.State != "revoked" {
+						err = errors.New(l.State)
+					}
+					return err
+				})
+			}
+			s.prove()
+		})
+	}
+}
+
+// smallDisk mounts a file system for one test.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=32m,mode=0700")
+	if errors.Is(err, unix.EPERM) {
+		t.Skip("this user may not mount a file system")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill takes all the space that is left on a disk, and returns what gives it back.
+func fill(t *testing.T, disk string) (empty func()) {
+	t.Helper()
+	name := filepath.Join(disk, "filler")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 4096); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("filling the disk = %v", err)
+	}
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // wantReadyAgain waits for a server that was not ready to become so.

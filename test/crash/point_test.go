@@ -115,6 +115,9 @@ var cloudDeaths = map[string][]scenario{
 // swept are failpoints that every write passes: TestKilledAtEveryCommit has them.
 var swept = []string{"store.before-commit", "store.after-commit"}
 
+// fullDeaths are failpoints that a server passes on a full disk: TestRevokedOnAFullDisk has them.
+var fullDeaths = []string{"revoke.unrecorded"}
+
 // execDeaths are failpoints of "vimbroker exec": TestExecKilled has them.
 var execDeaths = []string{"files.written", "files.closing"}
 
@@ -144,7 +147,7 @@ var elsewhere = map[string]string{
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, fullDeaths, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {

@@ -51,8 +51,14 @@ type scene struct {
 // newScene begins a story: it starts a server on an empty data directory.
 func newScene(t testing.TB, up upstream) *scene {
 	t.Helper()
+	return newSceneIn(t, up, filepath.Join(t.TempDir(), "data"))
+}
+
+// newSceneIn is newScene with the data directory, which is not there yet.
+func newSceneIn(t testing.TB, up upstream, dir string) *scene {
+	t.Helper()
 	kube, _ := up.(*cluster)
-	s := &scene{t: t, up: up, kube: kube, dir: filepath.Join(t.TempDir(), "data"), tokens: map[string][]string{}}
+	s := &scene{t: t, up: up, kube: kube, dir: dir, tokens: map[string][]string{}}
 	s.restart()
 	s.awaitSigned()
 	return s

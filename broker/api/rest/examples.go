@@ -244,7 +244,7 @@ const (
 
 	leaseParts = `{
 		"operation": "` + operationID + `", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
-		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable"
+		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable", "recorded": false
 	}`
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -95,7 +96,7 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 	l, err := s.broker.RevokeLease(c.ctx, c.principal, c.path("id"))
 	a := answer[v1.Lease]{body: lease(l)}
-	if l.State != broker.LeaseRevoked {
+	if l.State != broker.LeaseRevoked || l.Unrecorded {
 		a.status = http.StatusAccepted
 	}
 	return a, err
@@ -105,7 +106,11 @@ func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]
 	revoked, err := s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
 		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation,
 	})
-	return leases(revoked, ""), err
+	a := leases(revoked, "")
+	if slices.ContainsFunc(revoked, func(l broker.Lease) bool { return l.Unrecorded }) {
+		a.status = http.StatusAccepted
+	}
+	return a, err
 }
 
 // issued is the only answer with a credential.
@@ -166,7 +171,16 @@ func lease(l broker.Lease) v1.Lease {
 		Grade:            string(l.Grade),
 		GradeReasons:     l.GradeReasons,
 		CredentialID:     l.CredentialID,
+		Recorded:         recorded(l),
 	}
+}
+
+// recorded is nil where nothing has to be said.
+func recorded(l broker.Lease) *bool {
+	if !l.Unrecorded {
+		return nil
+	}
+	return new(bool)
 }
 
 func rulesIn(rules []v1.Rule) (all []broker.Rule) {

@@ -1,15 +1,18 @@
 package rest_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -115,6 +118,42 @@ func TestRevokeBySelector(t *testing.T) {
 	}
 	if left := b.leases(); len(left) != 0 {
 		t.Errorf("left upstream: %q", left)
+	}
+}
+
+// unrecorded revokes what its store cannot record.
+type unrecorded struct{ counted }
+
+func (u unrecorded) RevokeLease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error) {
+	l, err := u.counted.RevokeLease(ctx, p, id)
+	l.Unrecorded = true
+	return l, err
+}
+
+func (u unrecorded) RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	all, err := u.counted.RevokeLeases(ctx, p, s)
+	for i := range all {
+		all[i].Unrecorded = true
+	}
+	return all, err
+}
+
+// What was done and is not recorded yet is a 202 that says both.
+func TestRevocationThatIsNotRecorded(t *testing.T) {
+	b := newBench(t)
+	b.mustRegister("core-1")
+	first, second := b.mustIssue("core-1", ""), b.mustIssue("core-1", "")
+	b.rewire(unrecorded{b.broker}, b.authenticator())
+	answer, body := b.raw("alice", "DELETE", "/v1/leases/"+first.ID, "")
+	if answer.StatusCode != http.StatusAccepted || !strings.Contains(body, `"recorded":false`) || !strings.Contains(body, `"state":"revoked"`) {
+		t.Errorf("DELETE = %d %s", answer.StatusCode, body)
+	}
+	answer, body = b.raw("alice", "POST", "/v1/leases:revoke", `{"vim":"core-1"}`)
+	if answer.StatusCode != http.StatusAccepted || !strings.Contains(body, second.ID) || !strings.Contains(body, `"recorded":false`) {
+		t.Errorf("POST :revoke = %d %s", answer.StatusCode, body)
+	}
+	if _, body := b.raw("alice", "GET", "/v1/leases/"+first.ID, ""); strings.Contains(body, "recorded") {
+		t.Errorf("GET shows %s", body)
 	}
 }
 
