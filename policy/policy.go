@@ -126,6 +126,7 @@ const (
 
 	ClientCreate Action = "client:create" // register a program that logs in by OAuth 2.0
 	ClientShow   Action = "client:show"   // also what list filters by
+	ClientUpdate Action = "client:update" // say where its VNFs go
 	ClientRotate Action = "client:rotate" // give it another secret
 	ClientDelete Action = "client:delete"
 

@@ -36,6 +36,8 @@ type Client struct {
 	PreviousUntil  time.Time
 	// RotatedAt is when its secret was made.
 	RotatedAt time.Time
+	// Placements say where its VNFs go, the first that matches.
+	Placements []Placement
 	// Ending: leases that were issued to it are to be revoked. The pass does what a process
 	// that died has left of that.
 	Ending bool

@@ -33,6 +33,7 @@ type Options struct {
 // Leases is [broker.Broker] as this package uses it.
 type Leases interface {
 	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
 }
 
 const (
@@ -72,8 +73,9 @@ func New(o Options) *Clients {
 type Registration struct {
 	Name string
 	// Project is the one it acts in; empty means the caller's.
-	Project string
-	Roles   []string
+	Project    string
+	Roles      []string
+	Placements []Placement
 }
 
 func (r Registration) check() error {
@@ -104,7 +106,8 @@ func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration
 	now := c.now()
 	made := Client{
 		ID: uuid.NewString(), Name: r.Name, Project: r.Project, State: Active, Roles: slices.Compact(slices.Sorted(slices.Values(r.Roles))),
-		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, RotatedAt: now, Revision: 1,
+		Placements: r.Placements,
+		CreatedBy:  p.Name, CreatedAt: now, UpdatedAt: now, RotatedAt: now, Revision: 1,
 	}
 	act, err := c.enter(ctx, p, policy.ClientCreate, project(made.Project))
 	if err != nil {
@@ -115,6 +118,9 @@ func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration
 	}
 	if act, err = c.enter(ctx, p, policy.ClientCreate, made.Resource()); err != nil {
 		return fail(err)
+	}
+	if err := c.placeable(ctx, made); err != nil {
+		return fail(c.refuse(ctx, act, err))
 	}
 	var plain secret.Text
 	plain, made.SHA256 = newSecret()

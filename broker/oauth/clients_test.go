@@ -35,6 +35,15 @@ var (
 type leases struct {
 	revoked []string
 	fail    error
+	// weigh answers WeighLease; nil weighs every lease as bounded.
+	weigh func(p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
+}
+
+func (l *leases) WeighLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error) {
+	if l.weigh == nil {
+		return broker.Lease{Grade: broker.GradeBounded}, nil
+	}
+	return l.weigh(p, r)
 }
 
 func (l *leases) RevokeLeases(_ context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {

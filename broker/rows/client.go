@@ -13,6 +13,7 @@ var ClientColumns = Columns[oauth.Client]{
 	{Name: "previous_sha256", field: func(c *oauth.Client) any { return &c.PreviousSHA256 }},
 	{Name: "previous_until", field: func(c *oauth.Client) any { return &c.PreviousUntil }},
 	{Name: "rotated_at", field: func(c *oauth.Client) any { return &c.RotatedAt }},
+	{Name: "placements", field: func(c *oauth.Client) any { return &c.Placements }},
 	{Name: "ending", field: func(c *oauth.Client) any { return &c.Ending }},
 	{Name: "created_by", field: func(c *oauth.Client) any { return &c.CreatedBy }, fixed: true},
 	{Name: "created_at", field: func(c *oauth.Client) any { return &c.CreatedAt }, fixed: true},

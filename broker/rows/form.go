@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
 // Micro returns a time in microseconds since 1970, and 0 for the zero time.
@@ -39,7 +40,7 @@ func (s Span) Scan(v any) error {
 
 // form is what a store keeps as JSON.
 type form interface {
-	[]string | []broker.Rule | map[string]string | broker.Scope | broker.Discovered
+	[]string | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement
 }
 
 // JSON returns v as a store keeps it. It cannot fail for these types.

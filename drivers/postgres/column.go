@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
@@ -51,6 +52,8 @@ func values(fields []any) []any {
 			stored[i] = rows.JSON(*f)
 		case *broker.Discovered:
 			stored[i] = rows.JSON(*f)
+		case *[]oauth.Placement:
+			stored[i] = rows.JSON(*f)
 		default:
 			stored[i] = rows.Value(f)
 		}
@@ -79,6 +82,8 @@ func targets(fields []any, bad *bool) []any {
 			into[i] = rows.Document[[]broker.Rule]{To: f, Bad: bad}
 		case *broker.Discovered:
 			into[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
+		case *[]oauth.Placement:
+			into[i] = rows.Document[[]oauth.Placement]{To: f, Bad: bad}
 		default:
 			into[i] = f
 		}

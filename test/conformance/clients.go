@@ -103,6 +103,12 @@ func fullClient(project, name string) oauth.Client {
 	return oauth.Client{
 		ID: uuid.NewString(), Name: name, Project: project, Roles: []string{"site", "vnfm"}, State: oauth.Active,
 		SHA256: "ab", PreviousSHA256: "cd", PreviousUntil: epoch.Add(time.Hour), RotatedAt: epoch.Add(time.Minute), Ending: true,
+		Placements: []oauth.Placement{{
+			VNFD: "b1*", Instance: "97", Parameters: map[string]string{"site": "n*"}, VIM: "edge", Role: "edit",
+			Rules:      []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}},
+			Namespaces: []string{"web"}, ClusterWide: true, TTL: time.Minute, Grade: broker.GradeBounded, Profile: oauth.Token, Zone: "nova",
+			Flavours: map[string]string{"a": "m1.small"}, Images: map[string]string{"b": "cirros"},
+		}},
 		CreatedBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), Revision: 1,
 	}
 }
@@ -141,6 +147,7 @@ func clientRows(t *testing.T, s oauth.Store) {
 	// What an update may change, and what it may not.
 	changed := fullClient("south", "other")
 	changed.Roles, changed.SHA256, changed.PreviousSHA256, changed.PreviousUntil, changed.Ending = []string{"vnfm"}, "ef", "", time.Time{}, false
+	changed.Placements = nil
 	changed.RotatedAt, changed.UpdatedAt = epoch.Add(time.Hour), epoch.Add(2*time.Hour)
 	stored, err := s.UpdateClient(ctx, want.ID, func(c *oauth.Client) error {
 		*c = changed

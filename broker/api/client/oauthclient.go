@@ -23,6 +23,15 @@ func (c *Client) OAuthClient(ctx context.Context, id string) (v1.OAuthClient, er
 	return one, err
 }
 
+// SetPlacements replaces what says where a client's VNFs go.
+func (c *Client) SetPlacements(ctx context.Context, id string, all []v1.Placement) (v1.OAuthClient, error) {
+	var one v1.OAuthClient
+	_, err := c.do(ctx, request{
+		method: http.MethodPut, path: []string{"v1", "clients", id, "placements"}, body: v1.OAuthClientPlacements{Placements: all},
+	}, &one)
+	return one, err
+}
+
 // RotateOAuthClient makes another secret; the answer holds it.
 func (c *Client) RotateOAuthClient(ctx context.Context, id string, r v1.OAuthClientRotation) (v1.OAuthClientSecret, error) {
 	var one v1.OAuthClientSecret

@@ -47,6 +47,10 @@ func (none) RevokeLeases(context.Context, policy.Principal, broker.LeaseSelector
 	return nil, nil
 }
 
+func (none) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
+	return broker.Lease{}, nil
+}
+
 func (none) RetireKeys(context.Context) {}
 
 func newBench(t *testing.T, limits api.Limits) *bench {

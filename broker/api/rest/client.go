@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -23,7 +24,11 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 	if err != nil {
 		return answer[v1.OAuthClientSecret]{}, err
 	}
-	made, plain, err := clients.Create(c.ctx, c.principal, oauth.Registration{Name: in.Name, Project: in.Project, Roles: in.Roles})
+	placements, err := placementsIn(in.Placements)
+	if err != nil {
+		return answer[v1.OAuthClientSecret]{}, err
+	}
+	made, plain, err := clients.Create(c.ctx, c.principal, oauth.Registration{Name: in.Name, Project: in.Project, Roles: in.Roles, Placements: placements})
 	return answer[v1.OAuthClientSecret]{
 		body:     v1.OAuthClientSecret{OAuthClient: oauthClient(made), ClientSecret: plain},
 		location: "/v1/clients/" + url.PathEscape(made.ID),
@@ -75,6 +80,55 @@ func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAu
 	return answer[v1.OAuthClientSecret]{body: v1.OAuthClientSecret{OAuthClient: oauthClient(rotated), ClientSecret: plain}}, err
 }
 
+func (s *server) setPlacements(c *call, in v1.OAuthClientPlacements) (answer[v1.OAuthClient], error) {
+	clients, err := s.oauthClients()
+	if err != nil {
+		return answer[v1.OAuthClient]{}, err
+	}
+	placements, err := placementsIn(in.Placements)
+	if err != nil {
+		return answer[v1.OAuthClient]{}, err
+	}
+	stored, err := clients.SetPlacements(c.ctx, c.principal, c.path("id"), placements)
+	return answer[v1.OAuthClient]{body: oauthClient(stored)}, err
+}
+
+func placementsIn(given []v1.Placement) ([]oauth.Placement, error) {
+	var all []oauth.Placement
+	for n, p := range given {
+		one := oauth.Placement{
+			VNFD: p.VNFD, Instance: p.Instance, Parameters: p.Parameters, VIM: p.VIM, Role: p.Role, Rules: rulesIn(p.Rules),
+			Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, Grade: broker.Grade(p.Grade), Profile: oauth.Profile(p.Profile),
+			Zone: p.Zone, Flavours: p.Flavours, Images: p.Images,
+		}
+		if p.TTL != "" {
+			ttl, err := time.ParseDuration(p.TTL)
+			if err != nil {
+				return nil, broker.Invalid(fmt.Sprintf("placements[%d].ttl", n), "must be a duration such as 15m")
+			}
+			one.TTL = ttl
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func placementsOut(stored []oauth.Placement) []v1.Placement {
+	all := []v1.Placement{}
+	for _, p := range stored {
+		one := v1.Placement{
+			VNFD: p.VNFD, Instance: p.Instance, Parameters: p.Parameters, VIM: p.VIM, Role: p.Role, Rules: rulesOut(p.Rules),
+			Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, Grade: string(p.Grade), Profile: string(p.Profile),
+			Zone: p.Zone, Flavours: p.Flavours, Images: p.Images,
+		}
+		if p.TTL > 0 {
+			one.TTL = p.TTL.String()
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 func (s *server) deleteClient(c *call) (answer[v1.OAuthClient], error) {
 	clients, err := s.oauthClients()
 	if err == nil {
@@ -85,7 +139,8 @@ func (s *server) deleteClient(c *call) (answer[v1.OAuthClient], error) {
 
 func oauthClient(c oauth.Client) v1.OAuthClient {
 	return v1.OAuthClient{
-		ID: c.ID, Name: c.Name, Project: c.Project, Roles: c.Roles, Principal: c.Principal().Name, State: string(c.State),
+		Placements: placementsOut(c.Placements),
+		ID:         c.ID, Name: c.Name, Project: c.Project, Roles: c.Roles, Principal: c.Principal().Name, State: string(c.State),
 		RotatedAt: c.RotatedAt, PreviousUntil: c.PreviousUntil, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
 }

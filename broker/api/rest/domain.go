@@ -79,6 +79,7 @@ type OAuthClients interface {
 	Create(ctx context.Context, p policy.Principal, r oauth.Registration) (oauth.Client, secret.Text, error)
 	Client(ctx context.Context, p policy.Principal, id string) (oauth.Client, error)
 	Clients(ctx context.Context, p policy.Principal, q oauth.Query) ([]oauth.Client, string, error)
+	SetPlacements(ctx context.Context, p policy.Principal, id string, all []oauth.Placement) (oauth.Client, error)
 	Rotate(ctx context.Context, p policy.Principal, id string, r oauth.Rotation) (oauth.Client, secret.Text, error)
 	Delete(ctx context.Context, p policy.Principal, id string) error
 }

@@ -64,9 +64,12 @@ var examples = map[string]example{
 		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
 		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
 	}`)},
-	"createClient":   {in: `{"name": "tacker-north", "roles": ["vnfm"]}`, out: aClientSecret},
-	"listClients":    {out: aList(aClient)},
-	"showClient":     {out: aClient},
+	"createClient": {in: `{"name": "tacker-north", "roles": ["vnfm"]}`, out: aClientSecret},
+	"listClients":  {out: aList(aClient)},
+	"showClient":   {out: aClient},
+	"setClientPlacements": {
+		in: `{"placements": [{"vim": "edge-1", "role": "edit", "namespaces": ["web"]}]}`, out: aClient,
+	},
 	"rotateClient":   {in: `{"overlap": "1h"}`, out: aClientSecret},
 	"listTokenKeys":  {out: aList(aTokenKey)},
 	"rotateTokenKey": {out: aTokenKey},
@@ -124,6 +127,7 @@ const (
 	clientID     = "3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"
 	clientFields = `
 		"id": "` + clientID + `", "name": "tacker-north", "project": "acme", "roles": ["vnfm"], "principal": "client:` + clientID + `",
+		"placements": [{"vnfd": "b1bb0ce7-*", "vim": "edge-1", "role": "edit", "namespaces": ["web"], "ttl": "15m", "grade": "namespaces", "profile": "oidc"}],
 		"state": "active", "rotatedAt": "2026-11-02T08:15:00Z", "previousUntil": "2026-11-02T09:15:00Z", "createdBy": "alice",
 		"createdAt": "2026-11-01T08:15:00Z", "updatedAt": "2026-11-02T08:15:00Z"`
 	aClient   = `{` + clientFields + `}`
@@ -183,6 +187,10 @@ var parts = []part{
 		"goneAt": "2027-11-02T08:15:00Z"
 	}`},
 	{reflect.TypeFor[v1.OAuthClientRequest](), `{"project": "acme"}`},
+	{reflect.TypeFor[v1.Placement](), `{
+		"parameters": {"site": "north-*"}, "rules": [{"apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["web"], "verbs": ["get"]}],
+		"flavours": {"VDU1-compute": "m1.small"}, "images": {"VDU1-image": "cirros-0.6"}
+	}`},
 	{reflect.TypeFor[v1.CatalogEntry](), `{"service": "compute", "interface": "public", "region": "RegionOne", "origin": "https://nova.example:8774"}`},
 	{reflect.TypeFor[v1.Change](), `{
 		"name": "edge-2", "description": "north site, rack 7", "extra": {"area": "north"}, "sharedWith": ["lab"], "default": true,

@@ -158,7 +158,7 @@ var routes = []route{
 	{
 		method: "POST", path: "/v1/clients", id: "createClient", tag: "clients", endpoint: takes((*server).createClient),
 		summary: "Register a program that logs in by OAuth 2.0; the answer has its secret, this once",
-		timeout: quick, action: policy.ClientCreate, status: []int{http.StatusCreated},
+		timeout: remote, action: policy.ClientCreate, status: []int{http.StatusCreated},
 	},
 	{
 		method: "GET", path: "/v1/clients", id: "listClients", tag: "clients", endpoint: plain((*server).listClients),
@@ -169,6 +169,11 @@ var routes = []route{
 		method: "GET", path: "/v1/clients/{id}", id: "showClient", tag: "clients", endpoint: plain((*server).showClient),
 		summary: "Show a client",
 		timeout: quick, action: policy.ClientShow, status: []int{http.StatusOK},
+	},
+	{
+		method: "PUT", path: "/v1/clients/{id}/placements", id: "setClientPlacements", tag: "clients", endpoint: takes((*server).setPlacements),
+		summary: "Replace what says where a client's VNFs go; leases that it has stay",
+		timeout: remote, action: policy.ClientUpdate, status: []int{http.StatusOK},
 	},
 	{
 		method: "POST", path: "/v1/clients/{id}/rotate", id: "rotateClient", tag: "clients", endpoint: takes((*server).rotateClient),

@@ -8,17 +8,18 @@ import (
 
 // OAuthClient is a program that logs in by OAuth 2.0's client credentials, such as a VNFM.
 type OAuthClient struct {
-	ID            string    `json:"id" doc:"UUID: the client_id that it logs in with" format:"uuid"`
-	Name          string    `json:"name" doc:"Unique in the project" example:"tacker-north"`
-	Project       string    `json:"project" doc:"Project that it acts in" example:"acme"`
-	Roles         []string  `json:"roles" doc:"Its roles there" example:"[\"vnfm\"]"`
-	Principal     string    `json:"principal" doc:"What policies, leases and the audit log know it by" example:"client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
-	State         string    `json:"state" doc:"deleting: it cannot log in, and goes once its leases are ending" enum:"active,deleting"`
-	RotatedAt     time.Time `json:"rotatedAt" doc:"When its secret was made"`
-	PreviousUntil time.Time `json:"previousUntil,omitzero" doc:"Until when the secret before is taken; absent where there is none"`
-	CreatedBy     string    `json:"createdBy" doc:"Principal that registered it" example:"alice"`
-	CreatedAt     time.Time `json:"createdAt" doc:"When it was registered"`
-	UpdatedAt     time.Time `json:"updatedAt" doc:"When it was last changed"`
+	ID            string      `json:"id" doc:"UUID: the client_id that it logs in with" format:"uuid"`
+	Name          string      `json:"name" doc:"Unique in the project" example:"tacker-north"`
+	Project       string      `json:"project" doc:"Project that it acts in" example:"acme"`
+	Roles         []string    `json:"roles" doc:"Its roles there" example:"[\"vnfm\"]"`
+	Principal     string      `json:"principal" doc:"What policies, leases and the audit log know it by" example:"client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
+	Placements    []Placement `json:"placements" doc:"Where its VNFs go, of which the first that matches counts"`
+	State         string      `json:"state" doc:"deleting: it cannot log in, and goes once its leases are ending" enum:"active,deleting"`
+	RotatedAt     time.Time   `json:"rotatedAt" doc:"When its secret was made"`
+	PreviousUntil time.Time   `json:"previousUntil,omitzero" doc:"Until when the secret before is taken; absent where there is none"`
+	CreatedBy     string      `json:"createdBy" doc:"Principal that registered it" example:"alice"`
+	CreatedAt     time.Time   `json:"createdAt" doc:"When it was registered"`
+	UpdatedAt     time.Time   `json:"updatedAt" doc:"When it was last changed"`
 }
 
 // OAuthClientSecret is a client with its secret: the answer of creating and rotating, and of
@@ -30,9 +31,34 @@ type OAuthClientSecret struct {
 
 // OAuthClientRequest registers a client.
 type OAuthClientRequest struct {
-	Name    string   `json:"name" doc:"Unique in the project: letters, digits and ._@-" minLength:"1" maxLength:"128"`
-	Project string   `json:"project,omitempty" doc:"Project that it acts in; absent means the caller's"`
-	Roles   []string `json:"roles" doc:"Its roles there; vnfm is for programs that only use VIMs" minItems:"1" maxItems:"16"`
+	Name       string      `json:"name" doc:"Unique in the project: letters, digits and ._@-" minLength:"1" maxLength:"128"`
+	Project    string      `json:"project,omitempty" doc:"Project that it acts in; absent means the caller's"`
+	Roles      []string    `json:"roles" doc:"Its roles there; vnfm is for programs that only use VIMs" minItems:"1" maxItems:"16"`
+	Placements []Placement `json:"placements,omitempty" doc:"Where its VNFs go, of which the first that matches counts" maxItems:"32"`
+}
+
+// OAuthClientPlacements replaces the placements of a client.
+type OAuthClientPlacements struct {
+	Placements []Placement `json:"placements" doc:"Where its VNFs go, of which the first that matches counts; empty refuses every grant" maxItems:"32"`
+}
+
+// Placement says which VIM a client has its VNFs on, and what it is lent there: a grant request of
+// SOL003 names no VIM.
+type Placement struct {
+	VNFD        string            `json:"vnfd,omitempty" doc:"Pattern of VNFD ids with *, ? and [...]; absent matches every one" example:"b1bb0ce7-*"`
+	Instance    string            `json:"instance,omitempty" doc:"Id of a VNF instance; absent matches every one" example:"97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11"`
+	Parameters  map[string]string `json:"parameters,omitempty" doc:"Patterns of texts among the request's additionalParams, by name"`
+	VIM         string            `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM" example:"edge-1"`
+	Role        string            `json:"role,omitempty" doc:"As in a lease request" example:"edit"`
+	Rules       []Rule            `json:"rules,omitempty" doc:"What may be done, in place of a role (Kubernetes)"`
+	Namespaces  []string          `json:"namespaces,omitempty" doc:"As in a lease request" example:"[\"web\"]"`
+	ClusterWide bool              `json:"clusterWide,omitzero" doc:"As in a lease request" example:"false"`
+	TTL         string            `json:"ttl,omitempty" doc:"Lifetime of each credential, as a Go duration; absent means the broker's default" example:"15m"`
+	Grade       string            `json:"grade,omitempty" doc:"The widest grade that a lease may have; absent leaves that to policy" enum:"bounded,namespaces,unbounded" example:"bounded"`
+	Profile     string            `json:"profile,omitempty" doc:"What is lent: oidc, a lease under which short tokens are fetched for as long as the instance stands; token, one token for each operation; absent means oidc" enum:"oidc,token" example:"oidc"`
+	Zone        string            `json:"zone,omitempty" doc:"Zone that grants name; absent means default" example:"nova"`
+	Flavours    map[string]string `json:"flavours,omitempty" doc:"The VIM's flavours, by the id of the VNFD's virtual compute descriptor"`
+	Images      map[string]string `json:"images,omitempty" doc:"The VIM's images, by the id of the VNFD's software image"`
 }
 
 // OAuthClientRotation asks for another secret.

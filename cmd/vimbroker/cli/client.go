@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +14,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -26,11 +32,24 @@ func (p *program) clientCommand() *cobra.Command {
 	return console.Group("client", "Register programs that log in by OAuth 2.0",
 		`A client is a program, such as a VNFM, that logs in by OAuth 2.0's client
 credentials. It acts in one project, with the roles that it is given, and
-policies know it as client:ID. The server keeps only a digest of its secret.`,
+policies know it as client:ID. The server keeps only a digest of its secret.
+
+A VNFM that asks for grants (SOL003) names no VIM. Placements say where its
+VNFs go, and with what rights: a YAML list, of which the first that matches
+counts.
+
+  - vnfd: "b1bb*"            # pattern of VNFD ids; also instance, parameters
+    vim: edge-1              # id or name; left out: the project's default VIM
+    role: edit               # or rules, as in a lease request
+    namespaces: [web]
+    ttl: 15m                 # of each credential
+    grade: namespaces        # the widest that a lease may have
+    profile: oidc            # or token`,
 		"  vimbroker client create tacker-north\n  vimbroker client rotate tacker-north --overlap 1h",
 		p.clientCreateCommand(),
 		p.clientListCommand(),
 		p.clientShowCommand(),
+		p.clientUpdateCommand(),
 		p.clientRotateCommand(),
 		p.clientDeleteCommand(),
 		p.clientKeyCommand(),
@@ -39,6 +58,7 @@ policies know it as client:ID. The server keeps only a digest of its secret.`,
 
 func (p *program) clientCreateCommand() *cobra.Command {
 	var r v1.OAuthClientRequest
+	var placements string
 	c := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Register a client, and show its secret once",
@@ -54,6 +74,12 @@ VIMs, roles, namespaces and lifetimes.`,
 		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			r.Name = args[0]
+			if placements != "" {
+				var err error
+				if r.Placements, err = p.readPlacements(placements); err != nil {
+					return err
+				}
+			}
 			made, err := broker.CreateOAuthClient(c.Context(), r)
 			if err != nil {
 				return err
@@ -64,6 +90,7 @@ VIMs, roles, namespaces and lifetimes.`,
 	flags := c.Flags()
 	flags.StringVar(&r.Project, "in-project", "", "project that it acts in (default: yours)")
 	flags.StringArrayVar(&r.Roles, "role", []string{policy.RoleVNFM}, "role of the client; can be repeated")
+	flags.StringVar(&placements, "placements", "", "YAML file that says where its VNFs go; - reads standard input")
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
@@ -128,6 +155,9 @@ func (p *program) clientShowCommand() *cobra.Command {
 				console.Fact(w, "Project", one.Project)
 				console.Fact(w, "Roles", console.List(one.Roles))
 				console.Fact(w, "State", one.State)
+				for n, at := range one.Placements {
+					console.Fact(w, fmt.Sprintf("Placement %d", n+1), placement(at))
+				}
 				console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
 				console.Fact(w, "Secret before ends", p.Moment(one.PreviousUntil))
 				console.Fact(w, "Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy)
@@ -137,6 +167,74 @@ func (p *program) clientShowCommand() *cobra.Command {
 	}
 	p.OutputFlag(c)
 	return c
+}
+
+func (p *program) clientUpdateCommand() *cobra.Command {
+	var placements string
+	c := &cobra.Command{
+		Use:   "update CLIENT",
+		Short: "Say where a client's VNFs go",
+		Long: `Replace the placements of a client with those of a YAML file; "vimbroker client
+--help" has their form. The server refuses one under which the client would be
+issued no lease. Leases that the client has stay as they are.`,
+		Example: "  vimbroker client update tacker-north --placements placements.yaml",
+		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
+		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+			all, err := p.readPlacements(placements)
+			if err != nil {
+				return err
+			}
+			stored, err := broker.SetPlacements(c.Context(), id, all)
+			if err != nil {
+				return err
+			}
+			return p.Print(stored, func(w io.Writer) { p.clientTable(w, []v1.OAuthClient{stored}) })
+		}),
+	}
+	c.Flags().StringVar(&placements, "placements", "", "YAML file that says where its VNFs go; - reads standard input (required)")
+	if err := c.MarkFlagRequired("placements"); err != nil {
+		panic(err)
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) readPlacements(name string) ([]v1.Placement, error) {
+	text, err := files.ReadFile(name, p.In)
+	if err != nil {
+		return nil, err
+	}
+	return files.Placements(name, text)
+}
+
+// placement describes one for people.
+func placement(at v1.Placement) string {
+	var words []string
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+" "+value)
+		}
+	}
+	add("vnfd", at.VNFD)
+	add("instance", at.Instance)
+	for _, name := range slices.Sorted(maps.Keys(at.Parameters)) {
+		add("parameter "+name, at.Parameters[name])
+	}
+	if len(words) == 0 {
+		words = []string{"everything"}
+	}
+	words = []string{strings.Join(words, ", ") + ": on " + cmp.Or(at.VIM, "the default VIM")}
+	add("role", at.Role)
+	add("rules", lessee.RulesText(at.Rules))
+	add("namespaces", strings.Join(at.Namespaces, ","))
+	if at.ClusterWide {
+		words = append(words, "cluster-wide")
+	}
+	add("ttl", at.TTL)
+	add("at most", at.Grade)
+	add("profile", at.Profile)
+	add("zone", at.Zone)
+	return strings.Join(words, ", ")
 }
 
 func (p *program) clientRotateCommand() *cobra.Command {

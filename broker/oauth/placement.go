@@ -1,0 +1,267 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Placement says which VIM a client has its VNFs on, and with what rights: a grant request of
+// SOL003 names none. Of a client's placements the first one that matches counts. A placement gives
+// no right: each lease is decided on for the client as for any caller.
+type Placement struct {
+	// VNFD is a pattern of VNFD ids, as [path.Match] reads it; empty matches every id.
+	VNFD string `json:"vnfd,omitempty"`
+	// Instance is the id of a VNF instance; empty matches every one.
+	Instance string `json:"instance,omitempty"`
+	// Parameters are patterns of members of the request's additionalParams, by their names. One
+	// that the request has not matches nothing.
+	Parameters map[string]string `json:"parameters,omitempty"`
+
+	// VIM is an id or a name; empty is the project's default VIM.
+	VIM         string        `json:"vim,omitempty"`
+	Role        string        `json:"role,omitempty"`
+	Rules       []broker.Rule `json:"rules,omitempty"`
+	Namespaces  []string      `json:"namespaces,omitempty"`
+	ClusterWide bool          `json:"clusterWide,omitempty"`
+	// TTL is that of each credential; zero is the broker's default.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// Grade is the widest that a lease may have; empty leaves that to policy.
+	Grade   broker.Grade `json:"grade,omitempty"`
+	Profile Profile      `json:"profile,omitempty"`
+
+	// Zone is what a grant names as the resources' zone; empty is "default".
+	Zone string `json:"zone,omitempty"`
+	// Flavours and Images are what the VIM calls what the VNFD describes: by the id of the VNFD's
+	// virtual compute descriptor, and of its software image.
+	Flavours map[string]string `json:"flavours,omitempty"`
+	Images   map[string]string `json:"images,omitempty"`
+}
+
+// Profile is what a grant lends.
+type Profile string
+
+// The profiles. An empty one is OIDC.
+const (
+	// OIDC is a standing lease: where to fetch short tokens, and the secret to do so with.
+	OIDC Profile = "oidc"
+	// Token is one short-lived token for each operation.
+	Token Profile = "token"
+)
+
+// profiles are those that can be asked for.
+var profiles = []Profile{"", OIDC, Token}
+
+// The bounds of a client's placements.
+const (
+	maxPlacements = 32
+	maxMembers    = 64
+	maxWord       = 255
+)
+
+// Ask is what a placement is looked up for.
+type Ask struct {
+	VNFD, Instance string
+	// Parameters are the texts among the request's additionalParams.
+	Parameters map[string]string
+}
+
+// Place returns the first placement that matches.
+func (c Client) Place(a Ask) (Placement, bool) {
+	for _, p := range c.Placements {
+		if p.matches(a) {
+			return p, true
+		}
+	}
+	return Placement{}, false
+}
+
+func (p Placement) matches(a Ask) bool {
+	if p.VNFD != "" && !fits(p.VNFD, a.VNFD) || p.Instance != "" && p.Instance != a.Instance {
+		return false
+	}
+	for name, pattern := range p.Parameters {
+		if given, there := a.Parameters[name]; !there || !fits(pattern, given) {
+			return false
+		}
+	}
+	return true
+}
+
+func fits(pattern, text string) bool {
+	matched, err := path.Match(pattern, text)
+	return err == nil && matched
+}
+
+// Lease is the request for what the placement lends.
+func (p Placement) Lease() broker.LeaseRequest {
+	return broker.LeaseRequest{
+		VIM: p.VIM, Role: p.Role, Rules: p.Rules, Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, TTL: p.TTL,
+	}
+}
+
+// Exceeds reports whether a lease is of a wider grade than the placement lets it be.
+func (p Placement) Exceeds(g broker.Grade) bool {
+	if p.Grade == "" {
+		return false
+	}
+	wide := slices.Index(policy.Grades, string(g))
+	return wide < 0 || wide > slices.Index(policy.Grades, string(p.Grade))
+}
+
+// check refuses what can never count. Whether the client would be issued the lease is not asked.
+func (p Placement) check() error {
+	words := map[string]string{"vnfd": p.VNFD, "instance": p.Instance, "vim": p.VIM, "role": p.Role, "zone": p.Zone}
+	for at, texts := range map[string]map[string]string{"parameters": p.Parameters, "flavours": p.Flavours, "images": p.Images} {
+		if len(texts) > maxMembers {
+			return broker.Invalid(at, "has more than %d members", maxMembers)
+		}
+		for name, value := range texts {
+			if name == "" || !word(name) || !word(value) {
+				return broker.Invalid(at, "has a member that is empty, longer than %d characters or not printable", maxWord)
+			}
+		}
+	}
+	for field, text := range words {
+		if !word(text) {
+			return broker.Invalid(field, "must be at most %d printable characters", maxWord)
+		}
+	}
+	for _, pattern := range append([]string{p.VNFD}, values(p.Parameters)...) {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return broker.Invalid("vnfd", "and parameters are patterns with *, ? and [...]: one has no end")
+		}
+	}
+	switch {
+	case p.Grade != "" && !slices.Contains(policy.Grades, string(p.Grade)):
+		return broker.Invalid("grade", "must be one of %s", strings.Join(policy.Grades, ", "))
+	case !slices.Contains(profiles, p.Profile):
+		return broker.Invalid("profile", "must be %s or %s", OIDC, Token)
+	case p.TTL < 0:
+		return broker.Invalid("ttl", "is negative")
+	}
+	return nil
+}
+
+func values(of map[string]string) (all []string) {
+	for _, v := range of {
+		all = append(all, v)
+	}
+	return all
+}
+
+func word(s string) bool {
+	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// placeable refuses placements of which a client could never have a lease: whatever is wrong with
+// them, or that policy denies. What a VIM would have to be asked about, and does not answer, is left
+// for the grant.
+func (c *Clients) placeable(ctx context.Context, one Client) error {
+	if len(one.Placements) > maxPlacements {
+		return broker.Invalid("placements", "must be at most %d", maxPlacements)
+	}
+	for n, p := range one.Placements {
+		err := p.check()
+		if err == nil {
+			err = c.weigh(ctx, one, p)
+		}
+		if err == nil {
+			continue
+		}
+		at := fmt.Sprintf("placements[%d]", n)
+		known, ok := errors.AsType[*broker.Error](err)
+		if !ok {
+			return err
+		}
+		said := *known
+		if errors.Is(err, broker.ErrNotFound) {
+			said.Field = "vim"
+		}
+		if said.Field = strings.TrimSuffix(at+"."+said.Field, "."); !errors.Is(err, broker.ErrUnavailable) {
+			said.Kind = broker.ErrInvalid
+		}
+		return &said
+	}
+	return nil
+}
+
+// weigh asks what the lease of a placement would be.
+func (c *Clients) weigh(ctx context.Context, one Client, p Placement) error {
+	l, err := c.leases.WeighLease(ctx, one.Principal(), p.Lease())
+	for _, later := range []error{broker.ErrUnreachable, broker.ErrUnauthorized, broker.ErrForbidden, broker.ErrConflict, broker.ErrQuota} {
+		if errors.Is(err, later) {
+			return nil
+		}
+	}
+	if err == nil && p.Exceeds(l.Grade) {
+		return broker.Invalid("grade", "is %s, and the lease would be %s", p.Grade, l.Grade)
+	}
+	return err
+}
+
+// SetPlacements replaces the placements of a client. Leases that it has stay as they are.
+func (c *Clients) SetPlacements(ctx context.Context, p policy.Principal, id string, all []Placement) (Client, error) {
+	found, err := c.find(ctx, p, policy.ClientUpdate, id)
+	if err != nil {
+		return Client{}, err
+	}
+	act, err := c.enter(ctx, p, policy.ClientUpdate, found.Resource())
+	if err != nil {
+		return Client{}, err
+	}
+	found.Placements = all
+	if err := c.placeable(ctx, found); err != nil {
+		return Client{}, c.refuse(ctx, act, err)
+	}
+	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+		if now.State != Active {
+			return gone()
+		}
+		now.Placements, now.UpdatedAt = all, c.now()
+		return nil
+	}, act.Done(append(about(found), audit.DetailNew+"placements", placed(all))...))
+	if err != nil {
+		return Client{}, c.refuse(ctx, act, err)
+	}
+	return stored, nil
+}
+
+// placed names the VIMs of placements, for the audit log.
+func placed(all []Placement) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	var vims []string
+	for _, p := range all {
+		if vims = append(vims, p.VIM); p.VIM == "" {
+			vims[len(vims)-1] = "(default)"
+		}
+	}
+	slices.Sort(vims)
+	return strings.Join(slices.Compact(vims), ",")
+}
+
+// Acting returns the client that a principal is; [broker.ErrDenied] for a principal that is none.
+func (c *Clients) Acting(ctx context.Context, p policy.Principal) (Client, error) {
+	id, ok := idOf(p.Name)
+	if !ok {
+		return Client{}, &broker.Error{
+			Kind: broker.ErrDenied, Detail: "only a registered client can ask for a grant", Remedy: "log in as a client, by OAuth 2.0",
+		}
+	}
+	found, err := c.active(ctx, id)
+	if err == nil && found.Project != p.Project {
+		err = policy.ErrUnauthenticated
+	}
+	return found, err
+}
