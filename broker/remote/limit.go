@@ -101,14 +101,18 @@ const chunk = 16 << 10
 var errBusy = errors.New("too many answers are being read at a time")
 
 // read reads a body of at most limit bytes and counts it against the budget until
-// release is called. An answer waits for its first chunk only, so that no two wait for
+// release is called. expected is how long the server says that it is; negative if it does
+// not, and no more than a first guess at the memory to read it into. An answer waits for its first chunk only, so that no two wait for
 // each other: where the budget has no room for the rest, the call fails.
-func read(ctx context.Context, r io.Reader, limit int) (_ []byte, release func(), _ error) {
+func read(ctx context.Context, r io.Reader, expected int64, limit int) (_ []byte, release func(), _ error) {
 	if err := budget.Acquire(ctx, chunk); err != nil {
 		return nil, nil, err
 	}
-	room := chunk
-	release = func() { budget.Release(int64(room)) }
+	room, share := chunk, chunk
+	release = func() { budget.Release(int64(share)) }
+	if 0 <= expected && expected < chunk {
+		room = int(expected) + 1 // where the end is found
+	}
 	body := make([]byte, 0, room)
 	for {
 		if len(body) > limit {
@@ -116,13 +120,17 @@ func read(ctx context.Context, r io.Reader, limit int) (_ []byte, release func()
 			return nil, nil, tooLong(limit)
 		}
 		if len(body) == room {
-			more := min(room, limit+1-room)
-			if !budget.TryAcquire(int64(more)) {
-				release()
-				return nil, nil, errBusy
+			if room < chunk {
+				room = chunk // it is longer than was said
+			} else {
+				more := min(room, limit+1-room)
+				if !budget.TryAcquire(int64(more)) {
+					release()
+					return nil, nil, errBusy
+				}
+				room, share = room+more, share+more
 			}
-			room += more
-			body = slices.Grow(body, more)
+			body = slices.Grow(body, room-len(body))
 		}
 		n, err := r.Read(body[len(body):room])
 		body = body[:len(body)+n]

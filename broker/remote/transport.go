@@ -160,7 +160,7 @@ func take(ctx, call context.Context, response *http.Response) error {
 		return err
 	}
 	limit := limitOf(ctx)
-	body, release, err := read(ctx, response.Body, limit.Bytes)
+	body, release, err := read(ctx, response.Body, response.ContentLength, limit.Bytes)
 	if err == nil {
 		if err = limit.check(body); err != nil {
 			release()

@@ -57,7 +57,9 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 		return false, broker.Invalid("credential", "is empty, there is nothing to try")
 	}
 	a.Credential = broker.Credential{Kind: broker.CredentialBearerToken, Token: minted.Token}
-	ctx, end, c, err := d.connect(ctx, a)
+	k := keyOf(a)
+	k.doomed = true
+	ctx, end, c, err := d.connectOver(ctx, k, a.Credential)
 	if err != nil {
 		return false, err
 	}

@@ -36,6 +36,10 @@ type connectionKey struct {
 	// certificate is the digest of the client certificate that the server has
 	// seen on this connection; zero where none is sent.
 	certificate [sha256.Size]byte
+	// doomed is set where the credential is expected to be refused. An API server ends
+	// an HTTP/2 connection with its first 401 (UnauthenticatedHTTP2DOSMitigation), and
+	// all that is under way on it would have to connect again; over HTTP/1.1 it keeps it.
+	doomed bool
 }
 
 func keyOf(a broker.Access) connectionKey {
@@ -134,7 +138,7 @@ type connection struct {
 func dial(k connectionKey) (*connection, error) {
 	o := remote.Options{
 		Server: "the API server", CA: remote.Authorities{PEM: k.target.CACert},
-		ServerName: k.target.ServerName, InsecureSkipVerify: k.target.InsecureSkipVerify,
+		ServerName: k.target.ServerName, InsecureSkipVerify: k.target.InsecureSkipVerify, HTTP1: k.doomed,
 	}
 	if k.certificate != [sha256.Size]byte{} {
 		// The key comes out of the context of the request that dials, for the

@@ -100,7 +100,11 @@ func (d *Driver) Close() { d.connections.close() }
 // connect returns the connection to the VIM and a context for calls over it, to
 // which the credential is lent. end must be called when the calls are done.
 func (d *Driver) connect(ctx context.Context, a broker.Access) (_ context.Context, end func(), _ *connection, _ error) {
-	c, err := d.connections.get(keyOf(a))
+	return d.connectOver(ctx, keyOf(a), a.Credential)
+}
+
+func (d *Driver) connectOver(ctx context.Context, k connectionKey, credential broker.Credential) (_ context.Context, end func(), _ *connection, _ error) {
+	c, err := d.connections.get(k)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -110,6 +114,6 @@ func (d *Driver) connect(ctx context.Context, a broker.Access) (_ context.Contex
 	}
 	// client-go logs what it also returns, texts of the remote side included.
 	ctx = logr.NewContext(ctx, logr.Discard())
-	ctx, takeBack := lend(ctx, a.Credential)
+	ctx, takeBack := lend(ctx, credential)
 	return ctx, func() { cancel(); takeBack() }, c, nil
 }

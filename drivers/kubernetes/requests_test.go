@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
@@ -105,5 +106,39 @@ func TestCheckReportsTheFirstFailure(t *testing.T) {
 		if _, err := b.d.Check(t.Context(), b.a); err == nil || !strings.Contains(err.Error(), "(500)") {
 			t.Fatalf("Check, where all answer errors: %v, want that of kube-system", err)
 		}
+	}
+}
+
+// However many credentials are tried that the server refuses, neither they nor what is asked
+// meanwhile with a good one makes the driver connect again.
+func TestDeadCredentialsCostNoConnections(t *testing.T) {
+	l := newLab(t)
+	var minted []broker.Minted
+	for range 5 {
+		g := l.grant("view", "default")
+		m := l.issue(g)
+		if err := l.driver.Revoke(t.Context(), l.access, issued(g, m)); err != nil {
+			t.Fatal(err)
+		}
+		minted = append(minted, m)
+	}
+	l.Requests() // and forget them
+	for _, m := range minted {
+		if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); !dead || err != nil {
+			t.Fatalf("Dead = %v, %v", dead, err)
+		}
+		l.issue(l.grant("view", "default"))
+	}
+	tried, others := map[string]bool{}, map[string]bool{}
+	for _, r := range l.Requests() {
+		switch {
+		case strings.HasSuffix(r.Path, "/selfsubjectreviews"):
+			tried[r.From] = true
+		default:
+			others[r.From] = true
+		}
+	}
+	if len(tried) != 1 || len(others) != 1 {
+		t.Errorf("%d tries came over %d connections and all else over %d, want 1 and 1", len(minted), len(tried), len(others))
 	}
 }

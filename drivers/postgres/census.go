@@ -13,9 +13,9 @@ import (
 const (
 	censusOfVIMs   = `SELECT value, n FROM vim_census WHERE part = 'state' AND n > 0`
 	censusOfHealth = `SELECT type, health, count(*)::int FROM vims GROUP BY type, health`
-	censusOfGrades = `SELECT grade, count(*)::int FROM live_leases GROUP BY grade`
-	censusOfLeases = `SELECT state, count(*)::int FROM live_leases GROUP BY state
-		UNION ALL SELECT 'revoked', sum(n)::int FROM ended_leases HAVING sum(n) > 0`
+	// what is live is counted once, by both
+	censusOfLeases = `SELECT state, grade, count(*)::int FROM live_leases GROUP BY state, grade
+		UNION ALL SELECT 'revoked', '', sum(n)::int FROM ended_leases HAVING sum(n) > 0`
 
 	// one row for each of the times; the broker renews the tokens of its own accounts
 	expiring = `SELECT (SELECT count(*)::int FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
@@ -27,31 +27,41 @@ const (
 		FROM jobs WHERE done < wanted`
 )
 
-// Census counts leases and VIMs by state. Each of the four counts is exact at
-// its own moment.
+// Census counts leases and VIMs by state. The counts of leases are exact at one moment, those
+// of VIMs at others.
 func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 	var c broker.Census
 	var err error
 	if c.VIMs, err = count[broker.VIMState](ctx, s, censusOfVIMs); err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs: %w", err)
 	}
-	type entry struct {
-		key broker.TypeHealth
-		n   int
+	type health struct {
+		of broker.TypeHealth
+		n  int
 	}
-	health, err := read(ctx, s, func(r pgx.CollectableRow) (e entry, err error) { return e, r.Scan(&e.key.Type, &e.key.Status, &e.n) }, censusOfHealth)
+	healths, err := read(ctx, s, func(r pgx.CollectableRow) (h health, err error) { return h, r.Scan(&h.of.Type, &h.of.Status, &h.n) }, censusOfHealth)
 	if err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs by health: %w", err)
 	}
-	c.Health = make(map[broker.TypeHealth]int, len(health))
-	for _, e := range health {
-		c.Health[e.key] = e.n
+	c.Health = make(map[broker.TypeHealth]int, len(healths))
+	for _, h := range healths {
+		c.Health[h.of] = h.n
 	}
-	if c.Leases, err = count[broker.LeaseState](ctx, s, censusOfLeases); err != nil {
+	type leases struct {
+		state broker.LeaseState
+		grade broker.Grade
+		n     int
+	}
+	all, err := read(ctx, s, func(r pgx.CollectableRow) (l leases, err error) { return l, r.Scan(&l.state, &l.grade, &l.n) }, censusOfLeases)
+	if err != nil {
 		return broker.Census{}, fmt.Errorf("counting leases: %w", err)
 	}
-	if c.Grades, err = count[broker.Grade](ctx, s, censusOfGrades); err != nil {
-		return broker.Census{}, fmt.Errorf("counting leases by grade: %w", err)
+	c.Leases, c.Grades = map[broker.LeaseState]int{}, map[broker.Grade]int{}
+	for _, l := range all {
+		c.Leases[l.state] += l.n
+		if l.state != broker.LeaseRevoked {
+			c.Grades[l.grade] += l.n
+		}
 	}
 	return c, nil
 }

@@ -3,6 +3,8 @@ package sqlite_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -180,4 +182,69 @@ func BenchmarkOpen(b *testing.B) {
 			open(b, filepath.Join(dir, "again", "broker.db"))
 		}
 	})
+}
+
+// BenchmarkWholeLease is the store's part of a lease: intent, issued, to be revoked, revoked,
+// confirmed dead, each with its audit entry. Beside the time it says the processor time.
+func BenchmarkWholeLease(b *testing.B) {
+	s := mustOpen(b, filepath.Join(b.TempDir(), "broker.db"))
+	ctx := b.Context()
+	const vim = "0d7f1e0a-8f5e-4b8e-9f0b-1c1d4d0f7a11"
+	if err := s.CreateVIM(ctx, registered(vim, "cluster"), 0, entry); err != nil {
+		b.Fatal(err)
+	}
+	now := time.Unix(1, 0)
+	quota := broker.Quota{PerPrincipal: 1_000_000, PerVIM: 1_000_000, PerProject: 1_000_000}
+	sealed := strings.Repeat("gAAAAABn", 170)
+	steps := []func(*broker.Lease) error{
+		func(l *broker.Lease) error {
+			l.State, l.IssuedAt, l.ExpiresAt, l.CredentialEndsAt = broker.LeaseActive, now, now.Add(time.Hour), now.Add(time.Hour)
+			l.Sealed, l.SealedKey, l.UID, l.CredentialID = sealed, "ref", uuid.NewString(), "JTI="+uuid.NewString()
+			l.Derived, l.Revocable, l.MaxRevocationLag = true, true, 10*time.Second
+			return nil
+		},
+		func(l *broker.Lease) error {
+			l.State, l.Reason, l.NextAttemptAt = broker.LeaseRevoking, broker.ReasonRequested, now.Add(time.Minute)
+			return nil
+		},
+		func(l *broker.Lease) error {
+			l.State, l.RevokedAt, l.NextAttemptAt = broker.LeaseRevoked, now, now.Add(time.Second)
+			return nil
+		},
+		func(l *broker.Lease) error { l.ConfirmedDeadAt, l.Sealed = now, ""; return nil },
+	}
+	whole := func(i int) error {
+		id := uuid.NewString()
+		e := audit.Entry{
+			Time: now, Request: uuid.NewString(), Principal: "admin", Project: "default", Action: "lease:issue", Kind: "Lease", Resource: id,
+			Outcome: audit.Done, Detail: map[string]string{"lease": id, "vim": vim, "vimName": "cluster", "vimProject": "north", "policy": "default.admins-do-all"},
+		}
+		_, err := s.CreateLease(ctx, broker.Lease{
+			ID: id, VIM: vim, VIMName: "cluster", VIMType: "kubernetes", VIMGeneration: 1, Project: "north", Principal: "admin",
+			CreatedAt: time.Unix(int64(i), 0), Handle: "vimbroker-" + id, GrantDigest: strings.Repeat("d", 64), Grade: broker.GradeBounded, Role: "view",
+		}, quota, e)
+		for _, change := range steps {
+			if err == nil {
+				_, err = s.UpdateLease(ctx, id, change, e)
+			}
+		}
+		return err
+	}
+	for _, writers := range []int{1, 4} {
+		b.Run(fmt.Sprint("writers-", writers), func(b *testing.B) {
+			before := processorTime(b)
+			together(b, writers, b.N, whole)
+			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N)/1e6, "cpu-ms/op")
+		})
+	}
+}
+
+// processorTime is what this process has used so far.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

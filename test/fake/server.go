@@ -49,6 +49,8 @@ type Request struct {
 	Path   string      `json:"path"`
 	Query  string      `json:"query,omitempty"`
 	Header http.Header `json:"-"`
+	// From is the other end of the connection that it came over.
+	From string `json:"-"`
 	// Credential says which kind came along: "certificate", the scheme of the
 	// Authorization header in lower case ("bearer", "basic"), or "".
 	Credential string `json:"credential"`
@@ -115,7 +117,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) record(r *http.Request) {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	asked := Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Credential: strings.ToLower(scheme)}
+	asked := Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), From: r.RemoteAddr, Credential: strings.ToLower(scheme)}
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
 		asked.Credential = "certificate"
 	}

@@ -41,6 +41,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		st := known.Status()
 		status, answer, gv = int(st.Code), &st, schema.GroupVersion{Version: "v1"}
 	}
+	if status == http.StatusUnauthorized && r.ProtoMajor == 2 {
+		w.Header().Set("Connection", "close") // UnauthenticatedHTTP2DOSMitigation of API servers
+	}
 	write(w, r, status, answer, gv)
 }
 
