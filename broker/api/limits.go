@@ -23,7 +23,8 @@ type Limits struct {
 	// FailedLogins bounds tokens that nobody has, from one address. Beyond that, tokens from
 	// there that another system would have to be asked about are refused unseen, and those
 	// that are known are taken as before. InFlight is how many of one address are asked about
-	// at a time; others wait.
+	// at a time; others wait. Addresses that have failed lately are asked about one at a time,
+	// all together, so that tokens from elsewhere do not wait for them.
 	FailedLogins limit.Bound
 	// InFlight bounds the requests of authenticated callers that are under way. A quarter of
 	// it is kept for those that wait for no VIM.

@@ -69,3 +69,25 @@ func processorTime(pid int) (float64, error) {
 	}
 	return (user + system) * ticks, nil
 }
+
+// machineTime is how long all processors together have been busy, in milliseconds, as Linux tells it.
+func machineTime() (float64, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("reading processor time of the machine: %w", err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(first) // cpu user nice system idle iowait irq softirq
+	if len(fields) < 8 {
+		return 0, fmt.Errorf("reading processor time of the machine: unexpected form")
+	}
+	var busy float64
+	for _, i := range []int{1, 2, 3, 6, 7} {
+		n, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading processor time of the machine: %w", err)
+		}
+		busy += n
+	}
+	return busy * ticks, nil
+}

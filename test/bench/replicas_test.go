@@ -1,11 +1,16 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -20,63 +25,130 @@ const (
 	fleetSize = 3
 	// fleetClients is how many ask them at once.
 	fleetClients = 64
+	// fleetRounds are the turns of each, in which each client takes fleetLeases.
+	fleetRounds, fleetLeases = 3, 8
 )
 
-// replicas measures how many leases a second one server issues, and three, that
-// share a PostgreSQL and a Vault: the programs themselves, over HTTP. All of them
-// run all the time; in its turn one of them, or each, is asked.
+// replicas measures how many whole leases a second one server issues and revokes, and three, that
+// share a PostgreSQL and a Vault: the programs themselves, over HTTP. All of them run all the time;
+// in its turn one of them, or each, is asked. What processor time of whom a lease takes is counted,
+// and from that a simulation says what it should have been here, and what it would be where each has
+// a machine of its own.
 func replicas(b *testing.B, p *program) *figure {
 	b.Helper()
 	cluster := real.Kubernetes(b)
-	fleet := newFleet(b, p)
+	servers := newFleet(b, p)
 	token := cluster.AdminToken(b)
-	if _, err := fleet[0].RegisterVIM(b.Context(), v1.Registration{
+	ctx := b.Context()
+	if _, err := servers.clients[0].RegisterVIM(ctx, v1.Registration{
 		Name: "cluster", Type: "kubernetes", Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
 		Credential: v1.Credential{Token: secret.NewText(token)},
 	}, ""); err != nil {
 		b.Fatal(err)
 	}
-	underneath := newBare(b, &stack{cluster: cluster, token: token})
-	ctx := b.Context()
-	issue := func(among int) func(int) error {
-		return func(n int) error {
-			_, err := fleet[n%among].IssueLease(ctx, v1.LeaseRequest{VIM: "cluster", TTL: "1h", Role: "view"}, "")
-			return err
+	f := &figure{Title: fmt.Sprintf("Whole leases of replicas on one PostgreSQL and one Vault, clients at once: %d", fleetClients)}
+	var took [2]outcome
+	var turned, whole [2]demand                     // until the last was revoked, and until it was confirmed dead
+	for round := -1; round < fleetRounds; round++ { // the first makes what is made once
+		for i, among := range []int{1, fleetSize} {
+			before, began := servers.used(b), time.Now()
+			calls, err := turn(fleetClients, fleetLeases, 0, func(n int) error {
+				c := servers.clients[n%among]
+				l, err := c.IssueLease(ctx, v1.LeaseRequest{VIM: "cluster", TTL: "1h", Role: "view"}, "")
+				if err == nil {
+					_, err = c.RevokeLease(ctx, l.ID)
+				}
+				return err
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			busy, until := time.Since(began), servers.used(b)
+			servers.settle(b)
+			if round < 0 {
+				continue
+			}
+			took[i].sample, took[i].busy = append(took[i].sample, calls...), took[i].busy+busy
+			turned[i] = turned[i].plus(before, until)
+			whole[i] = whole[i].plus(before, servers.used(b))
 		}
 	}
-	const bareCalls, one = "bare ServiceAccount + TokenRequest", "lease, 1 replica"
-	all := fmt.Sprintf("lease, %d replicas", fleetSize)
-	out, err := turns(6, fleetClients, 4,
-		contender{bareCalls, func(int) error { return underneath.issue(ctx) }},
-		contender{one, issue(1)},
-		contender{all, issue(fleetSize)},
-	)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f := &figure{Title: fmt.Sprintf("Leases of replicas on one PostgreSQL and one Vault, clients at once: %d", fleetClients)}
-	base := timed(bareCalls, out[0].sample)
-	for i, what := range []string{bareCalls, one, all} {
-		r := timed(what, out[i].sample)
-		if r.PerSecond = out[i].perSecond(); i > 0 {
-			r = r.over(base)
+	for i, among := range []int{1, fleetSize} {
+		n := float64(len(took[i].sample))
+		d := whole[i].each(n)
+		what := fmt.Sprintf("whole lease, replicas: %d", among)
+		r := timed(what, took[i].sample)
+		r.PerSecond = took[i].perSecond()
+		value := func(of string, v float64, unit string) row {
+			return row{What: what + ", " + of, N: len(took[i].sample), Value: v, Unit: unit}
 		}
-		f.Rows = append(f.Rows, r)
+		here := simulate(site{replicas: among, shared: runtime.NumCPU(), clients: fleetClients}, turned[i].each(n))
+		f.Rows = append(f.Rows, r,
+			value("processor of the replicas", d.broker, "ms"), value("processor of the database", d.database, "ms"), value("processor of all else", d.rest, "ms"),
+			value("by simulation", here, "/s"), value("measured to simulated", r.PerSecond/here, "x"),
+			value("replicas of 2 cores that a database of 4 feeds", d.feeds(4, 2), ""))
+		if among > 1 {
+			continue
+		}
+		for _, n := range []int{1, 2, 3, 4, 6} {
+			f.Rows = append(f.Rows, row{
+				What: fmt.Sprintf("by simulation, a database of 4 cores, replicas of 2: %d", n), N: simulatedLeases,
+				Value: simulate(site{replicas: n, coresEach: 2, database: 4, clients: 4 * fleetClients}, d), Unit: "/s",
+			})
+		}
 	}
-	f.Rows = append(f.Rows, row{
-		What: fmt.Sprintf("leases per s, %d replicas to 1", fleetSize), N: len(out[1].sample) + len(out[2].sample),
-		Value: out[2].perSecond() / out[1].perSecond(), Unit: "x",
-	})
-	b.ReportMetric(out[1].perSecond(), "leases/s-1")
-	b.ReportMetric(out[2].perSecond(), "leases/s-3")
+	b.ReportMetric(took[0].perSecond(), "leases/s-1")
+	b.ReportMetric(took[1].perSecond(), "leases/s-3")
 	return f
 }
 
-// newFleet starts the servers, each with a client that keeps its connections.
-func newFleet(b *testing.B, p *program) []*client.Client {
+// fleet is the servers, each with a client that keeps its connections.
+type fleet struct {
+	clients []*client.Client
+	pids    []int
+	// watch is a connection to their database, whose server is postmaster.
+	watch      *pgx.Conn
+	postmaster int
+}
+
+// used is the processor time so far, in ms: of the servers, the database, and all else on the machine.
+func (s *fleet) used(b *testing.B) (d demand) {
+	b.Helper()
+	all, err := machineTime()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, pid := range s.pids {
+		d.broker += spent(b, pid)
+	}
+	d.database = family(b, s.postmaster)
+	d.rest = all - d.broker - d.database
+	return d
+}
+
+// settle waits until all leases are confirmed dead, which costs too.
+func (s *fleet) settle(b *testing.B) {
+	b.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		var left int
+		if err := s.watch.QueryRow(b.Context(), `SELECT count(*) FROM lease_turns`).Scan(&left); err != nil {
+			b.Fatal(err)
+		}
+		if left == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.Fatalf("%d leases are not confirmed dead", left)
+		}
+	}
+}
+
+// newFleet starts the servers.
+func newFleet(b *testing.B, p *program) *fleet {
 	b.Helper()
 	bin, home := p.binary(b), b.TempDir()
 	db, keys := real.OwnPostgres(b), real.Vault(b)
+	dsn := db.DSN(b)
 	token, digest := policy.NewToken()
 	file := func(name, text string) string {
 		path := filepath.Join(home, name)
@@ -95,8 +167,8 @@ keyStores:
 quota: {perPrincipal: 0, perVIM: 0, perProject: 0}
 `,
 		file("tokens.yaml", "tokens: [{name: admin, project: default, roles: [admin], sha256: "+digest+"}]\n"),
-		file("dsn", db.DSN(b)), keys.Address, keys.CAFile, file("role-id", keys.RoleID), keys.SecretIDFile)
-	var fleet []*client.Client
+		file("dsn", dsn), keys.Address, keys.CAFile, file("role-id", keys.RoleID), keys.SecretIDFile)
+	var s fleet
 	for i := range fleetSize {
 		dir := b.TempDir()
 		config := file(fmt.Sprintf("config-%d.yaml", i), shared+"dataDir: "+dir+"\n")
@@ -115,7 +187,13 @@ quota: {perPrincipal: 0, perVIM: 0, perProject: 0}
 		if err != nil {
 			b.Fatal(err)
 		}
-		fleet = append(fleet, c)
+		s.clients, s.pids = append(s.clients, c), append(s.pids, server.PID())
 	}
-	return fleet
+	var err error
+	if s.watch, err = pgx.Connect(b.Context(), dsn); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.watch.Close(context.WithoutCancel(b.Context())) })
+	s.postmaster = parent(b, int(s.watch.PgConn().PID()))
+	return &s
 }

@@ -55,7 +55,7 @@ func tenants(b *testing.B) *figure {
 	silent.BlackHole(false)
 	return &figure{
 		Title: "What one tenant's VIMs do to the revocations of another",
-		Rows:  []row{alone, beside.over(alone).ratioGoal(tenantsGoal)},
+		Rows:  []row{alone, beside.over(alone), beside.tailOver(alone).ratioGoal(tenantsGoal)},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -122,14 +123,20 @@ func (k *Keys) enter(c *counted) error {
 }
 
 // Failures bounds what fails, for each of many keys: only failures count, and who has
-// failed too often is not even tried. It is safe for concurrent use.
+// failed too often is not even tried. Keys that have failed lately, of which there may be many,
+// are tried one after the other, so that others do not wait for them. It is safe for concurrent use.
 type Failures struct {
-	bound Bound
-	now   func() time.Time
+	bound    Bound
+	now      func() time.Time
+	suspects chan struct{} // the seat of those that have failed lately
+	queue    Gate          // those of them that wait for it
 
 	mu    sync.Mutex
 	known recent[failing]
 }
+
+// maxSuspects bounds the tries that wait because their keys have failed lately.
+const maxSuspects = 64
 
 // failing is how one key fares.
 type failing struct {
@@ -140,7 +147,7 @@ type failing struct {
 // NewFailures bounds failures of keys, as [NewKeys] does what keys do. InFlight is how many
 // tries of one key go on at a time.
 func NewFailures(b Bound, most int, now func() time.Time) *Failures {
-	return &Failures{bound: b, now: now, known: newRecent[failing](most)}
+	return &Failures{bound: b, now: now, suspects: make(chan struct{}, 1), known: newRecent[failing](most)}
 }
 
 func (f *Failures) hold(key string) *held[failing] {
@@ -190,27 +197,50 @@ func (f *Failures) Count(key string) {
 }
 
 // Try waits until one more try of key may begin. It returns an [*Exceeded] once key has
-// failed too often, and ctx's error if that ends first. Call leave once the try is over.
+// failed too often, or where it has failed lately and too many such wait, and ctx's error if
+// that ends first. Call leave once the try is over.
 func (f *Failures) Try(ctx context.Context, key string) (leave func(), err error) {
 	e := f.hold(key)
-	leave = func() { f.release(e) }
-	if e.value.seats != nil {
-		select {
-		case e.value.seats <- struct{}{}:
-			leave = func() {
-				<-e.value.seats
-				f.release(e)
-			}
-		case <-ctx.Done():
-			leave()
-			return nil, ctx.Err()
+	left := []func(){func() { f.release(e) }}
+	leave = func() {
+		for _, l := range slices.Backward(left) {
+			l()
 		}
 	}
-	if err := f.check(e); err != nil { // others may have failed meanwhile
+	sit := func(seats chan struct{}) error {
+		select {
+		case seats <- struct{}{}:
+			left = append(left, func() { <-seats })
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if e.value.seats != nil {
+		err = sit(e.value.seats)
+		if err == nil && f.suspect(e) {
+			waits, full := f.queue.Enter(maxSuspects)
+			if full != nil {
+				leave()
+				return nil, &Exceeded{Bound: f.bound.PerSecond, Wait: wait(time.Second)}
+			}
+			err = sit(f.suspects)
+			waits()
+		}
+	}
+	if err == nil {
+		err = f.check(e) // others may have failed meanwhile
+	}
+	if err != nil {
 		leave()
 		return nil, err
 	}
 	return leave, nil
+}
+
+// suspect reports whether a key has failed lately: not all of its burst is there again.
+func (f *Failures) suspect(e *held[failing]) bool {
+	return e.value.rate != nil && e.value.rate.TokensAt(f.now()) < float64(e.value.rate.Burst())
 }
 
 // Gate bounds how many there are at a time, whoever they are. It is safe for concurrent use.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -179,4 +180,54 @@ func TestGate(t *testing.T) {
 	if _, err := g.Enter(0); err != nil {
 		t.Error(err)
 	}
+}
+
+// Keys that have failed lately are tried one after the other, and hold up no others.
+func TestKeysThatHaveFailedShareOneSeat(t *testing.T) {
+	now := clock.New(time.Unix(1000, 0))
+	f := NewFailures(Bound{PerSecond: 1, Burst: 50, InFlight: 4}, 1000, now.Now)
+	try := func(ctx context.Context, key string) func() {
+		t.Helper()
+		leave, err := f.Try(ctx, key)
+		if err != nil {
+			t.Fatalf("Try(%s) = %v", key, err)
+		}
+		return leave
+	}
+	for n := range maxSuspects + 2 {
+		f.Count(fmt.Sprint("bad-", n))
+	}
+	leave := try(t.Context(), "bad-0")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.Try(ended, "bad-1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the try of another key that failed = %v, want that it waits", err)
+	}
+	for n := range 10 {
+		defer try(t.Context(), fmt.Sprint("good-", n))()
+	}
+
+	// Those that wait are bounded too.
+	waiting, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	refused := make(chan error, maxSuspects+1)
+	for n := range maxSuspects + 1 {
+		all.Go(func() {
+			if _, err := f.Try(waiting, fmt.Sprint("bad-", n+1)); err != nil {
+				refused <- err
+			}
+		})
+	}
+	go func() {
+		all.Wait()
+		close(refused)
+	}()
+	over(t, <-refused)
+	stop()
+	all.Wait()
+	now.Add(time.Second)
+	try(t.Context(), "bad-1")() // its burst is whole again
+	leave()
+	f.Count("bad-2")
+	try(t.Context(), "bad-2")()
 }
