@@ -67,6 +67,7 @@ func kube(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
 	}
 	ts.Setenv("KUBE_ENDPOINT", s.Endpoint)
+	ts.Setenv("KUBE_CA", base64.StdEncoding.EncodeToString([]byte(s.CA)))
 }
 
 // upstream asserts how many service accounts of leases the cluster holds.

@@ -2,6 +2,8 @@ package console
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -52,6 +54,17 @@ func (p *Console) Connect() (*client.Client, error) {
 		return nil, fmt.Errorf("%s or --addr: %w", EnvAddr, err)
 	}
 	return c, nil
+}
+
+// Caller tells the caller's token at the server that it is for from every other, and tells
+// nothing of it.
+func (p *Console) Caller() (string, error) {
+	token, err := p.token()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(p.ServerAddr() + "\n" + token.Reveal()))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 func (p *Console) ServerAddr() string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,39 +18,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/broker/api/v1"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
 const (
-	// envExecInfo is what a client tells an exec plugin.
-	envExecInfo = "KUBERNETES_EXEC_INFO"
-	execVersion = "client.authentication.k8s.io/v1"
 	// pluginTTL is the default lifetime of a lease for kubectl.
 	pluginTTL = time.Hour
 	// stale is how little life makes a shared lease not worth handing out again.
 	stale = time.Minute
 	// mostShared is how many leases, one after the other, are shared in half a lease's life.
 	mostShared = 8
+	// keptPatience is how long the server may take to answer where there is a cached lease.
+	keptPatience = 5 * time.Second
 )
-
-// execInfo is the part of an ExecCredential that a client tells its plugin
-// (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/).
-type execInfo struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Spec       struct {
-		Cluster *struct {
-			Server   string `json:"server"`
-			Insecure bool   `json:"insecure-skip-tls-verify"`
-		} `json:"cluster"`
-	} `json:"spec"`
-}
 
 func (p *program) credentialCommand() *cobra.Command {
 	var f Flags
-	var vim string
+	var vim, proxy string
 	c := &cobra.Command{
 		Use:   "credential",
 		Short: "Be kubectl's exec credential plugin",
@@ -60,10 +45,16 @@ what a kubeconfig made by "vimbroker lease issue --exec-plugin" has kubectl run.
 It never asks anything, so any interactiveMode will do.
 
 The client must tell which cluster it asks for (provideClusterInfo: true), and
-that must be the VIM's: a credential is never given for another server. Calls
-that wish the same, by one user of one machine, share one lease for half its
-life. A lease that cannot be written out is revoked; calls that share it take
-the next one.`,
+that must be the VIM's: its server, the CA and the name that the server is
+verified by, and no proxy but the one that --proxy names. A credential is never
+given for another.
+
+Calls that wish the same, by one user of one machine, share one lease for half
+its life. It is cached in a file that only the user can read, under
+$XDG_RUNTIME_DIR or else the directory for temporary files, and the server is
+only asked whether the lease is still alive. Where the server does not answer
+within ` + console.Brief(keptPatience) + `, the cached lease is given as long as it lives. A lease that
+cannot be written out is revoked; calls that share it take the next one.`,
 		Example: "  vimbroker credential --vim edge-1 --role view",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -77,10 +68,15 @@ the next one.`,
 			if err != nil {
 				return err
 			}
-			return p.credential(c.Context(), broker, f.Request(vim, clientconfig.JSON), f.Ttl)
+			told, err := p.told(proxy)
+			if err != nil {
+				return err
+			}
+			return p.credential(c.Context(), broker, told, f.Request(vim, clientconfig.JSON), f.Ttl)
 		},
 	}
 	c.Flags().StringVar(&vim, "vim", "", "name or id of the VIM")
+	c.Flags().StringVar(&proxy, "proxy", "", "URL of the proxy that the kubeconfig may name (proxy-url)")
 	f.Add(c)
 	ttl := c.Flags().Lookup("ttl")
 	ttl.Usage, ttl.DefValue = "wished lifetime, like 30m", pluginTTL.String()
@@ -90,85 +86,114 @@ the next one.`,
 }
 
 // credential prints an exec credential and nothing else.
-func (p *program) credential(ctx context.Context, broker *client.Client, r v1.LeaseRequest, ttl time.Duration) error {
+func (p *program) credential(ctx context.Context, broker *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration) error {
+	cache, key := p.cache(r)
+	if cache != nil {
+		defer cache.Close()
+	}
+	kept := p.kept(cache, key, told)
+	asking := ctx
+	if kept != nil {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithTimeout(ctx, keptPatience)
+		defer cancel()
+	}
+	if kept != nil && p.Now().Before(kept.IssuedAt.Add(kept.ExpiresAt.Sub(kept.IssuedAt)/2)) {
+		l, err := broker.Lease(asking, kept.Lease)
+		switch {
+		case err == nil && l.State == "active", away(err) && ctx.Err() == nil:
+			return p.printCredential(kept.Config)
+		case err != nil && client.Status(err) != http.StatusNotFound:
+			return err
+		}
+		kept, asking = nil, ctx // it has ended
+		_ = cache.Remove(key)
+	}
+	l, err := p.take(asking, broker, told, r, ttl)
+	switch {
+	case kept != nil && away(err) && ctx.Err() == nil:
+		return p.printCredential(kept.Config)
+	case err != nil:
+		return err
+	}
+	return p.give(ctx, broker, told, l, cache, key)
+}
+
+// away reports whether an error says that the server does not answer, or cannot do now what it
+// is asked for. What it refuses is refused.
+func away(err error) bool {
+	status := client.Status(err)
+	return errors.As(err, new(*url.Error)) || errors.Is(err, context.DeadlineExceeded) ||
+		status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+}
+
+// cache opens the cache of leases, and names the place of the one that is wished. It is nil
+// where there can be none: then the server is asked each time.
+func (p *program) cache(r v1.LeaseRequest) (*clientconfig.Cache, string) {
+	caller, err := p.Caller()
+	if err != nil {
+		return nil, ""
+	}
+	cache, err := clientconfig.OpenCache("")
+	if err != nil {
+		return nil, ""
+	}
+	return cache, wishKey(r, caller)
+}
+
+// kept is the cached lease, if there is one that lives, for the cluster that is asked for.
+func (p *program) kept(cache *clientconfig.Cache, key string, told *cluster) *clientconfig.Cached {
+	if cache == nil {
+		return nil
+	}
+	kept, err := cache.Get(key)
+	if err != nil || kept.ExpiresAt.Sub(p.Now()) <= stale || told.same(serverOfConfig(kept.Config)) != nil {
+		return nil
+	}
+	return &kept
+}
+
+// take takes the lease that calls share.
+func (p *program) take(ctx context.Context, broker *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration) (v1.IssuedLease, error) {
 	// Asked first, so that no lease is issued for a cluster that it does not fit.
 	v, err := broker.VIM(ctx, r.VIM)
-	if err != nil {
-		return err
+	if err == nil {
+		err = told.same(serverOfVIM(v))
 	}
-	if err := p.sameCluster(v); err != nil {
-		return err
+	if err != nil {
+		return v1.IssuedLease{}, err
 	}
 	r.VIM = v.ID
-	l, err := p.sharedLease(ctx, broker, r, ttl)
-	if err != nil {
-		return err
+	return p.sharedLease(ctx, broker, r, ttl)
+}
+
+// give prints a lease, and keeps it. One that cannot be printed is revoked.
+func (p *program) give(ctx context.Context, broker *client.Client, told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string) error {
+	config, err := configOf(l)
+	if err == nil && told.same(serverOfConfig(config)) != nil {
+		err = fmt.Errorf("%s has moved just now; try again", l.VIMName)
 	}
-	if err := p.printCredential(v, l); err != nil {
+	if err == nil {
+		err = p.printCredential(config)
+	}
+	if err != nil {
 		return TakeBack(ctx, broker, l.ID, err)
+	}
+	if cache != nil {
+		_ = cache.Put(key, clientconfig.Cached{Config: config, IssuedAt: l.IssuedAt}, p.Now()) // without it the server is asked again
 	}
 	return nil
 }
 
-func (p *program) printCredential(v v1.VIM, l v1.IssuedLease) error {
-	config, err := configOf(l)
-	if err != nil {
-		return err
-	}
-	if config.Endpoint != v.Endpoint {
-		return fmt.Errorf("%s has moved just now; try again", v.Name)
-	}
+func (p *program) printCredential(config clientconfig.Config) error {
 	text, err := config.Render(clientconfig.ExecCredential)
 	if err != nil {
-		return fmt.Errorf("making an exec credential for %s: %w", v.Name, err)
+		return fmt.Errorf("making an exec credential for %s: %w", config.VIM, err)
 	}
 	if _, err := fmt.Fprintln(p.Out, strings.TrimSpace(text.Reveal())); err != nil {
 		return fmt.Errorf("writing the exec credential: %w", err)
 	}
 	return nil
-}
-
-// sameCluster refuses unless the client asks for this VIM's own server. Run by
-// hand, with nothing told, there is no other cluster to mistake it for.
-func (p *program) sameCluster(v v1.VIM) error {
-	told := p.Env.Get(envExecInfo)
-	if told == "" {
-		return nil
-	}
-	var info execInfo
-	if json.Unmarshal([]byte(told), &info) != nil {
-		return errors.New(envExecInfo + " is not the JSON that a client of Kubernetes gives its plugin")
-	}
-	switch cluster := info.Spec.Cluster; {
-	case info.APIVersion != execVersion || info.Kind != "ExecCredential":
-		return errors.New("the kubeconfig's exec.apiVersion must be " + execVersion)
-	case cluster == nil:
-		return errors.New("the client does not tell which cluster it asks for: set provideClusterInfo: true in the kubeconfig's exec")
-	case !sameServer(cluster.Server, v.Endpoint):
-		return fmt.Errorf("the kubeconfig is for another cluster than %s: its server must be %s", v.Name, v.Endpoint)
-	case cluster.Insecure && !v.InsecureSkipVerify:
-		return fmt.Errorf("the kubeconfig would not verify the server of %s: remove insecure-skip-tls-verify from it", v.Name)
-	}
-	return nil
-}
-
-// sameServer compares two server URLs as clients connect to them.
-func sameServer(a, b string) bool {
-	left, right := serverOf(a), serverOf(b)
-	return left != "" && left == right
-}
-
-// serverOf is a server URL in one spelling, or empty if it is none.
-func serverOf(s string) string {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return ""
-	}
-	port := u.Port()
-	if port == "" {
-		port = "443"
-	}
-	return strings.ToLower(u.Hostname()) + ":" + port + strings.TrimRight(u.EscapedPath(), "/")
 }
 
 // sharedLease takes the lease that calls with the same wish share: the first
@@ -196,15 +221,18 @@ func (p *program) sharedLease(ctx context.Context, broker *client.Client, r v1.L
 func (p *program) shareKey(r v1.LeaseRequest, ttl time.Duration) string {
 	host, _ := os.Hostname() // without one, users of several machines may share
 	span := max(ttl/2, time.Minute)
+	return "exec-plugin-" + wishKey(r, host, strconv.Itoa(os.Getuid()), strconv.FormatInt(p.Now().UnixNano()/int64(span), 10))
+}
+
+// wishKey is the same for the same wish and whatever else counts.
+func wishKey(r v1.LeaseRequest, more ...string) string {
 	h := sha256.New()
-	for _, part := range []string{
+	for _, part := range append([]string{
 		r.VIM, r.Role, RulesText(r.Rules), strings.Join(r.Namespaces, ","), strconv.FormatBool(r.ClusterWide), r.TTL, r.Purpose,
-		host, strconv.Itoa(os.Getuid()),
-		strconv.FormatInt(p.Now().UnixNano()/int64(span), 10),
-	} {
+	}, more...) {
 		fmt.Fprintf(h, "%d:%s;", len(part), part)
 	}
-	return "exec-plugin-" + hex.EncodeToString(h.Sum(nil)[:16])
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // Plugin is this program as a kubeconfig names it. Where the server is goes
