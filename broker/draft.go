@@ -37,7 +37,9 @@ func (u *edit) wish(now VIM) policy.Wish {
 	after := now
 	u.change.apply(&after)
 	after.Current.Target = u.target
-	return policy.Wish{VIM: draft(now, after, u.keyStore)}
+	d := draft(now, after, u.keyStore)
+	d.Inline = u.change.Inline
+	return policy.Wish{VIM: d}
 }
 
 // onlyCredential reports whether the update changes the VIM's credential, and nothing else.
@@ -75,7 +77,13 @@ func (b *Broker) besides(d *policy.Draft) []besideRight {
 	case !slices.Equal(d.SharedWith, d.SharedWithBefore):
 		needs = append(needs, besideRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
 	}
+	if d.Inline {
+		needs = append(needs, besideRight{policy.VIMInline, "vimConnectionInfo", "policy does not let you bring a VIM's credential with a request"})
+	}
 	for _, prefix := range b.reserved {
+		if d.Inline && len(d.LabelsBefore) == 0 {
+			continue // the labels of a VIM that came with a request are the broker's own
+		}
 		if !maps.Equal(withPrefix(d.Labels, prefix), withPrefix(d.LabelsBefore, prefix)) {
 			needs = append(needs, besideRight{policy.VIMLabelReserved, "labels", "policy does not let you change labels that begin with " + prefix})
 		}

@@ -29,7 +29,9 @@ import (
 // the first call made; with another request under that key it is [ErrConflict].
 func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
 	v, d, cred, invalid := b.newVIM(p, r)
-	wish := policy.Wish{VIM: draft(VIM{}, v, b.keys[0].Name())}
+	weighed := draft(VIM{}, v, b.keys[0].Name())
+	weighed.Inline = r.Inline != nil
+	wish := policy.Wish{VIM: weighed}
 	act, err := b.enter(ctx, p, policy.VIMRegister, resourceOfNew(v), wish)
 	if err != nil {
 		return VIM{}, err
@@ -89,6 +91,9 @@ func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Creden
 	}
 	if err := validName(r.Name); err != nil {
 		return fail(err)
+	}
+	if r.Inline != nil {
+		r.Labels = r.Inline.labels()
 	}
 	if err := validLabels(r.Labels); err != nil {
 		return fail(err)

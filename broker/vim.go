@@ -216,6 +216,9 @@ type Registration struct {
 	Default     bool
 	// Project is whose VIM it becomes, as policy allows; empty means the principal's own.
 	Project string
+	// Inline says which request brings the VIM; nil where it is registered for itself. Such a VIM needs vim:inline
+	// besides, and has labels that say so.
+	Inline *Inline
 	// Admit decides on which system answers at the endpoint (Identity is all that it may read), before anything is sealed; its
 	// error ends the registration. Nil admits all. It is not part of what tells requests apart.
 	Admit func(Report) error
@@ -224,6 +227,24 @@ type Registration struct {
 	Account *Account
 
 	IdempotencyKey string
+}
+
+// Inline is where a VIM comes from whose credential a request for a VNF instance brings.
+type Inline struct {
+	// Instance is the id of the VNF instance, Connection the name that the request has for the VIM: a label's value.
+	Instance, Connection string
+}
+
+// The labels of a VIM that came with a request; their prefix is among [DefaultReservedLabels].
+const (
+	LabelInline     = "vimbroker.io/inline" // "true"
+	LabelInstance   = "vimbroker.io/vnf-instance"
+	LabelConnection = "vimbroker.io/vim-connection"
+)
+
+// labels are what tells such a VIM from others.
+func (i Inline) labels() map[string]string {
+	return map[string]string{LabelInline: yes(true), LabelInstance: i.Instance, LabelConnection: i.Connection}
 }
 
 // Change is a partial update of a VIM. Nil and empty mean "as it was".
@@ -257,6 +278,8 @@ type Change struct {
 	Context            string
 	// Account is as in [Registration], for a credential that is given here.
 	Account *Account
+	// Inline: a request for a VNF instance brings the credential, which needs vim:inline besides.
+	Inline bool
 
 	// IfRevision refuses the change with ErrPrecondition unless it is the VIM's
 	// present revision; zero does not ask.

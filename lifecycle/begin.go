@@ -43,6 +43,9 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t 
 	if err := shape(i, &o); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
+	if o.Target.Inline && t == Instantiate {
+		failpoint.At("inline.brought")
+	}
 	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
@@ -67,24 +70,41 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err != nil {
 		return err
 	}
-	v, err := l.leaser.VIM(ctx, p, r.VIM)
-	if err != nil {
-		return err
-	}
 	f, err := flavour(pkg.VNFD, r.Flavour)
 	if err != nil {
 		return err
 	}
 	to.Package, to.Product, to.Flavour = pkg.ID, pkg.Product, f.ID
-	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
 	to.Files, to.Variables = r.Files, r.Variables
+	if err := to.level(f, r.Level); err != nil {
+		return err
+	}
+	to.Namespace = r.Namespace
+	v, err := l.target(ctx, p, i, r, to.source(pkg))
+	if err != nil {
+		return err
+	}
+	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
+	to.Connection, to.Inline = r.Connection, r.Inline != nil
 	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace)
 	d, b, err := l.choose(v.Type, to.source(pkg))
 	if err != nil {
 		return err
 	}
 	to.Driver, to.Namespace = d.Name(), b.Namespace
-	return to.level(f, r.Level)
+	return nil
+}
+
+// target is the VIM that an instance is to be on: a registered one, or the one that the request brings, if an
+// instance can be made of s on such a VIM.
+func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, r Instantiation, s Source) (broker.VIM, error) {
+	if r.Inline == nil {
+		return l.leaser.VIM(ctx, p, r.VIM)
+	}
+	if _, _, err := l.choose(r.Inline.Type, s); err != nil {
+		return broker.VIM{}, err
+	}
+	return l.bring(ctx, p, i, r.Connection, *r.Inline)
 }
 
 // Scale changes the number of VNFCs.
@@ -198,6 +218,12 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 		if *part.of, err = merged(part.field, *part.of, part.patch); err != nil {
 			return Operation{}, l.refuse(ctx, act, err)
 		}
+	}
+	if m.Inline != nil {
+		if err := l.rotate(ctx, p, i, m.Connection, *m.Inline); err != nil {
+			return Operation{}, l.refuse(ctx, act, err)
+		}
+		failpoint.At("inline.rotated")
 	}
 	now := l.now()
 	o := Operation{

@@ -48,6 +48,7 @@ func (l *Lifecycle) Passes() []broker.Pass {
 	return []broker.Pass{
 		{Name: "drift", Every: driftEvery, Run: l.Observe},
 		{Name: "operation-turns", Every: turnsEvery, Run: l.GiveTurns},
+		{Name: "inline-vims", Every: inlineEvery, Run: l.LetGo},
 	}
 }
 

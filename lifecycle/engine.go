@@ -35,8 +35,12 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.leaser.EndOperation(ctx, id); err != nil || !o.State.Working() {
+	if err := l.leaser.EndOperation(ctx, id); err != nil {
 		return err
+	}
+	if !o.State.Working() {
+		l.letGoOf(ctx, o)
+		return nil
 	}
 	failpoint.At("operation.begun")
 	a := &attempt{Lifecycle: l, o: o, steps: map[string]Observation{}}
@@ -54,10 +58,12 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.now().Before(a.o.Deadline) && a.o.Cancel == "" {
 		return did
 	}
-	if err := a.settle(ctx, did); err != nil {
+	ended, err := a.settle(ctx, did)
+	if err != nil {
 		return err
 	}
 	l.nextTurns(ctx)
+	l.letGoOf(ctx, ended)
 	return nil
 }
 
@@ -389,13 +395,13 @@ func (a *attempt) endLeases(ctx context.Context) error {
 }
 
 // settle writes how the operation went. The leases are gone.
-func (a *attempt) settle(ctx context.Context, did error) error {
+func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 	act := a.act
 	if act == nil { // it ended before there was a plan: the engine only records that
 		if a.i.ID == "" {
 			i, err := a.store.Instance(ctx, a.o.Instance)
 			if err != nil {
-				return err
+				return Operation{}, err
 			}
 			a.i = i
 		}
@@ -431,7 +437,7 @@ func (a *attempt) settle(ctx context.Context, did error) error {
 		a.took.add(ended)
 		failpoint.At("operation.settled")
 	}
-	return err
+	return ended, err
 }
 
 func withCause(err error) string {

@@ -50,6 +50,9 @@ type Shape struct {
 	VIM     string `json:"vim,omitempty"`
 	VIMName string `json:"vimName,omitempty"`
 	VIMType string `json:"vimType,omitempty"`
+	// Connection is what the caller called the VIM, Inline says that it came with the request.
+	Connection string `json:"connection,omitempty"`
+	Inline     bool   `json:"inline,omitempty"`
 	// Driver is the name of the driver that makes its resources; instances of versions before have none.
 	Driver    string `json:"driver,omitempty"`
 	Flavour   string `json:"flavour,omitempty"`

@@ -19,9 +19,11 @@ const Actor = "system:lifecycle"
 
 // Options wire a [Lifecycle]. Every field without a stated default is required.
 type Options struct {
-	Store    Store
-	Leaser   Leaser
-	Packages Packages
+	Store  Store
+	Leaser Leaser
+	// Registrar keeps the VIMs that come with requests.
+	Registrar Registrar
+	Packages  Packages
 	// Drivers make what instances consist of. Several can be for one type of VIM: the first that takes what a package
 	// holds makes an instance of it.
 	Drivers []Driver
@@ -71,6 +73,7 @@ func DefaultTerms() Terms {
 type Lifecycle struct {
 	store     Store
 	leaser    Leaser
+	registrar Registrar
 	packages  Packages
 	drivers   map[broker.VIMType][]Driver
 	guard     *audit.Guard
@@ -86,7 +89,7 @@ type Lifecycle struct {
 func New(o Options) *Lifecycle {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	l := &Lifecycle{
-		store: o.Store, leaser: o.Leaser, packages: o.Packages, drivers: map[broker.VIMType][]Driver{},
+		store: o.Store, leaser: o.Leaser, registrar: o.Registrar, packages: o.Packages, drivers: map[broker.VIMType][]Driver{},
 		guard: o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
 	}
 	for _, d := range o.Drivers {

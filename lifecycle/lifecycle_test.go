@@ -78,7 +78,7 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	terms := lifecycle.DefaultTerms()
 	terms.LookEvery, terms.Learning = time.Millisecond, 0
 	o := lifecycle.Options{
-		Store: store, Leaser: p.lends, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
+		Store: store, Leaser: p.lends, Registrar: registry{p.lends}, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
 		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads(1)},
 		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
 		Terms: terms, Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
@@ -196,9 +196,20 @@ type lends struct {
 	final   bool
 	// stuck is what ending leases fails with.
 	stuck error
+	// brought are the VIMs that came with requests, and changes how they were changed; unreachable: they do not answer.
+	brought     []broker.VIM
+	changes     []broker.Change
+	unreachable error
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range l.brought {
+		if v.ID == ref {
+			return v, nil
+		}
+	}
 	if ref == "cloud" {
 		return broker.VIM{ID: ref, Name: ref, Type: "openstack", Project: "core"}, nil
 	}

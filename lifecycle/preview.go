@@ -36,6 +36,9 @@ func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal
 	if err := validInput(r.Files, r.Variables); err != nil {
 		return Preview{}, err
 	}
+	if r.Inline != nil {
+		return Preview{}, broker.Invalid("vimConnectionInfo", "brings a VIM, and a dry run registers none: name a registered VIM")
+	}
 	i, act, err := l.open(ctx, p, policy.VNFInstantiate, id, policy.Wish{})
 	if err != nil {
 		return Preview{}, err

@@ -34,8 +34,12 @@ type Instantiation struct {
 	Flavour string
 	// Level is an instantiation level; empty means the flavour's default.
 	Level string
-	// VIM is an id or a name; empty means the project's default VIM.
+	// VIM is an id or a name; empty means the project's default VIM, unless there is Inline.
 	VIM string
+	// Connection is what the caller calls the VIM; empty where the request names none.
+	Connection string
+	// Inline is the VIM where the request brings its credential.
+	Inline *Inline
 	// Namespace is where the objects go that name none; empty means the VIM's own.
 	Namespace string
 	// Files are the manifests to use, in that order; none means all of the package.
@@ -73,6 +77,10 @@ type Modification struct {
 	Name, Description *string
 	// Metadata, Extensions and Configurable are merge patches (RFC 7396).
 	Metadata, Extensions, Configurable json.RawMessage
+	// Inline is another credential for the VIM that came with the instance's request, under the name Connection, and
+	// what else of it changes; what is empty in it stays. Nil changes nothing.
+	Connection string
+	Inline     *Inline
 	// IfRevision refuses an instance of another revision; 0 does not ask.
 	IfRevision int64
 	Params     json.RawMessage

@@ -224,6 +224,7 @@ func draftRecord(d *Draft) cedar.Record {
 		"serverName":         cedar.String(d.ServerName),
 		"keyStore":           cedar.String(d.KeyStore),
 		"isDefault":          cedar.Boolean(d.Default),
+		"inline":             cedar.Boolean(d.Inline),
 		"shared":             cedar.Boolean(d.Shared),
 		"sharedBefore":       cedar.Boolean(d.SharedBefore),
 		"sharedWith":         stringSet(d.SharedWith),

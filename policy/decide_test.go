@@ -95,6 +95,7 @@ func TestDefaultPolicies(t *testing.T) {
 		deny(member, policy.LeasePassThrough, ownVIM),
 		deny(member, policy.VIMForceDelete, ownVIM),
 		deny(member, policy.VIMShare, ownVIM),
+		deny(member, policy.VIMInline, ownVIM), deny(admin, policy.VIMInline, ownVIM),
 		deny(member, policy.VIMSettle, ownVIM),
 
 		allow(member, policy.VIMShow, sharedVIM),

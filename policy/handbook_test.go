@@ -26,6 +26,7 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 	auditor := policy.Principal{Name: "audrey", Project: "core", Roles: []string{"auditor"}}
 	robot := policy.Principal{Name: "keystone:4f1c@default", Project: "core", Roles: []string{policy.RoleMember}}
 	client := policy.Principal{Name: "client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11", Project: "core", Roles: []string{policy.RoleVNFM}}
+	vnfm := policy.Principal{Name: "tacker", Project: "core", Roles: []string{policy.RoleVNFM}}
 	signedPackage := ownPackage
 	signedPackage.Signer = "CN=release,O=acme"
 	type ask struct {
@@ -83,6 +84,14 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 		"own-domain": {
 			q(true, member, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "edge.vim.example"})),
 			q(false, member, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "vim.example.org"})),
+		},
+		"vnfms-bring-vims": {
+			q(true, vnfm, policy.VIMInline, ownVIM, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(true, vnfm, policy.VIMRegister, ownProject, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(false, vnfm, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "edge.vim.example"})),
+			q(false, vnfm, policy.VIMInline, ownVIM, draft(policy.Draft{Inline: true, EndpointHost: "other.example"})),
+			q(false, vnfm, policy.VIMInline, foreignVIM, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(false, admin, policy.VIMInline, ownVIM, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
 		},
 		"no-sharing": {
 			q(false, admin, policy.VIMShare, ownVIM, draft(policy.Draft{Shared: true})),

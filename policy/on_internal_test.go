@@ -67,7 +67,7 @@ func TestFewPoliciesAreAskedOfALine(t *testing.T) {
 	if !slices.Equal(asked, want) {
 		t.Errorf("showing a VIM asks the policies\n%q, want\n%q", asked, want)
 	}
-	if n := len(p.actions[VIMDelete].passes[KindVIM]); n != 2 {
-		t.Errorf("%d policies are asked whether a part of the broker deletes a VIM, want those of draining and of onboarding", n)
+	if n := len(p.actions[VIMDelete].passes[KindVIM]); n != 3 {
+		t.Errorf("%d policies are asked whether a part of the broker deletes a VIM, want those of draining, of onboarding and of VIMs that come with requests", n)
 	}
 }

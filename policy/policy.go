@@ -83,8 +83,11 @@ const (
 	// VIMLabelReserved is needed besides to set, change or remove a label whose key
 	// begins with a reserved prefix.
 	VIMLabelReserved Action = "vim:label-reserved"
-	VIMInventory     Action = "vim:inventory"
-	VIMSettle        Action = "vim:settle" // remove orphans, close ghosts
+	// VIMInline is needed besides to register or change a VIM by a request for a VNF instance, which brings its
+	// credential.
+	VIMInline    Action = "vim:inline"
+	VIMInventory Action = "vim:inventory"
+	VIMSettle    Action = "vim:settle" // remove orphans, close ghosts
 
 	// ClusterEnable makes a VIM a management cluster, whose clusters become VIMs by
 	// themselves, changes how, or ends that. Registering in each project is needed besides.
@@ -253,6 +256,8 @@ type Draft struct {
 	// KeyStore would hold the key of what is sealed.
 	KeyStore string
 	Default  bool
+	// Inline: a request for a VNF instance brings the credential.
+	Inline bool
 	// Shared is with every project, SharedWith with these.
 	Shared     bool
 	SharedWith []string

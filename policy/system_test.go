@@ -280,6 +280,33 @@ func TestDelegationIsKept(t *testing.T) {
 	}
 }
 
+// TestVIMsOfRequestsAreKeptNarrowly: what deletes VIMs that came with requests touches no other.
+func TestVIMsOfRequestsAreKeptNarrowly(t *testing.T) {
+	policies := load(t, nil)
+	brought := foreignVIM
+	brought.Labels = map[string]string{"vimbroker.io/inline": "true"}
+	for _, c := range []struct {
+		action policy.Action
+		on     policy.Resource
+		want   bool
+	}{
+		{policy.VIMShow, foreignProject, true},
+		{policy.VIMShow, brought, true},
+		{policy.VIMShow, foreignVIM, false},
+		{policy.VIMDelete, brought, true},
+		{policy.VIMDelete, foreignVIM, false},
+		{policy.VIMForceDelete, brought, false},
+		{policy.VIMRetire, brought, false},
+		{policy.VIMUpdate, brought, false},
+		{policy.LeaseIssue, brought, false},
+		{policy.VIMInline, brought, false},
+	} {
+		if d := policies.Decide(policy.Request{Principal: part("inline"), Action: c.action, Resource: c.on}); d.Allowed != c.want {
+			t.Errorf("system:inline, %s on %s: allowed is %t, want %t (%v)", c.action, c.on.Kind, d.Allowed, c.want, d.Errors)
+		}
+	}
+}
+
 // TestOnboardingIsNarrow: of VIMs it keeps those of clusters, and its leases only read.
 func TestOnboardingIsNarrow(t *testing.T) {
 	policies := load(t, nil)

@@ -63,7 +63,7 @@ var house = map[string][]string{
 	"drivers/queue":           {"broker", "broker/job"},
 	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/vault":           {"broker/failpoint", "broker/remote", "broker/secret"},
-	"lifecycle/api/sol003":    {},
+	"lifecycle/api/sol003":    {"broker/secret"},
 	"lifecycle/api/vnflcm":    {"broker", "broker/api", "broker/api/codec", "lifecycle", "lifecycle/api/sol003", "lifecycle/api/sol013", "policy"},
 	"lifecycle/api/sol013":    {"broker", "broker/api", "broker/api/codec", "broker/api/v1"},
 	"lifecycle":               {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/egress"},

@@ -144,6 +144,9 @@ var elsewhere = map[string]string{
 	"operation.stage":        "test/real",
 	"operation.leases-ended": "test/real",
 	"operation.settled":      "test/real",
+	"inline.brought":         "test/real",
+	"inline.rotated":         "test/real",
+	"inline.unneeded":        "test/real",
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // actions are what policies decide about, for completion; the server knows for sure.
 var actions = []string{
 	string(policy.VIMRegister), string(policy.VIMShow), string(policy.VIMUpdate), string(policy.VIMRotate), string(policy.VIMCheck),
-	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare), string(policy.VIMLabelReserved), string(policy.VIMInventory), string(policy.VIMSettle),
+	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare), string(policy.VIMLabelReserved), string(policy.VIMInline), string(policy.VIMInventory), string(policy.VIMSettle),
 	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew), string(policy.LeaseMint), string(policy.LeaseRevoke),
 	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate), string(policy.VNFScale), string(policy.VNFHeal),
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),

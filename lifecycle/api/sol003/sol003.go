@@ -1,9 +1,12 @@
 package sol003
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 // Version is the version of the interface that is served.
@@ -80,13 +83,45 @@ type Resource struct {
 	ChangedBy  []string `json:"changedBy,omitempty"`
 }
 
-// VIMConnectionInfo names a VIM that the server knows; it contains no credential.
+// VIMConnectionInfo names a VIM that the server knows, or brings one.
 type VIMConnectionInfo struct {
 	VIMID   string `json:"vimId,omitempty"`
 	VIMType string `json:"vimType"`
-	// InterfaceInfo and AccessInfo are refused in requests, and are in no answer.
-	InterfaceInfo map[string]jsontext.Value `json:"interfaceInfo,omitempty"`
-	AccessInfo    map[string]jsontext.Value `json:"accessInfo,omitempty"`
+	// InterfaceInfo and AccessInfo are in requests only: no answer has them.
+	InterfaceInfo *InterfaceInfo `json:"interfaceInfo,omitempty"`
+	AccessInfo    *AccessInfo    `json:"accessInfo,omitempty"`
+}
+
+// Brings reports whether it says more than the name of a VIM. Empty objects say nothing.
+func (v VIMConnectionInfo) Brings() bool {
+	return v.InterfaceInfo != nil && !reflect.ValueOf(*v.InterfaceInfo).IsZero() || v.AccessInfo != nil && !reflect.ValueOf(*v.AccessInfo).IsZero()
+}
+
+// InterfaceInfo is where a VIM is, in the words of ETSI's registry for both types of VIM.
+type InterfaceInfo struct {
+	Endpoint string `json:"endpoint,omitempty"`
+	// CACert is a PEM bundle, of Kubernetes; Trusted are certificates in PEM, of Keystone.
+	CACert  string   `json:"ssl_ca_cert,omitempty"`
+	Trusted []string `json:"trustedCertificates,omitempty"`
+	// SkipVerification and SkipHostname turn checks of the server's certificate off.
+	SkipVerification bool `json:"skipCertificateVerification,omitzero"`
+	SkipHostname     bool `json:"skipCertificateHostnameCheck,omitzero"`
+}
+
+// AccessInfo is a credential: of Kubernetes a token, or a user name with a password; of Keystone a user with a
+// password, or an application credential as clouds.yaml names it.
+type AccessInfo struct {
+	BearerToken                 secret.Text `json:"bearer_token,omitzero"`
+	Username                    string      `json:"username,omitempty"`
+	Password                    secret.Text `json:"password,omitzero"`
+	Region                      string      `json:"region,omitempty"`
+	Project                     string      `json:"project,omitempty"`
+	ProjectDomain               string      `json:"projectDomain,omitempty"`
+	UserDomain                  string      `json:"userDomain,omitempty"`
+	ApplicationCredentialID     string      `json:"application_credential_id,omitempty"`
+	ApplicationCredentialSecret secret.Text `json:"application_credential_secret,omitzero"`
+	// OIDCTokenURL asks the server to log in somewhere else first, which it does not do.
+	OIDCTokenURL string `json:"oidc_token_url,omitempty"`
 }
 
 // InstantiatedVNFInfo is what an instance has while it is instantiated.
@@ -266,8 +301,9 @@ type HealRequest struct {
 
 // ChangePackageRequest is ChangeCurrentVnfPkgRequest.
 type ChangePackageRequest struct {
-	VNFDID string           `json:"vnfdId"`
-	Params AdditionalParams `json:"additionalParams,omitzero"`
+	VNFDID string                       `json:"vnfdId"`
+	VIMs   map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
+	Params AdditionalParams             `json:"additionalParams,omitzero"`
 }
 
 // TerminateRequest is TerminateVnfRequest.
@@ -288,7 +324,8 @@ type ModifyRequest struct {
 	Extensions   jsontext.Value `json:"extensions,omitzero"`
 	Configurable jsontext.Value `json:"vnfConfigurableProperties,omitzero"`
 	VNFDID       *string        `json:"vnfdId,omitempty"`
-	VIMs         jsontext.Value `json:"vimConnectionInfo,omitzero"`
+	// VIMs is a merge patch: null for a VIM takes it away, which is refused.
+	VIMs map[string]*VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
 }
 
 // Preview is what an instantiation would do: the answer to one with the query parameter [DryRun], which

@@ -170,17 +170,21 @@ func (s *server) modify(c *api.Call) (api.Answer, error) {
 	if in.VNFDID != nil {
 		return api.Answer{}, broker.Invalid("vnfdId", "is changed with change_vnfpkg")
 	}
-	if len(in.VIMs) > 0 {
-		return api.Answer{}, broker.Invalid("vimConnectionInfo", "cannot be changed: VIMs are registered with the server")
-	}
 	revision, err := ifMatch(c)
 	if err != nil {
 		return api.Answer{}, err
 	}
-	return s.begun(c)(s.life.Modify(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Modification{
+	m := lifecycle.Modification{
 		Name: in.Name, Description: in.Description, Metadata: json.RawMessage(in.Metadata), Extensions: json.RawMessage(in.Extensions),
-		Configurable: json.RawMessage(in.Configurable), IfRevision: revision, Params: c.Content,
-	}))
+		Configurable: json.RawMessage(in.Configurable), IfRevision: revision,
+	}
+	if m.Connection, m.Inline, err = changedVIM(in.VIMs); err != nil {
+		return api.Answer{}, err
+	}
+	if m.Params, err = params(c); err != nil {
+		return api.Answer{}, err
+	}
+	return s.begun(c)(s.life.Modify(c.Context(), c.Principal, c.PathValue("id"), m))
 }
 
 func (s *server) remove(c *api.Call) (api.Answer, error) {
@@ -217,11 +221,16 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	if err := withoutCode(in.Params); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
-	vim, err := vimOf(in.VIMs)
-	return lifecycle.Instantiation{
-		Flavour: in.FlavourID, Level: in.LevelID, VIM: vim,
-		Namespace: in.Params.Namespace, Files: in.Params.Files, Variables: in.Params.Variables, Params: c.Content,
-	}, err
+	r := lifecycle.Instantiation{
+		Flavour: in.FlavourID, Level: in.LevelID,
+		Namespace: in.Params.Namespace, Files: in.Params.Files, Variables: in.Params.Variables,
+	}
+	if err := askedVIM(in.VIMs, &r); err != nil {
+		return lifecycle.Instantiation{}, err
+	}
+	var err error
+	r.Params, err = params(c)
+	return r, err
 }
 
 // withoutCode refuses parameters that would have code of the package, or Helm, do the work: without
@@ -234,26 +243,6 @@ func withoutCode(p sol003.AdditionalParams) error {
 		}
 	}
 	return nil
-}
-
-// vimOf is the one VIM that a request names; empty for none. Credentials are for the registry.
-func vimOf(infos map[string]sol003.VIMConnectionInfo) (string, error) {
-	if len(infos) > 1 {
-		return "", broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
-	}
-	for _, info := range infos {
-		if len(info.AccessInfo) > 0 || len(info.InterfaceInfo) > 0 {
-			return "", &broker.Error{
-				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "holds access information",
-				Remedy: "register the VIM, and give its vimId alone",
-			}
-		}
-		if info.VIMID == "" {
-			return "", broker.Invalid("vimConnectionInfo", "names no vimId")
-		}
-		return info.VIMID, nil
-	}
-	return "", nil
 }
 
 func (s *server) scale(c *api.Call) (api.Answer, error) {
@@ -275,7 +264,11 @@ func (s *server) scale(c *api.Call) (api.Answer, error) {
 	case in.Type == sol003.ScaleIn:
 		steps = -steps
 	}
-	return s.begun(c)(s.life.Scale(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: c.Content}))
+	shown, err := params(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return s.begun(c)(s.life.Scale(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}))
 }
 
 func (s *server) heal(c *api.Call) (api.Answer, error) {
@@ -283,7 +276,11 @@ func (s *server) heal(c *api.Call) (api.Answer, error) {
 	if err := wire.Tolerant(c.Content, &in); err != nil {
 		return api.Answer{}, err
 	}
-	return s.begun(c)(s.life.Heal(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Healing{VNFCs: in.VNFCs, Params: c.Content}))
+	shown, err := params(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return s.begun(c)(s.life.Heal(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Healing{VNFCs: in.VNFCs, Params: shown}))
 }
 
 func (s *server) changePackage(c *api.Call) (api.Answer, error) {
@@ -300,8 +297,20 @@ func (s *server) changePackage(c *api.Call) (api.Answer, error) {
 	if in.Params.Namespace != "" {
 		return api.Answer{}, broker.Invalid("additionalParams.namespace", "cannot be changed while the instance has resources")
 	}
+	for _, v := range in.VIMs {
+		if v.Brings() {
+			return api.Answer{}, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "access information does not change with the package",
+				Remedy: "modify the instance (PATCH) first",
+			}
+		}
+	}
+	shown, err := params(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
 	o, err := s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
-		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables, Params: c.Content,
+		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables, Params: shown,
 	})
 	return s.begun(c)(o, unusable(err))
 }
@@ -314,7 +323,11 @@ func (s *server) terminate(c *api.Call) (api.Answer, error) {
 	if in.Type != "FORCEFUL" && in.Type != "GRACEFUL" {
 		return api.Answer{}, broker.Invalid("terminationType", "must be FORCEFUL or GRACEFUL")
 	}
-	return s.begun(c)(s.life.Terminate(c.Context(), c.Principal, c.PathValue("id"), c.Content))
+	shown, err := params(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return s.begun(c)(s.life.Terminate(c.Context(), c.Principal, c.PathValue("id"), shown))
 }
 
 // begun answers with where the operation is.

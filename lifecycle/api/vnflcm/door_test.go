@@ -26,7 +26,9 @@ type life struct {
 	i     lifecycle.Instance
 	o     lifecycle.Operation
 	asked any
-	err   error
+	// params is what would be kept of the request.
+	params json.RawMessage
+	err    error
 }
 
 func (l *life) Instance(context.Context, policy.Principal, string) (lifecycle.Instance, error) {
@@ -62,12 +64,12 @@ func (l *life) begun(r any) (lifecycle.Operation, error) {
 }
 
 func (l *life) Modify(_ context.Context, _ policy.Principal, _ string, m lifecycle.Modification) (lifecycle.Operation, error) {
-	m.Params = nil
+	l.params, m.Params = m.Params, nil
 	return l.begun(m)
 }
 
 func (l *life) Instantiate(_ context.Context, _ policy.Principal, _ string, r lifecycle.Instantiation) (lifecycle.Operation, error) {
-	r.Params = nil
+	l.params, r.Params = r.Params, nil
 	return l.begun(r)
 }
 
@@ -77,21 +79,22 @@ func (l *life) PreviewInstantiation(_ context.Context, _ policy.Principal, _ str
 }
 
 func (l *life) Scale(_ context.Context, _ policy.Principal, _ string, r lifecycle.Scaling) (lifecycle.Operation, error) {
-	r.Params = nil
+	l.params, r.Params = r.Params, nil
 	return l.begun(r)
 }
 
 func (l *life) Heal(_ context.Context, _ policy.Principal, _ string, r lifecycle.Healing) (lifecycle.Operation, error) {
-	r.Params = nil
+	l.params, r.Params = r.Params, nil
 	return l.begun(r)
 }
 
 func (l *life) ChangePackage(_ context.Context, _ policy.Principal, _ string, r lifecycle.PackageChange) (lifecycle.Operation, error) {
-	r.Params = nil
+	l.params, r.Params = r.Params, nil
 	return l.begun(r)
 }
 
-func (l *life) Terminate(context.Context, policy.Principal, string, json.RawMessage) (lifecycle.Operation, error) {
+func (l *life) Terminate(_ context.Context, _ policy.Principal, _ string, params json.RawMessage) (lifecycle.Operation, error) {
+	l.params = params
 	return l.begun("terminate")
 }
 
@@ -151,13 +154,16 @@ func TestRequests(t *testing.T) {
 		{"POST", instances, `{}`, 400, nil},
 		{"PATCH", one, `{"vnfInstanceName":"shop"}`, 202, lifecycle.Modification{Name: &name}},
 		{"PATCH", one, `{"vnfdId":"e"}`, 422, nil},
-		{"PATCH", one, `{"vimConnectionInfo":{}}`, 422, nil},
+		{"PATCH", one, `{"vimConnectionInfo":{}}`, 202, lifecycle.Modification{}},
+		{"PATCH", one, `{"vimConnectionInfo":{"v":null}}`, 422, nil},
+		{"PATCH", one, `{"vimConnectionInfo":{"v":{"interfaceInfo":{"endpoint":"https://canary"}}}}`, 422, nil},
+		{"PATCH", one, `{"vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}},"w":{}}}`, 422, nil},
 		{"DELETE", one, ``, 204, int64(0)},
 		{
 			"POST", one + "/instantiate",
 			`{"flavourId":"simple","instantiationLevelId":"l","vimConnectionInfo":{"v":{"vimId":"edge","vimType":"ETSINFV.KUBERNETES.V_1"}},
 			"additionalParams":{"namespace":"shop","lcm-kubernetes-def-files":["a.yaml"],"variables":{"A":"b"},"other":1}}`, 202,
-			lifecycle.Instantiation{Flavour: "simple", Level: "l", VIM: "edge", Namespace: "shop", Files: []string{"a.yaml"}, Variables: map[string]string{"A": "b"}},
+			lifecycle.Instantiation{Flavour: "simple", Level: "l", VIM: "edge", Connection: "v", Namespace: "shop", Files: []string{"a.yaml"}, Variables: map[string]string{"A": "b"}},
 		},
 		{"POST", one + "/instantiate", `{"flavourId":"simple"}`, 202, lifecycle.Instantiation{Flavour: "simple"}},
 		{"POST", one + "/instantiate?dry_run", `{"flavourId":"simple"}`, 200, "preview of simple"},
@@ -165,6 +171,27 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"edge","accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"edge","interfaceInfo":{"endpoint":"https://other"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"x"}}}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"edge","vimType":"kubernetes","interfaceInfo":{},"accessInfo":{}}}}`, 202,
+			lifecycle.Instantiation{Flavour: "f", VIM: "edge", Connection: "v"},
+		},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"ETSINFV.KUBERNETES.V_1",
+			"interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"oidc_token_url":"https://canary","client_secret":"canary"}}}}`, 422, nil,
+		},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"ETSINFV.HELM.V_3",
+			"interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil,
+		},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{
+			"interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"bearer_token":"canary"}}}}`, 400, nil,
+		},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3",
+			"interfaceInfo":{"endpoint":"https://k/v3","skipCertificateHostnameCheck":true},"accessInfo":{"username":"u","password":"canary"}}}}`, 422, nil,
+		},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"canary"}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"lcm-operation-user-data":"UserData/canary.py"}}`, 422, nil},

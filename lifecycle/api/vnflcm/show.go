@@ -1,6 +1,7 @@
 package vnflcm
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,8 +15,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
 )
 
-// connection is the key of an instance's one VIM.
-const connection = "vim"
+// connectionOf is the key of an instance's one VIM: what the request called it.
+func connectionOf(s lifecycle.Shape) string { return cmp.Or(s.Connection, "vim") }
 
 // vimTypes are SOL003's names of types of VIMs.
 var vimTypes = map[string]string{"kubernetes": "ETSINFV.KUBERNETES.V_1", "openstack": "ETSINFV.OPENSTACK_KEYSTONE.V_3"}
@@ -53,14 +54,14 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 			shown.Links[link] = sol003.Link{Href: self + "/" + task}
 		}
 	}
-	shown.VIMs = map[string]sol003.VIMConnectionInfo{connection: {VIMID: s.VIM, VIMType: vimTypes[s.VIMType]}}
+	shown.VIMs = map[string]sol003.VIMConnectionInfo{connectionOf(s): {VIMID: s.VIM, VIMType: vimTypes[s.VIMType]}}
 	info := &sol003.InstantiatedVNFInfo{FlavourID: s.Flavour, State: "STARTED"}
 	for _, aspect := range slices.Sorted(maps.Keys(s.Scale)) {
 		info.ScaleStatus = append(info.ScaleStatus, sol003.ScaleInfo{AspectID: aspect, Level: s.Scale[aspect]})
 	}
 	for _, v := range s.VNFCs {
 		info.Resources = append(info.Resources, sol003.VNFCResourceInfo{
-			ID: v.Name, VDUID: v.VDU, Compute: handle(v), Metadata: map[string]string{"namespace": v.Namespace},
+			ID: v.Name, VDUID: v.VDU, Compute: handle(s, v), Metadata: map[string]string{"namespace": v.Namespace},
 		})
 		info.VNFCs = append(info.VNFCs, sol003.VNFCInfo{ID: v.ID(), VDUID: v.VDU, ResourceInfoID: v.Name, State: "STARTED"})
 	}
@@ -146,6 +147,9 @@ func changed(o lifecycle.Operation) (*sol003.ModifyRequest, *sol003.PackageModif
 	case lifecycle.ModifyInfo:
 		var asked sol003.ModifyRequest
 		if wire.Tolerant(o.Params, &asked) == nil {
+			for _, v := range asked.VIMs {
+				v.VIMID, v.VIMType = o.Target.VIM, vimTypes[o.Target.VIMType]
+			}
 			return &asked, nil
 		}
 	case lifecycle.ChangePackage:
@@ -156,21 +160,24 @@ func changed(o lifecycle.Operation) (*sol003.ModifyRequest, *sol003.PackageModif
 	return nil, nil
 }
 
-func handle(v lifecycle.VNFC) sol003.ResourceHandle {
-	return sol003.ResourceHandle{VIMConnectionID: connection, ResourceID: v.Name, Type: v.Kind}
+func handle(on lifecycle.Shape, v lifecycle.VNFC) sol003.ResourceHandle {
+	return sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: v.Name, Type: v.Kind}
 }
 
 // affected are the VNFCs that a completed operation has changed: the pods that were seen last of the workloads that
 // it worked on, against those of before. Nil for none.
 func affected(o lifecycle.Operation) *sol003.ResourceChanges {
-	before, worked := map[string]lifecycle.VNFC{}, map[string]bool{}
+	before, worked, on := map[string]lifecycle.VNFC{}, map[string]bool{}, o.Target
+	if o.Type == lifecycle.Terminate {
+		on = o.Before
+	}
 	for _, v := range o.Before.VNFCs {
 		before[v.ID()] = v
 	}
 	var all []sol003.AffectedVNFC
 	add := func(v lifecycle.VNFC, how string) {
 		all = append(all, sol003.AffectedVNFC{
-			ID: v.Name, VDUID: v.VDU, ChangeType: how, Compute: handle(v), Metadata: map[string]string{"namespace": v.Namespace},
+			ID: v.Name, VDUID: v.VDU, ChangeType: how, Compute: handle(on, v), Metadata: map[string]string{"namespace": v.Namespace},
 		})
 	}
 	for _, s := range o.Steps {

@@ -1,0 +1,139 @@
+package vnflcm
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+)
+
+// askedVIM puts into a request the one VIM that its vimConnectionInfo names or brings, if any.
+func askedVIM(infos map[string]sol003.VIMConnectionInfo, r *lifecycle.Instantiation) error {
+	if len(infos) > 1 {
+		return broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
+	}
+	for key, info := range infos {
+		r.Connection = key
+		if !info.Brings() {
+			if r.VIM = info.VIMID; r.VIM == "" {
+				return broker.Invalid("vimConnectionInfo", "names no vimId, and brings no accessInfo")
+			}
+			return nil
+		}
+		if info.AccessInfo == nil || info.InterfaceInfo == nil {
+			return &broker.Error{
+				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "a VIM that the request brings needs both interfaceInfo and accessInfo",
+				Remedy: "give both, or the vimId of a registered VIM alone",
+			}
+		}
+		brought, err := inline(info)
+		if err != nil {
+			return err
+		}
+		if brought.Type == "" {
+			return missing("vimConnectionInfo." + key + ".vimType")
+		}
+		r.Inline = &brought
+	}
+	return nil
+}
+
+// changedVIM is what a modification makes of the VIM that came with a request; nil for nothing.
+func changedVIM(infos map[string]*sol003.VIMConnectionInfo) (string, *lifecycle.Inline, error) {
+	if len(infos) > 1 {
+		return "", nil, broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
+	}
+	for key, info := range infos {
+		if info == nil {
+			return "", nil, broker.Invalid("vimConnectionInfo", "cannot be taken away while the instance is on it")
+		}
+		if info.AccessInfo == nil {
+			return "", nil, &broker.Error{
+				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "nothing of a VIM is changed without its credential",
+				Remedy: "give accessInfo again",
+			}
+		}
+		brought, err := inline(*info)
+		return key, &brought, err
+	}
+	return "", nil, nil
+}
+
+// inline is a VIM that a request brings. The two spellings of the types are those of ETSI's registry and of Tacker.
+func inline(info sol003.VIMConnectionInfo) (lifecycle.Inline, error) {
+	var in lifecycle.Inline
+	if info.VIMType != "" {
+		for name, spelled := range vimTypes {
+			if info.VIMType == spelled || info.VIMType == name {
+				in.Type = broker.VIMType(name)
+			}
+		}
+		if in.Type == "" {
+			return in, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "brings a VIM of a type that is not known here",
+				Remedy: "use " + vimTypes["kubernetes"] + " or " + vimTypes["openstack"],
+			}
+		}
+	}
+	a := info.AccessInfo
+	if a.OIDCTokenURL != "" {
+		return in, &broker.Error{
+			Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "access by OpenID Connect is not supported: no lease can be derived from such a login",
+			Remedy: "give a bearer_token",
+		}
+	}
+	if f := info.InterfaceInfo; f != nil {
+		if f.SkipHostname && !f.SkipVerification {
+			return in, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "a certificate is verified with its host name, or not at all",
+				Remedy: "leave skipCertificateHostnameCheck out",
+			}
+		}
+		in.Endpoint, in.CACert, in.InsecureSkipVerify = f.Endpoint, f.CACert, f.SkipVerification
+		if len(f.Trusted) > 0 {
+			in.CACert = strings.Join(f.Trusted, "\n")
+		}
+	}
+	in.Scope = broker.Scope{
+		Region: a.Region, ProjectName: a.Project, ProjectDomainName: a.ProjectDomain, UserDomainName: a.UserDomain,
+	}
+	in.Credential = broker.Credential{
+		Token: a.BearerToken, Username: a.Username, Password: a.Password,
+		ApplicationCredentialID: a.ApplicationCredentialID, ApplicationCredentialSecret: a.ApplicationCredentialSecret,
+	}
+	return in, nil
+}
+
+// params is the body of a request, to be stored and shown: of vimConnectionInfo only the names of VIMs, so that no
+// credential is in it, whatever its member is called.
+func params(c *api.Call) (json.RawMessage, error) {
+	var all map[string]jsontext.Value
+	if err := wire.Tolerant(c.Content, &all); err != nil {
+		return nil, err
+	}
+	given, has := all["vimConnectionInfo"]
+	if !has {
+		return c.Content, nil
+	}
+	delete(all, "vimConnectionInfo")
+	var infos map[string]*struct {
+		VIMID   string `json:"vimId,omitempty"`
+		VIMType string `json:"vimType,omitempty"`
+	}
+	if wire.Tolerant(given, &infos) == nil && len(infos) > 0 {
+		var named bytes.Buffer
+		if err := wire.Encode(&named, infos); err != nil {
+			return nil, err
+		}
+		all["vimConnectionInfo"] = named.Bytes()
+	}
+	var shown bytes.Buffer
+	err := wire.Encode(&shown, all)
+	return shown.Bytes(), err
+}

@@ -1,0 +1,91 @@
+package vnflcm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+func TestVIMsThatRequestsBring(t *testing.T) {
+	canary := secret.NewText("canary")
+	for name, c := range map[string]struct {
+		info string
+		want lifecycle.Inline
+	}{
+		"a token of Kubernetes": {
+			`{"vimId":"x","vimType":"ETSINFV.KUBERNETES.V_1","interfaceInfo":{"endpoint":"https://e:6443","ssl_ca_cert":"pem"},"accessInfo":{"bearer_token":"canary"},"extra":{"a":"canary"}}`,
+			lifecycle.Inline{Type: "kubernetes", Endpoint: "https://e:6443", CACert: "pem", Credential: broker.Credential{Token: canary}},
+		},
+		"a user of Kubernetes, as Tacker names the type": {
+			`{"vimType":"kubernetes","interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"username":"u","password":"canary"}}`,
+			lifecycle.Inline{Type: "kubernetes", Endpoint: "https://e:6443", Credential: broker.Credential{Username: "u", Password: canary}},
+		},
+		"a user of Keystone": {
+			`{"vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3","interfaceInfo":{"endpoint":"https://k/v3","trustedCertificates":["a","b"],
+			"skipCertificateVerification":false},"accessInfo":{"username":"u","password":"canary","region":"r","project":"p","projectDomain":"d","userDomain":"ud"}}`,
+			lifecycle.Inline{
+				Type: "openstack", Endpoint: "https://k/v3", CACert: "a\nb", Credential: broker.Credential{Username: "u", Password: canary},
+				Scope: broker.Scope{Region: "r", ProjectName: "p", ProjectDomainName: "d", UserDomainName: "ud"},
+			},
+		},
+		"an application credential, not verified": {
+			`{"vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3","interfaceInfo":{"endpoint":"http://k","skipCertificateVerification":true,"skipCertificateHostnameCheck":true},
+			"accessInfo":{"application_credential_id":"i","application_credential_secret":"canary"}}`,
+			lifecycle.Inline{
+				Type: "openstack", Endpoint: "http://k", InsecureSkipVerify: true,
+				Credential: broker.Credential{ApplicationCredentialID: "i", ApplicationCredentialSecret: canary},
+			},
+		},
+	} {
+		l := newLife()
+		answer, text := serve(t, l).Ask("POST", "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d/instantiate", `{"flavourId":"f","vimConnectionInfo":{"site":`+c.info+`}}`)
+		if answer.StatusCode != 202 {
+			t.Errorf("%s: %d %s", name, answer.StatusCode, text)
+		}
+		if diff := cmp.Diff(lifecycle.Instantiation{Flavour: "f", Connection: "site", Inline: &c.want}, l.asked); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	l := newLife()
+	answer, text := serve(t, l).Ask("PATCH", "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d", `{"vimConnectionInfo":{"site":{"accessInfo":{"bearer_token":"canary"}}}}`)
+	if answer.StatusCode != 202 {
+		t.Errorf("PATCH = %d %s", answer.StatusCode, text)
+	}
+	if diff := cmp.Diff(lifecycle.Modification{Connection: "site", Inline: &lifecycle.Inline{Credential: broker.Credential{Token: canary}}}, l.asked); diff != "" {
+		t.Errorf("PATCH (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoCredentialOfARequestIsKept: what is stored of a request, and shown again, has no access information, whatever
+// the request calls it and whichever request it is in.
+func TestNoCredentialOfARequestIsKept(t *testing.T) {
+	const one = "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d"
+	const brings = `{"site":{"vimId":"i","vimType":"ETSINFV.KUBERNETES.V_1","interfaceInfo":{"endpoint":"https://u:canary@e"},
+		"accessInfo":{"bearer_token":"canary"},"AccessInfo":{"bearer_token":"canary"},"extra":{"password":"canary"}}}`
+	const misspelt = `{"site":{"vimId":"i","vimType":"t","accessinfo":{"bearer_token":"canary"},"extra":{"password":"canary"}}}`
+	const wrong = `["canary"]`
+	for _, c := range []struct{ method, path, body, kept string }{
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":` + brings, `{"site":{"vimId":"i","vimType":"ETSINFV.KUBERNETES.V_1"}}`},
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":` + misspelt, `{"site":{"vimId":"i","vimType":"t"}}`},
+		{"PATCH", one, `{"vimConnectionInfo":` + brings, `{"site":{"vimId":"i","vimType":"ETSINFV.KUBERNETES.V_1"}}`},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"d","vimConnectionInfo":` + misspelt, `{"site":{"vimId":"i","vimType":"t"}}`},
+		{"POST", one + "/scale", `{"type":"SCALE_OUT","aspectId":"a","vimConnectionInfo":` + wrong, ""},
+		{"POST", one + "/heal", `{"cause":"c","vimConnectionInfo":` + wrong, ""},
+		{"POST", one + "/terminate", `{"terminationType":"FORCEFUL","vimConnectionInfo":` + brings, `{"site":{"vimId":"i","vimType":"ETSINFV.KUBERNETES.V_1"}}`},
+	} {
+		l := newLife()
+		answer, text := serve(t, l).Ask(c.method, c.path, c.body+`,"additionalParams":{"kept":1}}`)
+		if answer.StatusCode != 202 {
+			t.Errorf("%s %s = %d %s", c.method, c.path, answer.StatusCode, text)
+		}
+		kept := string(l.params)
+		if strings.Contains(kept, "canary") || c.kept != "" && !strings.Contains(kept, `"vimConnectionInfo":`+c.kept) || !strings.Contains(kept, `"additionalParams":{"kept":1}`) {
+			t.Errorf("%s %s keeps %s", c.method, c.path, kept)
+		}
+	}
+}

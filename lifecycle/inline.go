@@ -1,0 +1,239 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Registrar keeps VIMs that come with requests; [broker.Broker] says what each method does.
+type Registrar interface {
+	VIMs(ctx context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error)
+	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
+	UpdateVIM(ctx context.Context, p policy.Principal, ref string, c broker.Change) (broker.VIM, error)
+	DeleteVIM(ctx context.Context, p policy.Principal, ref string, del broker.Deletion) (broker.VIM, bool, error)
+}
+
+var _ Registrar = (*broker.Broker)(nil)
+
+// Inline is a VIM whose credential a request brings. It is registered, sealed and checked before anything of
+// the request is stored, and goes once the instance has no resources on it.
+type Inline struct {
+	Type     broker.VIMType
+	Endpoint string
+	// CACert is as in [broker.Target].
+	CACert             string
+	InsecureSkipVerify bool
+	Scope              broker.Scope
+	Credential         broker.Credential
+}
+
+const (
+	// inlineEvery is how often the pass looks for VIMs that no instance is on.
+	inlineEvery = time.Minute
+	// inlineRests is how long after its last change a VIM is left alone: the request that brought it may not
+	// have stored its operation yet.
+	inlineRests = 5 * time.Minute
+)
+
+// connectionForm is a label's value.
+var connectionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`) })
+
+// inlineSelf is who looks after VIMs that came with requests.
+func inlineSelf(project string) policy.Principal {
+	return policy.Principal{Name: "system:inline", Project: project, Roles: []string{policy.RoleSystem}}
+}
+
+// bring registers the VIM that comes with a request for an instance, or gives the one that an earlier request
+// has left the credential of this one.
+func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in Inline) (broker.VIM, error) {
+	if !connectionForm().MatchString(connection) {
+		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
+	}
+	if err := l.idle(ctx, i); err != nil { // whose VIM would be changed
+		return broker.VIM{}, err
+	}
+	left, _, err := l.registrar.VIMs(ctx, inlineSelf(i.Project), broker.VIMQuery{
+		State:  broker.VIMRegistered,
+		Labels: map[string]string{broker.LabelInline: "true", broker.LabelInstance: i.ID, broker.LabelConnection: connection},
+	})
+	if err != nil {
+		return broker.VIM{}, err
+	}
+	if len(left) > 0 && left[0].Type == in.Type {
+		return l.registrar.UpdateVIM(ctx, p, left[0].ID, broker.Change{
+			Endpoint: &in.Endpoint, CACert: &in.CACert, InsecureSkipVerify: &in.InsecureSkipVerify, Scope: &in.Scope,
+			Credential: in.Credential, Inline: true, IfRevision: left[0].Revision,
+		})
+	}
+	v, err := l.registrar.RegisterVIM(ctx, p, broker.Registration{
+		Name: "vnf-" + i.ID + "-" + connection, Type: in.Type, Project: i.Project, Endpoint: in.Endpoint, CACert: in.CACert,
+		InsecureSkipVerify: in.InsecureSkipVerify, Scope: in.Scope, Credential: in.Credential,
+		Inline: &broker.Inline{Instance: i.ID, Connection: connection},
+	})
+	if errors.Is(err, broker.ErrExists) {
+		return broker.VIM{}, &broker.Error{
+			Kind: broker.ErrConflict, Field: "vimConnectionInfo", Detail: "the VIM of an earlier request for the instance is being registered or removed",
+			Remedy: "try again in a moment; after a crash of the server, in some minutes", RetryAfter: time.Second, Cause: err,
+		}
+	}
+	return v, err
+}
+
+// change is what of a VIM that came with a request becomes another. What is not given stays.
+func (in Inline) change(v broker.VIM) broker.Change {
+	now, c := v.Current.Target, broker.Change{Credential: in.Credential, Inline: true}
+	if in.Endpoint != "" && in.Endpoint != now.Endpoint {
+		c.Endpoint = &in.Endpoint
+	}
+	if in.CACert != "" && in.CACert != now.CACert {
+		c.CACert = &in.CACert
+	}
+	if in.InsecureSkipVerify && !now.InsecureSkipVerify {
+		c.InsecureSkipVerify = &in.InsecureSkipVerify
+	}
+	if s := overlaid(now.Scope, in.Scope); s != now.Scope {
+		c.Scope = &s
+	}
+	if !c.Credential.Password.Empty() && c.Credential.Username == "" {
+		c.Credential.Username = v.Current.Username
+	}
+	return c
+}
+
+// overlaid is a scope with what another one names.
+func overlaid(under, over broker.Scope) broker.Scope {
+	under.Region = cmp.Or(over.Region, under.Region)
+	if over.ProjectName != "" {
+		under.ProjectName, under.ProjectID = over.ProjectName, ""
+	}
+	if over.ProjectDomainName != "" {
+		under.ProjectDomainName, under.ProjectDomainID = over.ProjectDomainName, ""
+	}
+	if over.UserDomainName != "" {
+		under.UserDomainName, under.UserDomainID = over.UserDomainName, ""
+	}
+	return under
+}
+
+// rotate gives the VIM that came with an instance's request another credential.
+func (l *Lifecycle) rotate(ctx context.Context, p policy.Principal, i Instance, connection string, in Inline) error {
+	switch {
+	case i.State != Instantiated:
+		return broker.Invalid("vimConnectionInfo", "is given with instantiate: the instance is on no VIM")
+	case connection != i.Shape.Connection || !i.Shape.Inline:
+		return &broker.Error{
+			Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "only the VIM that came with the instance's request is changed here, under the key of that request",
+			Remedy: "change a registered VIM itself",
+		}
+	case in.Type != "" && string(in.Type) != i.Shape.VIMType:
+		return broker.Invalid("vimConnectionInfo", "the VIM is of another type")
+	}
+	if err := l.idle(ctx, i); err != nil {
+		return err
+	}
+	v, err := l.leaser.VIM(ctx, p, i.Shape.VIM)
+	if err != nil {
+		return err
+	}
+	_, err = l.registrar.UpdateVIM(ctx, p, v.ID, in.change(v))
+	return err
+}
+
+// idle is ErrConflict while an operation of the instance is Live.
+func (l *Lifecycle) idle(ctx context.Context, i Instance) error {
+	live, err := l.live(ctx, i.ID)
+	if err == nil && live.ID != "" {
+		return &broker.Error{
+			Kind: broker.ErrConflict, Detail: "an operation of the instance is " + string(live.State),
+			Remedy: "wait for its end, or settle it (retry, rollback, fail); the credential of its VIM can be replaced at the VIM itself",
+		}
+	}
+	return err
+}
+
+// newest is among how many operations of an instance, the newest, one that is Live is looked for: it began last, by
+// clocks that differ by a second.
+const newest = 10
+
+// live is the operation of an instance that is Live; the zero Operation where none is.
+func (l *Lifecycle) live(ctx context.Context, instance string) (Operation, error) {
+	found, _, err := l.store.Operations(ctx, OperationFilter{Instance: instance, Page: broker.Page{Size: newest}})
+	if at := slices.IndexFunc(found, func(o Operation) bool { return o.State.Live() }); err == nil && at >= 0 {
+		return found[at], nil
+	}
+	return Operation{}, err
+}
+
+// LetGo deletes the VIMs that came with requests for instances that have no resources on them any more, or are gone.
+// It is for what a process that died, or a VIM that did not answer, has left.
+func (l *Lifecycle) LetGo(ctx context.Context) error {
+	q := broker.VIMQuery{State: broker.VIMRegistered, Labels: map[string]string{broker.LabelInline: "true"}, Page: broker.Page{Size: broker.MaxPage}}
+	for {
+		found, next, err := l.registrar.VIMs(ctx, inlineSelf(""), q)
+		if err != nil {
+			return err
+		}
+		for _, v := range found {
+			if l.now().Before(v.UpdatedAt.Add(inlineRests)) {
+				continue
+			}
+			if err := l.letGo(ctx, v); err != nil {
+				l.log.WarnContext(ctx, "a VIM that came with a request is not removed now; the next pass tries again", "vim", v.ID, "error", withCause(err))
+			}
+		}
+		if q.Token = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// letGo deletes a VIM that came with a request, unless its instance is on it or an operation works with it.
+func (l *Lifecycle) letGo(ctx context.Context, v broker.VIM) error {
+	if needed, err := l.needs(ctx, v); err != nil || needed {
+		return err
+	}
+	failpoint.At("inline.unneeded")
+	_, _, err := l.registrar.DeleteVIM(ctx, inlineSelf(v.Project), v.ID, broker.Deletion{Drain: true, IfRevision: v.Revision})
+	return err
+}
+
+// needs reports whether an instance needs the VIM that came with a request for it. The operation is read first: what
+// one that has ended meanwhile has made stands on the instance.
+func (l *Lifecycle) needs(ctx context.Context, v broker.VIM) (bool, error) {
+	id := v.Labels[broker.LabelInstance]
+	live, err := l.live(ctx, id)
+	if err != nil || live.ID != "" && live.VIM() == v.ID {
+		return true, err
+	}
+	i, err := l.store.Instance(ctx, id)
+	if errors.Is(err, broker.ErrNotFound) {
+		return false, nil
+	}
+	return i.Shape.VIM == v.ID, err
+}
+
+// letGoOf is letGo for the VIM of an operation that has ended. What fails is left to the pass.
+func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
+	if o.State.Live() || !o.Target.Inline && !o.Before.Inline {
+		return
+	}
+	v, err := l.leaser.VIM(ctx, inlineSelf(o.Project), o.VIM())
+	if errors.Is(err, broker.ErrNotFound) {
+		return
+	}
+	if err == nil {
+		err = l.letGo(ctx, v)
+	}
+	if err != nil {
+		l.log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", o.VIM(), "error", withCause(err))
+	}
+}

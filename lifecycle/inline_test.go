@@ -1,0 +1,284 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// registry is the broker, as far as VIMs come with requests.
+type registry struct{ *lends }
+
+func (r registry) VIMs(_ context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.Name != "system:inline" || !slices.Equal(p.Roles, []string{policy.RoleSystem}) {
+		return nil, "", fmt.Errorf("%+v looks for VIMs", p)
+	}
+	return slices.DeleteFunc(slices.Clone(r.brought), func(v broker.VIM) bool {
+		for key, value := range q.Labels {
+			if v.Labels[key] != value {
+				return true
+			}
+		}
+		return v.State != q.State
+	}), "", nil
+}
+
+func (r registry) RegisterVIM(_ context.Context, p policy.Principal, g broker.Registration) (broker.VIM, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unreachable != nil {
+		return broker.VIM{}, r.unreachable
+	}
+	if slices.ContainsFunc(r.brought, func(v broker.VIM) bool { return v.Name == g.Name }) {
+		return broker.VIM{}, &broker.Error{Kind: broker.ErrExists}
+	}
+	v := broker.VIM{
+		ID: uuid.NewString(), Name: g.Name, Type: g.Type, Project: g.Project, State: broker.VIMRegistered, Revision: 1, CreatedBy: p.Name, UpdatedAt: r.now(),
+		Labels:  map[string]string{broker.LabelInline: "true", broker.LabelInstance: g.Inline.Instance, broker.LabelConnection: g.Inline.Connection},
+		Current: broker.Generation{Target: broker.Target{Endpoint: g.Endpoint, Scope: g.Scope}, Username: g.Credential.Username},
+	}
+	r.brought = append(r.brought, v)
+	return v, nil
+}
+
+func (r registry) UpdateVIM(_ context.Context, p policy.Principal, ref string, c broker.Change) (broker.VIM, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.Name != "alice" || !c.Inline {
+		return broker.VIM{}, fmt.Errorf("%s changes a VIM, inline %t", p.Name, c.Inline)
+	}
+	for n := range r.brought {
+		if r.brought[n].ID == ref {
+			r.brought[n].Revision++
+			r.brought[n].UpdatedAt = r.now()
+			r.changes = append(r.changes, c)
+			return r.brought[n], nil
+		}
+	}
+	return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound}
+}
+
+func (r registry) DeleteVIM(_ context.Context, p policy.Principal, ref string, del broker.Deletion) (broker.VIM, bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.Name != "system:inline" || !del.Drain || del.Force || del.Gone {
+		return broker.VIM{}, false, fmt.Errorf("%s deletes with %+v", p.Name, del)
+	}
+	for n, v := range r.brought {
+		switch {
+		case v.ID != ref:
+		case v.Revision != del.IfRevision:
+			return v, false, &broker.Error{Kind: broker.ErrPrecondition}
+		case r.unreachable != nil:
+			return v, false, r.unreachable
+		default:
+			r.brought = slices.Delete(r.brought, n, n+1)
+			return v, true, nil
+		}
+	}
+	return broker.VIM{}, true, nil
+}
+
+// bring is a request that brings a VIM.
+func bring(token string) lifecycle.Instantiation {
+	return lifecycle.Instantiation{
+		Flavour: "simple", Connection: "site",
+		Inline: &lifecycle.Inline{Type: "kubernetes", Endpoint: "https://edge", Credential: broker.Credential{Token: secret.NewText(token)}},
+	}
+}
+
+// brings instantiates an instance on the VIM that its request brings.
+func (p *plant) brings() lifecycle.Instance {
+	p.t.Helper()
+	i := p.made()
+	o, err := p.Instantiate(p.t.Context(), alice, i.ID, bring("one"))
+	p.completes(o, err)
+	return p.instance(i.ID)
+}
+
+func (p *plant) wantBrought(n int, when string) {
+	p.t.Helper()
+	p.lends.mu.Lock()
+	defer p.lends.mu.Unlock()
+	if len(p.lends.brought) != n {
+		p.t.Errorf("%d VIMs that came with requests are there %s, want %d", len(p.lends.brought), when, n)
+	}
+}
+
+func TestAVIMThatComesWithARequestGoesWithTheResources(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	p.wantBrought(1, "while the instance is on it")
+	v := p.lends.brought[0]
+	want := map[string]string{broker.LabelInline: "true", broker.LabelInstance: i.ID, broker.LabelConnection: "site"}
+	if !maps.Equal(v.Labels, want) || v.Project != "core" || v.CreatedBy != "alice" || v.Name != "vnf-"+i.ID+"-site" {
+		t.Errorf("the VIM is %+v", v)
+	}
+	if s := i.Shape; s.VIM != v.ID || !s.Inline || s.Connection != "site" {
+		t.Errorf("the instance is on %s, inline %t, as %q", s.VIM, s.Inline, s.Connection)
+	}
+	p.clock.Add(time.Hour)
+	if err := p.LetGo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.wantBrought(1, "after a pass, while the instance is on it")
+	o, err := p.Terminate(t.Context(), alice, i.ID, nil)
+	if err := p.LetGo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.wantBrought(1, "while it is being terminated")
+	p.completes(o, err)
+	p.wantBrought(0, "after TERMINATE")
+	if s := p.instance(i.ID).Shape; s.Inline || s.Connection != "" {
+		t.Errorf("the instance still says of its VIM %+v", s)
+	}
+}
+
+func TestAVIMThatIsOfNoUseGoes(t *testing.T) {
+	t.Run("with what is rolled back", func(t *testing.T) {
+		p := newPlant(t)
+		p.lends.refusal = &broker.Error{Kind: broker.ErrDenied, Detail: "no"}
+		o, err := p.Instantiate(t.Context(), alice, p.made().ID, bring("one"))
+		p.ends(lifecycle.RolledBack, o, err)
+		p.wantBrought(0, "after a refusal")
+	})
+	t.Run("by the job of a worker that died", func(t *testing.T) {
+		p := newPlant(t)
+		i := p.brings()
+		p.lends.unreachable = &broker.Error{Kind: broker.ErrUnreachable, Detail: "silent"}
+		o, err := p.Terminate(t.Context(), alice, i.ID, nil)
+		p.completes(o, err)
+		p.wantBrought(1, "while it does not answer")
+		p.lends.unreachable = nil
+		if err := p.Work(t.Context(), o.ID); err != nil {
+			t.Fatal(err)
+		}
+		p.wantBrought(0, "after the next attempt")
+	})
+	t.Run("by the pass, once no request can be about to use it", func(t *testing.T) {
+		p := newPlant(t)
+		i := p.made()
+		reg := registry{p.lends}
+		v, err := reg.RegisterVIM(t.Context(), alice, broker.Registration{Name: "left", Type: "kubernetes", Project: "core", Inline: &broker.Inline{Instance: i.ID, Connection: "site"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.clock.Add(4 * time.Minute)
+		if err := p.LetGo(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.wantBrought(1, "four minutes later")
+		// A request takes it over at that moment: its operation waits.
+		p.clock.Add(2 * time.Minute)
+		o, err := p.Instantiate(t.Context(), alice, i.ID, bring("two"))
+		if err != nil || o.VIM() != v.ID {
+			t.Fatalf("the operation is on %s (%v), want %s, which was left", o.VIM(), err, v.ID)
+		}
+		p.clock.Add(10 * time.Minute)
+		if err := p.LetGo(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.wantBrought(1, "while an operation waits for its turn")
+		_, err = p.Cancel(t.Context(), alice, o.ID, lifecycle.Forceful)
+		p.ends(lifecycle.RolledBack, o, err)
+		p.wantBrought(0, "after the cancel")
+	})
+	t.Run("with an instance that is gone", func(t *testing.T) {
+		p := newPlant(t)
+		reg := registry{p.lends}
+		if _, err := reg.RegisterVIM(t.Context(), alice, broker.Registration{Name: "left", Inline: &broker.Inline{Instance: uuid.NewString(), Connection: "site"}}); err != nil {
+			t.Fatal(err)
+		}
+		p.clock.Add(time.Hour)
+		if err := p.LetGo(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.wantBrought(0, "after a pass")
+	})
+}
+
+func TestARequestThatCannotBeginBringsNothing(t *testing.T) {
+	p := newPlant(t)
+	i := p.made()
+	key := bring("one")
+	key.Connection = "a key/with a slash"
+	flavour, typ := bring("one"), bring("one")
+	flavour.Flavour, typ.Inline = "no-such", &lifecycle.Inline{Type: "openstack"}
+	for name, c := range map[string]struct {
+		r    lifecycle.Instantiation
+		want error
+	}{
+		"a key that is no label": {key, broker.ErrInvalid}, "no such flavour": {flavour, broker.ErrInvalid}, "a type that has no driver": {typ, broker.ErrUnsupported},
+	} {
+		if _, err := p.Instantiate(t.Context(), alice, i.ID, c.r); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	_, err := p.PreviewInstantiation(t.Context(), alice, i.ID, bring("one"))
+	wantKind(t, err, broker.ErrInvalid)
+	_, err = p.Instantiate(t.Context(), rita, i.ID, bring("one"))
+	wantKind(t, err, broker.ErrDenied)
+	p.wantBrought(0, "after refusals")
+
+	if _, err = p.Instantiate(t.Context(), alice, i.ID, bring("one")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Instantiate(t.Context(), alice, i.ID, bring("another's"))
+	wantKind(t, err, broker.ErrConflict)
+	if len(p.lends.changes) != 0 {
+		t.Error("a request that cannot begin changes the VIM of the operation that is under way")
+	}
+}
+
+func TestModifyReplacesTheCredentialOfAVIMThatCameWithARequest(t *testing.T) {
+	p := newPlant(t)
+	token := func(plain string) *lifecycle.Inline {
+		return &lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText(plain)}}
+	}
+	modify := func(id, connection string, in *lifecycle.Inline) error {
+		_, err := p.Modify(t.Context(), alice, id, lifecycle.Modification{Connection: connection, Inline: in})
+		return err
+	}
+	i := p.brings()
+	if err := modify(i.ID, "site", token("two")); err != nil {
+		t.Fatal(err)
+	}
+	if c := p.lends.changes; len(c) != 1 || c[0].Credential.Token.Reveal() != "two" || c[0].Endpoint != nil || c[0].CACert != nil || c[0].Scope != nil {
+		t.Errorf("the VIM was changed by %+v", c)
+	}
+	moved := token("three")
+	moved.Endpoint, moved.Scope.Region = "https://other", "r"
+	if err := modify(i.ID, "site", moved); err != nil {
+		t.Fatal(err)
+	}
+	if c := p.lends.changes[1]; *c.Endpoint != "https://other" || c.Scope.Region != "r" {
+		t.Errorf("the VIM was changed by %+v", c)
+	}
+	wantKind(t, modify(i.ID, "other", token("x")), broker.ErrInvalid)
+	wantKind(t, modify(i.ID, "site", &lifecycle.Inline{Type: "openstack"}), broker.ErrInvalid)
+	wantKind(t, modify(p.made().ID, "site", token("x")), broker.ErrInvalid)
+	wantKind(t, modify(p.running().ID, "", token("x")), broker.ErrInvalid) // on a registered VIM
+	if _, err := p.Modify(t.Context(), rita, i.ID, lifecycle.Modification{Connection: "site", Inline: token("x")}); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("a reader: %v", err)
+	}
+	if _, err := p.Scale(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "front", Steps: 1}); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, modify(i.ID, "site", token("x")), broker.ErrConflict) // while an operation is under way
+	if len(p.lends.changes) != 2 {
+		t.Errorf("%d changes, want 2", len(p.lends.changes))
+	}
+}
