@@ -135,13 +135,18 @@ type Failures struct {
 	known recent[failing]
 }
 
-// maxSuspects bounds the tries that wait because their keys have failed lately.
-const maxSuspects = 64
+const (
+	// suspectFor is how long a key has failed lately.
+	suspectFor = time.Minute
+	// maxSuspects bounds the tries that wait because their keys have failed lately.
+	maxSuspects = 64
+)
 
 // failing is how one key fares.
 type failing struct {
 	rate  *rate.Limiter
 	seats chan struct{} // nil: there are as many as anyone likes
+	last  time.Time     // of its failures; under the lock of Failures
 }
 
 // NewFailures bounds failures of keys, as [NewKeys] does what keys do. InFlight is how many
@@ -194,6 +199,9 @@ func (f *Failures) Count(key string) {
 	if e.value.rate != nil {
 		e.value.rate.ReserveN(f.now(), 1) // it may go below zero, since it has happened
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e.value.last = f.now()
 }
 
 // Try waits until one more try of key may begin. It returns an [*Exceeded] once key has
@@ -238,9 +246,10 @@ func (f *Failures) Try(ctx context.Context, key string) (leave func(), err error
 	return leave, nil
 }
 
-// suspect reports whether a key has failed lately: not all of its burst is there again.
 func (f *Failures) suspect(e *held[failing]) bool {
-	return e.value.rate != nil && e.value.rate.TokensAt(f.now()) < float64(e.value.rate.Burst())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now().Sub(e.value.last) < suspectFor
 }
 
 // Gate bounds how many there are at a time, whoever they are. It is safe for concurrent use.

@@ -225,8 +225,8 @@ func TestKeysThatHaveFailedShareOneSeat(t *testing.T) {
 	over(t, <-refused)
 	stop()
 	all.Wait()
-	now.Add(time.Second)
-	try(t.Context(), "bad-1")() // its burst is whole again
+	now.Add(suspectFor)
+	try(t.Context(), "bad-1")() // it failed long ago
 	leave()
 	f.Count("bad-2")
 	try(t.Context(), "bad-2")()
