@@ -90,7 +90,7 @@ openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, 
 
 .PHONY: bench
 bench: build kube-tools vault-tools postgres-tools openstack-tools ## measure figures, as ratios to the bare calls; ONLY=GROUP measures one group, FIGURES=FILE also writes JSON
-	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 30m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
+	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 60m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME each (30s)

@@ -18,6 +18,9 @@ import (
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
+// sessionGoal bounds a lease and its revocation by the bare login and call: the login is saved.
+const sessionGoal = 0.7
+
 // onOpenStack measures how much more issuing and revoking a lease costs than what
 // they rest on at Keystone, called with gophercloud alone. This Keystone hashes
 // passwords with the least effort there is; one in production takes some 300 ms more
@@ -76,7 +79,7 @@ func onOpenStack(b *testing.B, clients, rounds, each int) *figure {
 		}
 		base, ours := timed(names[0], pair[0].sample), timed(names[1], pair[1].sample)
 		base.PerSecond, ours.PerSecond = pair[0].perSecond(), pair[1].perSecond()
-		ours = ours.over(base).ratioGoal(issueGoal)
+		ours = ours.over(base).ratioGoal(sessionGoal)
 		rows = append(rows, base, ours)
 	}
 	b.ReportMetric(rows[1].Ratio, "x-issue")
