@@ -339,12 +339,16 @@ func (a *attempt) leaseEnded(ctx context.Context, h held) error {
 	}
 }
 
+// stepsALook bounds what is written of an operation while it runs: one of so many steps, or fewer, is saved at each look
+// that finds it changed, one of n times as many at each n-th or so. Its row is written whole.
+const stepsALook = 1000
+
 // look saves what was seen while a stage runs, and ends it where somebody has canceled the operation or revoked
 // its lease.
 func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 	every := time.NewTicker(a.terms.LookEvery)
 	defer every.Stop()
-	for {
+	for unsaved := 0; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -360,9 +364,10 @@ func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 			return
 		}
 		a.mu.Lock()
-		changed := a.changed
+		changed, between := a.changed, len(a.steps)/stepsALook
 		a.mu.Unlock()
-		if changed {
+		if unsaved++; changed && unsaved > between {
+			unsaved = 0
 			if err := a.save(ctx); errors.Is(err, job.ErrFenced) {
 				stop(err)
 				return
