@@ -141,6 +141,7 @@ func TestARequiredSinkThatIsLateHoldsBackEveryPart(t *testing.T) {
 		t.Fatalf("%d operations, %v", len(operations), err)
 	}
 
+	w.must(http.StatusUnprocessableEntity, "POST", "/v1/management-clusters", map[string]any{"vim": "edge", "namespaces": []string{"A"}})
 	for _, p := range w.broker.Passes() { // the sink has what there is so far
 		if p.Name == "deliver-local" {
 			if err := p.Run(t.Context()); err != nil {
@@ -153,7 +154,6 @@ func TestARequiredSinkThatIsLateHoldsBackEveryPart(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w.must(http.StatusUnprocessableEntity, "POST", "/v1/management-clusters", map[string]any{"vim": "edge", "namespaces": []string{"A"}})
 	before := w.metrics()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
