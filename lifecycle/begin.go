@@ -56,7 +56,7 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t 
 
 // Instantiate makes the resources of an instance.
 func (l *Lifecycle) Instantiate(ctx context.Context, p policy.Principal, id string, r Instantiation) (Operation, error) {
-	if err := validInput(r.Files, r.Variables); err != nil {
+	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
 		return Operation{}, err
 	}
 	return l.begin(ctx, p, id, Instantiate, r.Params, func(i Instance, o *Operation) error {
@@ -75,7 +75,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Package, to.Product, to.Flavour = pkg.ID, pkg.Product, f.ID
-	to.Files, to.Variables = r.Files, r.Variables
+	to.Files, to.Variables, to.Parameters = r.Files, r.Variables, r.Parameters
 	if err := to.level(f, r.Level); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (l *Lifecycle) Heal(ctx context.Context, p policy.Principal, id string, r H
 
 // ChangePackage goes over to another package.
 func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id string, r PackageChange) (Operation, error) {
-	if err := validInput(r.Files, r.Variables); err != nil {
+	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
 		return Operation{}, err
 	}
 	return l.begin(ctx, p, id, ChangePackage, r.Params, func(i Instance, o *Operation) error {
@@ -154,6 +154,9 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 		}
 		if r.Variables != nil {
 			to.Variables = r.Variables
+		}
+		if r.Parameters != nil {
+			to.Parameters = r.Parameters
 		}
 		d, err := l.driver(*to)
 		if err != nil {

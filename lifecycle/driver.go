@@ -2,11 +2,13 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -58,7 +60,8 @@ type Driver interface {
 	Plan(ctx context.Context, c Connection, in PlanInput) (Plan, error)
 
 	// Run does one wave of a plan, side by side where the order does not matter, and returns
-	// when each object is ready or gone. It is idempotent: what is done already is left as it is. progress is called,
+	// when each object is ready or gone. Where the context's cause is [ErrCanceled] it stops what the VIM would go on
+	// with by itself. It is idempotent: what is done already is left as it is. progress is called,
 	// from one goroutine at a time, with each object that was made, changed, ready or gone.
 	Run(ctx context.Context, c Connection, instance string, w Wave, progress func(Observation)) error
 
@@ -76,8 +79,10 @@ type Connection struct {
 }
 
 // Grant is what one lease has to allow: exactly these rules, in these namespaces, or in
-// the whole VIM (for what has no namespace).
+// the whole VIM (for what has no namespace); or what a purpose needs, where the VIM knows no rules.
 type Grant struct {
+	// Purpose is the lease's, where the driver of the VIM tells leases apart by it ("heat"); or empty.
+	Purpose     string
 	Rules       []broker.Rule
 	Namespaces  []string
 	ClusterWide bool
@@ -101,6 +106,11 @@ type PlanInput struct {
 	// Replicas says how many VNFCs each VDU has, by the VDU's name. A workload of a VDU's name runs
 	// that VDU: its number of replicas is this one, whatever its manifest says.
 	Replicas map[string]int32
+	// Flavour is the deployment flavour as the descriptor has it; TERMINATE has none.
+	Flavour vnfpkg.Flavour
+	// Parameters is a JSON object of the request's, or empty: what it adds to the parameters that the
+	// driver makes of the descriptor.
+	Parameters json.RawMessage
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
 	// Standing is what the instance consists of now, as far as that is recorded: what an

@@ -492,6 +492,9 @@ func (a *attempt) vnfcs(before []VNFC) []VNFC {
 			continue
 		}
 		looked[r.VDU] = true
+		for _, c := range seen.VNFCs {
+			looked[c.VDU] = true // one resource of Heat can hold several
+		}
 		out = append(out, seen.VNFCs...)
 	}
 	for _, c := range before {

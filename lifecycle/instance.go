@@ -60,6 +60,8 @@ type Shape struct {
 	// Files are those of the package that the request named; where it named none the driver chooses.
 	Files     []string          `json:"files,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
+	// Parameters is a JSON object of the request's, or empty.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Scale is the scale level of each aspect, Replicas the number of VNFCs of each VDU by
 	// its name.
 	Scale    map[string]int   `json:"scale,omitempty"`

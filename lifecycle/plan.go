@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -46,6 +47,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 		return in, err
 	}
 	in.Namespace, in.Variables, in.Replicas = to.Namespace, to.Variables, to.Replicas
+	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
 	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }
@@ -120,7 +122,7 @@ func (l *Lifecycle) learnt(ctx context.Context, h held, do func() error) error {
 func (l *Lifecycle) leaseFor(operation string, v broker.VIM, g Grant) broker.LeaseRequest {
 	return broker.LeaseRequest{
 		VIM: v.ID, TTL: l.terms.LeaseTTL, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide,
-		Operation: operation, Purpose: "life-cycle operation",
+		Operation: operation, Purpose: cmp.Or(g.Purpose, "life-cycle operation"),
 	}
 }
 

@@ -33,7 +33,7 @@ type PreviewLease struct {
 // PreviewInstantiation says what [Lifecycle.Instantiate] would do, with what policy says to it for the
 // caller. It makes nothing, and takes one lease to find out: the one that plans are made under.
 func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal, id string, r Instantiation) (Preview, error) {
-	if err := validInput(r.Files, r.Variables); err != nil {
+	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
 		return Preview{}, err
 	}
 	if r.Inline != nil {

@@ -45,6 +45,9 @@ type Instantiation struct {
 	// Files are the manifests to use, in that order; none means all of the package.
 	Files     []string
 	Variables map[string]string
+	// Parameters is a JSON object, or empty, that a driver merges into what it makes of the descriptor. Like
+	// Variables it is stored and shown.
+	Parameters json.RawMessage
 	// Params is the request's body, to be shown again.
 	Params json.RawMessage
 }
@@ -66,10 +69,11 @@ type Healing struct {
 // PackageChange is a request to go over to another package. Flavour, VIM and namespace stay.
 type PackageChange struct {
 	VNFDID string
-	// Files and Variables are as in [Instantiation]; nil keeps those of before.
-	Files     []string
-	Variables map[string]string
-	Params    json.RawMessage
+	// Files, Variables and Parameters are as in [Instantiation]; nil keeps those of before.
+	Files      []string
+	Variables  map[string]string
+	Parameters json.RawMessage
+	Params     json.RawMessage
 }
 
 // Modification changes what an instance says of itself. What is nil stays.
@@ -97,7 +101,10 @@ func validText(field, text string, most int) error {
 	return nil
 }
 
-func validInput(files []string, variables map[string]string) error {
+func validInput(files []string, variables map[string]string, parameters json.RawMessage) error {
+	if _, err := merged("additionalParams.nfv", nil, parameters); err != nil {
+		return err
+	}
 	if len(files) > maxFiles {
 		return broker.Invalid("additionalParams.lcm-kubernetes-def-files", "names more than %d files", maxFiles)
 	}

@@ -57,6 +57,7 @@ var house = map[string][]string{
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
 	"drivers/outlet":          {"broker/remote", "broker/secret", "lifecycle/onboard", "policy/audit", "policy/egress"},
+	"drivers/heat":            {"broker", "broker/clientconfig", "broker/remote", "broker/secret", "lifecycle"},
 	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle", "lifecycle/vnfpkg"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
@@ -75,7 +76,7 @@ var house = map[string][]string{
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
 	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "lifecycle/api/sol003", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
-	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/login", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
+	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/login", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/clusterapi", "drivers/heat", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "lifecycle", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
 	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 
@@ -88,7 +89,7 @@ var homes = map[string][]string{
 	"sigs.k8s.io/":                   {"drivers/kubernetes"},
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},
-	"github.com/gophercloud/":        {"drivers/barbican", "drivers/openstack"},
+	"github.com/gophercloud/":        {"drivers/barbican", "drivers/heat", "drivers/openstack"},
 	"golang.org/x/mod/":              {"policy/audit/notary", "policy/audit/tree"},
 	"github.com/transparency-dev/":   {"policy/audit/tree"},
 	"github.com/cedar-policy/":       {"policy"},

@@ -35,7 +35,9 @@ type Flavour struct {
 	ID          string
 	Description string
 	// VDUs by the name of their node template.
-	VDUs    map[string]VDU
+	VDUs map[string]VDU
+	// Images are the names of software images (sw_image_data), by the name of the VDU's or the storage's node template.
+	Images  map[string]string
 	Aspects map[string]Aspect
 	// Levels are the instantiation levels; DefaultLevel is one of them, or empty.
 	Levels       map[string]Level
@@ -54,6 +56,8 @@ type VDU struct {
 	Initial int
 	// Image is the path of its software image in the package, or empty.
 	Image string
+	// Compute is the name of the VIM's flavour that it wants (requested_additional_capability_name), or empty.
+	Compute string
 }
 
 // Aspect is a scaling aspect.
@@ -118,10 +122,11 @@ type topology struct {
 }
 
 type template struct {
-	Type       string               `yaml:"type"`
-	Properties map[string]yaml.Node `yaml:"properties"`
-	Artifacts  map[string]yaml.Node `yaml:"artifacts"`
-	Interfaces map[string]yaml.Node `yaml:"interfaces"`
+	Type         string               `yaml:"type"`
+	Properties   map[string]yaml.Node `yaml:"properties"`
+	Capabilities map[string]yaml.Node `yaml:"capabilities"`
+	Artifacts    map[string]yaml.Node `yaml:"artifacts"`
+	Interfaces   map[string]yaml.Node `yaml:"interfaces"`
 }
 
 // Descriptor reads the package's VNFD. A fault of it is an [*Error].
@@ -367,6 +372,14 @@ func (d *descriptor) flavour(f definitions) error {
 			}
 			fl.VDUs[name] = v
 		}
+		if image, err := imageOf(f.path, name, t); err != nil {
+			return err
+		} else if image != "" {
+			if fl.Images == nil {
+				fl.Images = map[string]string{}
+			}
+			fl.Images[name] = image
+		}
 	}
 	for name, in := range f.Topology.Inputs {
 		if !in.Default.IsZero() {
@@ -411,5 +424,43 @@ func vduOf(file, name string, t template) (VDU, error) {
 		}
 		v.Image = image.File
 	}
-	return v, nil
+	var err error
+	v.Compute, err = computeOf(file, name, t)
+	return v, err
+}
+
+// imageOf is the name of the software image of a VDU or a storage; empty where it has none.
+func imageOf(file, name string, t template) (string, error) {
+	n, ok := t.Properties["sw_image_data"]
+	if !ok {
+		return "", nil
+	}
+	var image struct {
+		Name string `yaml:"name"`
+	}
+	if err := n.Decode(&image); err != nil {
+		return "", fault(file, "has sw_image_data of %s in line %d that cannot be read", name, n.Line)
+	}
+	return image.Name, nil
+}
+
+// computeOf is the flavour of the VIM that a VDU asks for by name. Packages of Tacker name it so.
+func computeOf(file, name string, t template) (string, error) {
+	n, ok := t.Capabilities["virtual_compute"]
+	if !ok {
+		return "", nil
+	}
+	var capability struct {
+		Properties struct {
+			Additional struct {
+				Properties struct {
+					Name string `yaml:"requested_additional_capability_name"`
+				} `yaml:"properties"`
+			} `yaml:"requested_additional_capabilities"`
+		} `yaml:"properties"`
+	}
+	if err := n.Decode(&capability); err != nil {
+		return "", fault(file, "has a capability virtual_compute of %s in line %d that cannot be read", name, n.Line)
+	}
+	return capability.Properties.Additional.Properties.Name, nil
 }

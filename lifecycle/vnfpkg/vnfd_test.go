@@ -60,6 +60,9 @@ topology_template:
       properties:
         name: vdu1
         vdu_profile: {min_number_of_instances: 1, max_number_of_instances: 3}
+        sw_image_data: {name: cirros, version: '0.5.2'}
+      capabilities:
+        virtual_compute: {properties: {requested_additional_capabilities: {properties: {requested_additional_capability_name: m1.tiny}}}}
       artifacts:
         sw_image: {type: tosca.artifacts.nfv.SwImage, file: Files/images/web.img}
     Link:
@@ -105,7 +108,8 @@ func TestDescriptor(t *testing.T) {
 		DefaultFlavour: "simple", Inputs: map[string]string{"replicas": "2"},
 		Flavours: map[string]vnfpkg.Flavour{"simple": {
 			ID: "simple", Description: "A simple flavour",
-			VDUs:    map[string]vnfpkg.VDU{"VDU1": {ID: "VDU1", Name: "vdu1", Min: 1, Max: 3, Initial: 1, Image: "Files/images/web.img"}},
+			VDUs:    map[string]vnfpkg.VDU{"VDU1": {ID: "VDU1", Name: "vdu1", Min: 1, Max: 3, Initial: 1, Image: "Files/images/web.img", Compute: "m1.tiny"}},
+			Images:  map[string]string{"VDU1": "cirros"},
 			Aspects: map[string]vnfpkg.Aspect{"vdu1_aspect": {ID: "vdu1_aspect", Name: "vdu1_aspect", Description: "scales VDU1", MaxLevel: 2, Deltas: map[string]int{"VDU1": 1}}},
 			Levels: map[string]vnfpkg.Level{
 				"level_1": {Description: "smallest", Scale: map[string]int{"vdu1_aspect": 0}, Instances: map[string]int{"VDU1": 1}},

@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
 
 // LifecycleEnv is a [lifecycle.Driver] under test, and a VIM for it.
@@ -29,6 +30,8 @@ type LifecycleEnv struct {
 	// as its value.
 	Manifests func(secret string) []lifecycle.Manifest
 	VDU       string
+	// Flavour is the one of the VDU, where the driver needs it.
+	Flavour vnfpkg.Flavour
 	// Remove deletes a resource by hand.
 	Remove func(t *testing.T, r lifecycle.Resource)
 	// Plant makes an object of that name that is nobody's, and returns whether it is still as it was.
@@ -55,7 +58,7 @@ func LifecycleDriver(t *testing.T, env LifecycleEnv) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &occurrence{LifecycleEnv: env, driver: env.New(), canary: "canary-" + uuid.NewString(), replicas: 2}
-			o.in = lifecycle.PlanInput{Instance: uuid.NewString(), Name: "conformance", Namespace: env.Namespace(t), Manifests: env.Manifests(o.canary)}
+			o.in = lifecycle.PlanInput{Instance: uuid.NewString(), Name: "conformance", Namespace: env.Namespace(t), Manifests: env.Manifests(o.canary), Flavour: env.Flavour}
 			test.run(t, o)
 		})
 	}
@@ -254,7 +257,12 @@ func runTwice(t *testing.T, o *occurrence) {
 
 func runHeal(t *testing.T, o *occurrence) {
 	o.do(t, lifecycle.Instantiate)
-	i := slices.IndexFunc(o.standing, func(r lifecycle.Resource) bool { return r.VDU == "" })
+	i := 0
+	for n, r := range o.standing {
+		if r.VDU == "" {
+			i = n
+		}
+	}
 	o.Remove(t, o.standing[i])
 	if o.observe(t, o.standing)[i].Standing {
 		t.Error("what was removed is observed as standing")
@@ -311,7 +319,7 @@ func runEnds(t *testing.T, o *occurrence) {
 func runNeedsGrant(t *testing.T, o *occurrence) {
 	p := o.plan(t, lifecycle.Instantiate)
 	for i := range p.Stages {
-		p.Stages[i].Grant.Rules = o.driver.Survey().Rules
+		p.Stages[i].Grant = o.driver.Survey()
 	}
 	if err := o.run(t, t.Context(), p); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("Run without its rules = %v, want %v", err, broker.ErrForbidden)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
@@ -270,7 +272,7 @@ func (p *program) begun(c *cobra.Command, broker *client.Client, operation strin
 
 func (p *program) vnfInstantiateCommand() *cobra.Command {
 	var r sol003.InstantiateRequest
-	var vim string
+	var vim, nfv string
 	var variables []string
 	var dryRun bool
 	return p.beginCommand(beginning{
@@ -281,7 +283,8 @@ fails later is FAILED_TEMP, and is retried, rolled back or given up with
 "vimbroker vnf op". Variables are stored and shown: they are not for secrets.`,
 		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf instantiate web --vim edge-1 --dry-run
-  vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue`,
+  vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue
+  vimbroker vnf instantiate edge --vim nfv1 --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}'`,
 		flags: func(c *cobra.Command) {
 			f := c.Flags()
 			f.StringVar(&vim, "vim", "", "VIM (name or id; default: the project's default VIM)")
@@ -290,11 +293,15 @@ fails later is FAILED_TEMP, and is retried, rolled back or given up with
 			f.StringVarP(&r.Params.Namespace, "namespace", "n", "", "where objects go that name no namespace (default: the VIM's own)")
 			f.StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable; default: all)")
 			f.StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
+			f.StringVar(&nfv, "nfv", "", nfvUsage)
 			f.BoolVar(&dryRun, "dry-run", false, "make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
 			console.MustComplete(c, "vim", p.VimNames)
 		},
 		request: func(c *cobra.Command, broker *client.Client) (_ any, err error) {
 			if r.Params.Variables, err = variablesOf(c, variables); err != nil {
+				return nil, err
+			}
+			if r.Params.NFV, err = nfvOf(c, nfv); err != nil {
 				return nil, err
 			}
 			ref, err := p.VIMRef(c.Context(), broker, vim)
@@ -337,6 +344,9 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			scope := console.List(l.Namespaces)
 			if l.ClusterWide {
 				scope = "the whole VIM"
+			}
+			if l.Purpose != "" {
+				scope = "the project, for " + l.Purpose
 			}
 			console.Fact(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
 			for _, r := range l.Rules {
@@ -386,6 +396,18 @@ func variablesOf(c *cobra.Command, pairs []string) (map[string]string, error) {
 	return out, nil
 }
 
+const nfvUsage = "JSON object that is merged into the parameter nfv of a base HOT (Heat)"
+
+func nfvOf(c *cobra.Command, text string) (jsontext.Value, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if v := jsontext.Value(text); v.IsValid() && v.Kind() == '{' {
+		return v, nil
+	}
+	return nil, console.Usagef(c, "--nfv takes a JSON object")
+}
+
 func (p *program) vnfScaleCommand() *cobra.Command {
 	var r sol003.ScaleRequest
 	var steps int
@@ -428,6 +450,7 @@ and replace the VNFCs that are named. "vimbroker vnf show" lists them.`,
 
 func (p *program) vnfUpdateCommand() *cobra.Command {
 	var r sol003.ChangePackageRequest
+	var nfv string
 	var variables []string
 	return p.beginCommand(beginning{
 		use: "update INSTANCE", short: "Go over to another package", task: "change_vnfpkg",
@@ -438,10 +461,14 @@ does not have is removed. Variables and files stay unless they are given.`,
 			c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the new package's VNFD")
 			c.Flags().StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable)")
 			c.Flags().StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
+			c.Flags().StringVar(&nfv, "nfv", "", nfvUsage)
 		},
 		request: func(c *cobra.Command, _ *client.Client) (_ any, err error) {
 			if r.VNFDID == "" {
 				return nil, console.Usagef(c, "--vnfd is missing")
+			}
+			if r.Params.NFV, err = nfvOf(c, nfv); err != nil {
+				return nil, err
 			}
 			r.Params.Variables, err = variablesOf(c, variables)
 			return r, err

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
+	"github.com/vimbroker/vimbroker/drivers/heat"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
@@ -155,7 +156,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		s.live.tryLogin = database.TryLogin
 	}
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: b.Guard(),
+		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New(), heat.New()}, Guard: b.Guard(),
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})

@@ -251,6 +251,8 @@ type AdditionalParams struct {
 	Files     []string          `json:"lcm-kubernetes-def-files,omitempty"`
 	Namespace string            `json:"namespace,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
+	// NFV is merged into the parameter nfv of a base HOT.
+	NFV jsontext.Value `json:"nfv,omitzero"`
 	// Others are ignored, but for those that [AdditionalParams.NeedsCode] finds.
 	Others map[string]jsontext.Value `json:",embed"`
 }
@@ -350,6 +352,7 @@ const DryRun = "dry_run"
 
 // PreviewLease is a lease that an operation would take.
 type PreviewLease struct {
+	Purpose      string   `json:"purpose,omitempty"`
 	Rules        []Rule   `json:"rules"`
 	Namespaces   []string `json:"namespaces,omitempty"`
 	ClusterWide  bool     `json:"clusterWide"`

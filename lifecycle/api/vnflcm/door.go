@@ -224,6 +224,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	r := lifecycle.Instantiation{
 		Flavour: in.FlavourID, Level: in.LevelID,
 		Namespace: in.Params.Namespace, Files: in.Params.Files, Variables: in.Params.Variables,
+		Parameters: json.RawMessage(in.Params.NFV),
 	}
 	if err := askedVIM(in.VIMs, &r); err != nil {
 		return lifecycle.Instantiation{}, err
@@ -239,7 +240,7 @@ func withoutCode(p sol003.AdditionalParams) error {
 	if name := p.NeedsCode(); name != "" {
 		return &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages and no Helm is run",
-			Remedy: "put manifests into the package, and name them in lcm-kubernetes-def-files",
+			Remedy: "leave it out; put manifests into the package, or a base HOT that gets its parameters from {get_param: [nfv, ...]}",
 		}
 	}
 	return nil
@@ -310,7 +311,8 @@ func (s *server) changePackage(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, err
 	}
 	o, err := s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
-		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables, Params: shown,
+		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables,
+		Parameters: json.RawMessage(in.Params.NFV), Params: shown,
 	})
 	return s.begun(c)(o, unusable(err))
 }

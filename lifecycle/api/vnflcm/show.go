@@ -217,7 +217,7 @@ func preview(p lifecycle.Preview) sol003.Preview {
 		shown.Resources = append(shown.Resources, resource(r))
 	}
 	for _, l := range p.Leases {
-		lease := sol003.PreviewLease{Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade), GradeReasons: l.Reasons}
+		lease := sol003.PreviewLease{Purpose: l.Grant.Purpose, Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade), GradeReasons: l.Reasons}
 		for _, r := range l.Grant.Rules {
 			lease.Rules = append(lease.Rules, sol003.Rule(r))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -25,6 +26,7 @@ func TestCloudStories(t *testing.T) {
 	behind := o.TLS(t)
 	files := cloudFiles(behind, who)
 	files["bound"] = secret + "\n"
+	files["edge.csar"] = string(csar.TackerHeat().Zip(t))
 	// As Tacker's documentation has it.
 	files["tacker-http.yaml"] = fmt.Sprintf("auth_url: '%s'\nusername: '%s'\npassword: '%s'\nproject_name: '%s'\nproject_domain_name: 'Default'\nuser_domain_name: 'Default'\ntype: 'openstack'\n",
 		o.AuthURL, who.Username, who.Password, who.Project)

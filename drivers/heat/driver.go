@@ -1,0 +1,152 @@
+package heat
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+var _ lifecycle.Driver = (*Driver)(nil)
+
+const (
+	// purpose is what a lease is issued for that Heat takes: Heat makes a trust with it.
+	purpose = "heat"
+	// tag begins the tag that holds the instance's id. Brokers that come after this one rely upon it, and upon
+	// the names of stacks: never change them.
+	tag = "vimbroker.io/instance="
+	// folder is where a package has its base HOT, one folder for each flavour.
+	folder = "BaseHOT/"
+)
+
+// stackName is the name of an instance's stack.
+func stackName(instance string) string { return "vnf-" + instance }
+
+// Driver implements [lifecycle.Driver] for OpenStack.
+type Driver struct {
+	pause time.Duration // between two looks at what is waited for, at first
+}
+
+// New returns a driver.
+func New() *Driver { return &Driver{pause: 150 * time.Millisecond} }
+
+// Name implements [lifecycle.Driver].
+func (*Driver) Name() string { return "heat" }
+
+// VIMType implements [lifecycle.Driver].
+func (*Driver) VIMType() broker.VIMType { return "openstack" }
+
+// Survey implements [lifecycle.Driver]: any member of the project may have a template validated.
+func (*Driver) Survey() lifecycle.Grant { return lifecycle.Grant{} }
+
+// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR.
+func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
+	var b lifecycle.Basis
+	switch {
+	case s.Namespace != "":
+		return b, broker.Invalid("additionalParams.namespace", "is Kubernetes'; an OpenStack VIM has no namespaces")
+	case len(s.Named) > 0:
+		return b, broker.Invalid("additionalParams.lcm-kubernetes-def-files", "is Kubernetes'; on an OpenStack VIM an instance is made from the base HOT of its flavour")
+	}
+	base := folder + s.Flavour
+	for _, p := range s.Paths {
+		if strings.HasPrefix(p, base+"/") {
+			b.Files = append(b.Files, p)
+		}
+	}
+	if len(b.Files) == 0 {
+		return b, broker.Invalid("flavourId", "the package holds no base HOT for flavour %s: there is nothing under %s", s.Flavour, path.Clean(base))
+	}
+	return b, nil
+}
+
+// Observe implements [lifecycle.Driver].
+func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource) ([]lifecycle.Observation, error) {
+	s, err := connect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	out := make([]lifecycle.Observation, len(resources))
+	for i, r := range resources {
+		out[i] = lifecycle.Observation{Resource: r, Message: "is missing"}
+	}
+	k, err := s.find(ctx, instance)
+	if err != nil {
+		return nil, err
+	}
+	if k == nil || !k.of(instance) {
+		for i := range out {
+			if k != nil {
+				out[i].Message = "is missing: the stack of that name is not the instance's"
+			}
+		}
+		return out, nil
+	}
+	parts, err := s.parts(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range resources {
+		out[i] = observed(k, parts, r, called(resources, parts))
+	}
+	return out, nil
+}
+
+// observed is how a stack stands, or a resource of it.
+func observed(k *stack, parts []part, r lifecycle.Resource, v vdus) lifecycle.Observation {
+	o := lifecycle.Observation{Resource: r}
+	if r.Plural == stacks {
+		o.Standing, o.Ready = true, k.Status.complete()
+		if !o.Ready {
+			o.Message = "is " + k.Status.text()
+		}
+		if r.Applied != "" && r.Applied != k.mark() && k.Status.action() != "CHECK" {
+			o.ChangedBy = []string{"an update of the stack by somebody else"}
+		}
+		return o
+	}
+	for _, p := range parts {
+		if p.Parent != "" || p.Name != r.Name {
+			continue
+		}
+		switch {
+		case p.Status == "CHECK_FAILED":
+			o.Message = "is missing or broken: Heat finds it so, or somebody has marked it unhealthy"
+		case p.Status.action() == "DELETE" || p.Status == "INIT_COMPLETE":
+			o.Message = "is missing"
+		default:
+			o.Standing, o.Ready = true, p.Status.complete()
+			if !o.Ready {
+				o.Message = "is " + p.Status.text()
+			}
+		}
+		if r.VDU != "" {
+			o.VNFCs = v.components(parts, p)
+		}
+		return o
+	}
+	o.Message = "is missing"
+	return o
+}
+
+// called are the VDUs of resources by the names of their resources on the cloud, as far as that can be told without the
+// descriptor: by the VDU's name, or else by the resource's.
+func called(resources []lifecycle.Resource, parts []part) vdus {
+	v := vdus{}
+	for _, r := range resources {
+		if r.VDU == "" {
+			continue
+		}
+		name := r.Name
+		if slices.ContainsFunc(parts, func(p part) bool { return p.Name == r.VDU }) {
+			name = r.VDU
+		}
+		v[name] = r.VDU
+	}
+	return v
+}

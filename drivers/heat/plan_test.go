@@ -1,0 +1,162 @@
+package heat_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/heat"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/fakeheat"
+)
+
+// hot is a base HOT of Tacker's form: servers, ports, a scaling group, and an image on a volume.
+const hot = `heat_template_version: 2013-05-23
+parameters:
+  nfv:
+    type: json
+  zone: {type: string, default: nova}
+resources:
+  VDU1_scale_group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: 1
+      max_size: 3
+      desired_capacity: {get_param: [nfv, VDU, VDU1, desired_capacity]}
+      resource:
+        type: VDU1.yaml
+        properties:
+          flavor: {get_param: [nfv, VDU, VDU1, computeFlavourId]}
+          image: {get_param: [nfv, VDU, VDU1-VirtualStorage, vcImageId]}
+          net: {get_param: [nfv, CP, VDU1_CP1, network]}
+          subnet: {get_param: [nfv, CP, VDU1_CP1, fixed_ips, 0, subnet]}
+          az: {get_param: [nfv, VDU, VDU1, locationConstraints]}
+  extra:
+    type: OS::Heat::RandomString
+    condition: wanted
+`
+
+const nested = `heat_template_version: 2013-05-23
+parameters: {flavor: {type: string}}
+resources:
+  VDU1:
+    type: OS::Nova::Server
+    properties: {flavor: {get_param: flavor}, user_data: {get_file: init.sh}}
+`
+
+func tacker(top string) lifecycle.PlanInput {
+	file := func(path, text string) lifecycle.Manifest {
+		return lifecycle.Manifest{Path: "BaseHOT/simple/" + path, Text: secret.NewText(text)}
+	}
+	return lifecycle.PlanInput{
+		Operation: lifecycle.Instantiate, Instance: "i", Replicas: map[string]int32{"vdu-1": 2},
+		Manifests: []lifecycle.Manifest{file("simple.yaml", top), file("nested/VDU1.yaml", nested), file("nested/init.sh", "#!/bin/sh\n")},
+		Flavour: vnfpkg.Flavour{
+			ID: "simple", VDUs: map[string]vnfpkg.VDU{"VDU1": {ID: "VDU1", Name: "vdu-1", Compute: "m1.tiny"}},
+			Images: map[string]string{"VDU1-VirtualStorage": "cirros"},
+		},
+		Parameters: json.RawMessage(`{"CP":{"VDU1_CP1":{"network":"net0"}}}`),
+	}
+}
+
+// The parameter nfv has what Tacker's default user data puts there, and the request's over it.
+func TestParametersOfTacker(t *testing.T) {
+	s := fakeheat.New(t)
+	p := mustPlan(t, s, tacker(hot))
+	var wish struct {
+		Parameters struct {
+			NFV json.RawMessage `json:"nfv"`
+		} `json:"parameters"`
+		Files map[string]string `json:"files"`
+	}
+	if err := json.Unmarshal([]byte(p.Stages[0].Waves[0].Objects[0].Manifest.Reveal()), &wish); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"CP":{"VDU1_CP1":{"fixed_ips":[{"subnet":null}],"network":"net0"}},` +
+		`"VDU":{"VDU1":{"computeFlavourId":"m1.tiny","desired_capacity":2,"locationConstraints":null},"VDU1-VirtualStorage":{"vcImageId":"cirros"}}}`
+	if string(wish.Parameters.NFV) != want {
+		t.Errorf("nfv = %s, want %s", wish.Parameters.NFV, want)
+	}
+	if wish.Files["VDU1.yaml"] != nested || wish.Files["init.sh"] == "" || len(wish.Files) != 2 {
+		t.Errorf("the files are %v", wish.Files)
+	}
+	if !slices.Equal(p.Facts.Kinds, []string{"OS::Heat::AutoScalingGroup", "OS::Heat::RandomString", "OS::Nova::Server"}) || !slices.Equal(p.Facts.Images, []string{"cirros"}) {
+		t.Errorf("policies weigh %+v", p.Facts)
+	}
+	if len(p.Resources) != 2 || p.Resources[1].Name != "VDU1_scale_group" || p.Resources[1].VDU != "vdu-1" || p.Stages[0].Grant.Purpose != "heat" {
+		t.Errorf("the instance consists of %+v under %+v", p.Resources, p.Stages[0].Grant)
+	}
+}
+
+// What cannot be right is refused before anything is made, with the file or the field.
+func TestRefusals(t *testing.T) {
+	s := fakeheat.New(t)
+	for says, change := range map[string]func(*lifecycle.PlanInput){
+		"additionalParams.nfv.CP.VDU1_CP1.network": func(in *lifecycle.PlanInput) { in.Parameters = nil },
+		"additionalParams.variables.size":          func(in *lifecycle.PlanInput) { in.Variables = map[string]string{"size": "1"} },
+		"VDU VDU1 cannot be scaled": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "{get_param: [nfv, VDU, VDU1, desired_capacity]}", "1", 1))
+			in.Operation, in.Scaled = lifecycle.ScaleVNF, []string{"vdu-1"}
+		},
+		"simple.yaml:14 refers to an URL": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "type: VDU1.yaml", "type: http://169.254.169.254/VDU1.yaml", 1))
+		},
+		"that is not under BaseHOT/simple: ../../Definitions/vnfd.yaml": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "type: VDU1.yaml", "type: ../../Definitions/vnfd.yaml", 1))
+			in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "Definitions/vnfd.yaml", Text: secret.NewText(nested)})
+		},
+		"uses a YAML anchor or alias": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "type: VDU1.yaml", "type: &t VDU1.yaml", 1))
+		},
+		"2 templates that no other refers to": func(in *lifecycle.PlanInput) {
+			in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "BaseHOT/simple/other.yaml", Text: secret.NewText(nested)})
+		},
+		"nested deeper than": func(in *lifecycle.PlanInput) {
+			in.Manifests[1].Text = secret.NewText(strings.Replace(nested, "OS::Nova::Server", "VDU1.yaml", 1))
+		},
+		"has no resources": func(in *lifecycle.PlanInput) {
+			in.Manifests[1].Text = secret.NewText("heat_template_version: 2013-05-23\n")
+		},
+		"is not a template in YAML": func(in *lifecycle.PlanInput) { in.Manifests[1].Text = secret.NewText("a: [") },
+		"could not be found": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "OS::Heat::RandomString", "Unheard", 1))
+		},
+		"declares no parameter nfv": func(in *lifecycle.PlanInput) { *in = tacker("resources: {a: {type: OS::Heat::RandomString}}\n") },
+		"do not give password, a pa": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "  zone: {type: string, default: nova}", "  password: {type: string}", 1))
+		},
+	} {
+		in := tacker(hot)
+		change(&in)
+		_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), in)
+		if !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("Plan = %v, want %v with %q", err, broker.ErrInvalid, says)
+		}
+	}
+	if n := s.Count("POST", "/heat/v1/project/stacks"); n != 0 {
+		t.Errorf("%d stacks were made", n)
+	}
+}
+
+// An instance is made from the base HOT of its flavour, and from nothing else.
+func TestBasis(t *testing.T) {
+	paths := []string{"BaseHOT/other/x.yaml", "BaseHOT/simple/nested/VDU1.yaml", "BaseHOT/simple/top.yaml", "Files/kubernetes/a.yaml"}
+	b, err := heat.New().Basis(lifecycle.Source{Flavour: "simple", Paths: paths})
+	if err != nil || !slices.Equal(b.Files, paths[1:3]) || b.Namespace != "" {
+		t.Errorf("Basis = %+v, %v", b, err)
+	}
+	for field, s := range map[string]lifecycle.Source{
+		"flavourId":                                 {Flavour: "simpl", Paths: paths},
+		"additionalParams.namespace":                {Flavour: "simple", Paths: paths, Namespace: "shop"},
+		"additionalParams.lcm-kubernetes-def-files": {Flavour: "simple", Paths: paths, Named: paths[3:]},
+	} {
+		if _, err := heat.New().Basis(s); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), field) {
+			t.Errorf("Basis of %+v = %v, want one of %s", s, err, field)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package heat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/remote"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// server is a cloud's Heat, for one call of the driver.
+type server struct {
+	transport *remote.Transport
+	client    *gophercloud.ServiceClient
+}
+
+func (s *server) close() { s.transport.CloseIdleConnections() }
+
+// connect finds the cloud's Heat in the catalog of the lease's token. The egress rules hold for what the catalog says.
+func connect(ctx context.Context, c lifecycle.Connection) (*server, error) {
+	way, err := remote.New(c.Egress, remote.Options{
+		Server: "the cloud", CA: remote.Authorities{PEM: c.Config.CACert},
+		ServerName: c.Config.ServerName, InsecureSkipVerify: c.Config.InsecureSkipVerify,
+	})
+	if err != nil {
+		return nil, broker.Invalid("caCert", "holds no certificate")
+	}
+	provider := &gophercloud.ProviderClient{HTTPClient: *way.Client()}
+	s := &server{transport: way}
+	at, err := s.orchestration(ctx, &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: c.Config.Endpoint + "/v3/", Type: "identity"}, c.Config)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.client = &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: at, Type: "orchestration"}
+	return s, nil
+}
+
+// orchestration has the connection use the lease's token, and returns Heat's URL.
+func (s *server) orchestration(ctx context.Context, identity *gophercloud.ServiceClient, c clientconfig.Config) (string, error) {
+	ctx = remote.Expect(ctx, remote.Catalog)
+	var body struct {
+		Catalog []tokens.CatalogEntry `json:"catalog"`
+	}
+	if c.ApplicationCredentialID != "" {
+		r := tokens.Create(ctx, identity, &tokens.AuthOptions{
+			ApplicationCredentialID: c.ApplicationCredentialID, ApplicationCredentialSecret: c.ApplicationCredentialSecret.Reveal(),
+		})
+		if err := r.ExtractInto(&body); err != nil {
+			return "", refusal(err, "log in with the lease", keystone)
+		}
+		identity.SetToken(r.Header.Get("X-Subject-Token"))
+	} else {
+		identity.SetToken(c.Token.Reveal())
+		r := tokens.Get(ctx, identity, c.Token.Reveal())
+		if err := r.ExtractInto(&body); err != nil {
+			return "", refusal(err, "look at the lease's token", keystone)
+		}
+	}
+	region := ""
+	if cloud, ok := c.Client.(clientconfig.Cloud); ok {
+		region = cloud.Region
+	}
+	for _, service := range body.Catalog {
+		for _, e := range service.Endpoints {
+			if service.Type != "orchestration" || e.Interface != "public" || region != "" && e.Region != region {
+				continue
+			}
+			u, err := url.Parse(e.URL)
+			if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && strings.HasPrefix(c.Endpoint, "http:")) {
+				return "", &broker.Error{
+					Kind: broker.ErrUnsupported, Detail: "the catalog's endpoint of Heat is none that a token is sent to",
+					Remedy: "have the cloud's catalog name an https URL for the service orchestration",
+				}
+			}
+			return strings.TrimSuffix(e.URL, "/") + "/", nil
+		}
+	}
+	return "", &broker.Error{
+		Kind: broker.ErrUnsupported, Detail: "the cloud has no public endpoint of Heat (orchestration) in the VIM's region",
+		Remedy: "see openstack catalog list; register the VIM with the region that has Heat",
+	}
+}
+
+// call asks Heat. doing completes "cannot".
+func (s *server) call(ctx context.Context, method, path string, body, into any, doing string) error {
+	o := &gophercloud.RequestOpts{
+		OkCodes: []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}, JSONResponse: into,
+	}
+	if body != nil {
+		o.JSONBody = body
+	}
+	response, err := s.client.Request(remote.Expect(ctx, remote.List), method, s.client.Endpoint+path, o)
+	if err == nil && into == nil {
+		_ = response.Body.Close()
+	}
+	return refusal(err, doing, orchestrator)
+}
+
+// What answers, for errors.
+const (
+	keystone     = "Keystone"
+	orchestrator = "Heat"
+)
+
+// answerError is an answer of Heat or Keystone that is no success.
+type answerError struct {
+	fault broker.Error
+	code  int
+	// said is what Heat says, not fit to be shown.
+	said string
+}
+
+// Error says what was refused.
+func (e *answerError) Error() string { return e.fault.Error() }
+
+// Unwrap returns the [*broker.Error].
+func (e *answerError) Unwrap() error { return &e.fault }
+
+// refusal translates what gophercloud answered. What the remote side wrote is in said alone.
+func refusal(err error, doing, who string) error {
+	if err == nil {
+		return nil
+	}
+	var a gophercloud.ErrUnexpectedResponseCode
+	if !errors.As(err, &a) {
+		f := remote.Unanswered(err, who)
+		if f == nil {
+			return foreign(doing, who, 0)
+		}
+		kind := broker.ErrUnreachable
+		if f.CertificateRefused {
+			kind = broker.ErrUnauthorized
+		}
+		return &broker.Error{Kind: kind, Detail: "cannot " + doing + ": " + f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+	}
+	var body struct {
+		Code        int    `json:"code"`
+		Explanation string `json:"explanation"`
+		Error       struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(a.Body, &body)
+	ours := body.Code == a.Actual || body.Error.Code == a.Actual
+	e := &answerError{code: a.Actual, said: body.Error.Message}
+	set := func(kind error, detail, remedy string) error {
+		e.fault = broker.Error{Kind: kind, Detail: fmt.Sprintf("cannot %s: %s (%d)", doing, detail, a.Actual), Remedy: remedy}
+		return e
+	}
+	switch {
+	case a.Actual == http.StatusTooManyRequests:
+		return set(broker.ErrUnreachable, who+" limits requests", "try again later")
+	case a.Actual >= http.StatusInternalServerError:
+		return set(broker.ErrUnreachable, who+" cannot do it now", "try again later")
+	case a.Actual == http.StatusUnauthorized, a.Actual == http.StatusNotFound && who == keystone:
+		// A page of some gateway refuses nothing for good.
+		if !ours && !strings.Contains(string(a.Body), "Authentication required") {
+			return foreign(doing, who, a.Actual)
+		}
+		return set(broker.ErrUnauthorized, who+" does not know the lease's credential", "see whether the lease was revoked")
+	case !ours:
+		return foreign(doing, who, a.Actual)
+	case a.Actual == http.StatusForbidden:
+		return set(broker.ErrForbidden, who+" does not let the lease do it", "give the registered user the roles that Heat asks for (heat_stack_owner, member), and see the cloud's quota of stacks")
+	case a.Actual == http.StatusNotFound:
+		return set(broker.ErrNotFound, who+" does not find it", "see whether it was removed")
+	case a.Actual == http.StatusConflict:
+		return set(broker.ErrConflict, "the state of the stack does not allow it", "try again")
+	}
+	return set(broker.ErrInvalid, who+" finds it invalid", "correct the template in the package, or the parameters of the request")
+}
+
+func foreign(doing, who string, code int) error {
+	detail := "cannot " + doing + ": what answers is not " + who
+	if code != 0 {
+		detail += fmt.Sprintf(" (%d)", code)
+	}
+	return &broker.Error{Kind: broker.ErrUnreachable, Detail: detail, Remedy: "check the endpoint, and what stands in front of it"}
+}
+
+// is reports whether err is an answer with that code.
+func is(err error, code int) bool {
+	var e *answerError
+	return errors.As(err, &e) && e.code == code
+}
+
+// maxReason bounds what is repeated of a reason of Heat's, in bytes.
+const maxReason = 300
+
+// reason is what Heat says of a failure, fit to be shown: without what w hides, on one line, bounded.
+func (w wish) reason(text string) string {
+	for _, hidden := range w.Hidden {
+		text = strings.ReplaceAll(text, hidden, "(a value of the template)")
+	}
+	return printable(text)
+}
+
+// printable is a text on one line, bounded.
+func printable(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
+	}
+	return text
+}
+
+// moment reads a time of Heat's: UTC, with or without its zone.
+func moment(text string) string {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC().Format(time.RFC3339)
+		}
+	}
+	return ""
+}

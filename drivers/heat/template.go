@@ -1,0 +1,281 @@
+package heat
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// maxNesting bounds how deep templates refer to one another: Heat's own default is 5.
+const maxNesting = 10
+
+// hot is the base HOT of a flavour, as far as the driver has to know it.
+type hot struct {
+	// top is the path of the template that the others belong to.
+	top string
+	// files are what templates refer to, by the names that they use.
+	files map[string]string
+	// resources are those of the top template, in its order.
+	resources []declared
+	// parameters are those that the top template declares: true where one has a default.
+	parameters map[string]bool
+	// asked is what the top template asks of the parameter nfv.
+	asked [][]string
+	// kinds are the types of all resources, images what they name as such, outright.
+	kinds, images map[string]bool
+	// values are the texts that resources' properties hold.
+	values map[string]bool
+	texts  map[string]string
+}
+
+// declared is a resource of a template.
+type declared struct {
+	name, kind string
+	// conditional: whether it is made Heat decides.
+	conditional bool
+	// within are the names of resources in its nested templates, and its own.
+	within map[string]bool
+}
+
+// fault is the error of a template, in line where that is not 0.
+func fault(file string, line int, format string, args ...any) error {
+	where := file
+	if line > 0 {
+		where = fmt.Sprintf("%s:%d", file, line)
+	}
+	return &broker.Error{Kind: broker.ErrInvalid, Detail: where + " " + fmt.Sprintf(format, args...), Remedy: "correct the template in the package"}
+}
+
+// read reads the templates of a flavour.
+func read(manifests []lifecycle.Manifest, flavour string) (*hot, error) {
+	h := &hot{
+		files: map[string]string{}, parameters: map[string]bool{}, kinds: map[string]bool{}, images: map[string]bool{},
+		values: map[string]bool{}, texts: map[string]string{},
+	}
+	for _, m := range manifests {
+		h.texts[m.Path] = m.Text.Reveal()
+	}
+	root := folder + flavour
+	var tops []string
+	for p := range h.texts {
+		if path.Dir(p) == root && isTemplate(p) {
+			tops = append(tops, p)
+		}
+	}
+	slices.Sort(tops)
+	// The top one is the only one that no other refers to.
+	referred := map[string]bool{}
+	for _, p := range tops {
+		n, err := h.parse(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range references(n) {
+			if at := h.resolve(root, p, r.text); at != "" && at != p {
+				referred[at] = true
+			}
+		}
+	}
+	tops = slices.DeleteFunc(tops, func(p string) bool { return referred[p] })
+	if len(tops) != 1 {
+		return nil, &broker.Error{
+			Kind: broker.ErrInvalid, Detail: fmt.Sprintf("%s has %d templates that no other refers to, and must have one", root, len(tops)),
+			Remedy: "put nested templates under " + root + "/nested",
+		}
+	}
+	h.top = tops[0]
+	if _, err := h.load(root, h.top, 0); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func isTemplate(p string) bool {
+	return strings.HasSuffix(p, ".yaml") || strings.HasSuffix(p, ".yml") || strings.HasSuffix(p, ".template")
+}
+
+// parse reads one template. Aliases are refused: what they stand for could be missed.
+func (h *hot) parse(p string) (*yaml.Node, error) {
+	text := h.texts[p]
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, fault(p, 0, "is not a template in YAML")
+	}
+	var alias *yaml.Node
+	walk(doc.Content[0], func(_ string, n *yaml.Node) {
+		if n.Kind == yaml.AliasNode || n.Anchor != "" {
+			alias = n
+		}
+	})
+	if alias != nil {
+		return nil, fault(p, alias.Line, "uses a YAML anchor or alias; write it out")
+	}
+	return doc.Content[0], nil
+}
+
+// walk calls each for every value below a node, with the key that it stands under in a mapping, or "".
+func walk(n *yaml.Node, each func(key string, n *yaml.Node)) {
+	for i, c := range n.Content {
+		key := ""
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key = n.Content[i-1].Value
+		}
+		each(key, c)
+		walk(c, each)
+	}
+}
+
+// at is the value of a key in a mapping; nil where there is none.
+func at(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// reference is a file that a template refers to.
+type reference struct {
+	text     string
+	template bool
+	line     int
+}
+
+// references are the files that a template refers to: types that are templates, and get_file.
+func references(n *yaml.Node) []reference {
+	var all []reference
+	walk(n, func(key string, n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode {
+			return
+		}
+		switch {
+		case key == "type" && (isTemplate(n.Value) || strings.Contains(n.Value, "://")):
+			all = append(all, reference{n.Value, true, n.Line})
+		case key == "get_file":
+			all = append(all, reference{n.Value, false, n.Line})
+		}
+	})
+	return all
+}
+
+// resolve finds a file that a template names: beside it, under nested, or at the root; "" where there is none.
+func (h *hot) resolve(root, from, name string) string {
+	for _, dir := range []string{path.Dir(from), root + "/nested", root} {
+		p := path.Join(dir, name)
+		if _, ok := h.texts[p]; ok && strings.HasPrefix(p, root+"/") {
+			return p
+		}
+	}
+	return ""
+}
+
+// load takes in a template and what it refers to. It returns the names of the resources in it and below.
+func (h *hot) load(root, p string, depth int) (map[string]bool, error) {
+	if depth > maxNesting {
+		return nil, fault(p, 0, "is nested deeper than %d templates", maxNesting)
+	}
+	n, err := h.parse(p)
+	if err != nil {
+		return nil, err
+	}
+	below := map[int]map[string]bool{} // the resources of a nested template, by the line that refers to it
+	for _, r := range references(n) {
+		file := h.resolve(root, p, r.text)
+		switch {
+		case strings.Contains(r.text, "://"):
+			return nil, fault(p, r.line, "refers to an URL, and Heat is to fetch nothing; put the file into the package")
+		case file == "":
+			return nil, fault(p, r.line, "refers to a file that is not under %s: %s", root, printable(r.text))
+		case !utf8.ValidString(h.texts[file]):
+			return nil, fault(file, 0, "is not text")
+		}
+		if was, ok := h.files[r.text]; ok && was != h.texts[file] {
+			return nil, fault(p, r.line, "refers to %s, and another template means another file by that name", printable(r.text))
+		}
+		h.files[r.text] = h.texts[file]
+		if r.template {
+			if below[r.line], err = h.load(root, file, depth+1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return h.declare(p, n, below)
+}
+
+// declare takes in the resources and parameters of a template.
+func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (map[string]bool, error) {
+	resources := at(n, "resources")
+	if resources == nil || resources.Kind != yaml.MappingNode || len(resources.Content) == 0 {
+		return nil, fault(p, n.Line, "has no resources")
+	}
+	names := map[string]bool{}
+	for i := 0; i+1 < len(resources.Content); i += 2 {
+		key, body := resources.Content[i], resources.Content[i+1]
+		kind := at(body, "type")
+		if kind == nil || kind.Kind != yaml.ScalarNode || printable(key.Value) != key.Value || strings.Contains(key.Value, "/") {
+			return nil, fault(p, key.Line, "has a resource without a type, or with a name that Heat does not take")
+		}
+		d := declared{name: key.Value, kind: kind.Value, conditional: at(body, "condition") != nil, within: map[string]bool{key.Value: true}}
+		if !isTemplate(kind.Value) {
+			h.kinds[kind.Value] = true
+		}
+		walk(body, func(key string, n *yaml.Node) {
+			if n.Kind != yaml.ScalarNode {
+				return
+			}
+			if key == "type" && strings.Contains(n.Value, "::") {
+				h.kinds[n.Value] = true // what a group is made of
+			}
+			if key == "image" {
+				h.images[n.Value] = true
+			}
+			maps.Copy(d.within, below[n.Line])
+		})
+		if properties := at(body, "properties"); properties != nil {
+			walk(properties, func(_ string, n *yaml.Node) {
+				if n.Kind == yaml.ScalarNode {
+					h.values[n.Value] = true
+				}
+			})
+		}
+		maps.Copy(names, d.within)
+		if p == h.top {
+			h.resources = append(h.resources, d)
+		}
+	}
+	if p != h.top {
+		return names, nil
+	}
+	parameters := at(n, "parameters")
+	for i := 0; parameters != nil && i+1 < len(parameters.Content); i += 2 {
+		h.parameters[parameters.Content[i].Value] = at(parameters.Content[i+1], "default") != nil
+	}
+	walk(n, func(key string, n *yaml.Node) {
+		if key == "get_param" && n.Kind == yaml.SequenceNode && len(n.Content) > 1 && n.Content[0].Value == nfv {
+			var asked []string
+			for _, c := range n.Content[1:] {
+				if c.Kind != yaml.ScalarNode {
+					return // worked out by Heat
+				}
+				asked = append(asked, c.Value)
+			}
+			h.asked = append(h.asked, asked)
+		}
+	})
+	return names, nil
+}
