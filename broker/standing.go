@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -105,6 +106,7 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	if err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
+	failpoint.At("mint.minted")
 	minted.Credential.LeaseSecret = secret.NewText(plain)
 	l.HolderRoles = p.Roles
 	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339), audit.DetailCredentialID, minted.CredentialID)
@@ -117,6 +119,7 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	if err != nil {
 		return fail(err)
 	}
+	failpoint.At("mint.done")
 	minted.Credential.LeaseSecret = secret.Text{}
 	return stored, minted.Credential, within(minted.ExpiresAt, l.MaxExpiresAt), nil
 }

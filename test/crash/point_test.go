@@ -39,19 +39,22 @@ var deaths = map[string][]scenario{
 	"keydir.delete.unlinked": {rotating, rekeying, draining, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey},
 	"keys.destroyed":         {rotating, rekeying, draining, revokingTheLast, settlingAKey},
 
-	"issue.intent":       {issuing, looking},
+	"issue.intent":       {issuing, issuingStanding, looking},
 	"k8s.home.namespace": {issuing, issuingRules},
 	"k8s.home.bound":     {issuing, issuingRules},
 	"k8s.issue.account":  {issuing, issuingRules, issuingInVain},
-	"k8s.issue.token":    {issuing, issuingRules},
-	"issue.minted":       {issuing, looking},
-	"issue.active":       {issuing},
+	"k8s.issue.token":    {issuing, issuingRules, issuingStanding},
+	"issue.minted":       {issuing, issuingStanding, looking},
+	"issue.active":       {issuing, issuingStanding},
 	"drift.leased":       {looking},
 	"issue.aborting":     {issuingInVain},
 
 	"renew.intent": {renewing},
 	"renew.minted": {renewing, renewingInVain},
 	"renew.done":   {renewing},
+
+	"mint.minted": {minting},
+	"mint.done":   {minting},
 
 	"revoke.intent":      {revoking, draining, settlingALease},
 	"k8s.revoke.deleted": {revoking, draining, issuingInVain, settlingALease},

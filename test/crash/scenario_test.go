@@ -538,7 +538,7 @@ func (s *scene) ageGrants() {
 // flows are what a server is killed in at each of its commits.
 var flows = []scenario{
 	registering, registeringInVain, rotating, updatingUnderLease, updatingInVain, rekeying,
-	issuing, issuingInVain, renewing, revoking, draining,
+	issuing, issuingInVain, renewing, minting, revoking, draining,
 	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey, tidying,
 }
 

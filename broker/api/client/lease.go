@@ -16,6 +16,7 @@ type LeaseQuery struct {
 	VIM       string
 	Principal string
 	Operation string
+	Instance  string
 	State     string
 	// PageSize of zero leaves the size to the server.
 	PageSize  int
@@ -74,6 +75,7 @@ func (q LeaseQuery) values() url.Values {
 	set(v, "vim", q.VIM)
 	set(v, "principal", q.Principal)
 	set(v, "operation", q.Operation)
+	set(v, "instance", q.Instance)
 	set(v, "state", q.State)
 	page(v, q.PageSize, q.PageToken)
 	return v

@@ -1,7 +1,8 @@
 // Package login is the door where programs log in: the token endpoint of OAuth 2.0
-// (RFC 6749), for client credentials only, and what is published about it (RFC 8414).
+// (RFC 6749) for client credentials, the one where the holders of standing leases get tokens of the
+// VIM, and what is published about both (RFC 8414, OpenID Connect Discovery 1.0).
 //
-// It has two forms and one grant, so it stands on the doors of package api, and on go-jose for
+// It has two forms and two grants, so it stands on the doors of package api, and on go-jose for
 // what is signed: zitadel/oidc and ory/fosite bring 45 and 465 modules for a store of sessions,
 // codes and logins that nobody here has.
 package login
@@ -12,10 +13,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
@@ -43,26 +46,38 @@ type Tokens interface {
 var (
 	errRequest = errors.New("invalid_request")
 	errGrant   = errors.New("unsupported_grant_type")
-	errScope   = errors.New("invalid_scope")
 )
 
 var _ Tokens = (*oauth.Tokens)(nil)
 
-type server struct{ Tokens }
+type server struct {
+	Tokens
+	clients  Clients
+	leases   Leases
+	perLease *limit.Keys
+	now      func() time.Time
+}
 
-// Door returns the token endpoint, and the documents that clients find it by.
-func Door(tokens Tokens) api.Door {
-	s := server{tokens}
+// Options wire the door. Every field is required.
+type Options struct {
+	Tokens  Tokens
+	Clients Clients
+	Leases  Leases
+	Now     func() time.Time
+}
+
+// Door returns the token endpoints, and the documents that clients find them by.
+func Door(o Options) api.Door {
+	s := server{Tokens: o.Tokens, clients: o.Clients, leases: o.Leases, perLease: limit.NewKeys(perLease, maxHolders, o.Now), now: o.Now}
 	return api.Door{
-		Paths:    []string{"/oauth2/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},
+		Paths:    []string{"/oauth2/", "/oidc/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},
 		Tolerant: true,
-		Kinds: []api.Kind{
+		Kinds: append(slices.Clone(leaseKinds), []api.Kind{
 			{Err: policy.ErrUnauthenticated, Status: http.StatusUnauthorized, Name: "invalid_client", Title: "not authenticated"},
 			{Err: errRequest, Status: http.StatusBadRequest, Name: "invalid_request", Title: "invalid request"},
 			{Err: errGrant, Status: http.StatusBadRequest, Name: "unsupported_grant_type", Title: "unsupported grant type"},
-			{Err: errScope, Status: http.StatusBadRequest, Name: "invalid_scope", Title: "invalid scope"},
 			{Err: api.ErrMediaType, Status: http.StatusBadRequest, Name: "invalid_request", Title: "invalid request"},
-		},
+		}...),
 		Next:   api.RESTNext,
 		Refuse: refuse,
 		Operations: []api.Operation{
@@ -70,10 +85,18 @@ func Door(tokens Tokens) api.Door {
 				Method: "POST", Path: tokenPath, Login: true, Timeout: answerTime, Status: http.StatusOK,
 				Body: api.Body{Limit: maxBody, Types: []string{formType}}, Handle: s.token,
 			},
+			{
+				Method: "POST", Path: leasePath, Login: true, Timeout: mintTime, Status: http.StatusOK,
+				Body: api.Body{Limit: maxBody, Types: []string{formType}}, Handle: s.mint,
+			},
 			{Method: "GET", Path: keysPath, Identify: api.Anyone, Quiet: true, Timeout: answerTime, Status: http.StatusOK, Handle: s.keys},
 			{
-				Method: "GET", Path: "/.well-known/oauth-authorization-server", Also: []string{"/.well-known/openid-configuration"},
+				Method: "GET", Path: "/.well-known/oauth-authorization-server",
 				Identify: api.Anyone, Quiet: true, Timeout: answerTime, Status: http.StatusOK, Handle: s.metadata,
+			},
+			{
+				Method: "GET", Path: "/.well-known/openid-configuration",
+				Identify: api.Anyone, Quiet: true, Timeout: answerTime, Status: http.StatusOK, Handle: s.leaseMetadata,
 			},
 		},
 	}
@@ -84,7 +107,11 @@ type granted struct {
 	AccessToken secret.Text `json:"access_token"`
 	TokenType   string      `json:"token_type"`
 	ExpiresIn   int         `json:"expires_in"`
+	Scope       string      `json:"scope,omitempty"`
 }
+
+// clientScope is the one scope that a client's token has.
+const clientScope = "vimbroker"
 
 // token answers a token request. What a client asks to be answered in (Accept) is ignored: some
 // ask for a form, and read JSON.
@@ -102,17 +129,16 @@ func (s server) token(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, &api.Refusal{Kind: errRequest, Detail: "grant_type is missing"}
 	case grant != "client_credentials":
 		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be client_credentials"}
-	case form.Get("scope") != "": // RFC 6749 section 3.3: one that is not granted must be said
-		return api.Answer{}, &api.Refusal{Kind: errScope, Detail: "there are no scopes: leave it out"}
 	}
-	token, err := s.Issue(c.Context(), id, plain)
-	if err != nil {
+	// RFC 6749 section 3.3: what was asked for may be ignored, and what is granted instead is said.
+	granted := granted{TokenType: "Bearer", ExpiresIn: int(oauth.TokenLife.Seconds())}
+	if form.Get("scope") != "" {
+		granted.Scope = clientScope
+	}
+	if granted.AccessToken, err = s.Issue(c.Context(), id, plain); err != nil {
 		return api.Answer{}, err
 	}
-	return api.Answer{
-		Header: http.Header{"Pragma": {"no-cache"}},
-		Body:   granted{AccessToken: token, TokenType: "Bearer", ExpiresIn: int(oauth.TokenLife.Seconds())},
-	}, nil
+	return api.Answer{Header: http.Header{"Pragma": {"no-cache"}}, Body: granted}, nil
 }
 
 // credentials are those of one way: a Basic header, or the form (RFC 6749 section 2.3.1).
@@ -147,14 +173,14 @@ func (s server) keys(c *api.Call) (api.Answer, error) {
 	return api.Answer{Body: set}, err
 }
 
-// metadata says what is served (RFC 8414 section 2), and nothing else. It is no OpenID
-// provider's: there is no user, no authorization endpoint and no ID token.
+// metadata says what is served to clients (RFC 8414 section 2), and nothing else.
 func (s server) metadata(*api.Call) (api.Answer, error) {
 	return api.Answer{Body: map[string]any{
 		"issuer":                                s.Issuer(),
 		"token_endpoint":                        s.Issuer() + tokenPath,
 		"jwks_uri":                              s.Issuer() + keysPath,
 		"grant_types_supported":                 []string{"client_credentials"},
+		"scopes_supported":                      []string{clientScope},
 		"response_types_supported":              []string{},
 		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post"},
 	}}, nil
@@ -175,7 +201,7 @@ func refuse(_ *http.Request, p api.Problem) api.Answer {
 		body.Error = "temporarily_unavailable"
 	case p.Status >= http.StatusInternalServerError:
 		body.Error = "server_error"
-	case p.Name == "invalid_client", p.Name == "unsupported_grant_type", p.Name == "invalid_scope":
+	case p.Name == "invalid_client", p.Name == "unsupported_grant_type", p.Name == "invalid_grant":
 		body.Error = p.Name
 	}
 	a := api.Answer{Body: body}

@@ -36,6 +36,7 @@ type bench struct {
 	t       *testing.T
 	handler http.Handler
 	tokens  *oauth.Tokens
+	leases  holder
 	log     bytes.Buffer
 	id      string
 	plain   string
@@ -83,7 +84,7 @@ func newBench(t *testing.T, limits api.Limits) *bench {
 	}
 	b.id, b.plain = c.ID, plain.Reveal()
 	b.handler = api.New(api.Options{
-		Doors: []api.Door{login.Door(b.tokens)}, Authenticator: b.tokens, Vitals: none{}, Log: log, Limits: limits, Registry: prometheus.NewRegistry(),
+		Doors: []api.Door{login.Door(login.Options{Tokens: b.tokens, Clients: clients, Leases: &b.leases, Now: store.Now})}, Authenticator: b.tokens, Vitals: none{}, Log: log, Limits: limits, Registry: prometheus.NewRegistry(),
 	})
 	t.Cleanup(func() {
 		if strings.Contains(b.log.String(), b.plain) || strings.Contains(b.log.String(), basic(b.id, b.plain)) {
@@ -103,7 +104,12 @@ func basic(id, plain string) string {
 // ask sends a token request from an address; headers are pairs of name and value.
 func (b *bench) ask(from, form string, headers ...string) *httptest.ResponseRecorder {
 	b.t.Helper()
-	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodPost, "/oauth2/token", strings.NewReader(form))
+	return b.post("/oauth2/token", from, form, headers...)
+}
+
+func (b *bench) post(path, from, form string, headers ...string) *httptest.ResponseRecorder {
+	b.t.Helper()
+	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodPost, path, strings.NewReader(form))
 	r.RemoteAddr = from
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for i := 0; i < len(headers); i += 2 {
@@ -152,6 +158,10 @@ func TestClientsLogIn(t *testing.T) {
 	b.wantToken("both name the client", b.ask(here, grant+"&client_id="+b.id, "Authorization", basic(b.id, b.plain)))
 	b.wantToken("an escaped id", b.ask(here, grant, "Authorization", basic(strings.ReplaceAll(b.id, "-", "%2D"), b.plain)))
 	b.wantToken("a further parameter", b.ask(here, grant+"&resource=x", "Authorization", basic(b.id, b.plain)))
+	b.wantToken("a scope that there is not", b.ask(here, grant+"&scope=all", "Authorization", basic(b.id, b.plain)))
+	if w := b.ask(here, grant+"&scope=all", "Authorization", basic(b.id, b.plain)); !strings.Contains(w.Body.String(), `"scope":"vimbroker"`) {
+		t.Errorf("the scope that is granted is not said: %s", w.Body)
+	}
 	b.wantToken("a token that is not used", b.ask(here, grant+"&client_id="+b.id+"&client_secret="+b.plain, "X-Auth-Token", "notused"))
 }
 
@@ -176,7 +186,6 @@ func TestRefusalsAreOAuths(t *testing.T) {
 		"no grant":                 {"", []string{"Authorization", good}, 400, "invalid_request"},
 		"another grant":            {"grant_type=password&username=a&password=b", []string{"Authorization", good}, 400, "unsupported_grant_type"},
 		"twice":                    {grant + "&" + grant, []string{"Authorization", good}, 400, "invalid_request"},
-		"a scope":                  {grant + "&scope=all", []string{"Authorization", good}, 400, "invalid_scope"},
 		"JSON":                     {`{"grant_type":"client_credentials"}`, []string{"Authorization", good, "Content-Type", "application/json"}, 400, "invalid_request"},
 		"no form":                  {"%zz", []string{"Authorization", good}, 400, "invalid_request"},
 		"too much":                 {grant + "&x=" + strings.Repeat("x", 9000), []string{"Authorization", good}, 413, "invalid_request"},
@@ -235,15 +244,21 @@ func TestMetadataSayWhatIsServed(t *testing.T) {
 		}
 		return body
 	}
-	for _, path := range []string{"/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"} {
+	for path, endpoint := range map[string]string{"/.well-known/oauth-authorization-server": "/oauth2/token", "/.well-known/openid-configuration": "/oidc/token"} {
 		said := get(path)
-		if said["issuer"] != issuer || said["token_endpoint"] != issuer+"/oauth2/token" {
+		if said["issuer"] != issuer || said["token_endpoint"] != issuer+endpoint {
 			t.Errorf("GET %s says %v", path, said)
 		}
 		for _, absent := range []string{"authorization_endpoint", "userinfo_endpoint", "id_token_signing_alg_values_supported", "registration_endpoint"} {
 			if said[absent] != nil {
 				t.Errorf("GET %s says %s, which is not served", path, absent)
 			}
+		}
+		if endpoint == "/oidc/token" { // the VIMs sign, and publish their keys themselves
+			if said["jwks_uri"] != nil {
+				t.Errorf("GET %s says where keys are: %v", path, said["jwks_uri"])
+			}
+			continue
 		}
 		at, err := url.Parse(said["jwks_uri"].(string))
 		if err != nil {

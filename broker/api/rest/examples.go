@@ -216,7 +216,7 @@ var parts = []part{
 	{reflect.TypeFor[v1.KeyStatus](), `{"past": 1, "pending": false, "message": "the key store vault does not hold the key"}`},
 	{reflect.TypeFor[v1.Lease](), leaseParts},
 	{reflect.TypeFor[v1.IssuedLease](), leaseParts},
-	{reflect.TypeFor[v1.LeaseRequest](), `{"format": "kubeconfig", "purpose": "upgrade of web", "operation": "` + operationID + `", "clusterWide": false}`},
+	{reflect.TypeFor[v1.LeaseRequest](), `{"format": "kubeconfig", "purpose": "upgrade of web", "operation": "` + operationID + `", "clusterWide": false, "standing": false, "instance": "vnf-1"}`},
 	{reflect.TypeFor[v1.Principal](), `{"name": "alice", "project": "acme", "roles": ["member"]}`},
 	{reflect.TypeFor[v1.Problem](), `{
 		"status": 404, "detail": "no such VIM", "remedy": "GET /v1/vims lists the VIMs that there are", "requestId": "` + aRequestID + `",
@@ -234,7 +234,7 @@ var parts = []part{
 		"region": "RegionOne", "projectId": "` + projectID + `", "project": "cnf", "projectDomainId": "default", "projectDomain": "Default",
 		"userDomainId": "default", "userDomain": "Default"
 	}`},
-	{reflect.TypeFor[v1.Selector](), `{"operation": "` + operationID + `"}`},
+	{reflect.TypeFor[v1.Selector](), `{"operation": "` + operationID + `", "instance": "vnf-1"}`},
 	{reflect.TypeFor[v1.Upstream](), `{"handle": "vimbroker-c0a8f7de", "lease": "` + leaseID + `", "createdAt": "2026-11-02T09:00:00Z"}`},
 	{reflect.TypeFor[v1.VIM](), `{
 		"message": "the API server refuses the credential (401)", "caCert": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
@@ -251,7 +251,7 @@ const (
 	aRequestID  = "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11"
 
 	leaseParts = `{
-		"operation": "` + operationID + `", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
+		"operation": "` + operationID + `", "instance": "vnf-1", "standing": false, "lastUsedAt": "2026-11-02T09:05:00Z", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
 		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable", "recorded": false
 	}`
 )

@@ -33,6 +33,8 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 		Format:      clientconfig.Format(in.Format),
 		Purpose:     in.Purpose,
 		Operation:   in.Operation,
+		Instance:    in.Instance,
+		Standing:    in.Standing,
 	}
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.IssuedLease]{}, err
@@ -70,6 +72,7 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 		VIM:       c.query.Get("vim"),
 		Principal: c.query.Get("principal"),
 		Operation: c.query.Get("operation"),
+		Instance:  c.query.Get("instance"),
 		State:     broker.LeaseState(c.query.Get("state")),
 		Page:      page,
 	})
@@ -104,7 +107,7 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
 	revoked, err := s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
-		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation,
+		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance,
 	})
 	a := leases(revoked, "")
 	if slices.ContainsFunc(revoked, func(l broker.Lease) bool { return l.Unrecorded }) {
@@ -115,6 +118,9 @@ func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]
 
 // issued is the only answer with a credential.
 func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease], error) {
+	if l.Standing() {
+		return answer[v1.IssuedLease]{body: v1.IssuedLease{Lease: lease(l), LeaseSecret: config.Credential.LeaseSecret}}, nil
+	}
 	text, err := config.Render(l.Format)
 	if err != nil {
 		if errors.Is(err, clientconfig.ErrFormat) {
@@ -142,7 +148,7 @@ func leases(found []broker.Lease, next string) answer[v1.List[v1.Lease]] {
 
 // lease lists what may be shown of a lease.
 func lease(l broker.Lease) v1.Lease {
-	return v1.Lease{
+	shown := v1.Lease{
 		ID:               l.ID,
 		VIM:              l.VIM,
 		VIMName:          l.VIMName,
@@ -150,6 +156,7 @@ func lease(l broker.Lease) v1.Lease {
 		Principal:        l.Principal,
 		Project:          l.Project,
 		Operation:        l.Operation,
+		Instance:         l.Instance,
 		State:            string(l.State),
 		Reason:           string(l.Reason),
 		Role:             l.Role,
@@ -173,6 +180,10 @@ func lease(l broker.Lease) v1.Lease {
 		CredentialID:     l.CredentialID,
 		Recorded:         recorded(l),
 	}
+	if l.Standing() {
+		shown.Standing, shown.TokenTTL, shown.LastUsedAt = true, l.TokenTTL.String(), l.RenewedAt.UTC()
+	}
+	return shown
 }
 
 // recorded is nil where nothing has to be said.

@@ -100,7 +100,7 @@ var routes = []route{
 	},
 	{
 		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
-		summary: "Revoke all leases of a VIM, a principal or an operation: 202 while that cannot be recorded",
+		summary: "Revoke all leases of a VIM, a principal, an operation or a VNF instance: 202 while that cannot be recorded",
 		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending,
 	},
 
@@ -340,6 +340,7 @@ var (
 		{name: "vim", doc: "Leases on the VIM of this id or name."},
 		{name: "principal", doc: "Leases of this principal."},
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
+		{name: "instance", doc: "Leases that serve this VNF instance of another VNFM."},
 		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
 	}, paging...)
 	linesQuery = []parameter{

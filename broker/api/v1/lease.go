@@ -2,6 +2,8 @@ package v1
 
 import (
 	"time"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 // Lease is one derived credential, or the record of one; it does not hold the
@@ -14,6 +16,7 @@ type Lease struct {
 	Principal     string `json:"principal" doc:"Who it was issued to"`
 	Project       string `json:"project" doc:"Project of the principal"`
 	Operation     string `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
+	Instance      string `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
 	State         string `json:"state" doc:"Where it stands" enum:"pending,active,revoking,revoked,irrevocable"`
 	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream,accessLost,systemGone"`
 
@@ -27,6 +30,10 @@ type Lease struct {
 	Grade        string   `json:"grade,omitempty" doc:"What its holder can become: bounded (nothing beyond the role or rules), namespaces (any identity of its namespaces), unbounded (any identity at all); absent where it is not computed" enum:"bounded,namespaces,unbounded"`
 	GradeReasons []string `json:"gradeReasons,omitempty" doc:"Each way to go beyond the role or rules; the widest first" example:"[\"the holder can read secrets in namespace web\"]"`
 	CredentialID string   `json:"credentialId,omitempty" doc:"How the VIM's own audit log names the newest credential" example:"JTI=3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
+
+	Standing   bool      `json:"standing,omitzero" doc:"It stands: short tokens are minted under it at the token endpoint, and each moves expiresAt"`
+	TokenTTL   string    `json:"tokenTTL,omitempty" doc:"The most that a token under a standing lease lives, as a Go duration" example:"15m0s"`
+	LastUsedAt time.Time `json:"lastUsedAt,omitzero" doc:"When the newest token was minted under a standing lease"`
 
 	IssuedAt         time.Time `json:"issuedAt,omitzero" doc:"When the credential was issued"`
 	ExpiresAt        time.Time `json:"expiresAt,omitzero" doc:"When it ends: a credential that would work longer is revoked then"`
@@ -53,6 +60,7 @@ type Rule struct {
 // credential: the answer of issue and renew, and of nothing else.
 type IssuedLease struct {
 	Lease
+	LeaseSecret  secret.Text  `json:"leaseSecret,omitzero" doc:"The secret of a standing lease, in place of a client configuration: the password at the token endpoint, whose user name is the lease's id" example:"vbl_…"`
 	ClientConfig ClientConfig `json:"clientConfig,omitzero" doc:"The client configuration: a string for kubeconfig, env and clouds.yaml, an object for json, exec-credential and vim-connection-info"`
 }
 
@@ -67,6 +75,8 @@ type LeaseRequest struct {
 	Format      string   `json:"format,omitempty" doc:"Format of the client configuration; absent means the default of the VIM's type: kubeconfig for Kubernetes, clouds.yaml for OpenStack"`
 	Purpose     string   `json:"purpose,omitempty" doc:"What it is for; kept with the lease and in the audit log. On OpenStack two mean more: heat is a lease that Heat can make stacks with, read one that is held to GET and HEAD by access rules, and refused where the cloud has none"`
 	Operation   string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
+	Instance    string   `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
+	Standing    bool     `json:"standing,omitzero" doc:"Ask for a lease that stands: answered is a secret, under which short tokens are minted at the token endpoint, and ttl is the life of each (Kubernetes)"`
 }
 
 // Renewal asks for a new credential of a lease.
@@ -80,4 +90,5 @@ type Selector struct {
 	VIM       string `json:"vim,omitempty" doc:"Id or name of a VIM"`
 	Principal string `json:"principal,omitempty" doc:"Principal that holds them"`
 	Operation string `json:"operation,omitempty" doc:"LCM operation occurrence that they serve"`
+	Instance  string `json:"instance,omitempty" doc:"VNF instance of another VNFM that they serve"`
 }

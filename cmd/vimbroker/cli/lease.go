@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // Lease states, as the API spells them.
@@ -41,6 +42,7 @@ and recorded.`,
 func (p *program) leaseListCommand() *cobra.Command {
 	var q client.LeaseQuery
 	var all, mine, watch bool
+	var holder string
 	var limit int
 	c := &cobra.Command{
 		Use:     "list",
@@ -67,6 +69,9 @@ listed only with --all or --state.`,
 				}
 				q.Principal = me.Name
 			}
+			if err := principalOf(c.Context(), broker, holder, &q.Principal); err != nil {
+				return err
+			}
 			var err error
 			if q.VIM, err = p.VIMRef(c.Context(), broker, q.VIM); err != nil {
 				return err
@@ -86,17 +91,31 @@ listed only with --all or --state.`,
 	flags := c.Flags()
 	flags.StringVar(&q.VIM, "vim", "", "only leases on this VIM (name or id)")
 	flags.StringVar(&q.Principal, "principal", "", "only leases of this principal")
+	flags.StringVar(&holder, "client", "", "only leases of this client (name or id)")
 	flags.StringVar(&q.Operation, "operation", "", "only leases that serve this operation")
+	flags.StringVar(&q.Instance, "instance", "", "only leases that serve this VNF instance of another VNFM")
 	flags.StringVar(&q.State, "state", "", "only leases in this state")
 	flags.BoolVar(&all, "all", false, "leases that have ended, too")
 	flags.BoolVar(&mine, "mine", false, "only your own leases")
 	flags.IntVar(&limit, "limit", 1000, "at most this many")
 	console.WatchFlag(c, &watch)
-	c.MarkFlagsMutuallyExclusive("mine", "principal")
+	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
 	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "client", oauthClients.complete(p))
 	console.MustComplete(c, "state", cobra.FixedCompletions(leaseStates, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
+}
+
+// principalOf makes principal the name that the leases of a client are held under; without a client it
+// stays as it is.
+func principalOf(ctx context.Context, broker *client.Client, ref string, principal *string) error {
+	if ref == "" {
+		return nil
+	}
+	id, err := oauthClients.find(ctx, broker, ref)
+	*principal = policy.ByClient + ":" + id
+	return err
 }
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.
@@ -180,11 +199,16 @@ func (p *program) printLease(l v1.Lease) error {
 		console.Fact(w, "Principal", l.Principal)
 		console.Fact(w, "Project", l.Project)
 		console.Fact(w, "Operation", l.Operation)
+		console.Fact(w, "VNF instance", l.Instance)
 		console.Fact(w, "Purpose", l.Purpose)
 		console.Fact(w, "Format", l.Format)
 		console.Fact(w, "Issued", p.Moment(l.IssuedAt))
 		console.Fact(w, "Expires", expiry(l, p.Moment))
-		if l.State == "active" {
+		switch {
+		case l.Standing:
+			console.Fact(w, "Stands", "tokens of "+l.TokenTTL+" at most; if used, until "+p.Moment(l.MaxExpiresAt))
+			console.Fact(w, "Last used", p.Moment(l.LastUsedAt))
+		case l.State == "active":
 			console.Fact(w, "Renewable until", p.Moment(l.MaxExpiresAt))
 		}
 		console.Fact(w, "Derived", derived(l))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ import (
 func (p *program) leaseIssueCommand() *cobra.Command {
 	var f lessee.Flags
 	var out outFlags
-	var vim, format, operation string
-	var plugin bool
+	var vim, format, operation, instance string
+	var plugin, standing bool
 	var formats []string
 	for _, known := range clientconfig.Known() {
 		formats = append(formats, string(known))
@@ -39,6 +40,10 @@ standard output; with --out as well, the lease and the name of the file.
 If the configuration cannot be written, the lease is revoked, and the exit
 code is 1. No lease is taken where standard output is closed or the null
 device.
+
+--standing takes a lease that stands for months, for a program that is
+registered as a client. Its secret is printed, once: the password at the token
+endpoint, whose user name is the lease's id, and --ttl is that of each token.
 
 --exec-plugin takes no lease. It prints a kubeconfig without a credential;
 kubectl then runs "vimbroker credential" whenever it needs one.`,
@@ -57,7 +62,10 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 				return p.printPlugin(c, broker, vim, f)
 			}
 			r := f.Request(vim, clientconfig.Format(format))
-			r.Operation = operation
+			r.Operation, r.Instance, r.Standing = operation, instance, standing
+			if standing {
+				return p.issueStanding(c.Context(), broker, r)
+			}
 			file, err := out.create(c, p.Console)
 			if err != nil {
 				return err
@@ -80,13 +88,43 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 	flags.StringVar(&vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
 	flags.StringVar(&format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+" (default: kubeconfig, or clouds.yaml for OpenStack)")
 	flags.StringVar(&operation, "operation", "", "LCM operation occurrence that the lease serves")
+	flags.StringVar(&instance, "instance", "", "VNF instance of another VNFM that the lease serves")
+	flags.BoolVar(&standing, "standing", false, "take a lease that stands, and print its secret")
 	out.add(c)
 	flags.BoolVar(&plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
+	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin")
+	c.MarkFlagsMutuallyExclusive("standing", "format")
+	c.MarkFlagsMutuallyExclusive("standing", "out")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
+}
+
+// issueStanding takes a lease that stands, and prints its secret.
+func (p *program) issueStanding(ctx context.Context, broker *client.Client, r v1.LeaseRequest) error {
+	if err := p.CredentialOut(); err != nil {
+		return err
+	}
+	l, err := lessee.Issue(ctx, broker, r, "")
+	if err != nil {
+		return err
+	}
+	if !p.ForPeople() {
+		err = p.Print(l, nil)
+	} else {
+		p.warnReadable()
+		_, err = io.WriteString(p.Out, l.LeaseSecret.Reveal()+"\n")
+	}
+	if err != nil {
+		return lessee.TakeBack(ctx, broker, l.ID, fmt.Errorf("writing the secret: %w", err))
+	}
+	if p.ForPeople() {
+		p.Warn("lease %s on %s stands: %s%s; this is its secret; tokens of %s at most; it ends %s if it is not used, and %s at the latest",
+			l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease), l.TokenTTL, p.Moment(l.ExpiresAt), p.Moment(l.MaxExpiresAt))
+	}
+	return nil
 }
 
 // outFlags say where a client configuration goes.

@@ -17,6 +17,7 @@ import (
 
 func (p *program) leaseRevokeCommand() *cobra.Command {
 	var s v1.Selector
+	var holder string
 	var all, wait bool
 	var timeout time.Duration
 	c := &cobra.Command{
@@ -24,8 +25,8 @@ func (p *program) leaseRevokeCommand() *cobra.Command {
 		Aliases: []string{"rm"},
 		Short:   "Revoke leases",
 		Long: `Revoke leases before they expire: leases by id, the leases that match --vim,
---principal and --operation together, or with --all every lease that you may
-revoke. It is safe to revoke a lease again.
+--principal or --client, --operation and --instance together, or with --all
+every lease that you may revoke. It is safe to revoke a lease again.
 
 A credential may work for a short time after it is revoked; "lease show" says
 how long at most. --wait returns when the server has tested that it no longer
@@ -34,12 +35,13 @@ works.
 While the server's database takes no writes, as on a full disk, leases are
 revoked all the same and recorded later, which a line on stderr says.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
-  vimbroker lease revoke --vim edge-1 --principal alice`,
+  vimbroker lease revoke --vim edge-1 --principal alice
+  vimbroker lease revoke --client tacker-north --instance 5b1f…`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, broker *client.Client) error {
-			selected := s != v1.Selector{}
+			selected := s != v1.Selector{} || holder != ""
 			if n := count(len(ids) > 0, selected, all); n != 1 {
-				return console.Usagef(c, "name leases by id, or select them with --vim, --principal or --operation, or take --all: one of these")
+				return console.Usagef(c, "name leases by id, or select them with --vim, --principal, --client, --operation or --instance, or take --all: one of these")
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
@@ -50,6 +52,9 @@ revoked all the same and recorded later, which a line on stderr says.`,
 				}
 			}
 			if s.VIM, err = p.VIMRef(ctx, broker, s.VIM); err != nil {
+				return err
+			}
+			if err := principalOf(ctx, broker, holder, &s.Principal); err != nil {
 				return err
 			}
 			leases, err := revoke(ctx, broker, ids, s, all)
@@ -65,11 +70,15 @@ revoked all the same and recorded later, which a line on stderr says.`,
 	flags := c.Flags()
 	flags.StringVar(&s.VIM, "vim", "", "leases on this VIM (name or id)")
 	flags.StringVar(&s.Principal, "principal", "", "leases of this principal")
+	flags.StringVar(&holder, "client", "", "leases of this client (name or id)")
 	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
+	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
 	flags.BoolVar(&all, "all", false, "every lease that the caller sees")
 	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
+	c.MarkFlagsMutuallyExclusive("principal", "client")
 	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "client", oauthClients.complete(p))
 	p.OutputFlag(c)
 	return c
 }

@@ -60,7 +60,9 @@ is left out means:
     networks: []              # none: every ordinary unicast network
     ports: []                 # none: 80, 443 and 1024-65535
     projects: {}              # project: {allowLoopback, networks, ports}
-  lease: {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false}
+  lease:                      # the last three: leases that stand, for VNFMs
+    {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false,
+     standingTTL: 15m, standingIdle: 168h, standingMax: 4320h}
   limits:                     # what callers may ask; 0: no bound
     address: {perSecond: 2000, burst: 4000, inFlight: 500}
     principal: {perSecond: 500, burst: 1000, inFlight: 64}

@@ -168,7 +168,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Log: log, Version: version})}
 	if c.Issuer != "" {
 		s.live.clients = s.tokens
-		doors = append(doors, login.Door(s.tokens))
+		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: b, Now: store.Now}))
 	}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
