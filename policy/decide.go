@@ -153,6 +153,13 @@ func resourceEntity(r Resource) cedar.Entity {
 			"signer":   cedar.String(r.Signer),
 		})
 		e.Tags = labelRecord(r.Labels)
+	case KindGrant:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project":  cedar.String(r.Project),
+			"owner":    cedar.String(r.Owner),
+			"vnfdId":   cedar.String(r.VNFDID),
+			"instance": cedar.String(r.Name),
+		})
 	case KindClient:
 		e.Attributes = cedar.NewRecord(cedar.RecordMap{
 			"project": cedar.String(r.Project),

@@ -133,6 +133,12 @@ const (
 	ClientRotate Action = "client:rotate" // give it another secret
 	ClientDelete Action = "client:delete"
 
+	GrantRequest Action = "grant:request" // ask for a grant of SOL003; the lease is decided on besides
+	GrantShow    Action = "grant:show"
+	// GrantResume is needed besides once somebody has revoked the lease of the instance.
+	GrantResume Action = "grant:resume"
+	GrantEnd    Action = "grant:end" // say that the operation has ended
+
 	AuditRead     Action = "audit:read"
 	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
 	TokenKey      Action = "token:key"      // show, replace or revoke a key that signs clients' tokens
@@ -153,6 +159,8 @@ const (
 	KindPackage     Kind = "Package"
 	// KindClient is a program that logs in by OAuth 2.0.
 	KindClient Kind = "Client"
+	// KindGrant is what a client was granted for an operation on a VNF instance of its own.
+	KindGrant Kind = "Grant"
 )
 
 // Resource is what the action is done to. What belongs to a kind it is not of is empty.
@@ -173,7 +181,7 @@ type Resource struct {
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string
-	// Owner is the principal that a lease was issued to, or that made a VNF instance.
+	// Owner is the principal that a lease was issued to, that asked for a grant, or that made a VNF instance.
 	Owner string
 	// Roles are those that a client has, or would have.
 	Roles []string

@@ -10,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
 
@@ -21,6 +22,7 @@ func TestGoldenStates(t *testing.T) {
 	picture(&b, "A lease", broker.LeaseActive, broker.LeaseIrrevocable, broker.LeasePending, broker.LeaseRevoked, broker.LeaseRevoking)
 	picture(&b, "A VIM", broker.VIMDraining, broker.VIMRegistered, broker.VIMRegistering)
 	picture(&b, "A client that logs in by OAuth 2.0", oauth.Active, oauth.Deleting)
+	picture(&b, "A grant to the VNFM of others", grant.Deciding, grant.Ended, grant.Granted, grant.Refused)
 	picture(&b, "A key that signs clients' tokens", oauth.KeyAbandoned, oauth.KeyMaking, oauth.KeySigning, oauth.KeyVerifying)
 	picture(&b, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)

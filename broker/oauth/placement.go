@@ -106,6 +106,7 @@ func fits(pattern, text string) bool {
 func (p Placement) Lease() broker.LeaseRequest {
 	return broker.LeaseRequest{
 		VIM: p.VIM, Role: p.Role, Rules: p.Rules, Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, TTL: p.TTL,
+		Standing: p.Profile != Token,
 	}
 }
 

@@ -25,6 +25,9 @@ var (
 	TokenKey   = Unique{"key", "another key signs tokens"}
 	ClientName = Unique{"name", "the project has a client of this name"}
 
+	VNFGrantID        = Unique{"id", "a grant with this id is there already"}
+	VNFGrantOperation = Unique{"vnfLcmOpOccId", "the client has a grant for this operation"}
+
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
 	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}
 	ClusterSystem = Unique{"system", "another cluster leads to this system"}

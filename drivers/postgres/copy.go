@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
@@ -44,6 +45,7 @@ type Source interface {
 	Chunk(ctx context.Context, content string, n int) ([]byte, error)
 	Clients(ctx context.Context, f oauth.Filter) ([]oauth.Client, string, error)
 	TokenKeys(ctx context.Context) ([]oauth.Key, error)
+	VNFGrants(ctx context.Context, after string, limit int) ([]grant.Grant, error)
 	Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error)
 	Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error)
 }
@@ -52,7 +54,7 @@ type Source interface {
 type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
-	Instances, Operations, Anchors, Clients, TokenKeys                         int64
+	Instances, Operations, Anchors, Clients, TokenKeys, VNFGrants              int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -130,7 +132,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -304,6 +306,27 @@ func (c *copying) tokenKeys() error {
 		stored = append(stored, values(rows.TokenKeyColumns.Fields(&k)))
 	}
 	return c.into("oauth_keys", rows.TokenKeyColumns.Names(), stored, &c.TokenKeys)
+}
+
+func (c *copying) vnfGrants() error {
+	for after := ""; ; {
+		found, err := c.from.VNFGrants(c.ctx, after, copyPage)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		var stored [][]any
+		for _, g := range found {
+			row, err := rows.VNFGrantRow(g)
+			if err != nil {
+				return err
+			}
+			stored = append(stored, values(rows.VNFGrantColumns.Fields(&row)))
+		}
+		if err := c.into("vnf_grants", rows.VNFGrantColumns.Names(), stored, &c.VNFGrants); err != nil {
+			return err
+		}
+		after = found[len(found)-1].ID
+	}
 }
 
 func (c *copying) retired() error {
@@ -504,8 +527,8 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
-		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys)
+		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys), (SELECT count(*) FROM vnf_grants)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys, &there.VNFGrants)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

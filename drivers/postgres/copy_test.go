@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -117,6 +118,9 @@ func trial(t *testing.T) *sqlite.Store {
 	must(s.CreateClient(ctx, oauth.Client{
 		ID: "client", Name: "tacker", Project: "north", Roles: []string{"vnfm"}, State: oauth.Active, SHA256: "ab", CreatedAt: time.Unix(1, 0).UTC(),
 	}, 0, entry))
+	must(s.CreateVNFGrant(ctx, grant.Grant{
+		ID: "grant", Client: "client", Project: "north", State: grant.Deciding, Request: grant.Request{ID: "op", Instance: "i"}, CreatedAt: time.Unix(1, 0).UTC(),
+	}, entry))
 	tokenKey := oauth.Key{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
 	must(s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return []oauth.Key{tokenKey}, nil }, entry))
 	for _, id := range []string{"instance-1", "instance-2"} {
@@ -220,7 +224,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1, VNFGrants: 1}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())

@@ -49,6 +49,8 @@ var unique = map[string]rows.Unique{
 	"oauth_key_signs_alone":                    rows.TokenKey,
 	"oauth_clients_pkey":                       rows.ClientID,
 	"client_name_once_per_project":             rows.ClientName,
+	"vnf_grants_pkey":                          rows.VNFGrantID,
+	"vnf_grant_once_per_operation":             rows.VNFGrantOperation,
 	"vims_pkey":                                rows.VIMID,
 	"vim_name_once_per_project":                rows.VIMName,
 	"vim_default_once_per_project":             rows.VIMDefault,

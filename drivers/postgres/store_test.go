@@ -50,6 +50,10 @@ func TestPackages(t *testing.T) {
 	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }
 
+func TestVNFGrants(t *testing.T) {
+	conformance.VNFGrants(t, func(t *testing.T) conformance.VNFGrantStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
+}
+
 func TestClients(t *testing.T) {
 	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }

@@ -26,6 +26,9 @@ var unique = map[string]rows.Unique{
 	"oauth_clients.id":                          rows.ClientID,
 	"oauth_clients.project, oauth_clients.name": rows.ClientName,
 
+	"vnf_grants.id": rows.VNFGrantID,
+	"vnf_grants.client, vnf_grants.operation": rows.VNFGrantOperation,
+
 	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,
 

@@ -340,6 +340,12 @@ func TestPackages(t *testing.T) {
 	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
 }
 
+func TestVNFGrants(t *testing.T) {
+	conformance.VNFGrants(t, func(t *testing.T) conformance.VNFGrantStore {
+		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	})
+}
+
 func TestClients(t *testing.T) {
 	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
 }

@@ -71,6 +71,11 @@ var deaths = map[string][]scenario{
 	"client.rotated":       {rotatingALeakedSecret},
 	"client.leases-ending": {deletingAClient, rotatingALeakedSecret},
 
+	"grant.intent":  {granting},
+	"grant.leased":  {granting},
+	"grant.granted": {granting},
+	"grant.ended":   {endingAGrant},
+
 	"token.key-intent":   {rotatingTokenKey},
 	"token.key-stored":   {rotatingTokenKey},
 	"token.key-switched": {rotatingTokenKey},

@@ -23,6 +23,7 @@ var actions = []string{
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),
 	string(policy.ClusterEnable), string(policy.ClusterShow), string(policy.ClusterFollow),
 	string(policy.ClientCreate), string(policy.ClientShow), string(policy.ClientUpdate), string(policy.ClientRotate), string(policy.ClientDelete),
+	string(policy.GrantRequest), string(policy.GrantShow), string(policy.GrantResume), string(policy.GrantEnd),
 	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.TokenKey), string(policy.PolicyExplain),
 }
 

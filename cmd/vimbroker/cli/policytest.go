@@ -175,6 +175,10 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 		"client": about(policy.KindClient, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "name": d.Text(&q.Resource.Name), "roles": d.Texts(&q.Resource.Roles),
 		}),
+		"grant": about(policy.KindGrant, strictyaml.Fields{
+			"project": d.Text(&q.Resource.Project), "owner": d.Text(&q.Resource.Owner), "vnfdId": d.Text(&q.Resource.VNFDID),
+			"instance": d.Text(&q.Resource.Name),
+		}),
 		"wish": d.Section(strictyaml.Fields{
 			"ttl": d.Duration(&q.Wish.TTL), "role": d.Text(&q.Wish.Role), "namespaces": d.Texts(&q.Wish.Namespaces),
 			"purpose": d.Text(&q.Wish.Purpose), "grade": d.Text(&q.Wish.Grade), "clusterWide": d.Flag(&q.Wish.ClusterWide),

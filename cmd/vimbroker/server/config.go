@@ -56,9 +56,11 @@ type config struct {
 	TackerAPI struct{ Enabled, Compat bool }
 	// Issuer is the URL by which clients know the server; empty: it gives clients no tokens.
 	Issuer string
-	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm and /vnflcm.
+	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm, /vnflcm and /grant.
 	SOL003 struct {
-		Enabled bool
+		// GrantLater: a grant request is answered with 202, and decided on when it is asked for.
+		GrantLater bool
+		Enabled    bool
 		// SignersFile holds the authorities whose signers of packages are trusted; empty: none.
 		SignersFile string
 	}
@@ -184,6 +186,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"sol003": d.Section(strictyaml.Fields{
 			"enabled":     d.Flag(&c.SOL003.Enabled),
 			"signersFile": d.Text(&c.SOL003.SignersFile),
+			"grantLater":  d.Flag(&c.SOL003.GrantLater),
 		}),
 		"vnf": d.Section(strictyaml.Fields{
 			"driftInterval":        d.Duration(&c.VNF.DriftEvery),

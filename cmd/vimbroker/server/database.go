@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
 
@@ -115,6 +116,7 @@ type store interface {
 	catalog.Store
 	oauth.Store
 	oauth.KeyStore
+	grant.Store
 	lifecycle.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time

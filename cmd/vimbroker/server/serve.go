@@ -51,7 +51,8 @@ is left out means:
   callers:                    # none: Keystone tokens are not taken
     keystone: {authURL: , auth: {...}}
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
-  sol003: {enabled: false, signersFile: }  # /vnfpkgm and /vnflcm; on with --dev
+  # /vnfpkgm, /vnflcm and /grant; on with --dev:
+  sol003: {enabled: false, signersFile: , grantLater: false}
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: [vimbroker.io/]   # need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies

@@ -26,10 +26,13 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/drivers/vnfm"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/grants"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -58,6 +61,7 @@ type server struct {
 	catalog *catalog.Catalog
 	clients *oauth.Clients
 	tokens  *oauth.Tokens
+	grants  *grant.Grants
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
 	handler   http.Handler
@@ -151,6 +155,10 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
 		Store: store, Clients: s.clients, Keys: stores, Ledger: b, Guard: b.Guard(), Log: log, Issuer: c.Issuer, Now: store.Now,
 	})
+	s.grants = grant.New(grant.Options{
+		Store: store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{}, Guard: b.Guard(), Egress: s.live.egress, Log: log,
+		Later: c.SOL003.GrantLater, Now: store.Now,
+	})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
@@ -178,7 +186,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, tacker.Door(o))
 	}
 	if c.SOL003.Enabled {
-		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle))
+		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle), grants.Door(s.grants, c.Issuer))
 	}
 	s.handler = api.New(api.Options{
 		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle,
@@ -337,7 +345,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ grant.Store = (*Store)(nil)
+
+var (
+	vnfGrantsText    = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
+	vnfGrantText     = vnfGrantsText + ` WHERE id = $1`
+	vnfGrantOf       = vnfGrantsText + ` WHERE client = $1 AND operation = $2`
+	holdingVNFGrant  = vnfGrantsText + ` WHERE client = $1 AND instance = $2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
+	dueVNFGrants     = vnfGrantsText + ` WHERE followed AND look_at <= $1 ORDER BY look_at LIMIT $2`
+	vnfGrantsByID    = vnfGrantsText + ` WHERE id > $1 ORDER BY id LIMIT $2`
+	insertVNFGrant   = numbered(rows.VNFGrantColumns.Insert(`vnf_grants`))
+	changingVNFGrant = rows.VNFGrantColumns.Changing()
+	updateVNFGrant   = numbered(`UPDATE vnf_grants SET ` + changingVNFGrant.Set() + ` WHERE id = ?`)
+)
+
+const forgetVNFGrants = `DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
+	WHERE state IN ('refused', 'ended') AND created_at < $1
+	AND NOT (holds AND EXISTS (SELECT FROM leases WHERE leases.id = vnf_grants.lease AND leases.state <> 'revoked')) LIMIT $2)`
+
+// CreateVNFGrant stores a new grant.
+func (s *Store) CreateVNFGrant(ctx context.Context, g grant.Grant, e audit.Entry) error {
+	g.Revision = 1
+	row, err := rows.VNFGrantRow(g)
+	if err == nil {
+		err = s.write(ctx, e, func(t txn) error {
+			t.queue(insertVNFGrant, values(rows.VNFGrantColumns.Fields(&row))...)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("creating grant %s: %w", g.ID, err)
+	}
+	return nil
+}
+
+func scanVNFGrant(row pgx.CollectableRow) (g rows.VNFGrant, err error) {
+	return g, scan(row, rows.VNFGrantColumns.Fields(&g), nil)
+}
+
+func (s *Store) vnfGrant(ctx context.Context, text string, args ...any) (grant.Grant, error) {
+	all, err := lookUp(ctx, s, scanVNFGrant, text, args...)
+	row, err := rows.First("grant", all, err)
+	if err != nil {
+		return grant.Grant{}, fmt.Errorf("reading a grant: %w", err)
+	}
+	return row.Grant()
+}
+
+// VNFGrant returns one by its id.
+func (s *Store) VNFGrant(ctx context.Context, id string) (grant.Grant, error) {
+	return s.vnfGrant(ctx, vnfGrantText, id)
+}
+
+// VNFGrantOf returns the client's for an operation.
+func (s *Store) VNFGrantOf(ctx context.Context, client, operation string) (grant.Grant, error) {
+	return s.vnfGrant(ctx, vnfGrantOf, client, operation)
+}
+
+// HoldingVNFGrant returns the newest that holds the lease of an instance.
+func (s *Store) HoldingVNFGrant(ctx context.Context, client, instance string) (grant.Grant, error) {
+	return s.vnfGrant(ctx, holdingVNFGrant, client, instance)
+}
+
+func (s *Store) vnfGrants(ctx context.Context, text string, args ...any) ([]grant.Grant, error) {
+	all, err := lookUp(ctx, s, scanVNFGrant, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("listing grants: %w", err)
+	}
+	return rows.Read(all, rows.VNFGrant.Grant)
+}
+
+// DueVNFGrants lists those that are to be looked at.
+func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, limit int) ([]grant.Grant, error) {
+	return s.vnfGrants(ctx, dueVNFGrants, stamp(at), limit)
+}
+
+// VNFGrants lists all.
+func (s *Store) VNFGrants(ctx context.Context, after string, limit int) ([]grant.Grant, error) {
+	return s.vnfGrants(ctx, vnfGrantsByID, after, limit)
+}
+
+// changeVNFGrant reads and locks a row, and stores what change makes of it.
+func (t txn) changeVNFGrant(id string, change func(rows.VNFGrant) (rows.VNFGrant, error)) error {
+	all, err := query(t, scanVNFGrant, vnfGrantText+` FOR UPDATE`, id)
+	row, err := rows.First("grant", all, err)
+	if err != nil {
+		return err
+	}
+	next, err := change(row)
+	if err != nil {
+		return err
+	}
+	t.queue(updateVNFGrant, append(values(changingVNFGrant.Fields(&next)), id)...)
+	return nil
+}
+
+// UpdateVNFGrant changes a grant by a function.
+func (s *Store) UpdateVNFGrant(ctx context.Context, id string, change func(*grant.Grant) error, e audit.Entry) (stored grant.Grant, err error) {
+	err = s.write(ctx, e, func(t txn) error {
+		return t.changeVNFGrant(id, func(row rows.VNFGrant) (next rows.VNFGrant, err error) {
+			next, stored, err = rows.ChangeVNFGrant(row, change)
+			return next, err
+		})
+	})
+	return stored, err
+}
+
+// NoteVNFGrant stores that a grant was looked at.
+func (s *Store) NoteVNFGrant(ctx context.Context, g grant.Grant) error {
+	return s.change(ctx, func(t txn) error {
+		return t.changeVNFGrant(g.ID, func(row rows.VNFGrant) (rows.VNFGrant, error) { return rows.NoteVNFGrant(row, g) })
+	})
+}
+
+// ForgetVNFGrants removes grants that lend nothing.
+func (s *Store) ForgetVNFGrants(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	err = s.change(ctx, func(t txn) error {
+		done, err := t.exec(forgetVNFGrants, stamp(before), limit)
+		n = int(done.RowsAffected())
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ grant.Store = (*Store)(nil)
+
+var (
+	vnfGrantsText    = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
+	vnfGrantText     = vnfGrantsText + ` WHERE id = ?`
+	vnfGrantOf       = vnfGrantsText + ` WHERE client = ? AND operation = ?`
+	holdingVNFGrant  = vnfGrantsText + ` WHERE client = ? AND instance = ? AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
+	dueVNFGrants     = vnfGrantsText + ` WHERE followed AND look_at <= ? ORDER BY look_at LIMIT ?`
+	vnfGrantsByID    = vnfGrantsText + ` WHERE id > ? ORDER BY id LIMIT ?`
+	vnfGrantRow      = prepared(vnfGrantText)
+	insertVNFGrant   = prepared(rows.VNFGrantColumns.Insert(`vnf_grants`))
+	changingVNFGrant = rows.VNFGrantColumns.Changing()
+	updateVNFGrant   = prepared(`UPDATE vnf_grants SET ` + changingVNFGrant.Set() + ` WHERE id = ?`)
+	forgetVNFGrants  = prepared(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
+		WHERE state IN ('refused', 'ended') AND created_at < ?
+		AND NOT (holds AND EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease AND leases.state <> 'revoked')) LIMIT ?)`)
+)
+
+// CreateVNFGrant stores a new grant.
+func (s *Store) CreateVNFGrant(ctx context.Context, g grant.Grant, e audit.Entry) error {
+	g.Revision = 1
+	row, err := rows.VNFGrantRow(g)
+	if err == nil {
+		err = s.write(ctx, func(t txn) error {
+			if _, err := t.exec(insertVNFGrant, values(rows.VNFGrantColumns.Fields(&row))...); err != nil {
+				return err
+			}
+			return t.append(e)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("creating grant %s: %w", g.ID, err)
+	}
+	return nil
+}
+
+func scanVNFGrant(row *sql.Rows) (g rows.VNFGrant, err error) {
+	return g, scan(row, rows.VNFGrantColumns.Fields(&g), nil)
+}
+
+func (s *Store) vnfGrant(ctx context.Context, text string, args ...any) (grant.Grant, error) {
+	found, err := s.query(ctx, text, args...)
+	all, err := collect(found, err, scanVNFGrant)
+	row, err := rows.First("grant", all, err)
+	if err != nil {
+		return grant.Grant{}, fmt.Errorf("reading a grant: %w", err)
+	}
+	return row.Grant()
+}
+
+// VNFGrant returns one by its id.
+func (s *Store) VNFGrant(ctx context.Context, id string) (grant.Grant, error) {
+	return s.vnfGrant(ctx, vnfGrantText, id)
+}
+
+// VNFGrantOf returns the client's for an operation.
+func (s *Store) VNFGrantOf(ctx context.Context, client, operation string) (grant.Grant, error) {
+	return s.vnfGrant(ctx, vnfGrantOf, client, operation)
+}
+
+// HoldingVNFGrant returns the newest that holds the lease of an instance.
+func (s *Store) HoldingVNFGrant(ctx context.Context, client, instance string) (grant.Grant, error) {
+	return s.vnfGrant(ctx, holdingVNFGrant, client, instance)
+}
+
+func (s *Store) vnfGrants(ctx context.Context, text string, args ...any) ([]grant.Grant, error) {
+	found, err := s.query(ctx, text, args...)
+	all, err := collect(found, err, scanVNFGrant)
+	if err != nil {
+		return nil, fmt.Errorf("listing grants: %w", err)
+	}
+	return rows.Read(all, rows.VNFGrant.Grant)
+}
+
+// DueVNFGrants lists those that are to be looked at.
+func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, limit int) ([]grant.Grant, error) {
+	return s.vnfGrants(ctx, dueVNFGrants, rows.Micro(at), limit)
+}
+
+// VNFGrants lists all.
+func (s *Store) VNFGrants(ctx context.Context, after string, limit int) ([]grant.Grant, error) {
+	return s.vnfGrants(ctx, vnfGrantsByID, after, limit)
+}
+
+// changeVNFGrant reads a row, and stores what change makes of it.
+func (t txn) changeVNFGrant(id string, change func(rows.VNFGrant) (rows.VNFGrant, error)) error {
+	found, err := t.query(vnfGrantRow, id)
+	all, err := collect(found, err, scanVNFGrant)
+	row, err := rows.First("grant", all, err)
+	if err != nil {
+		return err
+	}
+	next, err := change(row)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(updateVNFGrant, append(values(changingVNFGrant.Fields(&next)), id)...)
+	return err
+}
+
+// UpdateVNFGrant changes a grant by a function.
+func (s *Store) UpdateVNFGrant(ctx context.Context, id string, change func(*grant.Grant) error, e audit.Entry) (stored grant.Grant, err error) {
+	err = s.write(ctx, func(t txn) error {
+		if err := t.changeVNFGrant(id, func(row rows.VNFGrant) (next rows.VNFGrant, err error) {
+			next, stored, err = rows.ChangeVNFGrant(row, change)
+			return next, err
+		}); err != nil {
+			return err
+		}
+		return t.append(e)
+	})
+	return stored, err
+}
+
+// NoteVNFGrant stores that a grant was looked at.
+func (s *Store) NoteVNFGrant(ctx context.Context, g grant.Grant) error {
+	return s.write(ctx, func(t txn) error {
+		return t.changeVNFGrant(g.ID, func(row rows.VNFGrant) (rows.VNFGrant, error) { return rows.NoteVNFGrant(row, g) })
+	})
+}
+
+// ForgetVNFGrants removes grants that lend nothing.
+func (s *Store) ForgetVNFGrants(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	err = s.write(ctx, func(t txn) error {
+		done, err := t.exec(forgetVNFGrants, rows.Micro(before), limit)
+		if err != nil {
+			return err
+		}
+		gone, err := done.RowsAffected()
+		n = int(gone)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,286 @@
+// Package grants is the door /grant: ETSI GS NFV-SOL 003's granting of VNF life-cycle operations
+// (clause 9), for VNFMs that are registered clients.
+//
+// A grant is decided on at once and answered with 201, or, where the server is set up so, with 202
+// and decided on when the VNFM asks for it. Besides, the door has a callback for the VNFM's own
+// notifications: with them a lease ends as soon as its instance is terminated.
+package grants
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Grants decides; [grant.Grants] says what each method does.
+type Grants interface {
+	Request(ctx context.Context, p policy.Principal, r grant.Request) (grant.Grant, grant.Connection, error)
+	Grant(ctx context.Context, p policy.Principal, id string) (grant.Grant, grant.Connection, error)
+	Notify(ctx context.Context, p policy.Principal, operation, state string) error
+}
+
+var _ Grants = (*grant.Grants)(nil)
+
+const (
+	// answerTime bounds an answer, which waits for a VIM.
+	answerTime = time.Minute
+	// maxBody bounds a request in bytes: some ten thousand resources.
+	maxBody = 2 << 20
+	prefix  = "/grant/v1"
+	// callback is where a VNFM posts its notifications. The standard leaves the path to us.
+	callback = "/notifications"
+)
+
+var wire codec.Codec
+
+type server struct {
+	grants Grants
+	// tokenURL is where tokens are fetched under a lease.
+	tokenURL string
+}
+
+// Door returns /grant, version 1. issuer is the URL of the server as its clients know it; where it is
+// empty only grants with a token of their own can be given.
+func Door(g Grants, issuer string) api.Door {
+	s := &server{grants: g}
+	if issuer != "" {
+		s.tokenURL = issuer + "/oidc/token"
+	}
+	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
+	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{{Path: prefix, Versions: []string{"1.4.0"}}}},
+		api.Operation{Method: "POST", Path: "/grants", Body: body, Timeout: answerTime, Status: http.StatusCreated, Handle: s.request},
+		api.Operation{Method: "GET", Path: "/grants/{id}", Timeout: answerTime, Handle: s.show},
+	)
+	// A VNFM tests the callback with GET, and sends the version of its own interface.
+	d.Operations = append(d.Operations,
+		api.Operation{Method: "GET", Path: prefix + callback, Timeout: answerTime, Status: http.StatusNoContent, Quiet: true, Handle: func(*api.Call) (api.Answer, error) {
+			return api.Answer{}, nil
+		}},
+		api.Operation{Method: "POST", Path: prefix + callback, Body: body, Timeout: answerTime, Status: http.StatusNoContent, Handle: s.notified},
+	)
+	return d
+}
+
+// resource is a ResourceDefinition, as far as the answer rests on it.
+type resource struct {
+	ID string `json:"id"`
+}
+
+// grantRequest is a GrantRequest, as far as the answer rests on it.
+type grantRequest struct {
+	Instance  string                    `json:"vnfInstanceId"`
+	Operation string                    `json:"vnfLcmOpOccId"`
+	VNFD      string                    `json:"vnfdId"`
+	NewVNFD   string                    `json:"dstVnfdId"`
+	Type      string                    `json:"operation"`
+	Add       []resource                `json:"addResources"`
+	Temporary []resource                `json:"tempResources"`
+	Remove    []resource                `json:"removeResources"`
+	Update    []resource                `json:"updateResources"`
+	Params    map[string]jsontext.Value `json:"additionalParams"`
+	Links     sol003.Links              `json:"_links"`
+}
+
+func (s *server) request(c *api.Call) (api.Answer, error) {
+	var in grantRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	r := grant.Request{
+		ID: in.Operation, Type: grant.Operation(in.Type), Instance: in.Instance, VNFD: in.VNFD, NewVNFD: in.NewVNFD,
+		Add: ids(in.Add), Temporary: ids(in.Temporary), Remove: ids(in.Remove), Update: ids(in.Update),
+		OperationURL: in.Links["vnfLcmOpOcc"].Href, InstanceURL: in.Links["vnfInstance"].Href,
+		Parameters: map[string]string{},
+	}
+	for name, value := range in.Params {
+		if value.Kind() == '"' {
+			var text string
+			if wire.Tolerant(value, &text) == nil {
+				r.Parameters[name] = text
+			}
+		}
+	}
+	given, connection, err := s.grants.Request(c.Context(), c.Principal, r)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return s.answer(c, http.StatusCreated, given, connection)
+}
+
+func ids(all []resource) (out []string) {
+	for _, r := range all {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+func (s *server) show(c *api.Call) (api.Answer, error) {
+	given, connection, err := s.grants.Grant(c.Context(), c.Principal, c.PathValue("id"))
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return s.answer(c, http.StatusOK, given, connection)
+}
+
+// notified takes a VnfLcmOperationOccurrenceNotification; others are taken and dropped.
+func (s *server) notified(c *api.Call) (api.Answer, error) {
+	var in struct {
+		Operation string `json:"vnfLcmOpOccId"`
+		State     string `json:"operationState"`
+	}
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if in.Operation == "" || in.State == "" {
+		return api.Answer{}, nil
+	}
+	return api.Answer{}, s.grants.Notify(c.Context(), c.Principal, in.Operation, in.State)
+}
+
+// grantBody is a Grant.
+type grantBody struct {
+	ID        string         `json:"id"`
+	Instance  string         `json:"vnfInstanceId"`
+	Operation string         `json:"vnfLcmOpOccId"`
+	VIMs      map[string]any `json:"vimConnectionInfo"`
+	Zones     []zone         `json:"zones"`
+	Add       []granted      `json:"addResources,omitempty"`
+	Temporary []granted      `json:"tempResources,omitempty"`
+	Remove    []granted      `json:"removeResources,omitempty"`
+	Update    []granted      `json:"updateResources,omitempty"`
+	Assets    *assets        `json:"vimAssets,omitempty"`
+	Links     sol003.Links   `json:"_links"`
+}
+
+type zone struct {
+	ID   string `json:"id"`
+	Zone string `json:"zoneId"`
+	VIM  string `json:"vimConnectionId"`
+}
+
+// granted is a GrantInfo.
+type granted struct {
+	Resource string `json:"resourceDefinitionId"`
+	VIM      string `json:"vimConnectionId"`
+	Zone     string `json:"zoneId,omitempty"`
+}
+
+type assets struct {
+	Flavours []flavour `json:"computeResourceFlavours,omitempty"`
+	Images   []image   `json:"softwareImages,omitempty"`
+}
+
+type flavour struct {
+	VIM     string `json:"vimConnectionId"`
+	Compute string `json:"vnfdVirtualComputeDescId"`
+	Flavour string `json:"vimFlavourId"`
+}
+
+type image struct {
+	VIM   string `json:"vimConnectionId"`
+	Image string `json:"vnfdSoftwareImageId"`
+	Named string `json:"vimSoftwareImageId"`
+}
+
+// answer is a grant as the VNFM reads it. One that is not decided on yet has no body.
+func (s *server) answer(c *api.Call, status int, g grant.Grant, connection grant.Connection) (api.Answer, error) {
+	self := sol013.URL(c, prefix+"/grants/"+g.ID)
+	h := http.Header{}
+	if status == http.StatusCreated {
+		h.Set("Location", self)
+	}
+	if g.State == grant.Deciding {
+		return api.Answer{Status: http.StatusAccepted, Header: h}, nil
+	}
+	info, err := s.connection(g, connection)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	// A new lease is a new connection: the standard lets no grant change one that was given.
+	vim := "vim-" + strings.SplitN(connection.Lease.ID, "-", 2)[0]
+	where := zone{ID: "zone-1", Zone: cmp.Or(g.Placement.Zone, "default"), VIM: vim}
+	all := func(ids []string, at string) (out []granted) {
+		for _, id := range ids {
+			out = append(out, granted{Resource: id, VIM: vim, Zone: at})
+		}
+		return out
+	}
+	return api.Answer{Status: status, Header: h, Body: grantBody{
+		ID: g.ID, Instance: g.Request.Instance, Operation: g.Request.ID,
+		VIMs: map[string]any{vim: info}, Zones: []zone{where},
+		Add: all(g.Request.Add, where.ID), Temporary: all(g.Request.Temporary, where.ID),
+		Remove: all(g.Request.Remove, ""), Update: all(g.Request.Update, where.ID),
+		Assets: assetsOf(g.Placement, vim),
+		Links: sol003.Links{
+			"self": {Href: self}, "vnfLcmOpOcc": {Href: g.Request.OperationURL}, "vnfInstance": {Href: g.Request.InstanceURL},
+		},
+	}}, nil
+}
+
+func assetsOf(p oauth.Placement, vim string) *assets {
+	if len(p.Flavours)+len(p.Images) == 0 {
+		return nil
+	}
+	a := &assets{}
+	for compute, name := range p.Flavours {
+		a.Flavours = append(a.Flavours, flavour{vim, compute, name})
+	}
+	for id, name := range p.Images {
+		a.Images = append(a.Images, image{vim, id, name})
+	}
+	return a
+}
+
+// standing is a VimConnectionInfo of a cluster that tokens are fetched for, as Tacker reads it.
+type standing struct {
+	VIMID   string            `json:"vimId"`
+	VIMType string            `json:"vimType"`
+	Face    map[string]string `json:"interfaceInfo"`
+	Access  oidc              `json:"accessInfo"`
+	Extra   map[string]string `json:"extra"`
+}
+
+type oidc struct {
+	TokenURL string      `json:"oidc_token_url"`
+	Username string      `json:"username"`
+	Password secret.Text `json:"password"`
+	ClientID string      `json:"client_id"`
+}
+
+// connection is a VimConnectionInfo.
+func (s *server) connection(g grant.Grant, c grant.Connection) (any, error) {
+	if c.Config.LeaseSecret.Empty() {
+		text, err := c.Config.Render(clientconfig.VIMConnection)
+		return jsontext.Value(text.Reveal()), err
+	}
+	if s.tokenURL == "" {
+		return nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the server gives no tokens under leases: it has no issuer",
+			Remedy: "have the operator set oauth.issuer, or the client's placement lend a token",
+		}
+	}
+	info := standing{
+		VIMID: c.Lease.VIM, VIMType: "ETSINFV.KUBERNETES.V_1", Face: map[string]string{"endpoint": c.Config.Endpoint},
+		Access: oidc{TokenURL: s.tokenURL, Username: c.Lease.ID, Password: c.Config.LeaseSecret, ClientID: g.Client},
+		Extra:  map[string]string{"lease_id": c.Lease.ID},
+	}
+	if c.Config.CACert != "" && !c.Config.InsecureSkipVerify {
+		info.Face["ssl_ca_cert"] = c.Config.CACert
+	}
+	return info, nil
+}

@@ -1,0 +1,167 @@
+package grants_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/api/grants"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/doors"
+)
+
+const id = "0d6c5a6e-6a0e-4d6f-8b1b-0c1f7f1f2a11"
+
+// giver gives one grant, and remembers what it was asked for.
+type giver struct {
+	state    grant.State
+	asked    grant.Request
+	notified string
+	err      error
+}
+
+func (g *giver) Request(_ context.Context, _ policy.Principal, r grant.Request) (grant.Grant, grant.Connection, error) {
+	g.asked = r
+	return g.Grant(context.Background(), policy.Principal{}, id)
+}
+
+func (g *giver) Grant(context.Context, policy.Principal, string) (grant.Grant, grant.Connection, error) {
+	return grant.Grant{
+			ID: id, Client: "tacker-id", Request: g.asked, State: g.state,
+			Placement: oauth.Placement{Zone: "nova", Flavours: map[string]string{"VDU1": "m1"}, Images: map[string]string{"img": "cirros"}},
+		}, grant.Connection{
+			Lease: broker.Lease{ID: "5e1f-lease", VIM: "vim-id"},
+			Config: clientconfig.Config{
+				Endpoint: "https://10.0.0.1:6443", CACert: "PEM", Credential: secret.Credential{LeaseSecret: secret.NewText("canary")},
+			},
+		}, g.err
+}
+
+func (g *giver) Notify(_ context.Context, _ policy.Principal, operation, state string) error {
+	g.notified = operation + " " + state
+	return g.err
+}
+
+const request = `{"vnfInstanceId":"i","vnfLcmOpOccId":"o","vnfdId":"v","flavourId":"simple","operation":"SCALE","isAutomaticInvocation":false,
+	"addResources":[{"id":"a1","type":"COMPUTE","resourceTemplateId":"VDU1"}],"tempResources":[{"id":"t1","type":"COMPUTE"}],
+	"removeResources":[{"id":"r1","type":"COMPUTE","resource":{"resourceId":"x"}}],"updateResources":[{"id":"u1","type":"STORAGE"}],
+	"placementConstraints":[{"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE","resource":[]}],
+	"additionalParams":{"site":"north","n":1,"files":["a"]},
+	"_links":{"vnfLcmOpOcc":{"href":"http://vnfm/o"},"vnfInstance":{"href":"http://vnfm/i"}}}`
+
+func open(t *testing.T, g *giver) *doors.Client {
+	c := doors.Serve(t, nil, grants.Door(g, "https://broker.example"))
+	c.Version = "1.4.0"
+	return c
+}
+
+func TestAGrantAsTheStandardHasIt(t *testing.T) {
+	g := &giver{state: grant.Granted}
+	c := open(t, g)
+	answer, body := c.Ask("POST", "/grant/v1/grants", request)
+	if answer.StatusCode != http.StatusCreated || answer.Header.Get("Location") != c.URL+"/grant/v1/grants/"+id || answer.Header.Get("Version") != "1.4.0" {
+		t.Fatalf("POST = %d %v %s", answer.StatusCode, answer.Header, body)
+	}
+	if g.asked.Parameters["site"] != "north" || len(g.asked.Parameters) != 1 || g.asked.Type != "SCALE" || g.asked.Add[0] != "a1" || g.asked.OperationURL != "http://vnfm/o" {
+		t.Errorf("it is asked for %+v", g.asked)
+	}
+	for _, want := range []string{
+		`"vimConnectionInfo":{"vim-5e1f":{"vimId":"vim-id","vimType":"ETSINFV.KUBERNETES.V_1"`,
+		`"interfaceInfo":{"endpoint":"https://10.0.0.1:6443","ssl_ca_cert":"PEM"}`,
+		`"accessInfo":{"oidc_token_url":"https://broker.example/oidc/token","username":"5e1f-lease","password":"canary","client_id":"tacker-id"}`,
+		`"extra":{"lease_id":"5e1f-lease"}`,
+		`"zones":[{"id":"zone-1","zoneId":"nova","vimConnectionId":"vim-5e1f"}]`,
+		`"addResources":[{"resourceDefinitionId":"a1","vimConnectionId":"vim-5e1f","zoneId":"zone-1"}]`,
+		`"tempResources":[{"resourceDefinitionId":"t1"`, `"removeResources":[{"resourceDefinitionId":"r1"`, `"updateResources":[{"resourceDefinitionId":"u1"`,
+		`"computeResourceFlavours":[{"vimConnectionId":"vim-5e1f","vnfdVirtualComputeDescId":"VDU1","vimFlavourId":"m1"}]`,
+		`"softwareImages":[{"vimConnectionId":"vim-5e1f","vnfdSoftwareImageId":"img","vimSoftwareImageId":"cirros"}]`,
+		`"vnfLcmOpOcc":{"href":"http://vnfm/o"}`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the grant lacks %s:\n%s", want, body)
+		}
+	}
+	contract(t, body)
+	if answer, shown := c.Ask("GET", "/grant/v1/grants/"+id, ""); answer.StatusCode != http.StatusOK || shown != body {
+		t.Errorf("GET = %d %s", answer.StatusCode, shown)
+	}
+}
+
+// contract compares a grant with ETSI's OpenAPI document, where that is beside the repository.
+func contract(t *testing.T, body string) {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromFile("../../../../shared/sol003/sol003_operation_openapi.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Log("ETSI's OpenAPI document is not beside the repository, in ../shared/sol003")
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal([]byte(body), &value); err != nil {
+		t.Fatal(err)
+	}
+	schema := doc.Paths.Find("/grants").Post.Responses.Status(http.StatusCreated).Value.Content.Get("application/json").Schema.Value
+	if err := schema.VisitJSON(value); err != nil {
+		t.Errorf("ETSI's document: %v", err)
+	}
+}
+
+func TestWhatElseTheDoorAnswers(t *testing.T) {
+	g := &giver{state: grant.Deciding}
+	c := open(t, g)
+	want := func(status int, words, method, path, body string, headers ...string) {
+		t.Helper()
+		answer, text := c.Ask(method, path, body, headers...)
+		if answer.StatusCode != status || !strings.Contains(text, words) || strings.Contains(text, "canary") {
+			t.Errorf("%s %s = %d %s, want %d %s", method, path, answer.StatusCode, text, status, words)
+		}
+	}
+	want(202, "", "POST", "/grant/v1/grants", request)
+	want(202, "", "GET", "/grant/v1/grants/"+id, "")
+	want(200, `"version":"1.4.0"`, "GET", "/grant/api_versions", "", "Version", "")
+	want(200, `"uriPrefix":"/grant/v1"`, "GET", "/grant/v1/api_versions", "", "Version", "")
+	want(400, "Version", "POST", "/grant/v1/grants", request, "Version", "")
+	want(406, "1.4.0", "POST", "/grant/v1/grants", request, "Version", "2.0.0")
+	want(401, "", "POST", "/grant/v1/grants", request, "Authorization", "Bearer nobody")
+	want(405, "", "PUT", "/grant/v1/grants/"+id, "{}")
+	want(405, "", "DELETE", "/grant/v1/grants/"+id, "")
+	want(405, "", "GET", "/grant/v1/grants", "")
+	want(400, "", "POST", "/grant/v1/grants", "{")
+	want(415, "", "POST", "/grant/v1/grants", "a=b", "Content-Type", "text/plain")
+	want(413, "", "POST", "/grant/v1/grants", `{"x":"`+strings.Repeat("x", 2<<20)+`"}`)
+	want(204, "", "GET", "/grant/v1/notifications", "", "Version", "")
+	if want(204, "", "POST", "/grant/v1/notifications", `{"vnfLcmOpOccId":"o","operationState":"COMPLETED"}`, "Version", "1.3.0"); g.notified != "o COMPLETED" {
+		t.Errorf("told %q", g.notified)
+	}
+	g.notified = ""
+	if want(204, "", "POST", "/grant/v1/notifications", `{"notificationType":"VnfIdentifierCreationNotification"}`); g.notified != "" {
+		t.Errorf("told %q", g.notified)
+	}
+	g.err = &broker.Error{Kind: broker.ErrDenied, Detail: "the reason"}
+	want(403, `"detail":"the reason"`, "POST", "/grant/v1/grants", request)
+	want(403, `"status":403`, "GET", "/grant/v1/grants/"+id, "")
+	g.err = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"}
+	want(404, "no such grant", "GET", "/grant/v1/grants/"+id, "")
+}
+
+// Without an issuer there is nowhere to fetch tokens: the grant is refused rather than of no use.
+func TestWithoutAnIssuerNoTokensCanBeFetched(t *testing.T) {
+	c := doors.Serve(t, nil, grants.Door(&giver{state: grant.Granted}, ""))
+	c.Version = "1.4.0"
+	if answer, body := c.Ask("POST", "/grant/v1/grants", request); answer.StatusCode != 422 || !strings.Contains(body, "issuer") || strings.Contains(body, "canary") {
+		t.Errorf("POST = %d %s", answer.StatusCode, body)
+	}
+}

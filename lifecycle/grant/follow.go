@@ -1,0 +1,197 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	// followEvery is how often the pass looks for grants that are due.
+	followEvery = 5 * time.Second
+	// followFor is how long a VNFM is asked about an operation, counted from the grant.
+	followFor = 24 * time.Hour
+	// askTime bounds one question.
+	askTime = 5 * time.Second
+	// atOnce is how many VNFMs are asked at the same time, perPass how many in one pass.
+	atOnce, perPass = 16, 256
+	// keepFor is how long a grant is kept that lends nothing any more.
+	keepFor = 30 * 24 * time.Hour
+)
+
+// lookAfter is when an operation is looked at again that was looked at so many times: after 10 s
+// first, after 5 min at most.
+func lookAfter(looks int) time.Duration {
+	return min(10*time.Second<<min(looks, 10), 5*time.Minute)
+}
+
+// finals are the states that an operation does not leave.
+var finals = []string{"COMPLETED", "FAILED", "ROLLED_BACK"}
+
+// Passes are the periodic work, for a job queue to run.
+func (g *Grants) Passes() []broker.Pass {
+	return []broker.Pass{
+		{Name: "follow-grants", Every: followEvery, Run: g.Follow},
+		{Name: "forget-grants", Every: time.Hour, Run: g.Forget},
+	}
+}
+
+// Follow is the pass that asks VNFMs whether the operations have ended that grants were given for,
+// and ends what a process that died left undecided.
+func (g *Grants) Follow(ctx context.Context) error {
+	due, err := g.store.DueVNFGrants(ctx, g.now(), perPass)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	failed := make([]error, len(due))
+	for n, one := range due {
+		group.Go(func() error {
+			failed[n] = g.look(ctx, one)
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in failed
+	return errors.Join(failed...)
+}
+
+// look looks at one grant. The next look is stored first, so that no other replica looks as well, and
+// a VNFM that takes a process down is not asked again at once.
+func (g *Grants) look(ctx context.Context, one Grant) error {
+	if one.State == Deciding {
+		return g.abandon(ctx, one)
+	}
+	one.Looks++
+	one.LookAt = g.now().Add(lookAfter(one.Looks))
+	if err := g.store.NoteVNFGrant(ctx, one); err != nil {
+		if errors.Is(err, broker.ErrConflict) {
+			return nil // another is at it
+		}
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	state, err := g.vnfm.OperationState(asking, one.Request.OperationURL, g.egress(one.Project))
+	if err == nil && slices.Contains(finals, state) {
+		return g.end(ctx, self(one.Project), one, state)
+	}
+	if err != nil {
+		g.log.DebugContext(ctx, "a VNFM does not say how an operation stands", "grant", one.ID, "error", err)
+	}
+	if g.now().Sub(one.DecidedAt) < followFor {
+		return nil
+	}
+	return g.end(ctx, self(one.Project), one, "")
+}
+
+// self is this package's part of the broker: what it may do is in policy/system.cedar.
+func self(project string) policy.Principal {
+	return policy.Principal{Name: "system:grants", Project: project, Roles: []string{policy.RoleSystem}}
+}
+
+// abandon ends a grant that was not decided on in time, and what was issued for it.
+func (g *Grants) abandon(ctx context.Context, one Grant) error {
+	act, err := g.enter(ctx, self(one.Project), policy.GrantEnd, one.Resource())
+	if err != nil {
+		return err
+	}
+	if one.Maker == one.ID {
+		if err := g.revoke(ctx, one, broker.LeaseSelector{Operation: one.Request.ID}); err != nil {
+			return err
+		}
+	}
+	_, err = g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+		if now.State != Deciding || now.Revision != one.Revision {
+			return errDecided
+		}
+		now.State, now.Refusal, now.DecidedAt = Refused, "it was not decided on in time", g.now()
+		now.Holds, now.Followed = false, false
+		return nil
+	}, act.Failed("not decided on in time"))
+	if errors.Is(err, errDecided) {
+		return nil
+	}
+	return err
+}
+
+// Notify takes a client's word that an operation has come to a state. What it knows no grant for is
+// nobody's concern.
+func (g *Grants) Notify(ctx context.Context, p policy.Principal, operation, state string) error {
+	client, err := g.clients.Acting(ctx, p)
+	if err != nil {
+		return err
+	}
+	one, err := g.store.VNFGrantOf(ctx, client.ID, operation)
+	if errors.Is(err, broker.ErrNotFound) || err == nil && (one.State != Granted || !slices.Contains(finals, state)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return g.end(ctx, p, one, state)
+}
+
+// end ends a grant whose operation has ended, and the lease with it where nothing is left to do with
+// that: a token of its own, or what stood with an instance that was terminated, or never came to be.
+// What is revoked already is success, so that whoever died in between is followed up.
+func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state string) error {
+	act, err := g.enter(ctx, by, policy.GrantEnd, one.Resource())
+	if err != nil {
+		return err
+	}
+	holds := one.Holds
+	var over *broker.LeaseSelector
+	switch {
+	case state == "" && one.stands():
+	case !one.stands():
+		over = &broker.LeaseSelector{Operation: one.Request.ID}
+	case one.Request.Type == Terminate && state == "COMPLETED":
+		over = &broker.LeaseSelector{Instance: one.Request.Instance}
+	case one.Request.Type == Instantiate && state == "ROLLED_BACK":
+		over, holds = &broker.LeaseSelector{Operation: one.Request.ID}, false
+	}
+	if over != nil {
+		if err := g.revoke(ctx, one, *over); err != nil {
+			return g.refuse(ctx, act, err)
+		}
+		failpoint.At("grant.ended")
+	}
+	_, err = g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+		if now.State != Granted {
+			return errDecided
+		}
+		now.State, now.Outcome, now.Holds, now.Followed = Ended, state, holds, false
+		return nil
+	}, act.With(audit.DetailOperation, one.Request.ID).With(audit.DetailInstance, one.Request.Instance).Done(audit.DetailReason, state))
+	if errors.Is(err, errDecided) {
+		return nil
+	}
+	return err
+}
+
+// revoke ends leases of the grant's client.
+func (g *Grants) revoke(ctx context.Context, one Grant, s broker.LeaseSelector) error {
+	s.Principal = holder(one.Client)
+	_, err := g.leases.RevokeLeases(ctx, self(one.Project), s)
+	return err
+}
+
+// Forget is the pass that removes grants that lend nothing any more.
+func (g *Grants) Forget(ctx context.Context) error {
+	const batch = 1000
+	for {
+		n, err := g.store.ForgetVNFGrants(ctx, g.now().Add(-keepFor), batch)
+		if err != nil || n < batch {
+			return err
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package grant
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Grant is what a client was granted for an operation, or was refused. Times are in UTC, in
+// microseconds. It holds no credential and nothing of the request's additionalParams.
+type Grant struct {
+	ID string
+	// Client is the id of the client, Project the one that it acts in.
+	Client  string
+	Project string
+	Request Request
+	// Digest tells the request from others under the same operation id.
+	Digest string
+	State  State
+	// Refusal is why it was refused.
+	Refusal string
+
+	Placement oauth.Placement
+	// Maker is the grant whose lease is lent: this one, or an earlier one of the instance.
+	Maker string
+	// Holds: the lease of this grant is the instance's, as far as is known.
+	Holds bool
+	// Lease, VIM and VIMName are known once it is granted.
+	Lease, VIM, VIMName string
+
+	CreatedAt time.Time
+	DecidedAt time.Time
+	// Followed: it is looked at again at LookAt. Looks counts those that found no end.
+	Followed bool
+	LookAt   time.Time
+	Looks    int
+	// Outcome is the state in which the operation ended, as the VNFM said; empty where that
+	// was not learnt.
+	Outcome string
+	// Revision counts the writes, from 1.
+	Revision int64
+}
+
+// State says where a grant stands.
+type State string
+
+// Every state of a grant.
+const (
+	// Deciding: the intent is stored. A lease may have been issued.
+	Deciding State = "deciding"
+	Granted  State = "granted"
+	Refused  State = "refused"
+	// Ended: so has its operation, or nobody could say.
+	Ended State = "ended"
+)
+
+// moves is the state machine of a grant.
+var moves = map[State][]State{
+	Deciding: {Granted, Refused},
+	Granted:  {Ended},
+	Refused:  {},
+	Ended:    {},
+}
+
+// CanMove reports whether a grant may go from one state to another. Staying is no move.
+func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
+
+// Moved is the grant that an update stores in the place of another: what an update may not change is
+// as it was. A move that the table of states does not list is [broker.ErrConflict].
+func (g Grant) Moved(next Grant) (Grant, error) {
+	if g.State != next.State && !g.State.CanMove(next.State) {
+		return g, &broker.Error{Kind: broker.ErrConflict, Detail: "the grant is " + string(g.State)}
+	}
+	next.ID, next.Client, next.Project, next.Request, next.Digest, next.CreatedAt = g.ID, g.Client, g.Project, g.Request, g.Digest, g.CreatedAt
+	next.Revision = g.Revision + 1
+	return next, nil
+}
+
+// Operation is a type of operation, as the standard spells it.
+type Operation string
+
+// The operations that a lease begins and ends with; every other is as good as any.
+const (
+	Instantiate Operation = "INSTANTIATE"
+	Terminate   Operation = "TERMINATE"
+)
+
+var operations = []Operation{
+	Instantiate, "SCALE", "SCALE_TO_LEVEL", "CHANGE_FLAVOUR", Terminate, "HEAL", "OPERATE", "CHANGE_EXT_CONN", "CHANGE_VNFPKG",
+	"CREATE_SNAPSHOT", "REVERT_TO_SNAPSHOT",
+}
+
+// Request is what a VNFM asks for, as far as the answer rests on it.
+type Request struct {
+	// ID is that of the operation occurrence at the VNFM.
+	ID       string
+	Type     Operation
+	Instance string
+	VNFD     string
+	// NewVNFD is where CHANGE_VNFPKG leads.
+	NewVNFD string `json:",omitempty"`
+	// Add, Temporary, Remove and Update are the ids of resource definitions.
+	Add, Temporary, Remove, Update []string `json:",omitempty"`
+	// OperationURL and InstanceURL are where the VNFM has them.
+	OperationURL, InstanceURL string
+	// Parameters are the texts among additionalParams. They are for choosing a placement, and
+	// are not kept.
+	Parameters map[string]string `json:"-"`
+}
+
+// The bounds of a request.
+const (
+	maxWord      = 255
+	maxURL       = 2048
+	maxResources = 10000
+)
+
+func (r Request) check() error {
+	for field, text := range map[string]string{"vnfLcmOpOccId": r.ID, "vnfInstanceId": r.Instance, "vnfdId": r.VNFD} {
+		if text == "" || !word(text) {
+			return broker.Invalid(field, "must be 1 to %d printable characters", maxWord)
+		}
+	}
+	if !word(r.NewVNFD) {
+		return broker.Invalid("dstVnfdId", "must be at most %d printable characters", maxWord)
+	}
+	if !slices.Contains(operations, r.Type) {
+		return broker.Invalid("operation", "is none of SOL003's operations")
+	}
+	for field, ids := range map[string][]string{
+		"addResources": r.Add, "tempResources": r.Temporary, "removeResources": r.Remove, "updateResources": r.Update,
+	} {
+		if len(ids) > maxResources {
+			return broker.Invalid(field, "has more than %d resources", maxResources)
+		}
+		if slices.ContainsFunc(ids, func(id string) bool { return id == "" || !word(id) }) {
+			return broker.Invalid(field, "has a resource whose id is not 1 to %d printable characters", maxWord)
+		}
+	}
+	for field, link := range map[string]string{"_links.vnfLcmOpOcc": r.OperationURL, "_links.vnfInstance": r.InstanceURL} {
+		if u, err := url.Parse(link); link == "" || len(link) > maxURL || err != nil || u.User != nil {
+			return broker.Invalid(field, "must be a URL of at most %d characters, without a user", maxURL)
+		}
+	}
+	return nil
+}
+
+func word(s string) bool {
+	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+func (r Request) digest() string {
+	text, _ := json.Marshal(r) // of texts alone: it never fails
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// askable reports whether the VNFM can be asked how the operation stands: its URL must be absolute
+// and lead to this operation, so that no client has the broker ask for anything else.
+func (r Request) askable() bool {
+	u, err := url.Parse(r.OperationURL)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" &&
+		strings.HasSuffix(u.Path, "/vnf_lcm_op_occs/"+r.ID)
+}
+
+// stands reports whether what the grant lends stands with the instance.
+func (g Grant) stands() bool { return g.Placement.Profile != oauth.Token }
+
+// lease is the request for the lease that the grant makes: the same each time, so that a repeat is
+// answered with the same lease.
+func (g Grant) lease() broker.LeaseRequest {
+	r := g.Placement.Lease()
+	r.Purpose, r.Operation, r.Instance, r.IdempotencyKey = "grant", g.Request.ID, g.Request.Instance, "vnf-grant:"+g.ID
+	if r.Standing = g.stands(); !r.Standing {
+		r.Format = clientconfig.VIMConnection
+	}
+	return r
+}
+
+func holder(client string) string { return policy.ByClient + ":" + client }
+
+// Resource is the grant as policies see it.
+func (g Grant) Resource() policy.Resource {
+	return policy.Resource{
+		Kind: policy.KindGrant, ID: g.ID, Project: g.Project, Owner: holder(g.Client), VNFDID: g.Request.VNFD, Name: g.Request.Instance,
+	}
+}
+
+// Connection is what a grant lends.
+type Connection struct {
+	// Client is the id of the client that it was lent to.
+	Client string
+	Lease  broker.Lease
+	// Config has the credential; of a lease that stands, its secret.
+	Config clientconfig.Config
+}

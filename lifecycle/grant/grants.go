@@ -1,0 +1,360 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// Options wire [Grants]. Fields without a stated default are required.
+type Options struct {
+	Store   Store
+	Leases  Leases
+	Clients Clients
+	VNFM    VNFM
+	// Guard is the server's, whose sink is the store.
+	Guard *audit.Guard
+	// Egress gives the addresses of VNFMs that may be asked for a project.
+	Egress func(project string) *egress.Rules
+	Log    *slog.Logger
+	// Later: a request is answered before it is decided on, and whoever asks for the grant has it
+	// decided.
+	Later bool
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Leases is [broker.Broker] as this package uses it.
+type Leases interface {
+	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
+	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
+}
+
+// Clients knows the client that a principal is; [oauth.Clients] does.
+type Clients interface {
+	Acting(ctx context.Context, p policy.Principal) (oauth.Client, error)
+}
+
+// VNFM is how a VNFM is asked about its operations.
+type VNFM interface {
+	// OperationState returns the operationState of the operation occurrence at a URL, where the
+	// rules let it be asked. An error says that nobody knows now.
+	OperationState(ctx context.Context, url string, rules *egress.Rules) (string, error)
+}
+
+var (
+	_ Leases  = (*broker.Broker)(nil)
+	_ Clients = (*oauth.Clients)(nil)
+)
+
+// Grants decides on grants. Its methods are safe for concurrent use, by any number of processes on
+// one store. Each decides and records for the principal that it is given.
+type Grants struct {
+	store   Store
+	leases  Leases
+	clients Clients
+	vnfm    VNFM
+	guard   *audit.Guard
+	egress  func(string) *egress.Rules
+	log     *slog.Logger
+	later   bool
+	now     func() time.Time
+}
+
+// New returns Grants; it starts nothing.
+func New(o Options) *Grants {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Grants{
+		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later,
+		now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) },
+	}
+}
+
+// decideTime is how long a grant may be decided on. What is older belongs to a process that died, or
+// to a VNFM that has given up.
+const decideTime = 10 * time.Minute
+
+// Request grants a client an operation, or says why not: [broker.ErrDenied]. A repeat is answered with
+// the same grant and, while its lease lives, the same connection; with another body it is
+// [broker.ErrConflict]. Where something cannot be asked now the grant stays Deciding, and a repeat
+// goes on with it. Where grants are decided on later, a grant that is Deciding is answered at once.
+func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Grant, Connection, error) {
+	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
+	id, err := uuid.NewV7()
+	if err != nil {
+		return fail(err)
+	}
+	made := Grant{ID: id.String(), Project: p.Project, Request: r, Digest: r.digest(), State: Deciding, CreatedAt: g.now(), Revision: 1}
+	made.Maker = made.ID
+	res := made.Resource()
+	res.Owner = p.Name
+	act, err := g.enter(ctx, p, policy.GrantRequest, res)
+	if err != nil {
+		return fail(err)
+	}
+	act.With(audit.DetailOperation, r.ID).With(audit.DetailInstance, r.Instance).With(audit.DetailVNFD, r.VNFD)
+	if err := r.check(); err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
+	client, err := g.clients.Acting(ctx, p)
+	if err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
+	made.Client = client.ID
+	if old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID); !errors.Is(err, broker.ErrNotFound) {
+		return g.repeat(ctx, p, old, err, r, act)
+	}
+	if err := g.place(ctx, p, client, &made); err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
+	made.Followed, made.LookAt = true, made.CreatedAt.Add(decideTime)
+	if err := g.store.CreateVNFGrant(ctx, made, act.Intent()); errors.Is(err, broker.ErrExists) { // at the same moment
+		old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID)
+		return g.repeat(ctx, p, old, err, r, act)
+	} else if err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
+	failpoint.At("grant.intent")
+	if g.later {
+		return made, Connection{}, nil
+	}
+	return g.decide(ctx, p, made, act)
+}
+
+// repeat answers a request that came before.
+func (g *Grants) repeat(ctx context.Context, p policy.Principal, old Grant, err error, r Request, act *audit.Act) (Grant, Connection, error) {
+	if err == nil && old.Digest != r.digest() {
+		err = &broker.Error{
+			Kind: broker.ErrConflict, Field: "vnfLcmOpOccId", Detail: "a grant was asked for this operation with another request",
+			Remedy: "ask under the operation's own id",
+		}
+	}
+	if err != nil {
+		return Grant{}, Connection{}, g.refuse(ctx, act, err)
+	}
+	if old.State == Deciding && g.later {
+		return old, Connection{}, nil
+	}
+	return g.decide(ctx, p, old, act)
+}
+
+// Grant returns one by its id, with its connection while its lease lives. One that is Deciding is
+// decided on.
+func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Grant, Connection, error) {
+	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
+	found, err := Grant{}, error(&broker.Error{Kind: broker.ErrNotFound})
+	if uuid.Validate(id) == nil {
+		found, err = g.store.VNFGrant(ctx, id)
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		if err := g.guard.Missing(ctx, p, policy.GrantShow, policy.KindGrant); err != nil {
+			return fail(broker.Unrecorded(err))
+		}
+		return fail(gone())
+	}
+	if err != nil {
+		return fail(err)
+	}
+	act, err := g.enter(ctx, p, policy.GrantShow, found.Resource())
+	if err != nil {
+		return fail(err)
+	}
+	if p.Name != holder(found.Client) { // others see that it is there, and have no use for it
+		return fail(g.refuse(ctx, act, &broker.Error{Kind: broker.ErrDenied, Detail: "a grant is shown to the client that it was given to"}))
+	}
+	return g.decide(ctx, p, found, act)
+}
+
+// place says what the grant lends: what the instance has, or what the client's placements say.
+func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Client, made *Grant) error {
+	if made.Request.Type != Instantiate {
+		held, err := g.store.HoldingVNFGrant(ctx, client.ID, made.Request.Instance)
+		switch {
+		case errors.Is(err, broker.ErrNotFound):
+		case err != nil:
+			return err
+		default:
+			lives, err := g.goesOn(ctx, p, held)
+			if err != nil {
+				return err
+			}
+			if lives {
+				made.Maker, made.Placement = held.ID, held.Placement
+				return nil
+			}
+		}
+	}
+	found, ok := client.Place(oauth.Ask{VNFD: made.Request.VNFD, Instance: made.Request.Instance, Parameters: made.Request.Parameters})
+	if !ok {
+		return &broker.Error{
+			Kind: broker.ErrDenied, Detail: "no placement of the client " + client.Name + " matches the request: it is not known which VIM it is for",
+			Remedy: "have a placement for its VNFD, instance or parameters added to the client",
+		}
+	}
+	made.Placement = found
+	made.Holds = made.stands()
+	return nil
+}
+
+// goesOn reports whether the lease of an instance lives. One that somebody has revoked cuts the
+// instance off: then a right of its own is needed to go on with another.
+func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bool, error) {
+	if held.Lease == "" {
+		return held.State == Deciding, nil
+	}
+	ended, reason, err := g.leases.Ended(ctx, held.Lease)
+	switch {
+	case errors.Is(err, broker.ErrNotFound):
+		return false, nil
+	case err != nil || !ended:
+		return err == nil, err
+	case reason != broker.ReasonRequested:
+		return false, nil
+	}
+	if g.guard.Allows(p, policy.GrantResume, held.Resource()) {
+		return false, nil
+	}
+	return false, &broker.Error{
+		Kind: broker.ErrDenied, Detail: "the lease " + held.Lease + " of the instance was revoked",
+		Remedy: "have a policy of the site permit " + string(policy.GrantResume) + " to the client, or instantiate the instance anew",
+	}
+}
+
+// decide issues the lease of a grant, or the same again, and records what became of it.
+func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Grant, Connection, error) {
+	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
+	if one.State == Refused {
+		return fail(g.refuse(ctx, act, denied(one)))
+	}
+	maker := one
+	if one.Maker != one.ID {
+		var err error
+		if maker, err = g.store.VNFGrant(ctx, one.Maker); err != nil {
+			return fail(g.refuse(ctx, act, err))
+		}
+	}
+	var err error
+	if one.State == Deciding && maker.Lease == "" && maker.Placement.Grade != "" {
+		err = g.withinGrade(ctx, p, maker)
+	}
+	connection := Connection{Client: one.Client}
+	if err == nil {
+		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, maker.lease())
+	}
+	if err != nil {
+		return fail(g.failed(ctx, one, act, err))
+	}
+	failpoint.At("grant.leased")
+	if one.State != Deciding {
+		if err := act.Read(ctx); err != nil {
+			return fail(broker.Unrecorded(err))
+		}
+		return one, connection, nil
+	}
+	stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+		if now.State == Granted { // by another answer to the same request
+			return errDecided
+		}
+		now.State, now.DecidedAt = Granted, g.now()
+		now.Lease, now.VIM, now.VIMName = connection.Lease.ID, connection.Lease.VIM, connection.Lease.VIMName
+		now.Followed, now.LookAt, now.Looks = now.Request.askable(), now.DecidedAt.Add(lookAfter(0)), 0
+		return nil
+	}, act.Done(audit.DetailLease, connection.Lease.ID, audit.DetailVIM, connection.Lease.VIM, audit.DetailVIMName, connection.Lease.VIMName))
+	if errors.Is(err, errDecided) {
+		stored, err = g.store.VNFGrant(ctx, one.ID)
+	}
+	if err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
+	failpoint.At("grant.granted")
+	return stored, connection, nil
+}
+
+var errDecided = errors.New("decided already")
+
+// withinGrade refuses a lease that would be of a wider grade than the placement lets it be.
+func (g *Grants) withinGrade(ctx context.Context, p policy.Principal, maker Grant) error {
+	weighed, err := g.leases.WeighLease(ctx, p, maker.lease())
+	if err == nil && maker.Placement.Exceeds(weighed.Grade) {
+		err = &broker.Error{
+			Kind: broker.ErrDenied, Detail: "the lease would be " + string(weighed.Grade) + ", and the client's placement lets it be " + string(maker.Placement.Grade) + " at most",
+			Remedy: "have the placement ask for less, or allow more",
+		}
+	}
+	return err
+}
+
+// failed says what became of a grant whose lease is not to be had. What may be different later leaves
+// it as it is.
+func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why error) error {
+	known, ok := errors.AsType[*broker.Error](why)
+	if !ok || one.State != Deciding || known.RetryAfter > 0 {
+		return g.refuse(ctx, act, g.lost(one, why))
+	}
+	for _, final := range []error{broker.ErrDenied, broker.ErrNotFound, broker.ErrInvalid, broker.ErrUnsupported, broker.ErrConflict} {
+		if !errors.Is(why, final) {
+			continue
+		}
+		stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+			now.State, now.Refusal, now.DecidedAt = Refused, known.Error(), g.now()
+			now.Holds, now.Followed = false, false
+			return nil
+		}, act.Failed(known.Kind.Error()))
+		if err != nil {
+			return err
+		}
+		return denied(stored)
+	}
+	return g.refuse(ctx, act, why)
+}
+
+// lost explains that the lease of a grant that was given is not to be had again.
+func (g *Grants) lost(one Grant, why error) error {
+	if one.State == Deciding || !errors.Is(why, broker.ErrConflict) {
+		return why
+	}
+	return &broker.Error{
+		Kind: broker.ErrDenied, Detail: "the lease " + one.Lease + " of the grant has ended", Remedy: "ask for a grant for another operation", Cause: why,
+	}
+}
+
+// denied is the answer to a request that was refused.
+func denied(one Grant) error { return &broker.Error{Kind: broker.ErrDenied, Detail: one.Refusal} }
+
+func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"} }
+
+// enter decides, and turns a refusal into what the caller may know.
+func (g *Grants) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
+	act, err := g.guard.Enter(ctx, p, action, res, policy.Wish{})
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, gone())
+	}
+	return act, nil
+}
+
+// refuse records that an allowed act ended before it had its effect, and returns why.
+func (g *Grants) refuse(ctx context.Context, act *audit.Act, why error) error {
+	class := "failed"
+	if known, ok := errors.AsType[*broker.Error](why); ok {
+		class = known.Kind.Error()
+	}
+	if err := g.store.Append(ctx, act.Failed(class)); err != nil {
+		g.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}

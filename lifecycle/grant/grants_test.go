@@ -1,0 +1,322 @@
+package grant_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+// lender issues leases as the broker does, and knows one client.
+type lender struct {
+	client  oauth.Client
+	leases  map[string]broker.Lease // by key
+	ended   map[string]broker.Reason
+	asked   []broker.LeaseRequest
+	revoked []broker.LeaseSelector
+	grade   broker.Grade
+	fail    error
+}
+
+func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	l.asked = append(l.asked, r)
+	if l.fail != nil {
+		return broker.Lease{}, clientconfig.Config{}, l.fail
+	}
+	lease, known := l.leases[r.IdempotencyKey]
+	if !known {
+		lease = broker.Lease{ID: uuid.NewString(), VIM: "vim-id", VIMName: r.VIM, Principal: p.Name}
+		l.leases[r.IdempotencyKey] = lease
+	}
+	if _, over := l.ended[lease.ID]; over {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict, Detail: "it has ended"}
+	}
+	return lease, clientconfig.Config{Credential: secret.Credential{LeaseSecret: secret.NewText("canary-" + lease.ID)}}, nil
+}
+
+func (l *lender) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
+	return broker.Lease{Grade: l.grade}, nil
+}
+
+func (l *lender) RevokeLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	l.revoked = append(l.revoked, s)
+	return nil, nil
+}
+
+func (l *lender) Ended(_ context.Context, id string) (bool, broker.Reason, error) {
+	reason, over := l.ended[id]
+	return over, reason, nil
+}
+
+func (l *lender) Acting(_ context.Context, p policy.Principal) (oauth.Client, error) {
+	if p.Name != "client:"+l.client.ID {
+		return oauth.Client{ID: uuid.NewString(), Name: "other", Placements: l.client.Placements}, nil
+	}
+	return l.client, nil
+}
+
+// vnfm says how its operations stand.
+type vnfm map[string]string
+
+func (v vnfm) OperationState(_ context.Context, url string, _ *egress.Rules) (string, error) {
+	state, known := v[url[strings.LastIndex(url, "/")+1:]]
+	if !known {
+		return "", errors.New("it does not answer")
+	}
+	return state, nil
+}
+
+type scene struct {
+	*grant.Grants
+	*lender
+	vnfm   vnfm
+	clock  *clock.Clock
+	tacker policy.Principal
+	t      *testing.T
+}
+
+func set(t *testing.T, later bool) *scene {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	policies, err := policy.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{
+		lender: &lender{
+			client: oauth.Client{ID: uuid.NewString(), Name: "tacker", Placements: []oauth.Placement{
+				{VNFD: "wide-*", VIM: "edge", Grade: broker.GradeBounded}, {VNFD: "plain-*", VIM: "edge", Profile: oauth.Token}, {VNFD: "vnfd-*", VIM: "edge", Role: "edit"},
+			}},
+			leases: map[string]broker.Lease{}, ended: map[string]broker.Reason{}, grade: broker.GradeNamespaces,
+		},
+		vnfm: vnfm{}, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), t: t,
+	}
+	s.tacker = policy.Principal{Name: "client:" + s.client.ID, Project: "core", Roles: []string{policy.RoleVNFM}}
+	s.Grants = grant.New(grant.Options{
+		Store: store, Leases: s.lender, Clients: s.lender, VNFM: s.vnfm, Guard: &audit.Guard{Policy: policies, Sink: store, Now: s.clock.Now},
+		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Later: later, Now: s.clock.Now,
+	})
+	return s
+}
+
+func ask(operation grant.Operation, id, vnfd string) grant.Request {
+	return grant.Request{
+		ID: id, Type: operation, Instance: "i-1", VNFD: vnfd, Add: []string{"r1"},
+		OperationURL: "http://vnfm/vnflcm/v2/vnf_lcm_op_occs/" + id, InstanceURL: "http://vnfm/vnflcm/v2/vnf_instances/i-1",
+	}
+}
+
+func (s *scene) granted(r grant.Request) (grant.Grant, grant.Connection) {
+	s.t.Helper()
+	g, c, err := s.Request(s.t.Context(), s.tacker, r)
+	if err != nil {
+		s.t.Fatalf("%s: %v", r.ID, err)
+	}
+	return g, c
+}
+
+func (s *scene) refused(what string, kind error, words string, p policy.Principal, r grant.Request) {
+	s.t.Helper()
+	_, c, err := s.Request(s.t.Context(), p, r)
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), words) || !c.Config.LeaseSecret.Empty() {
+		s.t.Errorf("%s = %v, want %v: %s", what, err, kind, words)
+	}
+}
+
+func TestTheLeaseStandsWithTheInstance(t *testing.T) {
+	s := set(t, false)
+	first, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	if r := s.asked[0]; !r.Standing || r.Instance != "i-1" || r.Operation != "op-1" || r.Role != "edit" || first.Lease != lent.Lease.ID || !first.Holds {
+		t.Errorf("asked for %+v, and granted %+v", r, first)
+	}
+	again, same := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	if again.ID != first.ID || same.Lease.ID != lent.Lease.ID || same.Config.LeaseSecret.Reveal() != lent.Config.LeaseSecret.Reveal() {
+		t.Errorf("a repeat is answered with grant %s and lease %s", again.ID, same.Lease.ID)
+	}
+	s.client.Placements = nil // what stands stays as it was made
+	scaled, after := s.granted(ask("SCALE", "op-2", "vnfd-1"))
+	if scaled.ID == first.ID || after.Lease.ID != lent.Lease.ID || scaled.Holds {
+		t.Errorf("SCALE is lent %s, want %s", after.Lease.ID, lent.Lease.ID)
+	}
+	shown, read, err := s.Grant(t.Context(), s.tacker, scaled.ID)
+	if err != nil || shown.ID != scaled.ID || read.Lease.ID != lent.Lease.ID {
+		t.Errorf("Grant = %+v, %v", shown, err)
+	}
+
+	end, _ := s.granted(ask(grant.Terminate, "op-3", "vnfd-1"))
+	s.vnfm["op-3"], s.vnfm["op-2"], s.vnfm["op-1"] = "PROCESSING", "COMPLETED", "COMPLETED"
+	follow := func() {
+		t.Helper()
+		s.clock.Add(time.Minute)
+		if err := s.Follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if follow(); len(s.revoked) != 0 {
+		t.Fatalf("revoked %+v while TERMINATE runs", s.revoked)
+	}
+	s.vnfm["op-3"] = "COMPLETED"
+	follow()
+	want := []broker.LeaseSelector{{Principal: s.tacker.Name, Instance: "i-1"}}
+	if !slices.Equal(s.revoked, want) {
+		t.Errorf("revoked %+v, want %+v", s.revoked, want)
+	}
+	if over, _, _ := s.Grant(t.Context(), s.tacker, end.ID); over.State != grant.Ended || over.Outcome != "COMPLETED" {
+		t.Errorf("the grant is %s, %s", over.State, over.Outcome)
+	}
+	if follow(); len(s.revoked) != 1 {
+		t.Errorf("revoked once more: %+v", s.revoked)
+	}
+}
+
+func TestWhatEndsALease(t *testing.T) {
+	for name, c := range map[string]struct {
+		operation grant.Operation
+		vnfd      string
+		state     string
+		want      int
+	}{
+		"an INSTANTIATE that is rolled back":   {grant.Instantiate, "vnfd-1", "ROLLED_BACK", 1},
+		"an INSTANTIATE that failed":           {grant.Instantiate, "vnfd-1", "FAILED", 0},
+		"a TERMINATE that failed":              {grant.Terminate, "vnfd-1", "FAILED", 0},
+		"a TERMINATE that may be tried again":  {grant.Terminate, "vnfd-1", "FAILED_TEMP", 0},
+		"a SCALE that is done":                 {"SCALE", "vnfd-1", "COMPLETED", 0},
+		"a SCALE with a token that is done":    {"SCALE", "plain-1", "COMPLETED", 1},
+		"a word of the VNFM that is no state":  {grant.Terminate, "vnfd-1", "DONE", 0},
+		"an operation that nobody knows about": {grant.Terminate, "vnfd-1", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, false)
+			g, _ := s.granted(ask(c.operation, "op-1", c.vnfd))
+			if err := s.Notify(t.Context(), s.tacker, "op-1", c.state); err != nil || len(s.revoked) != c.want {
+				t.Errorf("told: %v, revoked %+v", err, s.revoked)
+			}
+			if c.want > 0 {
+				return
+			}
+			if err := s.Notify(t.Context(), policy.Principal{Name: "client:" + uuid.NewString(), Project: "core", Roles: s.tacker.Roles}, "op-1", "COMPLETED"); err != nil || len(s.revoked) > 0 {
+				t.Errorf("told by another client: %v, revoked %+v", err, s.revoked)
+			}
+			s.clock.Add(25 * time.Hour)
+			if err := s.Follow(t.Context()); err != nil || len(s.revoked) != 0 {
+				t.Errorf("a day later: %v, revoked %+v", err, s.revoked)
+			}
+			if over, _, _ := s.Grant(t.Context(), s.tacker, g.ID); over.State != grant.Ended {
+				t.Errorf("a day later it is %s", over.State)
+			}
+		})
+	}
+}
+
+func TestHostileAndRefusedRequests(t *testing.T) {
+	s := set(t, false)
+	first, _ := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	other := ask(grant.Instantiate, "op-1", "vnfd-2")
+	s.refused("a replayed id with another body", broker.ErrConflict, "another request", s.tacker, other)
+	s.refused("a VNFD that no placement has", broker.ErrDenied, "no placement", s.tacker, ask(grant.Instantiate, "op-2", "none"))
+	s.refused("a lease that would be too wide", broker.ErrDenied, "namespaces", s.tacker, ask(grant.Instantiate, "op-3", "wide-1"))
+	s.refused("a repeat of what was refused", broker.ErrDenied, "namespaces", s.tacker, ask(grant.Instantiate, "op-3", "wide-1"))
+	mallet := policy.Principal{Name: "client:" + uuid.NewString(), Project: "ran", Roles: s.tacker.Roles}
+	for _, id := range []string{first.ID, uuid.NewString(), "../" + first.ID} {
+		if _, c, err := s.Grant(t.Context(), mallet, id); !errors.Is(err, broker.ErrNotFound) || err.Error() != "no such grant" || !c.Config.LeaseSecret.Empty() {
+			t.Errorf("another client reads %s: %v", id, err)
+		}
+	}
+	admin := policy.Principal{Name: "root", Project: "ops", Roles: []string{"admin"}}
+	if _, c, err := s.Grant(t.Context(), admin, first.ID); !errors.Is(err, broker.ErrDenied) || !c.Config.LeaseSecret.Empty() {
+		t.Errorf("an administrator is given a client's credential: %v", err)
+	}
+	for field, spoil := range map[string]func(*grant.Request){
+		"vnfLcmOpOccId":      func(r *grant.Request) { r.ID = "" },
+		"vnfInstanceId":      func(r *grant.Request) { r.Instance = "a\nb" },
+		"vnfdId":             func(r *grant.Request) { r.VNFD = strings.Repeat("x", 256) },
+		"operation":          func(r *grant.Request) { r.Type = "EXPLODE" },
+		"addResources":       func(r *grant.Request) { r.Add = make([]string, 10001) },
+		"removeResources":    func(r *grant.Request) { r.Remove = []string{""} },
+		"_links.vnfLcmOpOcc": func(r *grant.Request) { r.OperationURL = "http://user:secret@vnfm/" },
+	} {
+		r := ask(grant.Instantiate, "op-9", "vnfd-1")
+		spoil(&r)
+		s.refused(field, broker.ErrInvalid, field, s.tacker, r)
+	}
+	for _, url := range []string{"http://vnfm/latest/meta-data", "/vnf_lcm_op_occs/ID", "file:///vnf_lcm_op_occs/ID", "http://vnfm/vnf_lcm_op_occs/ID?x=1"} {
+		r := ask(grant.Terminate, uuid.NewString(), "vnfd-1")
+		r.OperationURL = strings.ReplaceAll(url, "ID", r.ID)
+		if g, _ := s.granted(r); g.Followed {
+			t.Errorf("%s is asked", url)
+		}
+	}
+}
+
+func TestARevokedLeaseCutsTheInstanceOff(t *testing.T) {
+	s := set(t, false)
+	first, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.ended[lent.Lease.ID] = broker.ReasonRequested
+	s.refused("SCALE", broker.ErrDenied, "was revoked", s.tacker, ask("SCALE", "op-2", "vnfd-1"))
+	s.refused("a repeat of INSTANTIATE", broker.ErrDenied, "has ended", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
+	if _, _, err := s.Grant(t.Context(), s.tacker, first.ID); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("the grant is shown: %v", err)
+	}
+	resumes := s.tacker
+	resumes.Roles = []string{"vnfm", "project-admin"} // who has grant:resume
+	if _, c, err := s.Request(t.Context(), resumes, ask("SCALE", "op-3", "vnfd-1")); err != nil || c.Lease.ID == lent.Lease.ID {
+		t.Errorf("with the right to resume = %s, %v", c.Lease.ID, err)
+	}
+	_, anew := s.granted(ask("HEAL", "op-4", "vnfd-1"))
+	s.ended[anew.Lease.ID] = broker.ReasonExpired // nobody used it for long
+	if _, c := s.granted(ask("SCALE", "op-5", "vnfd-1")); c.Lease.ID == anew.Lease.ID {
+		t.Error("after a lease has expired by itself the instance is lent the same")
+	}
+}
+
+// What cannot be had now is not refused for good; what nobody asks for any more is ended.
+func TestWhatIsNotDecidedInTime(t *testing.T) {
+	s := set(t, false)
+	s.fail = &broker.Error{Kind: broker.ErrUnreachable, Detail: "no answer"}
+	s.refused("while the VIM is away", broker.ErrUnreachable, "no answer", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.refused("while the VIM is away", broker.ErrUnreachable, "no answer", s.tacker, ask(grant.Instantiate, "op-2", "vnfd-1"))
+	s.fail = nil
+	s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.clock.Add(11 * time.Minute)
+	if err := s.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := (broker.LeaseSelector{Principal: s.tacker.Name, Operation: "op-2"}); !slices.Contains(s.revoked, want) {
+		t.Errorf("revoked %+v, want %+v", s.revoked, want)
+	}
+	s.refused("what came too late", broker.ErrDenied, "in time", s.tacker, ask(grant.Instantiate, "op-2", "vnfd-1"))
+}
+
+func TestGrantsMayBeDecidedLater(t *testing.T) {
+	s := set(t, true)
+	for range 2 {
+		if g, _ := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1")); g.State != grant.Deciding || len(s.asked) != 0 {
+			t.Fatalf("the request is answered with %s", g.State)
+		}
+	}
+	g, _ := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	if shown, c, err := s.Grant(t.Context(), s.tacker, g.ID); err != nil || shown.State != grant.Granted || c.Config.LeaseSecret.Empty() {
+		t.Errorf("asked for it is %s, %v", shown.State, err)
+	}
+}

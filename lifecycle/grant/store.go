@@ -1,0 +1,41 @@
+package grant
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Store keeps grants. Every write but [Store.NoteVNFGrant] and [Store.ForgetVNFGrants] takes the audit
+// entry that records it, and both are durable together or not at all.
+//
+// All methods are safe for concurrent use. Errors are broker's sentinels; a store that cannot be
+// asked now answers [broker.ErrUnavailable]. A change function may be called again with what is
+// stored then. It must not call the store.
+type Store interface {
+	audit.Sink
+	// CreateVNFGrant stores a new grant with Revision 1; [broker.ErrExists] where the client has one
+	// for the operation.
+	CreateVNFGrant(ctx context.Context, g Grant, e audit.Entry) error
+	// VNFGrant returns one by its id; [broker.ErrNotFound].
+	VNFGrant(ctx context.Context, id string) (Grant, error)
+	// VNFGrantOf returns the client's for an operation; [broker.ErrNotFound].
+	VNFGrantOf(ctx context.Context, client, operation string) (Grant, error)
+	// HoldingVNFGrant returns the client's newest for an instance that Holds; [broker.ErrNotFound].
+	HoldingVNFGrant(ctx context.Context, client, instance string) (Grant, error)
+	// DueVNFGrants returns those that are Followed and whose LookAt is not after a time, those that
+	// have waited longest first, at most limit.
+	DueVNFGrants(ctx context.Context, at time.Time, limit int) ([]Grant, error)
+	// UpdateVNFGrant reads the grant, lets change alter it, and stores what [Grant.Moved] makes of it,
+	// atomically. If change fails nothing is written and its error is returned as it is.
+	UpdateVNFGrant(ctx context.Context, id string, change func(*Grant) error, e audit.Entry) (Grant, error)
+	// NoteVNFGrant stores LookAt and Looks of a grant, and nothing else, if its revision is still
+	// the one given; [broker.ErrConflict] otherwise. Its revision goes up. To look is nobody's act.
+	NoteVNFGrant(ctx context.Context, g Grant) error
+	// ForgetVNFGrants removes those that are Refused or Ended, were made before a time and hold no
+	// lease that is live, at most limit, and says how many.
+	ForgetVNFGrants(ctx context.Context, before time.Time, limit int) (int, error)
+	// VNFGrants returns all in the order of their ids, from the one after an id on, at most limit.
+	VNFGrants(ctx context.Context, after string, limit int) ([]Grant, error)
+}
