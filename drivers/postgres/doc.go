@@ -28,6 +28,6 @@
 // The database ends what does not end by itself (see sessionLimits): a broker that
 // is stopped in the middle of a write holds the others up for seconds.
 //
-// Connections go directly to PostgreSQL, or through a pooler in session mode.
+// Connections go directly to PostgreSQL, or through a pooler in session mode: Open refuses others.
 // Times are kept as timestamptz, and the zero [time.Time] as '-infinity'.
 package postgres

@@ -33,14 +33,12 @@ const (
 	resources            = "53"
 	diskFull             = "53100"
 	tooManyConnections   = "53300"
-	// readOnly is what a standby says to a write. To a transaction that is to write it says unsupported,
-	// as others say of much else; the routine that says so is one of beginsWriting.
-	readOnly    = "25006"
-	unsupported = "0A000"
+	// readOnly is what a standby says to a write. To a transaction that is to write it says unsupported, as
+	// the database says of much else, and says it in the routine that refuses settings.
+	readOnly       = "25006"
+	unsupported    = "0A000"
+	refusesSetting = "call_bool_check_hook"
 )
-
-// beginsWriting are the names that a routine of PostgreSQL has had: up to 14, and since.
-var beginsWriting = []string{"check_XactReadOnly", "check_transaction_read_only"}
 
 // unique names the rules of uniqueness as the schema does.
 var unique = map[string]rows.Unique{
@@ -82,7 +80,7 @@ func (a *answer) Error() string {
 
 func answered(e *pgconn.PgError) *answer {
 	a := &answer{code: e.Code, rule: e.ConstraintName}
-	if e.Code == unsupported && slices.Contains(beginsWriting, e.Routine) {
+	if e.Code == unsupported && e.Routine == refusesSetting {
 		a.code = readOnly
 	}
 	switch a.code[:min(2, len(a.code))] {

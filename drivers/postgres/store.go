@@ -56,7 +56,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if err != nil {
 		_ = s.Close() // the first error says more
-		return nil, fmt.Errorf("opening store %s: %w", s.where, err)
+		return nil, fmt.Errorf("opening store %s: %w", s.where, opening(err))
 	}
 	return s, nil
 }
@@ -76,7 +76,10 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", s.where, opening(translate(err)))
 	}
-	version, err := readOne(ctx, s, scalar[int], `SELECT current_setting('server_version_num')::bigint`)
+	var version int
+	if err = s.demandSessions(ctx); err == nil { // before anything is prepared
+		version, err = readOne(ctx, s, scalar[int], `SELECT current_setting('server_version_num')::bigint`)
+	}
 	if err == nil && version < oldest {
 		err = &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("PostgreSQL %d is too old", version/10000),

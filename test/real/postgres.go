@@ -131,6 +131,93 @@ func (s *PostgresServer) prepare(ctx context.Context) error {
 	return s.as(ctx, "postgres", "CREATE ROLE vimbroker LOGIN PASSWORD '"+PostgresRolePassword+"'")
 }
 
+// Standby starts a streaming standby of the server, a base backup of it at first, and stops it when the test
+// ends. The server waits for it before it acknowledges a write.
+func (s *PostgresServer) Standby(t *testing.T) *PostgresServer {
+	t.Helper()
+	standby := s.startCopy(t, "--write-recovery-conf")
+	s.Exec(t, "", "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	s.Exec(t, "", "SELECT pg_reload_conf()")
+	if !Poll(t, time.Minute, func() bool {
+		return s.as(t.Context(), "postgres", "SELECT 1 / count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == nil
+	}) {
+		t.Fatal("the standby does not become a synchronous one")
+	}
+	return standby
+}
+
+// Restored starts another server on a base backup that is taken now, and stops it when the test ends.
+func (s *PostgresServer) Restored(t *testing.T) *PostgresServer {
+	t.Helper()
+	return s.startCopy(t)
+}
+
+func (s *PostgresServer) startCopy(t *testing.T, options ...string) *PostgresServer {
+	t.Helper()
+	var other *PostgresServer
+	err := process.OnFreePorts(t.Context(), 1, process.TempDir(t, "vimbroker-pg-"), func(home string, ports []int) error {
+		other = &PostgresServer{Dir: home, programs: s.programs, settings: s.settings, CAFile: s.CAFile, Port: ports[0]}
+		if err := s.copyTo(t.Context(), other, options...); err != nil {
+			return err
+		}
+		err := other.run(t.Context())
+		if err != nil {
+			other.Stop()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("starting a copy of PostgreSQL: %v", err)
+	}
+	t.Cleanup(other.Stop)
+	return other
+}
+
+// copyTo makes a base backup of the server the data of another one.
+func (s *PostgresServer) copyTo(ctx context.Context, other *PostgresServer, options ...string) error {
+	for _, name := range []string{"server.crt", "server.key", "password"} {
+		text, err := os.ReadFile(s.file(name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(other.file(name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := other.giveAway(); err != nil {
+		return err
+	}
+	from := fmt.Sprintf("host=127.0.0.1 port=%d user=postgres password=%s", s.Port, PostgresPassword)
+	backup := other.command("pg_basebackup", append([]string{
+		"--pgdata=" + other.file("data"), "--dbname=" + from, "--wal-method=stream", "--checkpoint=fast", "--no-sync",
+	}, options...)...)
+	c := exec.CommandContext(ctx, backup[0], backup[1:]...)
+	c.Dir = other.Dir
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("running pg_basebackup: %w: %s", err, out)
+	}
+	return nil
+}
+
+// Promote ends that the server is a standby.
+func (s *PostgresServer) Promote(t testing.TB) {
+	t.Helper()
+	s.Exec(t, "", "SELECT pg_promote()")
+}
+
+// Either is a connection string that leads to whichever of the server and another one takes writes.
+func (s *PostgresServer) Either(dsn string, other *PostgresServer) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		panic("not a connection string of ours")
+	}
+	u.Host += fmt.Sprintf(",127.0.0.1:%d", other.Port)
+	q := u.Query()
+	q.Set("target_session_attrs", "read-write")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
 // giveAway makes the files those of the user "postgres" where we are root, as whom
 // PostgreSQL does not run.
 func (s *PostgresServer) giveAway() error {
