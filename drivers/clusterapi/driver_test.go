@@ -316,3 +316,46 @@ func TestEgressRulesHold(t *testing.T) {
 		t.Errorf("Cluster() = %v, want the egress rules' refusal", err)
 	}
 }
+
+// TestAClusterOfV1beta1 says in other fields what one of v1beta2 says.
+func TestAClusterOfV1beta1(t *testing.T) {
+	h := newHub(t)
+	h.answer("/apis/cluster.x-k8s.io", 200, `{"versions":[{"version":"v1beta1"}]}`)
+	h.answer("/apis/cluster.x-k8s.io/v1beta1/namespaces/a/clusters/edge", 200, `{"metadata":{"namespace":"a","name":"edge","uid":"u1"},
+		"spec":{"paused":true,"controlPlaneRef":{"apiVersion":"controlplane.cluster.x-k8s.io/v1beta1","kind":"KubeadmControlPlane","name":"cp"}},
+		"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"ControlPlaneInitialized","status":"True"}]}}`)
+	d := clusterapi.New()
+	defer d.Close()
+	s, err := d.Cluster(t.Context(), h.access(), "a", "edge")
+	want := onboard.Reference{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "cp"}
+	if err != nil || !s.Ready || !s.Paused || s.Deleting || s.ControlPlane != want {
+		t.Errorf("Cluster() = %+v, %v", s, err)
+	}
+	h.answer("/apis/cluster.x-k8s.io/v1beta1/namespaces/a/clusters/edge", 200, `{"metadata":{"namespace":"a","name":"edge","uid":"u1"},
+		"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"ControlPlaneInitialized","status":"False"}]}}`)
+	if s, err = d.Cluster(t.Context(), h.access(), "a", "edge"); err != nil || s.Ready || s.Paused || s.ControlPlane != (onboard.Reference{}) {
+		t.Errorf("Cluster() of one that is not up = %+v, %v", s, err)
+	}
+}
+
+// TestOtherNamespacesAreNotShown, whatever a list of one namespace holds.
+func TestOtherNamespacesAreNotShown(t *testing.T) {
+	h := newHub(t)
+	foreign := func(name string) string {
+		return strings.Replace(clusterJSON(name, "u9", "9", "True"), `"namespace":"a"`, `"namespace":"b"`, 1)
+	}
+	h.answer(clusters, 200, `{"metadata":{"resourceVersion":"10"},"items":[`+foreign("foreign")+`,`+clusterJSON("edge", "u1", "9", "True")+`]}`)
+	w := follow(t, h)
+	w.want(t, "clusters 1")
+	h.feed(clusters) <- `{"type":"ADDED","object":` + foreign("foreign") + `}`
+	h.feed(clusters) <- `{"type":"ADDED","object":` + clusterJSON("core", "u2", "11", "False") + `}`
+	for line := range w.seen {
+		if strings.Contains(line, "foreign") {
+			t.Errorf("shown: %s", line)
+		}
+		if strings.HasPrefix(line, "cluster core") {
+			return
+		}
+	}
+	t.Errorf("the watch ended: %v", <-w.done)
+}

@@ -3,17 +3,20 @@ package onboard_test
 import (
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 func TestStatesAreClosed(t *testing.T) {
@@ -95,6 +98,7 @@ func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 		"of another kind":                {func(s *onboard.Secret) { s.Owners[0].Kind = "Pod" }, onboard.ReasonSecretForeign},
 		"of another group":               {func(s *onboard.Secret) { s.Owners[0].Group = "x" }, onboard.ReasonSecretForeign},
 		"of a control plane it lacks":    {func(s *onboard.Secret) { s.Owners[0] = plane("other", "p1") }, onboard.ReasonSecretForeign},
+		"of another control plane":       {func(s *onboard.Secret) { s.Owners[0] = plane("neighbour", "p2") }, onboard.ReasonSecretForeign},
 		"of a control plane made up":     {func(s *onboard.Secret) { s.Owners[0] = plane("edge-plane", "forged") }, onboard.ReasonSecretForeign},
 		"of its control plane":           {func(s *onboard.Secret) { s.Owners[0] = plane("edge-plane", "p1") }, ""},
 		"that is too large":              {func(s *onboard.Secret) { s.Large, s.Value = true, secret.Text{} }, onboard.ReasonSecretInvalid},
@@ -119,6 +123,7 @@ func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 				Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "edge-plane",
 			}}
 			b.source.planes["a/kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/edge-plane"] = "p1"
+			b.source.planes["a/kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/neighbour"] = "p2"
 			b.source.put(s)
 			b.secretAs(s, b.kube("edge").Kubeconfig(), c.change)
 			b.look("a", "edge")
@@ -488,6 +493,61 @@ func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
 	}
 }
 
+// TestHowManyMayGo within ten minutes: three or a fifth, and as many as there are after a release.
+func TestHowManyMayGo(t *testing.T) {
+	const all = 20
+	b := newBench(t)
+	name := func(i int) string { return fmt.Sprintf("c%02d", i) }
+	for i := range all {
+		b.cluster("a", name(i))
+		b.look("a", name(i))
+	}
+	next := 0
+	// vanish lets so many vanish, and says how many VIMs are left then.
+	vanish := func(n int) int {
+		t.Helper()
+		from := next
+		for ; next < from+n; next++ {
+			b.source.drop("a", name(next))
+		}
+		for range 2 {
+			for i := range next {
+				b.look("a", name(i))
+			}
+			b.clock.Add(onboard.Settled)
+		}
+		return len(b.vims())
+	}
+	held := func() bool {
+		t.Helper()
+		m, err := b.store.Management(t.Context(), b.hub.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !m.HeldAt.IsZero()
+	}
+	if got := vanish(4); got != 16 || held() {
+		t.Fatalf("of 20 a fifth is gone: %d VIMs are left, held %t; want 16", got, held())
+	}
+	if got := vanish(1); got != 16 || !held() {
+		t.Fatalf("and one more within ten minutes: %d VIMs are left, held %t; want 16, held", got, held())
+	}
+	if _, err := b.Release(t.Context(), root, "hub"); err != nil {
+		t.Fatal(err)
+	}
+	b.watch()
+	if got := vanish(5); got != 10 || held() {
+		t.Fatalf("after a release: %d VIMs are left, held %t; want 10", got, held())
+	}
+	b.clock.Add(11 * time.Minute)
+	if got := vanish(3); got != 7 || held() {
+		t.Fatalf("three more are gone, ten minutes later: %d VIMs are left, held %t; want 7", got, held())
+	}
+	if got := vanish(1); got != 7 || !held() {
+		t.Errorf("one more, and the release was long ago: %d VIMs are left, held %t; want 7, held", got, held())
+	}
+}
+
 // TestASystemIsOneClusters: a tenant's secret that names another's endpoint, or the
 // management cluster, makes no VIM.
 func TestASystemIsOneClusters(t *testing.T) {
@@ -517,20 +577,7 @@ func TestARegistrationThatDiedHalfWay(t *testing.T) {
 			b.look("a", "edge")
 			c := b.want("a", "edge", onboard.StateRegistered, "")
 			vim := c.VIM
-			// The row as it stands where a process is killed after the VIM was registered.
-			e := audit.Entry{Time: b.clock.Now(), Principal: "test", Action: "cluster:follow", Outcome: audit.Done}
-			for _, to := range []onboard.State{onboard.StateQuarantined, onboard.StateRetired} {
-				if _, err := b.store.UpdateCluster(t.Context(), c.ID, func(c *onboard.Cluster) error { c.State = to; return nil }, e); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := b.store.ForgetCluster(t.Context(), c.ID); err != nil {
-				t.Fatal(err)
-			}
-			c.State, c.VIM, c.System = onboard.StateRegistering, "", ""
-			if err := b.store.AddCluster(t.Context(), c, e); err != nil {
-				t.Fatal(err)
-			}
+			b.halfWay(c)
 			if rotated {
 				kube := b.kube("a/edge")
 				b.secret(s, strings.Replace(kube.Kubeconfig(), "namespace: default", "namespace: kube-system", 1))
@@ -549,6 +596,159 @@ func TestARegistrationThatDiedHalfWay(t *testing.T) {
 				t.Errorf("%d keys, %v, want 1", len(used), err)
 			}
 		})
+	}
+}
+
+// halfWay has a cluster's row stand as where a process was killed after the VIM was registered.
+func (b *bench) halfWay(c onboard.Cluster) {
+	b.t.Helper()
+	e := audit.Entry{Time: b.clock.Now(), Principal: "test", Action: "cluster:follow", Outcome: audit.Done}
+	for _, to := range []onboard.State{onboard.StateQuarantined, onboard.StateRetired} {
+		if _, err := b.store.UpdateCluster(b.t.Context(), c.ID, func(c *onboard.Cluster) error { c.State = to; return nil }, e); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	if err := b.store.ForgetCluster(b.t.Context(), c.ID); err != nil {
+		b.t.Fatal(err)
+	}
+	c.State, c.VIM, c.System = onboard.StateRegistering, "", ""
+	if err := b.store.AddCluster(b.t.Context(), c, e); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestARegistrationThatDiedAndItsClusterToo: the VIM that nobody has noted goes with the cluster.
+func TestARegistrationThatDiedAndItsClusterToo(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	b.halfWay(b.want("a", "edge", onboard.StateRegistered, ""))
+	b.source.drop("a", "edge")
+	b.watch()
+	b.gone("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
+	if got := b.vims(); len(got) != 0 {
+		t.Errorf("%d VIMs are left of a cluster that is gone", len(got))
+	}
+}
+
+// TestAVIMThatAPersonMadeStays, whatever labels it has: it is none that a registration left.
+func TestAVIMThatAPersonMadeStays(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	b.halfWay(c)
+	if _, gone, err := b.DeleteVIM(t.Context(), alice, c.VIM, broker.Deletion{}); err != nil || !gone {
+		t.Fatal(gone, err)
+	}
+	if _, err := b.RegisterVIM(t.Context(), root, broker.Registration{
+		Name: "mine", Project: "north", Kubeconfig: secret.NewText(b.kube("mine").Kubeconfig()),
+		Labels: map[string]string{onboard.LabelCluster: c.UID, onboard.LabelManagement: b.hub.ID},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.source.drop("a", "edge")
+	b.watch()
+	b.gone("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
+	if got := b.vims(); len(got) != 1 || got[0].State != broker.VIMRegistered {
+		t.Errorf("%d VIMs are left, want the one that a person made", len(got))
+	}
+}
+
+// TestNoVIMIsMadeOf a cluster that is paused or being deleted when it becomes ready.
+func TestNoVIMIsMadeOf(t *testing.T) {
+	for why, change := range map[onboard.Reason]func(*onboard.Seen){
+		onboard.ReasonPaused:   func(s *onboard.Seen) { s.Paused = true },
+		onboard.ReasonDeleting: func(s *onboard.Seen) { s.Deleting = true },
+	} {
+		b := newBench(t)
+		s := b.cluster("a", "edge")
+		s.Ready = false
+		b.source.put(s)
+		b.look("a", "edge")
+		b.want("a", "edge", onboard.StateWaiting, onboard.ReasonNotReady)
+		s.Ready = true
+		change(&s)
+		b.source.put(s)
+		b.look("a", "edge")
+		b.want("a", "edge", onboard.StateWaiting, why)
+		if got := b.vims(); len(got) != 0 || b.source.reads != 0 {
+			t.Errorf("%s: %d VIMs, %d secrets were read", why, len(got), b.source.reads)
+		}
+	}
+}
+
+// TestOnlySelectedClustersAreFollowed: a cluster without the labels makes no row, and one that
+// loses them keeps its VIM as it is.
+func TestOnlySelectedClustersAreFollowed(t *testing.T) {
+	b := newBench(t, func(m *onboard.Management) { m.Selector = map[string]string{"tier": "edge"} })
+	b.cluster("a", "other")
+	b.look("a", "other")
+	if got := b.rows("a", "other"); len(got) != 0 {
+		t.Errorf("a cluster without the label made %d rows", len(got))
+	}
+	s := b.cluster("a", "edge")
+	s.Labels = map[string]string{"tier": "edge"}
+	b.source.put(s)
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	s.Labels, s.Paused = map[string]string{"tier": "core"}, true
+	b.source.put(s)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonNotSelected)
+	if v := b.vim(c.VIM); v.Suspended != "" {
+		t.Error("its VIM follows it still")
+	}
+}
+
+// TestAClusterThatIsSeenAsItGoes makes no row.
+func TestAClusterThatIsSeenAsItGoes(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	s.Deleting = true
+	b.source.put(s)
+	b.look("a", "edge")
+	if got := b.rows("a", "edge"); len(got) != 0 {
+		t.Errorf("it made %d rows", len(got))
+	}
+}
+
+// TestAVIMThatSomebodyDeletes is left alone until it is gone.
+func TestAVIMThatSomebodyDeletes(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	b.lease(alice, c.VIM)
+	b.kube("a/edge").Fail(fake.Fault{Method: "DELETE", Kind: fake.Refuse, Status: http.StatusServiceUnavailable, Times: -1})
+	if _, gone, err := b.DeleteVIM(t.Context(), alice, c.VIM, broker.Deletion{Drain: true}); err != nil || gone {
+		t.Fatal(gone, err)
+	}
+	s.Paused = true // which would be a change of the VIM
+	b.source.put(s)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonDraining)
+}
+
+// TestOtherSecretsOfAClusterAreNotRead: its CA and its own users' secrets have its label, too.
+func TestOtherSecretsOfAClusterAreNotRead(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+	reads := b.source.reads
+	for _, name := range []string{"edge-ca", "edge-etcd", "edge-proxy", "edge-sa", "edge-user-kubeconfig"} {
+		b.source.putSecret("a", name, onboard.Secret{SecretVersion: onboard.SecretVersion{Cluster: "edge"}})
+		b.look("a", "edge") // as a list shows them
+		b.w.Sight("a").Secret(onboard.SecretVersion{Name: name, Cluster: "edge", Version: name})
+		if _, err := b.w.Step(t.Context(), "a", "edge"); err != nil { // as a watch does
+			t.Fatal(err)
+		}
+	}
+	if b.source.reads != reads {
+		t.Errorf("secrets were read %d times for others of the cluster", b.source.reads-reads)
 	}
 }
 

@@ -51,6 +51,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"onboard-trouble", func(b *testing.B) *figure { return onboardTrouble(b, p) }},
 		{"onboard-steady", onboardSteady},
 		{"onboard-rotated", func(b *testing.B) *figure { return onboardRotated(b, p) }},
+		{"plugin", func(b *testing.B) *figure { return plugin(b, p) }},
 		{"tenants", tenants},
 		{"bombs", func(b *testing.B) *figure { return hostile(b, p) }},
 		{"engine-apply", func(b *testing.B) *figure { return engineApply(b, p) }},
