@@ -134,8 +134,8 @@ func (r *run) heal(ctx context.Context, k *stack) error {
 	// A check forgets what was marked before.
 	var marked []part
 	for _, p := range all {
-		if p.Status == "CHECK_FAILED" && p.nested == "" ||
-			slices.ContainsFunc(r.wave.VNFCs, func(v lifecycle.VNFC) bool { return v.UID == p.Physical }) {
+		asked := slices.ContainsFunc(r.wave.VNFCs, func(v lifecycle.VNFC) bool { return v.UID == p.Physical })
+		if asked || p.Status == "CHECK_FAILED" && p.nested == "" {
 			marked = append(marked, p)
 		}
 	}

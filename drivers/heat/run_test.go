@@ -162,3 +162,21 @@ func TestDeleteFails(t *testing.T) {
 		t.Error("the stack stands after TERMINATE")
 	}
 }
+
+// HEAL replaces what somebody has marked unhealthy, though Heat's check forgets the mark, and nothing else.
+func TestHealReplacesWhatWasMarked(t *testing.T) {
+	s := fakeheat.New(t)
+	in := input(lifecycle.Instantiate, "x")
+	if _, err := do(t.Context(), s, in, mustPlan(t, s, in)); err != nil {
+		t.Fatal(err)
+	}
+	pages, vdu := s.Physical("pages"), s.Physical("VDU1")
+	s.Condemn("pages")
+	in.Operation = lifecycle.Heal
+	if _, err := do(t.Context(), s, in, mustPlan(t, s, in)); err != nil {
+		t.Fatal(err)
+	}
+	if s.Physical("pages") == pages || s.Physical("VDU1") != vdu {
+		t.Errorf("healed to %s and %s, from %s, which was marked, and %s", s.Physical("pages"), s.Physical("VDU1"), pages, vdu)
+	}
+}

@@ -127,6 +127,20 @@ func (s *Server) Stack(name string) (status, tags string, updated, ok bool) {
 	return "", "", false, false
 }
 
+// Physical is the physical id of the first resource of a name in any stack; empty where there is none.
+func (s *Server) Physical(name string) (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.stacks {
+		each(k.resources, func(r, _ *resource) {
+			if r.name == name && id == "" {
+				id = r.physical
+			}
+		})
+	}
+	return id
+}
+
 // Condemn marks a resource of every stack unhealthy.
 func (s *Server) Condemn(name string) {
 	s.mu.Lock()
