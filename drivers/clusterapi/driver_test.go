@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -358,4 +359,17 @@ func TestOtherNamespacesAreNotShown(t *testing.T) {
 		}
 	}
 	t.Errorf("the watch ended: %v", <-w.done)
+}
+
+// TestLongListsArePaged: what stands on the second page is there as well.
+func TestLongListsArePaged(t *testing.T) {
+	h := newHub(t)
+	h.Fail(fake.Fault{Method: "GET", Path: "^" + clusters + "$", Times: 2, Kind: fake.Custom, Answer: func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("continue") == "" {
+			_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"10","continue":"next"},"items":[`+clusterJSON("edge", "u1", "9", "True")+`]}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"10"},"items":[`+clusterJSON("core", "u2", "9", "True")+`]}`)
+	}})
+	follow(t, h).want(t, "clusters 2")
 }

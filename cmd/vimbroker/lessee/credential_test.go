@@ -31,6 +31,7 @@ type plugin struct {
 	token  string
 	state  string
 	status int
+	issue  int // the status of what issues, if not zero
 	asked  []string
 }
 
@@ -49,6 +50,8 @@ func newPlugin(t *testing.T) *plugin {
 			panic(http.ErrAbortHandler)
 		case x.status != 0:
 			w.WriteHeader(x.status)
+		case x.issue != 0 && r.Method == http.MethodPost:
+			w.WriteHeader(x.issue)
 		case strings.HasPrefix(r.URL.Path, "/v1/vims/"):
 			encode(w, x.vim)
 		case r.Method == http.MethodGet:
@@ -127,10 +130,16 @@ func TestCredentialIsCached(t *testing.T) {
 	x.want("old", "second", askVIM, askNew)
 	x.want("the next", "second", askLease)
 
-	x.token, x.state = "third", "revoked"
-	x.want("revoked", "third", askLease, askVIM, askNew)
+	x.token, x.state, x.issue = "third", "revoked", http.StatusServiceUnavailable
+	if out, err := x.call(""); err == nil || out != "" {
+		t.Errorf("revoked, and no other can be issued: prints %q, %v", out, err)
+	}
+	x.issue = 0
+	x.want("revoked", "third", askVIM, askNew) // the one that had ended is forgotten
+	x.token = "fourth"
+	x.want("revoked", "fourth", askLease, askVIM, askNew)
 	x.state = "active"
-	x.want("the one after", "third", askLease)
+	x.want("the one after", "fourth", askLease)
 
 	x.now = x.now.Add(59*time.Minute + 30*time.Second)
 	x.status = -1
