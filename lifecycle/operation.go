@@ -92,6 +92,8 @@ type Operation struct {
 	Wave  int    `json:"wave"`
 	// Steps are what was seen of resources, one for each: the newest.
 	Steps []Observation `json:"steps,omitempty"`
+	// Events counts the events that were made of it; the store counts them.
+	Events int64 `json:"events,omitempty"`
 	// Revision counts the writes.
 	Revision int64 `json:"-"`
 }

@@ -160,6 +160,11 @@ func resourceEntity(r Resource) cedar.Entity {
 			"vnfdId":   cedar.String(r.VNFDID),
 			"instance": cedar.String(r.Name),
 		})
+	case KindSubscription:
+		e.Attributes = cedar.NewRecord(cedar.RecordMap{
+			"project": cedar.String(r.Project),
+			"owner":   cedar.String(r.Owner),
+		})
 	case KindClient:
 		e.Attributes = cedar.NewRecord(cedar.RecordMap{
 			"project": cedar.String(r.Project),

@@ -127,6 +127,12 @@ const (
 	PackageDelete Action = "package:delete"
 	PackageUse    Action = "package:use" // make a VNF instance from it, or change one to it
 
+	SubscriptionCreate Action = "subscription:create" // have an endpoint told what becomes of the project's VNF instances
+	SubscriptionShow   Action = "subscription:show"   // also what list filters by
+	SubscriptionDelete Action = "subscription:delete"
+	// SubscriptionNotify sends notifications, and gives them up. The broker itself does so.
+	SubscriptionNotify Action = "subscription:notify"
+
 	ClientCreate Action = "client:create" // register a program that logs in by OAuth 2.0
 	ClientShow   Action = "client:show"   // also what list filters by
 	ClientUpdate Action = "client:update" // say where its VNFs go
@@ -157,6 +163,8 @@ const (
 	// KindVNFInstance is a VNF instance; its operations are decided as what is done to it.
 	KindVNFInstance Kind = "VNFInstance"
 	KindPackage     Kind = "Package"
+	// KindSubscription is one to what becomes of VNF instances.
+	KindSubscription Kind = "Subscription"
 	// KindClient is a program that logs in by OAuth 2.0.
 	KindClient Kind = "Client"
 	// KindGrant is what a client was granted for an operation on a VNF instance of its own.
@@ -181,7 +189,7 @@ type Resource struct {
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string
-	// Owner is the principal that a lease was issued to, that asked for a grant, or that made a VNF instance.
+	// Owner is the principal that a lease was issued to, that asked for a grant, or that made a VNF instance or a subscription.
 	Owner string
 	// Roles are those that a client has, or would have.
 	Roles []string

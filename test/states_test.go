@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
 
 // TestGoldenStates keeps the pictures in docs/states.md those of the tables.
@@ -26,6 +27,7 @@ func TestGoldenStates(t *testing.T) {
 	picture(&b, "A key that signs clients' tokens", oauth.KeyAbandoned, oauth.KeyMaking, oauth.KeySigning, oauth.KeyVerifying)
 	picture(&b, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
+	picture(&b, "A subscription to VNF instances", subscription.Abandoned, subscription.Active, subscription.Making)
 	picture(&b, "A cluster of Cluster API", onboard.States()...)
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {

@@ -41,6 +41,8 @@ type Options struct {
 	// Operations and Packages are what it shows of VNF instances and packages; nil shows nothing.
 	Operations Operations
 	Packages   Packages
+	// Subscriptions is what it shows of subscriptions to VNF instances; nil shows nothing.
+	Subscriptions Subscriptions
 	// Logins is told who comes in; nil: nobody is.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
@@ -98,6 +100,9 @@ func New(o Options) http.Handler {
 	}
 	if o.Operations != nil {
 		o.Registry.MustRegister(newOperations(o.Operations))
+	}
+	if o.Subscriptions != nil {
+		o.Registry.MustRegister(newSubscriptions(o.Subscriptions))
 	}
 	if o.Packages != nil {
 		o.Registry.MustRegister(packages{o.Packages, o.Log})

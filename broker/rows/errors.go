@@ -27,6 +27,8 @@ var (
 
 	VNFGrantID        = Unique{"id", "a grant with this id is there already"}
 	VNFGrantOperation = Unique{"vnfLcmOpOccId", "the client has a grant for this operation"}
+	SubscriptionID    = Unique{"id", "a subscription with this id is there already"}
+	SubscriptionLike  = Unique{"callbackUri", "the project has such a subscription already"}
 
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
 	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}

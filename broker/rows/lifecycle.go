@@ -186,12 +186,21 @@ func unreadable(table, id string, cause error) error {
 	}
 }
 
-// ChangeOperation lets change alter an operation and its instance, and returns their rows. What it does
-// to ids, projects, times of creation and revisions is undone. If change fails its error is returned as it is.
-func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, *lifecycle.Instance) error) (Operation, Instance, lifecycle.Operation, error) {
-	fail := func(err error) (Operation, Instance, lifecycle.Operation, error) {
-		return Operation{}, Instance{}, lifecycle.Operation{}, err
-	}
+// Altered is what a change makes of an operation and its instance.
+type Altered struct {
+	Operation Operation
+	Instance  Instance
+	// Stored is the operation.
+	Stored lifecycle.Operation
+	// Events are what subscribers are told of it.
+	Events []lifecycle.Event
+}
+
+// ChangeOperation lets change alter an operation and its instance, and returns their rows. What it does to ids,
+// projects, times of creation, revisions and the count of events is undone. If change fails its error is returned as it
+// is.
+func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, *lifecycle.Instance) error) (Altered, error) {
+	fail := func(err error) (Altered, error) { return Altered{}, err }
 	oldO, err := o.Operation()
 	if err != nil {
 		return fail(err)
@@ -208,13 +217,22 @@ func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, 
 		return fail(Conflict(fmt.Sprintf("an operation that is %s cannot become %s", oldO.State, newO.State)))
 	}
 	newO.ID, newO.Instance, newO.Project, newO.StartedAt, newO.Revision = oldO.ID, oldO.Instance, oldO.Project, oldO.StartedAt, oldO.Revision+1
+	newO.Events = oldO.Events
 	newI.ID, newI.Project, newI.CreatedAt, newI.Revision = oldI.ID, oldI.Project, oldI.CreatedAt, oldI.Revision+1
-	toO, err := OperationRow(newO)
-	if err != nil {
+	var to Altered
+	if oldO.State != newO.State {
+		var e lifecycle.Event
+		newO, e = lifecycle.Moved(newO, newI)
+		to.Events = append(to.Events, e)
+	}
+	if to.Operation, err = OperationRow(newO); err != nil {
 		return fail(err)
 	}
-	toI, err := InstanceRow(newI)
-	return toO, toI.holding(newO), newO, err
+	if to.Instance, err = InstanceRow(newI); err != nil {
+		return fail(err)
+	}
+	to.Instance, to.Stored = to.Instance.holding(newO), newO
+	return to, nil
 }
 
 // Progress puts Plan, Stage, Wave and Steps of an operation into its row.
@@ -272,6 +290,8 @@ func Deletable(i Instance, live bool) error {
 type Begun struct {
 	Operation Operation
 	Instance  Instance
+	// Events are what subscribers are told of it.
+	Events []lifecycle.Event
 }
 
 // BeginOperation says what to store of an operation that begins on an instance: live says whether it has
@@ -297,6 +317,7 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 		return Begun{}, err
 	}
 	b.Instance = b.Instance.holding(o)
+	o, b.Events = lifecycle.Begun(o, i)
 	b.Operation, err = OperationRow(o)
 	return b, err
 }

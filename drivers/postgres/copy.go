@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -48,6 +50,8 @@ type Source interface {
 	VNFGrants(ctx context.Context, after string, limit int) ([]grant.Grant, error)
 	Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error)
 	Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error)
+	Subscriptions(ctx context.Context, q subscription.Query) ([]subscription.Subscription, string, error)
+	Notifications(ctx context.Context, id string, limit int) ([]subscription.Notification, error)
 }
 
 // Copied counts rows.
@@ -55,6 +59,7 @@ type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
 	Instances, Operations, Anchors, Clients, TokenKeys, VNFGrants              int64
+	Subscriptions, Notifications                                               int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -132,7 +137,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"subscriptions", c.subscriptions}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -156,7 +161,7 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM oauth_keys) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM oauth_keys) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM vnf_subscriptions) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys, VNF packages or audit entries",
@@ -293,6 +298,46 @@ func (c *copying) clients() error {
 			return err
 		}
 		f.Token = next
+	}
+}
+
+// subscriptions copies subscriptions and what they are still to be told, which a job sends.
+func (c *copying) subscriptions() error {
+	q := subscription.Query{Page: broker.Page{Size: copyPage}}
+	for {
+		found, next, err := c.from.Subscriptions(c.ctx, q)
+		if err != nil {
+			return err
+		}
+		var stored, waiting [][]any
+		for _, one := range found {
+			row, err := rows.SubscriptionRow(one)
+			if err != nil {
+				return err
+			}
+			stored = append(stored, values(rows.SubscriptionColumns.Fields(&row)))
+			all, err := c.from.Notifications(c.ctx, one.ID, math.MaxInt32)
+			if err != nil {
+				return err
+			}
+			for _, n := range all {
+				document, err := json.Marshal(n.Event)
+				if err != nil {
+					return err
+				}
+				waiting = append(waiting, []any{one.ID, stamp(n.Event.At), string(document)})
+			}
+			if _, err := c.tx.Exec(c.ctx, enqueueJob, subscription.JobKind, one.ID, stamp(one.CreatedAt)); err != nil {
+				return translate(err)
+			}
+		}
+		if err := errors.Join(
+			c.into("vnf_subscriptions", rows.SubscriptionColumns.Names(), stored, &c.Subscriptions),
+			c.into("vnf_notifications", "subscription, at, document", waiting, &c.Notifications),
+		); err != nil || next == "" {
+			return err
+		}
+		q.Token = next
 	}
 }
 
@@ -527,8 +572,9 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM audit_entries), (SELECT count(*) FROM audit_keys), (SELECT count(*) FROM audit_checkpoints),
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
-		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys), (SELECT count(*) FROM vnf_grants)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys, &there.VNFGrants)
+		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys), (SELECT count(*) FROM vnf_grants),
+		(SELECT count(*) FROM vnf_subscriptions), (SELECT count(*) FROM vnf_notifications)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys, &there.VNFGrants, &there.Subscriptions, &there.Notifications)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -123,6 +124,10 @@ func trial(t *testing.T) *sqlite.Store {
 	}, entry))
 	tokenKey := oauth.Key{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
 	must(s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return []oauth.Key{tokenKey}, nil }, entry))
+	must(s.CreateSubscription(ctx, subscription.Subscription{
+		ID: "subscription", Project: "north", State: subscription.Active, Callback: "https://nfvo.example.org", Base: "https://broker", Verbosity: subscription.Full,
+		Filter: subscription.Filter{Kinds: []lifecycle.EventKind{lifecycle.OperationMoved}}, Auth: []string{"TLS_CERT"}, Digest: "d", CreatedBy: "alice", CreatedAt: time.Unix(1, 0).UTC(),
+	}, 0, entry))
 	for _, id := range []string{"instance-1", "instance-2"} {
 		i := lifecycle.Instance{ID: id, Project: "north", Name: id, State: lifecycle.NotInstantiated, CreatedAt: time.Unix(1, 0).UTC(), Revision: 1}
 		i.Shape.Package = "package-0"
@@ -149,13 +154,18 @@ type content struct {
 
 	Instances  []lifecycle.Instance
 	Operations []lifecycle.Operation
-	Bytes      []string // of the package that is onboarded
+
+	Subscriptions []subscription.Subscription
+	Told          []lifecycle.Event
+
+	Bytes []string // of the package that is onboarded
 }
 
 func contentOf(t *testing.T, s interface {
 	broker.Store
 	catalog.Store
 	lifecycle.Store
+	subscription.Store
 },
 ) content {
 	t.Helper()
@@ -200,6 +210,18 @@ func contentOf(t *testing.T, s interface {
 	if c.Instances, _, err = s.Instances(t.Context(), lifecycle.InstanceFilter{}); err != nil {
 		t.Fatal(err)
 	}
+	if c.Subscriptions, _, err = s.Subscriptions(t.Context(), subscription.Query{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range c.Subscriptions {
+		all, err := s.Notifications(t.Context(), one.ID, 100)
+		if err != nil || len(all) == 0 {
+			t.Fatalf("%d notifications wait, %v", len(all), err)
+		}
+		for _, n := range all {
+			c.Told = append(c.Told, n.Event)
+		}
+	}
 	if c.Operations, _, err = s.Operations(t.Context(), lifecycle.OperationFilter{}); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +246,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1, VNFGrants: 1}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1, VNFGrants: 1, Subscriptions: 1, Notifications: 2}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())
@@ -240,8 +262,8 @@ func TestCopy(t *testing.T) {
 	if _, err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
 		t.Errorf("CreateLease beyond the copied leases = %v, want ErrQuota", err)
 	}
-	if due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); len(due) != 1 || err != nil {
-		t.Errorf("OfferJobs on the copy = %v, %v; want that of the operation that has its turn", due, err)
+	if due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); len(due) != 2 || err != nil {
+		t.Errorf("OfferJobs on the copy = %v, %v; want those of the operation that has its turn, and of the subscription", due, err)
 	}
 	after := contentOf(t, s)
 	slices.Reverse(after.Entries)

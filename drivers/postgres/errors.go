@@ -59,6 +59,9 @@ var unique = map[string]rows.Unique{
 	"cluster_object_once":                      rows.ClusterObject,
 	"cluster_system_once":                      rows.ClusterSystem,
 
+	"vnf_subscriptions_pkey":        rows.SubscriptionID,
+	"subscription_once_per_project": rows.SubscriptionLike,
+
 	"vnf_instances_pkey":                   rows.InstanceID,
 	"vnf_operations_pkey":                  rows.OperationID,
 	"vnf_operation_live_once_per_instance": rows.OperationLive,

@@ -56,7 +56,7 @@ func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audi
 			}
 			t.queue(insertInstance, values(rows.InstanceColumns.Fields(&row))...)
 			t.keepPackages(row.ID, row.Packages...)
-			return nil
+			return t.notify(i.Project, lifecycle.Created(i))
 		})
 	}
 	if err != nil {
@@ -170,10 +170,14 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		if err := rows.Deletable(row, live); err != nil {
 			return err
 		}
+		i, err := row.Instance()
+		if err != nil {
+			return err
+		}
 		t.keepPackages(id)
 		t.queue(deleteOperations, id)
 		t.queue(deleteInstance, id)
-		return nil
+		return t.notify(i.Project, lifecycle.Deleted(i, e.Time))
 	})
 	if err != nil {
 		return fmt.Errorf("deleting VNF instance %s: %w", id, err)
@@ -204,7 +208,7 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
 		t.keepPackages(o.Instance, begun.Instance.Packages...)
-		return nil
+		return t.notify(o.Project, begun.Events...)
 	})
 	if err != nil {
 		return fmt.Errorf("beginning operation %s: %w", o.ID, err)
@@ -266,16 +270,18 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lif
 		if err != nil {
 			return err
 		}
-		if o, i, stored, err = rows.ChangeOperation(o, i, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+		to, err := rows.ChangeOperation(o, i, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
 			refusal = change(o, i)
 			return refusal
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
-		t.queue(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...)
-		t.queue(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...)
-		t.keepPackages(i.ID, i.Packages...)
-		return nil
+		stored = to.Stored
+		t.queue(updateOperation, append(values(changingOperation.Fields(&to.Operation)), o.ID)...)
+		t.queue(updateInstance, append(values(changingInstance.Fields(&to.Instance)), i.ID)...)
+		t.keepPackages(i.ID, to.Instance.Packages...)
+		return t.notify(o.Project, to.Events...)
 	})
 	if refusal != nil {
 		return lifecycle.Operation{}, refusal

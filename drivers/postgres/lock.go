@@ -19,6 +19,7 @@ const (
 	lockTurns      lockKind = "turns of operations"
 	lockClients    lockKind = "clients of project"
 	lockVIMs       lockKind = "VIMs of project"
+	lockSubs       lockKind = "subscriptions of project"
 	lockTokenKeys  lockKind = "keys that sign tokens"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's

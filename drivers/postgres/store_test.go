@@ -61,3 +61,9 @@ func TestClients(t *testing.T) {
 func TestTokenKeys(t *testing.T) {
 	conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
 }
+
+func TestSubscriptions(t *testing.T) {
+	conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore {
+		return mustOpen(t, real.Postgres(t).DSN(t))
+	})
+}

@@ -27,7 +27,9 @@ var unique = map[string]rows.Unique{
 	"oauth_clients.project, oauth_clients.name": rows.ClientName,
 
 	"vnf_grants.id": rows.VNFGrantID,
-	"vnf_grants.client, vnf_grants.operation": rows.VNFGrantOperation,
+	"vnf_grants.client, vnf_grants.operation":             rows.VNFGrantOperation,
+	"vnf_subscriptions.id":                                rows.SubscriptionID,
+	"vnf_subscriptions.project, vnf_subscriptions.digest": rows.SubscriptionLike,
 
 	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,

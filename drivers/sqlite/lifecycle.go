@@ -56,6 +56,9 @@ func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audi
 			if err := t.keepPackages(row.ID, row.Packages...); err != nil {
 				return err
 			}
+			if err := t.notify(i.Project, lifecycle.Created(i)); err != nil {
+				return err
+			}
 			return t.append(e)
 		})
 	}
@@ -189,6 +192,13 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		if _, err := t.exec(deleteInstance, id); err != nil {
 			return err
 		}
+		i, err := row.Instance()
+		if err != nil {
+			return err
+		}
+		if err := t.notify(i.Project, lifecycle.Deleted(i, e.Time)); err != nil {
+			return err
+		}
 		return t.append(e)
 	})
 	if err != nil {
@@ -225,6 +235,9 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 			return err
 		}
 		if err := t.keepPackages(o.Instance, begun.Instance.Packages...); err != nil {
+			return err
+		}
+		if err := t.notify(o.Project, begun.Events...); err != nil {
 			return err
 		}
 		return t.append(e)
@@ -292,19 +305,24 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lif
 		if err != nil {
 			return err
 		}
-		if o, i, stored, err = rows.ChangeOperation(o, i, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+		to, err := rows.ChangeOperation(o, i, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
 			refusal = change(o, i)
 			return refusal
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
-		if _, err := t.exec(updateOperation, append(values(changingOperation.Fields(&o)), o.ID)...); err != nil {
+		stored = to.Stored
+		if _, err := t.exec(updateOperation, append(values(changingOperation.Fields(&to.Operation)), o.ID)...); err != nil {
 			return err
 		}
-		if _, err := t.exec(updateInstance, append(values(changingInstance.Fields(&i)), i.ID)...); err != nil {
+		if _, err := t.exec(updateInstance, append(values(changingInstance.Fields(&to.Instance)), i.ID)...); err != nil {
 			return err
 		}
-		if err := t.keepPackages(i.ID, i.Packages...); err != nil {
+		if err := t.keepPackages(i.ID, to.Instance.Packages...); err != nil {
+			return err
+		}
+		if err := t.notify(o.Project, to.Events...); err != nil {
 			return err
 		}
 		return t.append(e)

@@ -355,3 +355,9 @@ func TestTokenKeys(t *testing.T) {
 		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	})
 }
+
+func TestSubscriptions(t *testing.T) {
+	conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore {
+		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	})
+}

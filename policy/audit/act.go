@@ -72,6 +72,8 @@ const (
 	// DetailPackage is the id of a VNF package, DetailVNFD that of its descriptor.
 	DetailPackage = "package"
 	DetailVNFD    = "vnfd"
+	// DetailSubscription is the id of a subscription to VNF instances.
+	DetailSubscription = "subscription"
 	// DetailClient is the id of a client, DetailClientName its name.
 	DetailClient     = "client"
 	DetailClientName = "clientName"

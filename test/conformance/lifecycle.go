@@ -86,7 +86,7 @@ func sampleOperation(i lifecycle.Instance) lifecycle.Operation {
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: lifecycle.Instantiate, State: lifecycle.Starting,
 		Asker:     policy.Delegation{Name: "alice", Project: i.Project, Roles: []string{"member"}, At: epoch},
 		StartedAt: epoch, StateEnteredAt: epoch, QueuedAt: epoch.Add(time.Second), Deadline: epoch.Add(time.Hour), Params: []byte(`{"flavourId":"f"}`),
-		Before: sampleShape(), Target: sampleShape(), VNFCs: sampleShape().VNFCs, Cancel: lifecycle.Graceful,
+		Before: sampleShape(), Target: sampleShape(), VNFCs: sampleShape().VNFCs, Cancel: lifecycle.Graceful, Events: 1,
 		Failure: &lifecycle.Failure{Status: 409, Title: "t", Detail: "d"}, Plan: "p", Stage: 1, Wave: 2,
 		Steps: []lifecycle.Observation{{Resource: sampleShape().Resources[0], Standing: true, Ready: true, Message: "m", ChangedBy: []string{"kubectl"}, VNFCs: sampleShape().VNFCs}}, Revision: 1,
 	}

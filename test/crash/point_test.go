@@ -67,6 +67,14 @@ var deaths = map[string][]scenario{
 	"tidy.removed":   {tidying},
 	"tidy.forgotten": {tidying},
 
+	"subscription.intent":     {subscribing},
+	"subscription.key-stored": {subscribing},
+	"subscription.made":       {subscribing},
+	"subscription.dropped":    {settlingASubscription},
+	"subscription.deleted":    {unsubscribing},
+	"notify.sent":             {notifying},
+	"notify.recorded":         {notifying},
+
 	"client.deleting":      {deletingAClient},
 	"client.rotated":       {rotatingALeakedSecret},
 	"client.leases-ending": {deletingAClient, rotatingALeakedSecret},

@@ -15,10 +15,14 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/callback"
+	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -36,8 +40,10 @@ type rig struct {
 	hasty   *lifecycle.Lifecycle
 	t       *testing.T
 	catalog *catalog.Catalog
-	cluster *fakeobjects.Server
-	log     *bytes.Buffer
+	// subscriptions tell others of the instances.
+	subscriptions *subscription.Subscriptions
+	cluster       *fakeobjects.Server
+	log           *bytes.Buffer
 	// dir is where the database is.
 	dir string
 }
@@ -75,9 +81,27 @@ func newRig(t *testing.T) *rig {
 			},
 		})
 	}
+	keys, err := keydir.Open(filepath.Join(r.dir, "keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.subscriptions = subscription.New(subscription.Options{
+		Store: store, Keys: []secret.KeyStore{keys}, Ledger: ledger{}, Endpoint: callback.New(callback.Options{}), Render: vnflcm.Notification,
+		Guard: guard, Terms: subscription.DefaultTerms(), Log: log, Now: time.Now,
+		Egress: func(string) *egress.Rules {
+			rules := egress.Default()
+			rules.AllowLoopback = true
+			return rules
+		},
+	})
 	r.Lifecycle, r.hasty = engine(10*time.Minute), engine(time.Second)
 	return r
 }
+
+// ledger destroys no keys.
+type ledger struct{}
+
+func (ledger) RetireKeys(context.Context) {}
 
 type writer func([]byte) (int, error)
 

@@ -71,7 +71,7 @@ func (c *Client) Ask(method, path, body string, headers ...string) (*http.Respon
 			r.Header.Del(headers[i-1])
 		}
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := asIs.Do(r)
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -82,3 +82,6 @@ func (c *Client) Ask(method, path, body string, headers ...string) (*http.Respon
 	}
 	return answer, string(text)
 }
+
+// asIs shows each answer as it is, also one that leads elsewhere.
+var asIs = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -165,7 +165,7 @@ func (c *Client) call(ctx context.Context, q request, out any) (int, http.Header
 		return Status(err), nil, err
 	}
 	defer answer.Body.Close()
-	if out == nil || answer.StatusCode == http.StatusNoContent {
+	if out == nil || answer.StatusCode == http.StatusNoContent || answer.StatusCode == http.StatusSeeOther {
 		return answer.StatusCode, answer.Header, nil
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != cmp.Or(q.media, v1.MediaType) {
@@ -198,7 +198,7 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking the broker at %s: %w", c.base.Host, err)
 	}
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+	if (answer.StatusCode < 200 || answer.StatusCode > 299) && answer.StatusCode != http.StatusSeeOther {
 		defer answer.Body.Close()
 		return nil, c.problem(answer)
 	}

@@ -93,6 +93,35 @@ func (c *Client) CancelVNFOperation(ctx context.Context, id string, r sol003.Can
 	return err
 }
 
+// Subscribe has an endpoint told what becomes of VNF instances. Where there is such a subscription already, its id is
+// returned, and made is false.
+func (c *Client) Subscribe(ctx context.Context, r sol003.SubscriptionRequest) (id string, made bool, err error) {
+	var s sol003.Subscription
+	header, err := c.ask(ctx, lcm(http.MethodPost, r, "subscriptions"), &s)
+	if err != nil {
+		return "", false, err
+	}
+	return path.Base(header.Get("Location")), s.ID != "", nil
+}
+
+// Subscription returns one by its id.
+func (c *Client) Subscription(ctx context.Context, id string) (sol003.Subscription, error) {
+	var s sol003.Subscription
+	_, err := c.do(ctx, lcm(http.MethodGet, nil, "subscriptions", id), &s)
+	return s, err
+}
+
+// Unsubscribe ends a subscription.
+func (c *Client) Unsubscribe(ctx context.Context, id string) error {
+	_, err := c.do(ctx, lcm(http.MethodDelete, nil, "subscriptions", id), nil)
+	return err
+}
+
+// AllSubscriptions walks every page of the subscriptions, the newest first. It stops at the first error.
+func (c *Client) AllSubscriptions(ctx context.Context) iter.Seq2[sol003.Subscription, error] {
+	return walkLinks[sol003.Subscription](ctx, c, "subscriptions", nil)
+}
+
 // AllVNFs walks every page of the instances, the newest first. It stops at the first error.
 func (c *Client) AllVNFs(ctx context.Context) iter.Seq2[sol003.VNFInstance, error] {
 	return walkLinks[sol003.VNFInstance](ctx, c, "vnf_instances", nil)

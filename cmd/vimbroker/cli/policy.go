@@ -22,6 +22,7 @@ var actions = []string{
 	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate), string(policy.VNFScale), string(policy.VNFHeal),
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),
 	string(policy.ClusterEnable), string(policy.ClusterShow), string(policy.ClusterFollow),
+	string(policy.SubscriptionCreate), string(policy.SubscriptionShow), string(policy.SubscriptionDelete),
 	string(policy.ClientCreate), string(policy.ClientShow), string(policy.ClientUpdate), string(policy.ClientRotate), string(policy.ClientDelete),
 	string(policy.GrantRequest), string(policy.GrantShow), string(policy.GrantResume), string(policy.GrantEnd),
 	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.TokenKey), string(policy.PolicyExplain),

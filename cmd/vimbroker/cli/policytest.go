@@ -172,6 +172,9 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 			"project": d.Text(&q.Resource.Project), "provider": d.Text(&q.Resource.Provider), "product": d.Text(&q.Resource.Product),
 			"version": d.Text(&q.Resource.Version), "labels": labelMap(d, &q.Resource.Labels),
 		}),
+		"subscription": about(policy.KindSubscription, strictyaml.Fields{
+			"project": d.Text(&q.Resource.Project), "owner": d.Text(&q.Resource.Owner),
+		}),
 		"client": about(policy.KindClient, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "name": d.Text(&q.Resource.Name), "roles": d.Texts(&q.Resource.Roles),
 		}),

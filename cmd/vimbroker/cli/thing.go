@@ -40,6 +40,13 @@ var (
 		name: func(o sol003.OpOcc) string { return o.ID },
 		hint: func(o sol003.OpOcc) string { return o.Operation + ", " + o.State },
 	}
+	vnfSubscriptions = things[sol003.Subscription]{
+		what: "subscription", list: "vimbroker vnf subscription list",
+		all:  (*client.Client).AllSubscriptions,
+		id:   func(s sol003.Subscription) string { return s.ID },
+		name: func(s sol003.Subscription) string { return s.ID },
+		hint: func(s sol003.Subscription) string { return s.CallbackURI },
+	}
 	vnfPackages = things[client.Package]{
 		what: "VNF package", list: "vimbroker package list",
 		all:  (*client.Client).AllPackages,

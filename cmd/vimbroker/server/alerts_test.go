@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -133,6 +134,14 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 	w.must(http.StatusCreated, "POST", "/v1/leases", map[string]any{"vim": "edge", "role": "view"})
 	w.call("POST", "/v1/leases", map[string]any{"vim": "nowhere", "role": "view"})
 	w.upload("web-1", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n")
+	deaf := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(deaf.Close)
+	told := w.must(http.StatusCreated, "POST", "/vnflcm/v2/subscriptions", map[string]any{"callbackUri": deaf.URL})["id"].(string)
 	for range 2 { // one is under way, and one waits
 		vnf := w.must(http.StatusCreated, "POST", "/vnflcm/v2/vnf_instances", map[string]any{"vnfdId": "web-1"})["id"].(string)
 		w.must(http.StatusAccepted, "POST", "/vnflcm/v2/vnf_instances/"+vnf+"/instantiate", map[string]any{
@@ -145,6 +154,9 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	if err := w.subscribers.Work(t.Context(), told); err == nil {
+		t.Error("a subscriber that hangs up takes a notification")
 	}
 	served := map[string]map[string]map[string]bool{} // by metric and label, the values
 	for _, m := range sample.FindAllStringSubmatch(w.metrics(), -1) {

@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -63,7 +64,11 @@ type config struct {
 		Enabled    bool
 		// SignersFile holds the authorities whose signers of packages are trusted; empty: none.
 		SignersFile string
+		// Notifications say how subscribers are met.
+		Notifications notificationsConfig
 	}
+	// Subscriptions are [subscription.DefaultTerms] where the file says nothing.
+	Subscriptions subscription.Terms
 	// VNF is [lifecycle.DefaultTerms] where the file says nothing.
 	VNF lifecycle.Terms
 	// Packages are [catalog.DefaultTerms] where the file says nothing.
@@ -129,6 +134,7 @@ func defaults(env console.Environment) config {
 
 		ClientsPerProject: oauth.DefaultPerProject,
 		VNF:               lifecycle.DefaultTerms(),
+		Subscriptions:     subscription.DefaultTerms(),
 		Limits:            api.DefaultLimits(),
 		LogFormat:         "json",
 		ShutdownGrace:     30 * time.Second,
@@ -187,6 +193,12 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"enabled":     d.Flag(&c.SOL003.Enabled),
 			"signersFile": d.Text(&c.SOL003.SignersFile),
 			"grantLater":  d.Flag(&c.SOL003.GrantLater),
+			"notifications": d.Section(strictyaml.Fields{
+				"caFile":      d.Text(&c.SOL003.Notifications.CAFile),
+				"certFile":    d.Text(&c.SOL003.Notifications.CertFile),
+				"keyFile":     d.Text(&c.SOL003.Notifications.KeyFile),
+				"giveUpAfter": d.Duration(&c.Subscriptions.GiveUpAfter),
+			}),
 		}),
 		"vnf": d.Section(strictyaml.Fields{
 			"driftInterval":        d.Duration(&c.VNF.DriftEvery),
@@ -246,15 +258,16 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"inFlight":     d.Count(&c.Limits.InFlight),
 		}),
 		"quota": d.Section(strictyaml.Fields{
-			"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
-			"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
-			"perProject":   d.Count(&c.Terms.Quota.PerProject),
-			"clients":      d.Count(&c.ClientsPerProject),
-			"vims":         d.Count(&c.Terms.VIMs.PerProject),
-			"vimKiB":       kibibytes(d, &c.Terms.VIMs.Bytes),
-			"packages":     d.Count(&c.Packages.PerProject),
-			"packageMiB":   mebibytes(d, &c.Packages.MaxSize),
-			"packagesMiB":  mebibytes(d, &c.Packages.BytesPerProject),
+			"perPrincipal":  d.Count(&c.Terms.Quota.PerPrincipal),
+			"perVIM":        d.Count(&c.Terms.Quota.PerVIM),
+			"perProject":    d.Count(&c.Terms.Quota.PerProject),
+			"clients":       d.Count(&c.ClientsPerProject),
+			"subscriptions": d.Count(&c.Subscriptions.PerProject),
+			"vims":          d.Count(&c.Terms.VIMs.PerProject),
+			"vimKiB":        kibibytes(d, &c.Terms.VIMs.Bytes),
+			"packages":      d.Count(&c.Packages.PerProject),
+			"packageMiB":    mebibytes(d, &c.Packages.MaxSize),
+			"packagesMiB":   mebibytes(d, &c.Packages.BytesPerProject),
 		}),
 		"audit": func(n *yaml.Node, at string) {
 			allowed := c.Audit.fields(d)
@@ -387,6 +400,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer", "must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
+	c.validateNotifications(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.StandingTTL >= 10*time.Minute, "lease.standingTTL", "must be at least 10m, the shortest token that Kubernetes gives")

@@ -23,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
 
 // databaseConfig is where state is kept; none means one file in the data directory,
@@ -118,6 +119,7 @@ type store interface {
 	oauth.KeyStore
 	grant.Store
 	lifecycle.Store
+	subscription.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error

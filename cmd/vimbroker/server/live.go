@@ -143,10 +143,12 @@ var restartKeys = map[string]func(config) any{
 	"lease": func(c config) any {
 		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.StandingTTL, c.Terms.StandingIdle, c.Terms.StandingMax, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
 	},
-	"limits":         func(c config) any { return c.Limits },
-	"oauth":          func(c config) any { return c.Issuer },
-	"quota":          func(c config) any { return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject} },
-	"sol003":         func(c config) any { return c.SOL003 },
+	"limits": func(c config) any { return c.Limits },
+	"oauth":  func(c config) any { return c.Issuer },
+	"quota": func(c config) any {
+		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject, c.Subscriptions.PerProject}
+	},
+	"sol003":         func(c config) any { return [...]any{c.SOL003, c.Subscriptions.GiveUpAfter} },
 	"vnf":            func(c config) any { return c.VNF },
 	"callers":        func(c config) any { return c.Callers },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },

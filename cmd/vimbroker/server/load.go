@@ -37,6 +37,7 @@ func (c *config) load(d *strictyaml.Document) {
 	if c.policies, err = readPolicies(c.PolicyDir); err != nil {
 		d.Fault(nil, "policyDir", "%v", err)
 	}
+	c.SOL003.Notifications.load(d)
 	c.signers = files.Authorities(d, "sol003.signersFile", c.SOL003.SignersFile)
 	c.Database.load(d)
 	c.loadKeyStores(d)

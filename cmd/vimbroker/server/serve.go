@@ -53,6 +53,7 @@ is left out means:
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
   sol003: {enabled: false, signersFile: , grantLater: false}
+    # notifications: {caFile: , certFile: , keyFile: , giveUpAfter: 24h}
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: [vimbroker.io/]   # need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/heat"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
@@ -34,6 +35,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -64,8 +66,11 @@ type server struct {
 	grants  *grant.Grants
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
-	handler   http.Handler
-	after     func(time.Duration) <-chan time.Time // [time.After], but in tests
+	// subscribers are told also where that door is closed.
+	subscribers *subscription.Subscriptions
+	callback    *callback.Callback
+	handler     http.Handler
+	after       func(time.Duration) <-chan time.Time // [time.After], but in tests
 }
 
 // starting is a broker that is not ready before it has settled, and once it is to end.
@@ -168,6 +173,12 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})
+	notify := c.SOL003.Notifications
+	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
+	s.subscribers = subscription.New(subscription.Options{
+		Store: store, Keys: stores, Ledger: b, Endpoint: s.callback, Render: vnflcm.Notification, Guard: b.Guard(), Egress: s.live.egress,
+		Terms: c.subscriptionTerms(), Log: log, Now: store.Now,
+	})
 	s.capi = clusterapi.New()
 	s.onboard = onboard.New(onboard.Options{
 		Store: store, Broker: b, Source: s.capi, Guard: b.Guard(),
@@ -186,11 +197,11 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, tacker.Door(o))
 	}
 	if c.SOL003.Enabled {
-		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle), grants.Door(s.grants, c.Issuer))
+		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
 	}
 	s.handler = api.New(api.Options{
 		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle,
-		Operations: s.lifecycle, Packages: s.catalog, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Operations: s.lifecycle, Subscriptions: s.subscribers, Packages: s.catalog, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }
@@ -258,6 +269,9 @@ func (s *server) Close() error {
 	}
 	if s.capi != nil {
 		s.capi.Close()
+	}
+	if s.callback != nil {
+		s.callback.Close()
 	}
 	var closed error
 	if s.courier != nil {
@@ -345,7 +359,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker()); err != nil {
+		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(), s.subscribers.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker(), s.subscribers.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil
@@ -387,7 +401,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began))
+			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began), s.subscribers.Settle(ctx, began))
 		}()
 		patience := time.NewTimer(settlePatience)
 		defer patience.Stop()

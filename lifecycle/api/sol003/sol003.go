@@ -206,13 +206,6 @@ type AffectedVNFC struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// The types of changes.
-const (
-	Added    = "ADDED"
-	Removed  = "REMOVED"
-	Modified = "MODIFIED"
-)
-
 // OperationDetail is what the standard has no place for.
 type OperationDetail struct {
 	Project  string     `json:"project"`

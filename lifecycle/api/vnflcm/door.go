@@ -48,11 +48,14 @@ const (
 
 var wire codec.Codec
 
-type server struct{ life Lifecycle }
+type server struct {
+	life Lifecycle
+	subs Subscriptions
+}
 
 // Door returns /vnflcm, version 2.
-func Door(l Lifecycle) api.Door {
-	s := &server{l}
+func Door(l Lifecycle, subs Subscriptions) api.Door {
+	s := &server{l, subs}
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
 	patch := api.Body{Limit: maxBody, Types: []string{sol003.MergePatch, "application/json"}}
 	optional := body
@@ -77,13 +80,16 @@ func Door(l Lifecycle) api.Door {
 		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Lifecycle.Retry)},
 		{Method: "POST", Path: operation + "/rollback", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Lifecycle.Rollback)},
 		{Method: "POST", Path: operation + "/fail", Body: optional, Handle: s.fail},
+		{Method: "POST", Path: "/subscriptions", Body: body, Status: http.StatusCreated, Handle: s.subscribe},
+		{Method: "GET", Path: "/subscriptions", Handle: s.listSubscriptions},
+		{Method: "GET", Path: "/subscriptions/{id}", Handle: s.showSubscription},
+		{Method: "DELETE", Path: "/subscriptions/{id}", Status: http.StatusNoContent, Handle: s.unsubscribe},
 		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: s.cancel},
 	}
 	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
 		table = append(table, api.Operation{Method: "POST", Path: instance + "/" + task, Body: anything, Handle: notServed(task + " is not served")})
 	}
 	for _, path := range []string{
-		"POST /subscriptions", "GET /subscriptions", "GET /subscriptions/{id}", "DELETE /subscriptions/{id}",
 		"POST /vnf_snapshots", "GET /vnf_snapshots", "GET /vnf_snapshots/{id}", "PATCH /vnf_snapshots/{id}", "DELETE /vnf_snapshots/{id}",
 		"GET /vnf_snapshots/{id}/vnf_state_snapshot",
 	} {

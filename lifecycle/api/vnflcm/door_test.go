@@ -136,7 +136,7 @@ func newLife() *life {
 
 func serve(t *testing.T, l *life) *doors.Client {
 	t.Helper()
-	c := doors.Serve(t, nil, vnflcm.Door(l))
+	c := doors.Serve(t, nil, vnflcm.Door(l, nil))
 	c.URL, c.Version = c.URL+sol003.Prefix, sol003.Version
 	return c
 }
@@ -211,7 +211,7 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/terminate", `{}`, 422, nil},
 		{"POST", one + "/operate", `{}`, 501, nil},
 		{"POST", one + "/change_ext_conn", `{}`, 501, nil},
-		{"POST", "/subscriptions", `{}`, 501, nil},
+		{"POST", "/subscriptions", `{}`, 400, nil},
 		{"GET", operations + "?vnfInstanceId=x", ``, 200, lifecycle.OperationQuery{Instance: "x"}},
 		{"POST", op + "/retry", ``, 202, "retry"},
 		{"POST", op + "/rollback", ``, 202, "rollback"},

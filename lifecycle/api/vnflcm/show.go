@@ -117,8 +117,15 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 		shown.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
 	}
 	if o.State == lifecycle.Completed {
-		shown.Changed, shown.Triggered = changed(o)
-		shown.Resources = affected(o)
+		switch o.Type {
+		case lifecycle.ModifyInfo:
+			shown.Changed = modified(o.Params, o.Target.VIM, o.Target.VIMType)
+		case lifecycle.ChangePackage:
+			shown.Triggered = triggered(o.Target.Product)
+		}
+		if all := affected(o.On(), o.Affected()); all != nil {
+			shown.Resources = &sol003.ResourceChanges{VNFCs: all}
+		}
 	}
 	for _, s := range o.Steps {
 		shown.Own.Steps = append(shown.Own.Steps, observed(s))
@@ -141,66 +148,41 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	return shown
 }
 
-// changed is what a completed operation has changed of the instance's information.
-func changed(o lifecycle.Operation) (*sol003.ModifyRequest, *sol003.PackageModified) {
-	switch p := o.Target.Product; o.Type {
-	case lifecycle.ModifyInfo:
-		var asked sol003.ModifyRequest
-		if wire.Tolerant(o.Params, &asked) == nil {
-			for _, v := range asked.VIMs {
-				v.VIMID, v.VIMType = o.Target.VIM, vimTypes[o.Target.VIMType]
-			}
-			return &asked, nil
-		}
-	case lifecycle.ChangePackage:
-		return nil, &sol003.PackageModified{
-			VNFDID: p.VNFDID, Provider: p.Provider, ProductName: p.Name, SoftwareVersion: p.SoftwareVersion, VNFDVersion: p.VNFDVersion,
+// modified is what a completed MODIFY_INFO has changed of the instance's information: what was asked for, with the VIM
+// as the server knows it, and nothing that was sent to reach it.
+func modified(request []byte, vim, vimType string) *sol003.ModifyRequest {
+	var asked sol003.ModifyRequest
+	if wire.Tolerant(request, &asked) != nil {
+		return nil
+	}
+	for name, v := range asked.VIMs {
+		if v != nil {
+			asked.VIMs[name] = &sol003.VIMConnectionInfo{VIMID: vim, VIMType: vimTypes[vimType]}
 		}
 	}
-	return nil, nil
+	return &asked
+}
+
+// triggered is what a completed change of the package has changed.
+func triggered(p lifecycle.Product) *sol003.PackageModified {
+	return &sol003.PackageModified{
+		VNFDID: p.VNFDID, Provider: p.Provider, ProductName: p.Name, SoftwareVersion: p.SoftwareVersion, VNFDVersion: p.VNFDVersion,
+	}
 }
 
 func handle(on lifecycle.Shape, v lifecycle.VNFC) sol003.ResourceHandle {
 	return sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: v.Name, Type: v.Kind}
 }
 
-// affected are the VNFCs that a completed operation has changed: the pods that were seen last of the workloads that
-// it worked on, against those of before. Nil for none.
-func affected(o lifecycle.Operation) *sol003.ResourceChanges {
-	before, worked, on := map[string]lifecycle.VNFC{}, map[string]bool{}, o.Target
-	if o.Type == lifecycle.Terminate {
-		on = o.Before
-	}
-	for _, v := range o.Before.VNFCs {
-		before[v.ID()] = v
-	}
-	var all []sol003.AffectedVNFC
-	add := func(v lifecycle.VNFC, how string) {
-		all = append(all, sol003.AffectedVNFC{
-			ID: v.Name, VDUID: v.VDU, ChangeType: how, Compute: handle(on, v), Metadata: map[string]string{"namespace": v.Namespace},
+// affected are the VNFCs that a completed operation has changed; nil for none.
+func affected(on lifecycle.Shape, all []lifecycle.Affected) []sol003.AffectedVNFC {
+	var shown []sol003.AffectedVNFC
+	for _, v := range all {
+		shown = append(shown, sol003.AffectedVNFC{
+			ID: v.Name, VDUID: v.VDU, ChangeType: string(v.Change), Compute: handle(on, v.VNFC), Metadata: map[string]string{"namespace": v.Namespace},
 		})
 	}
-	for _, s := range o.Steps {
-		worked[s.VDU] = true
-		for _, v := range s.VNFCs {
-			switch was, known := before[v.ID()]; {
-			case !known:
-				add(v, sol003.Added)
-			case was.UID != v.UID:
-				add(v, sol003.Modified)
-			}
-			delete(before, v.ID())
-		}
-	}
-	for _, v := range o.Before.VNFCs {
-		if _, left := before[v.ID()]; left && worked[v.VDU] {
-			add(v, sol003.Removed)
-		}
-	}
-	if all == nil {
-		return nil
-	}
-	return &sol003.ResourceChanges{VNFCs: all}
+	return shown
 }
 
 // preview is what an operation would do.

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+)
+
+// Subscriptions says what an operator watches of subscriptions to VNF instances; [subscription.Subscriptions] does.
+type Subscriptions interface {
+	Vitals(ctx context.Context) subscription.Vitals
+}
+
+// subscriptions shows at each scrape how subscribers are told.
+type subscriptions struct {
+	of Subscriptions
+
+	count, failing, oldest, waiting, sent *prometheus.Desc
+}
+
+func newSubscriptions(of Subscriptions) *subscriptions {
+	return &subscriptions{
+		of:      of,
+		count:   prometheus.NewDesc("vimbroker_vnf_subscriptions", "Subscriptions to what becomes of VNF instances.", nil, nil),
+		failing: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing", "Subscriptions whose subscriber did not take a notification the last time.", nil, nil),
+		oldest: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing_oldest_timestamp_seconds",
+			"Since when the subscriber has taken nothing that has done so for longest; absent where none fails.", nil, nil),
+		waiting: prometheus.NewDesc("vimbroker_vnf_notifications_waiting", "Notifications that are still to be sent.", nil, nil),
+		sent: prometheus.NewDesc("vimbroker_vnf_notifications_total",
+			"Notifications that this process sent, tried in vain, and gave up since it started.", []string{"outcome"}, nil),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (c *subscriptions) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.count, c.failing, c.oldest, c.waiting, c.sent} {
+		ch <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *subscriptions) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	defer cancel()
+	v := c.of.Vitals(ctx)
+	for outcome, n := range map[string]int64{"sent": v.Sent, "failed": v.Failed, "given-up": v.GivenUp} {
+		ch <- prometheus.MustNewConstMetric(c.sent, prometheus.CounterValue, float64(n), outcome)
+	}
+	if v.Count == nil {
+		return
+	}
+	ch <- prometheus.MustNewConstMetric(c.count, prometheus.GaugeValue, float64(v.Subscriptions))
+	ch <- prometheus.MustNewConstMetric(c.failing, prometheus.GaugeValue, float64(v.Failing))
+	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(v.Waiting))
+	if !v.FailingSince.IsZero() {
+		ch <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, float64(v.FailingSince.Unix()))
+	}
+}

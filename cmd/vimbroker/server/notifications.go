@@ -1,0 +1,49 @@
+package server
+
+import (
+	"crypto/tls"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+)
+
+// notificationsConfig says how those are met who have subscribed to VNF instances.
+type notificationsConfig struct {
+	// CAFile holds the authorities of subscribers' certificates; empty means the system's.
+	CAFile string
+	// CertFile and KeyFile are the client certificate for subscribers that accept TLS_CERT.
+	CertFile, KeyFile string
+}
+
+// subscriptionTerms are the terms of subscriptions.
+func (c *config) subscriptionTerms() subscription.Terms {
+	t := c.Subscriptions
+	t.Certificate = c.SOL003.Notifications.CertFile != ""
+	return t
+}
+
+// validateNotifications notes what is wrong without the files.
+func (c *config) validateNotifications(d *strictyaml.Document) {
+	const at = "sol003.notifications"
+	n := c.SOL003.Notifications
+	if (n.CertFile == "") != (n.KeyFile == "") {
+		d.Fault(nil, at+".certFile", "and keyFile go together")
+	}
+	if c.Subscriptions.GiveUpAfter < time.Minute {
+		d.Fault(nil, at+".giveUpAfter", "must be at least 1m")
+	}
+}
+
+// load looks at the files that are named.
+func (n notificationsConfig) load(d *strictyaml.Document) {
+	const at = "sol003.notifications"
+	files.Authorities(d, at+".caFile", n.CAFile)
+	if n.CertFile != "" && n.KeyFile != "" {
+		files.Permissions(d, at+".keyFile", n.KeyFile, files.ReadableByOthers)
+		if _, err := tls.LoadX509KeyPair(n.CertFile, n.KeyFile); err != nil {
+			d.Fault(nil, at+".certFile", "%v", err)
+		}
+	}
+}

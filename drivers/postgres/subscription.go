@@ -1,0 +1,274 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var _ subscription.Store = (*Store)(nil)
+
+var (
+	subscriptionsText  = `SELECT ` + rows.SubscriptionColumns.Names() + ` FROM vnf_subscriptions`
+	subscriptionText   = subscriptionsText + ` WHERE id = $1`
+	insertSubscription = numbered(rows.SubscriptionColumns.Insert(`vnf_subscriptions`))
+	updateSubscription = numbered(`UPDATE vnf_subscriptions SET ` + rows.SubscriptionColumns.Changing().Set() + ` WHERE id = ?`)
+)
+
+const (
+	countSubscriptions = `SELECT count(*) FROM vnf_subscriptions WHERE project = $1`
+	deleteSubscription = `DELETE FROM vnf_subscriptions WHERE id = $1`
+
+	subscribers        = `SELECT id, filter FROM vnf_subscriptions WHERE project = $1 AND state = 'active' ORDER BY id`
+	insertNotification = `INSERT INTO vnf_notifications (subscription, at, document) VALUES ($1, $2, $3)`
+	removeNotification = `DELETE FROM vnf_notifications WHERE seq = $1 AND subscription = $2`
+	dropNotifications  = `DELETE FROM vnf_notifications WHERE subscription = $1`
+	notificationSent   = `UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = $1, failures = 0, failing_since = '-infinity', fault = ''
+		WHERE id = $2`
+	notificationFailed = `UPDATE vnf_subscriptions SET failing_since = CASE failures WHEN 0 THEN $1 ELSE failing_since END,
+		failures = failures + 1, fault = $2 WHERE id = $3`
+	giveUpNotifications = `DELETE FROM vnf_notifications WHERE subscription = $1 AND (seq = $2 OR at < $3 OR seq <=
+		(SELECT seq FROM vnf_notifications WHERE subscription = $1 ORDER BY seq DESC LIMIT 1 OFFSET $4))`
+	givenUp = `UPDATE vnf_subscriptions SET given_up = given_up + $1, given_up_at = $2, failures = CASE WHEN $3 THEN 0 ELSE failures END WHERE id = $4`
+
+	notifications        = `SELECT seq, subscription, document FROM vnf_notifications WHERE subscription = $1 ORDER BY seq LIMIT $2`
+	waitingNotifications = `SELECT subscription, count(*)::int FROM vnf_notifications WHERE subscription = ANY ($1) GROUP BY 1`
+	censusSubscriptions  = `SELECT count(*)::int, (count(*) FILTER (WHERE failures > 0))::int,
+		coalesce(min(failing_since) FILTER (WHERE failures > 0), '-infinity'), (SELECT count(*)::int FROM vnf_notifications)
+		FROM vnf_subscriptions WHERE state = 'active'`
+)
+
+// CreateSubscription stores a new subscription.
+func (s *Store) CreateSubscription(ctx context.Context, one subscription.Subscription, limit int, e audit.Entry) error {
+	row, err := rows.SubscriptionRow(one)
+	if err == nil {
+		err = s.write(ctx, e, func(t txn) error {
+			t.lock(lockSubs, one.Project)
+			counts, err := query(t, scalar[int], countSubscriptions, one.Project)
+			if err != nil {
+				return err
+			}
+			if limit > 0 && counts[0] >= limit {
+				return rows.SubscriptionsUsedUp(limit)
+			}
+			t.queue(insertSubscription, values(rows.SubscriptionColumns.Fields(&row))...)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("creating subscription %s: %w", one.ID, err)
+	}
+	return nil
+}
+
+// Subscription returns one by its id.
+func (s *Store) Subscription(ctx context.Context, id string) (subscription.Subscription, error) {
+	one, err := oneSubscription(lookUp(ctx, s, scanSubscription, subscriptionText, id))
+	if err != nil {
+		return one, fmt.Errorf("reading subscription %s: %w", id, err)
+	}
+	return one, nil
+}
+
+func oneSubscription(found []rows.Subscription, err error) (subscription.Subscription, error) {
+	row, err := rows.First("subscription", found, err)
+	if err != nil {
+		return subscription.Subscription{}, err
+	}
+	return row.Read()
+}
+
+func scanSubscription(row pgx.CollectableRow) (s rows.Subscription, err error) {
+	return s, scan(row, rows.SubscriptionColumns.Fields(&s), nil)
+}
+
+// subscription reads a subscription and locks its row.
+func (t txn) subscription(id string) (subscription.Subscription, error) {
+	return oneSubscription(query(t, scanSubscription, subscriptionText+` FOR UPDATE`, id))
+}
+
+// Subscriptions lists the newest first.
+func (s *Store) Subscriptions(ctx context.Context, q subscription.Query) ([]subscription.Subscription, string, error) {
+	size, after, err := rows.ReadPage[rows.SubscriptionPosition](q.Page)
+	if err != nil {
+		return nil, "", err
+	}
+	c := rows.WhereSubscriptions(q)
+	if after != nil {
+		c.Add(`(created_at, id) < (?, ?)`, stamp(rows.Time(after.At)), after.ID)
+	}
+	text, args := c.SelectFrom(subscriptionsText)
+	all, err := read(ctx, s, scanSubscription, numbered(text+newestFirst), append(args, size+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing subscriptions: %w", err)
+	}
+	all, next := rows.CutSubscriptions(all, size)
+	page, err := rows.Read(all, rows.Subscription.Read)
+	return page, next, err
+}
+
+// UpdateSubscription changes a subscription by a function.
+func (s *Store) UpdateSubscription(ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry) (subscription.Subscription, error) {
+	read := func(t txn) (subscription.Subscription, error) { return t.subscription(id) }
+	return amend(ctx, s, "subscription "+id, e, read, change, func(t txn, old, next subscription.Subscription) (subscription.Subscription, error) {
+		next, err := old.Moved(next)
+		if err == nil {
+			row := rows.Subscription{Subscription: next}
+			t.queue(updateSubscription, append(values(rows.SubscriptionColumns.Changing().Fields(&row)), id)...)
+		}
+		return next, err
+	})
+}
+
+// DeleteSubscription removes a subscription with its notifications.
+func (s *Store) DeleteSubscription(ctx context.Context, id string, e audit.Entry) error {
+	err := s.write(ctx, e, func(t txn) error {
+		one, err := t.subscription(id)
+		if rows.IsNotFound(err) {
+			return errNothing
+		}
+		if err != nil {
+			return err
+		}
+		t.queue(dropNotifications, id)
+		t.queue(deleteSubscription, id)
+		if one.Ref != "" {
+			t.queue(retireSigningKey, one.KeyStore, string(one.Ref), one.ID, one.Owner().Generation, stamp(s.now()))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("deleting subscription %s: %w", id, err)
+	}
+	return nil
+}
+
+// CountSubscriptions counts.
+func (s *Store) CountSubscriptions(ctx context.Context) (subscription.Count, error) {
+	c, err := readOne(ctx, s, func(r pgx.CollectableRow) (c subscription.Count, err error) {
+		return c, r.Scan(&c.Subscriptions, &c.Failing, &moment{&c.FailingSince}, &c.Waiting)
+	}, censusSubscriptions)
+	if err != nil {
+		return c, fmt.Errorf("counting subscriptions: %w", err)
+	}
+	return c, nil
+}
+
+// notify stores what the subscribers of a project are told of events, and has it sent. It names no row of a
+// subscription as one that has to stay: one that is deleted at this moment keeps nobody waiting, and what is stored for
+// it is dropped by its job.
+func (t txn) notify(project string, events ...lifecycle.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	to, err := query(t, func(r pgx.CollectableRow) (s rows.Subscriber, err error) { return s, r.Scan(&s.ID, &s.FilterText) }, subscribers, project)
+	if err != nil || len(to) == 0 {
+		return err
+	}
+	all, err := rows.Notify(events, to)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		t.queue(insertNotification, n.Subscription, stamp(n.Event.At), n.Document)
+	}
+	for _, id := range rows.Told(all) {
+		if err := t.enqueue(job.Job{Kind: subscription.JobKind, Subject: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Notifications lists those that are to be sent first.
+func (s *Store) Notifications(ctx context.Context, id string, limit int) ([]subscription.Notification, error) {
+	all, err := read(ctx, s, func(r pgx.CollectableRow) (n subscription.Notification, err error) {
+		var of, document string
+		if err := r.Scan(&n.Seq, &of, &document); err != nil {
+			return n, err
+		}
+		return rows.Notification(n.Seq, of, document)
+	}, notifications, id, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the notifications of subscription %s: %w", id, err)
+	}
+	return all, nil
+}
+
+// WaitingNotifications counts by subscription.
+func (s *Store) WaitingNotifications(ctx context.Context, ids []string) (map[string]int, error) {
+	waiting := make(map[string]int, len(ids))
+	_, err := read(ctx, s, func(r pgx.CollectableRow) (n int, err error) {
+		var id string
+		err = r.Scan(&id, &n)
+		waiting[id] = n
+		return n, err
+	}, waitingNotifications, ids)
+	if err != nil {
+		return nil, fmt.Errorf("counting notifications: %w", err)
+	}
+	return waiting, nil
+}
+
+// NotificationSent removes a notification.
+func (s *Store) NotificationSent(ctx context.Context, n subscription.Notification, at time.Time) error {
+	err := s.change(ctx, func(t txn) error {
+		t.queue(removeNotification, n.Seq, n.Subscription)
+		return t.one("subscription", notificationSent, stamp(at), n.Subscription)
+	})
+	return noted(n.Subscription, err)
+}
+
+// NotificationFailed notes why an attempt failed.
+func (s *Store) NotificationFailed(ctx context.Context, id, why string, at time.Time) error {
+	err := s.change(ctx, func(t txn) error {
+		return t.one("subscription", notificationFailed, stamp(at), audit.Cut(why), id)
+	})
+	return noted(id, err)
+}
+
+func noted(id string, err error) error {
+	if err != nil && !errors.Is(err, job.ErrFenced) {
+		return fmt.Errorf("recording what was sent to subscription %s: %w", id, err)
+	}
+	return err
+}
+
+// GiveUpNotifications removes notifications that are not sent any more.
+func (s *Store) GiveUpNotifications(ctx context.Context, id string, g subscription.GiveUp, entry func(int64) audit.Entry) (n int64, err error) {
+	err = s.change(ctx, func(t txn) error {
+		removed, err := t.exec(giveUpNotifications, id, g.Seq, stamp(g.Before), g.Keep)
+		if err != nil {
+			return err
+		}
+		if n = removed.RowsAffected(); n == 0 {
+			return errNothing
+		}
+		if err := t.one("subscription", givenUp, n, stamp(g.At), g.Seq != 0, id); err != nil {
+			return err
+		}
+		return t.append(entry(n))
+	})
+	return n, noted(id, err)
+}
+
+// DropNotifications removes those of a subscription that is gone.
+func (s *Store) DropNotifications(ctx context.Context, id string) error {
+	err := s.change(ctx, func(t txn) error {
+		if there, err := t.any(`SELECT FROM vnf_subscriptions WHERE id = $1`, id); err != nil || there {
+			return err
+		}
+		t.queue(dropNotifications, id)
+		return nil
+	})
+	return noted(id, err)
+}

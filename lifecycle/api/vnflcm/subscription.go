@@ -1,0 +1,195 @@
+package vnflcm
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Subscriptions is what the door leads to for those who want to be told; [subscription.Subscriptions] says what each
+// method does.
+type Subscriptions interface {
+	Create(ctx context.Context, p policy.Principal, r subscription.Request) (one subscription.Subscription, made bool, err error)
+	Subscription(ctx context.Context, p policy.Principal, id string) (subscription.Subscription, error)
+	Subscriptions(ctx context.Context, p policy.Principal, page broker.Page) ([]subscription.Subscription, string, error)
+	Delete(ctx context.Context, p policy.Principal, id string) error
+}
+
+func (s *server) subscribe(c *api.Call) (api.Answer, error) {
+	var in sol003.SubscriptionRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if in.CallbackURI == "" {
+		return api.Answer{}, missing("callbackUri")
+	}
+	r := subscription.Request{Callback: in.CallbackURI, Base: sol013.URL(c, ""), Verbosity: subscription.Verbosity(in.Verbosity), Filter: asked(in.Filter)}
+	if a := in.Authentication; a != nil {
+		if len(a.AuthType) == 0 {
+			return api.Answer{}, missing("authentication.authType")
+		}
+		r.Auth = a.AuthType
+		if b := a.Basic; b != nil {
+			r.Credentials.User, r.Credentials.Password = b.UserName, b.Password
+		}
+		if o := a.OAuth2; o != nil {
+			r.Credentials.ClientID, r.Credentials.ClientPassword, r.Credentials.TokenEndpoint = o.ClientID, o.ClientPassword, o.TokenEndpoint
+		}
+	}
+	one, made, err := s.subs.Create(c.Context(), c.Principal, r)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	where := http.Header{"Location": {subscriptionURL(sol013.URL(c, ""), one.ID)}}
+	if !made {
+		return api.Answer{Status: http.StatusSeeOther, Header: where}, nil
+	}
+	return api.Answer{Header: where, Body: shownSubscription(c, one)}, nil
+}
+
+// asked is a filter as the domain has it.
+func asked(in *sol003.SubscriptionFilter) (f subscription.Filter) {
+	if in == nil {
+		return f
+	}
+	f.Kinds, f.Types, f.States = words[lifecycle.EventKind](in.NotificationTypes), words[lifecycle.OperationType](in.OperationTypes), words[lifecycle.OperationState](in.OperationStates)
+	if i := in.Instances; i != nil {
+		f.VNFDs, f.Instances, f.Names = i.VNFDIDs, i.InstanceIDs, i.Names
+		for _, of := range i.Providers {
+			p := subscription.Provider{Name: of.Provider}
+			for _, product := range of.Products {
+				one := subscription.Product{Name: product.Name}
+				for _, v := range product.Versions {
+					one.Versions = append(one.Versions, subscription.Version(v))
+				}
+				p.Products = append(p.Products, one)
+			}
+			f.Providers = append(f.Providers, p)
+		}
+	}
+	return f
+}
+
+// words are texts as another type.
+func words[To, From ~string](all []From) (to []To) {
+	for _, one := range all {
+		to = append(to, To(one))
+	}
+	return to
+}
+
+// shownFilter is a filter as SOL003 has it; nil where it selects all.
+func shownFilter(f subscription.Filter) *sol003.SubscriptionFilter {
+	shown := sol003.SubscriptionFilter{NotificationTypes: words[string](f.Kinds), OperationTypes: words[string](f.Types), OperationStates: words[string](f.States)}
+	if len(f.VNFDs)+len(f.Providers)+len(f.Instances)+len(f.Names) > 0 {
+		shown.Instances = &sol003.InstanceFilter{VNFDIDs: f.VNFDs, InstanceIDs: f.Instances, Names: f.Names}
+		for _, of := range f.Providers {
+			p := sol003.ProviderFilter{Provider: of.Name}
+			for _, product := range of.Products {
+				one := sol003.ProductFilter{Name: product.Name}
+				for _, v := range product.Versions {
+					one.Versions = append(one.Versions, sol003.VersionFilter(v))
+				}
+				p.Products = append(p.Products, one)
+			}
+			shown.Instances.Providers = append(shown.Instances.Providers, p)
+		}
+	}
+	if shown.Instances == nil && len(f.Kinds)+len(f.Types)+len(f.States) == 0 {
+		return nil
+	}
+	return &shown
+}
+
+func subscriptionURL(base, id string) string { return base + sol003.Prefix + "/subscriptions/" + id }
+
+// shownSubscription is a subscription as SOL003 has it: never with what authenticates the server.
+func shownSubscription(c *api.Call, s subscription.Subscription) sol003.Subscription {
+	moment := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	return sol003.Subscription{
+		ID: s.ID, Filter: shownFilter(s.Filter), CallbackURI: s.Callback, Verbosity: string(s.Verbosity),
+		Own: &sol003.SubscriptionDetail{
+			Project: s.Project, CreatedBy: s.CreatedBy, CreatedAt: s.CreatedAt, AuthType: s.Auth, Waiting: s.Waiting,
+			Delivered: s.Delivered, DeliveredAt: moment(s.DeliveredAt), GivenUp: s.GivenUp, GivenUpAt: moment(s.GivenUpAt),
+			Failures: s.Failures, FailingSince: moment(s.FailingSince), Fault: s.Fault,
+		},
+		Links: sol003.Links{"self": {Href: subscriptionURL(sol013.URL(c, ""), s.ID)}},
+	}
+}
+
+func (s *server) showSubscription(c *api.Call) (api.Answer, error) {
+	one, err := s.subs.Subscription(c.Context(), c.Principal, c.PathValue("id"))
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{Body: shownSubscription(c, one)}, nil
+}
+
+// subscriptionShape: nothing is left out of a list.
+var subscriptionShape = sol013.Shape{Mandatory: []string{"id", "callbackUri", "verbosity", "_links"}}
+
+func (s *server) listSubscriptions(c *api.Call) (api.Answer, error) {
+	found, next, err := s.subs.Subscriptions(c.Context(), c.Principal, broker.Page{Token: sol013.Marker(c)})
+	if err != nil {
+		return api.Answer{}, err
+	}
+	shown := make([]sol003.Subscription, len(found))
+	for n, one := range found {
+		shown[n] = shownSubscription(c, one)
+	}
+	return sol013.List(c, subscriptionShape, shown, next)
+}
+
+func (s *server) unsubscribe(c *api.Call) (api.Answer, error) {
+	return api.Answer{}, s.subs.Delete(c.Context(), c.Principal, c.PathValue("id"))
+}
+
+// Notification is what a subscriber is told of an event (SOL003 clauses 5.5.2.17 to 5.5.2.19).
+func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error) {
+	at := s.Base + sol003.Prefix
+	n := sol003.Notification{
+		ID: e.ID, Type: string(e.Kind), SubscriptionID: s.ID, TimeStamp: e.At, InstanceID: e.Instance,
+		Links: sol003.Links{"vnfInstance": {Href: at + "/vnf_instances/" + e.Instance}, "subscription": {Href: subscriptionURL(s.Base, s.ID)}},
+	}
+	if e.Kind == lifecycle.OperationMoved {
+		automatic := false
+		n.State, n.Operation, n.Automatic, n.OperationID, n.Verbosity = string(e.State), string(e.Type), &automatic, e.Operation, string(s.Verbosity)
+		n.Status = sol003.Start
+		if e.Result() {
+			n.Status = sol003.Result
+		}
+		if f := e.Failure; f != nil {
+			n.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
+		}
+		if s.Verbosity == subscription.Full {
+			n.VNFCs = affected(lifecycle.Shape{Connection: e.Connection}, e.Affected)
+			if e.Asked != nil {
+				n.Changed = modified(e.Asked, e.VIM, e.VIMType)
+			}
+			if e.NewProduct != nil {
+				n.Triggered = triggered(*e.NewProduct)
+			}
+		}
+		n.Own = &sol003.NotificationNote{Number: e.Number}
+		n.Links["vnfLcmOpOcc"] = sol003.Link{Href: at + "/vnf_lcm_op_occs/" + e.Operation}
+	}
+	var text bytes.Buffer
+	if err := wire.Encode(&text, n); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}

@@ -1,0 +1,156 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// EventKind is what an event tells of, in the words of SOL003 (clauses 5.5.2.17 to 5.5.2.19).
+type EventKind string
+
+// Every kind of event.
+const (
+	OperationMoved  EventKind = "VnfLcmOperationOccurrenceNotification"
+	InstanceCreated EventKind = "VnfIdentifierCreationNotification"
+	InstanceDeleted EventKind = "VnfIdentifierDeletionNotification"
+)
+
+// Event is a change of an instance, or of the state of an operation, as subscribers are told of it. It contains no
+// secret. A store makes it in the transaction of the change.
+type Event struct {
+	// ID is a UUID: the same for all who are told.
+	ID   string    `json:"id"`
+	Kind EventKind `json:"kind"`
+	// At is when it happened.
+	At      time.Time `json:"at"`
+	Project string    `json:"project"`
+	// Instance is the instance's id; Name and Product are those that it had then.
+	Instance string  `json:"instance"`
+	Name     string  `json:"name,omitempty"`
+	Product  Product `json:"product"`
+
+	// Operation is the operation's id; this and what follows is of one that has moved.
+	Operation string `json:"operation,omitempty"`
+	// Number counts the events of the operation, from 1, without gap.
+	Number int64          `json:"number,omitempty"`
+	Type   OperationType  `json:"type,omitempty"`
+	State  OperationState `json:"state,omitempty"`
+	// Failure is why it failed, where it did.
+	Failure *Failure `json:"failure,omitempty"`
+	// Asked is the request of a completed MODIFY_INFO, NewProduct what a completed CHANGE_VNFPKG went over to.
+	Asked      json.RawMessage `json:"asked,omitempty"`
+	NewProduct *Product        `json:"newProduct,omitempty"`
+	// VIM, VIMType and Connection are those of the VIM that it was on.
+	VIM        string `json:"vim,omitempty"`
+	VIMType    string `json:"vimType,omitempty"`
+	Connection string `json:"connection,omitempty"`
+	// Affected are the VNFCs that a completed operation has changed.
+	Affected []Affected `json:"affected,omitempty"`
+}
+
+// Result reports whether the operation has come to an end, if only for now (SOL003, notificationStatus).
+func (e Event) Result() bool {
+	return e.State != Starting && e.State != Processing && e.State != RollingBack
+}
+
+// Created is the event that an instance was made.
+func Created(i Instance) Event { return i.event(InstanceCreated, i.CreatedAt) }
+
+// Deleted is the event that an instance was removed.
+func Deleted(i Instance, at time.Time) Event { return i.event(InstanceDeleted, at) }
+
+func (i Instance) event(kind EventKind, at time.Time) Event {
+	return Event{
+		ID: uuid.NewString(), Kind: kind, At: at.UTC(), Project: i.Project, Instance: i.ID, Name: i.Name, Product: i.Shape.Product,
+	}
+}
+
+// Moved is the event that an operation on i has come into its state, and o with the event counted.
+func Moved(o Operation, i Instance) (Operation, Event) {
+	o.Events++
+	e := i.event(OperationMoved, o.StateEnteredAt)
+	e.Operation, e.Number, e.Type, e.State = o.ID, o.Events, o.Type, o.State
+	if e.Result() {
+		e.Failure = o.Failure
+	}
+	if o.State == Completed {
+		e.Affected = o.Affected()
+		on := o.On()
+		e.VIM, e.VIMType, e.Connection = on.VIM, on.VIMType, on.Connection
+		switch o.Type {
+		case ModifyInfo:
+			e.Asked = o.Params
+		case ChangePackage:
+			e.NewProduct = &o.Target.Product
+		}
+	}
+	return o, e
+}
+
+// Begun are the events that an operation has begun on i, and o with them counted. One that is completed at once was
+// Processing before (SOL003 clause 5.6.2).
+func Begun(o Operation, i Instance) (Operation, []Event) {
+	o.Events = 0
+	if o.State != Completed {
+		counted, e := Moved(o, i)
+		return counted, []Event{e}
+	}
+	o.State = Processing
+	o, first := Moved(o, i)
+	o.State = Completed
+	o, last := Moved(o, i)
+	return o, []Event{first, last}
+}
+
+// Affected is a VNFC that an operation has changed.
+type Affected struct {
+	VNFC
+	Change Change `json:"change"`
+}
+
+// Change is how a VNFC was changed (SOL003, AffectedVnfc).
+type Change string
+
+// Every change.
+const (
+	Added    Change = "ADDED"
+	Removed  Change = "REMOVED"
+	Modified Change = "MODIFIED" // made anew under its name
+)
+
+// On is the instance as far as it says which VIM the operation is on.
+func (o Operation) On() Shape {
+	if o.Type == Terminate {
+		return o.Before
+	}
+	return o.Target
+}
+
+// Affected are the VNFCs that a completed operation has changed: the pods that were seen last of the workloads that it
+// worked on, against those of before.
+func (o Operation) Affected() (all []Affected) {
+	before, worked := map[string]VNFC{}, map[string]bool{}
+	for _, v := range o.Before.VNFCs {
+		before[v.ID()] = v
+	}
+	for _, s := range o.Steps {
+		worked[s.VDU] = true
+		for _, v := range s.VNFCs {
+			switch was, known := before[v.ID()]; {
+			case !known:
+				all = append(all, Affected{v, Added})
+			case was.UID != v.UID:
+				all = append(all, Affected{v, Modified})
+			}
+			delete(before, v.ID())
+		}
+	}
+	for _, v := range o.Before.VNFCs {
+		if _, left := before[v.ID()]; left && worked[v.VDU] {
+			all = append(all, Affected{v, Removed})
+		}
+	}
+	return all
+}

@@ -1,0 +1,208 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+const (
+	// atOnce is how many subscribers one process sends to at the same time, tardyAtOnce how many of them may be such
+	// that failed, or took longer than slowAfter, the last time: they leave places for the others.
+	atOnce      = 64
+	tardyAtOnce = 16
+	// sendTime bounds one notification.
+	sendTime  = 10 * time.Second
+	slowAfter = 2 * time.Second
+	// turnTime is how long a tardy subscriber has its place, if others wait for one.
+	turnTime = 30 * time.Second
+	// batch is how many notifications are read at a time.
+	batch = 20
+	// refusals is how often in a row a subscriber may refuse a notification until that one is given up.
+	refusals = 5
+)
+
+// errTardy: the subscriber has to wait for its place.
+var errTardy = errors.New("other subscribers that fail or are slow are being sent to")
+
+// Tally counts what this process has done since it started.
+type Tally struct{ Sent, Failed, GivenUp int64 }
+
+// Worker sends notifications.
+func (s *Subscriptions) Worker() job.Worker {
+	return job.Worker{Kind: JobKind, AtOnce: atOnce, Work: s.Work}
+}
+
+// Work sends what waits for one subscription, in its order. It returns an error where the subscriber does not take
+// the first, and is called again after a backoff: nothing later is sent before.
+func (s *Subscriptions) Work(ctx context.Context, id string) error {
+	one, err := s.store.Subscription(ctx, id)
+	if errors.Is(err, broker.ErrNotFound) {
+		s.forget(id)
+		return s.store.DropNotifications(ctx, id)
+	}
+	if err != nil || one.State != Active {
+		return err
+	}
+	o := order{Subscriptions: s, one: one, to: Target{
+		Subscription: one.ID, Callback: one.Callback, Egress: s.egress(one.Project),
+		Credentials: func(ctx context.Context) (Credentials, error) { return s.open(ctx, one) },
+	}}
+	defer o.leave()
+	for {
+		found, err := s.store.Notifications(ctx, id, batch)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, n := range found {
+			if err := o.place(); err != nil {
+				return err
+			}
+			if err := o.send(ctx, n); err != nil {
+				if errors.Is(err, broker.ErrNotFound) { // it was deleted meanwhile
+					s.forget(id)
+					return s.store.DropNotifications(ctx, id)
+				}
+				return err
+			}
+		}
+	}
+}
+
+// order is what one attempt knows of its subscriber.
+type order struct {
+	*Subscriptions
+	one   Subscription
+	to    Target
+	since time.Time // when it got a place among the tardy; zero where it has none
+}
+
+// place gets a place among the tardy for a subscriber that is.
+func (o *order) place() error {
+	o.mu.Lock()
+	tardy := o.one.Failures > 0 || o.slow[o.one.ID]
+	o.mu.Unlock()
+	switch {
+	case !tardy:
+		o.leave()
+		return nil
+	case o.since.IsZero():
+		select {
+		case o.tardy <- struct{}{}:
+			o.since = o.now()
+			return nil
+		default:
+			return errTardy
+		}
+	case len(o.tardy) == cap(o.tardy) && o.now().Sub(o.since) > turnTime:
+		return errTardy
+	}
+	return nil
+}
+
+func (o *order) leave() {
+	if !o.since.IsZero() {
+		<-o.tardy
+		o.since = time.Time{}
+	}
+}
+
+// forget drops what this process keeps of a subscription.
+func (s *Subscriptions) forget(id string) {
+	s.mu.Lock()
+	delete(s.slow, id)
+	s.mu.Unlock()
+	s.endpoint.Forget(id)
+}
+
+// send sends one notification, and records how that went. An error ends the attempt.
+func (o *order) send(ctx context.Context, n Notification) error {
+	body, err := o.render(o.one, n.Event)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	began := time.Now()
+	err = o.endpoint.Send(bounded, o.to, body)
+	if ctx.Err() != nil {
+		return ctx.Err() // the process stops, or another has taken over: the notification is sent again
+	}
+	o.mu.Lock()
+	if time.Since(began) > slowAfter {
+		o.slow[o.one.ID] = true
+	} else {
+		delete(o.slow, o.one.ID)
+	}
+	o.mu.Unlock()
+	if err != nil {
+		return o.failed(ctx, n, err)
+	}
+	failpoint.At("notify.sent")
+	if err := o.store.NotificationSent(ctx, n, o.now()); err != nil {
+		return err
+	}
+	failpoint.At("notify.recorded")
+	o.one.Failures = 0
+	o.count(Tally{Sent: 1})
+	return nil
+}
+
+// failed records that the subscriber did not take a notification, and gives up what is too old.
+func (o *order) failed(ctx context.Context, n Notification, why error) error {
+	now := o.now()
+	if err := o.store.NotificationFailed(ctx, o.one.ID, why.Error(), now); err != nil {
+		return err
+	}
+	o.one.Failures++
+	g := GiveUp{Before: now.Add(-o.terms.GiveUpAfter), Keep: o.terms.Keep, At: now}
+	if errors.Is(why, ErrRefused) && o.one.Failures >= refusals {
+		g.Seq = n.Seq
+	}
+	act := o.guard.Record(ctx, self(o.one.Project), policy.SubscriptionNotify, o.one.resource()).With(audit.DetailSubscription, o.one.ID)
+	given, err := o.store.GiveUpNotifications(ctx, o.one.ID, g, func(n int64) audit.Entry {
+		return act.With(audit.DetailCount, strconv.FormatInt(n, 10)).Failed(why.Error())
+	})
+	if err != nil {
+		return err
+	}
+	if given > 0 {
+		o.log.ErrorContext(ctx, "notifications are given up: their subscriber does not take them", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
+	}
+	o.count(Tally{Failed: 1, GivenUp: given})
+	return why
+}
+
+func (s *Subscriptions) count(t Tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent.Sent, s.sent.Failed, s.sent.GivenUp = s.sent.Sent+t.Sent, s.sent.Failed+t.Failed, s.sent.GivenUp+t.GivenUp
+}
+
+// Vitals are what an operator watches of subscriptions.
+type Vitals struct {
+	// Count is of all processes; nil if the store could not be asked.
+	*Count
+	Tally
+}
+
+// Vitals returns what an operator watches.
+func (s *Subscriptions) Vitals(ctx context.Context) Vitals {
+	s.mu.Lock()
+	v := Vitals{Tally: s.sent}
+	s.mu.Unlock()
+	c, err := s.store.CountSubscriptions(ctx)
+	if err != nil {
+		s.log.WarnContext(ctx, "the store could not be asked which subscriptions there are", "error", err)
+		return v
+	}
+	v.Count = &c
+	return v
+}

@@ -1,0 +1,126 @@
+package subscription
+
+import (
+	"encoding/json"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// Filter selects events (SOL003, LifecycleChangeNotificationsFilter). What is empty selects all; of a list one item
+// that matches is enough.
+type Filter struct {
+	VNFDs     []string   `json:"vnfdIds,omitempty"`
+	Providers []Provider `json:"vnfProductsFromProviders,omitempty"`
+	Instances []string   `json:"vnfInstanceIds,omitempty"`
+	Names     []string   `json:"vnfInstanceNames,omitempty"`
+
+	Kinds []lifecycle.EventKind `json:"notificationTypes,omitempty"`
+	// Types and States are of operations; events of other kinds pass them.
+	Types  []lifecycle.OperationType  `json:"operationTypes,omitempty"`
+	States []lifecycle.OperationState `json:"operationStates,omitempty"`
+}
+
+// Provider selects the products of a provider; without products, all of them.
+type Provider struct {
+	Name     string    `json:"vnfProvider"`
+	Products []Product `json:"vnfProducts,omitempty"`
+}
+
+// Product selects versions of a product; without versions, all of them.
+type Product struct {
+	Name     string    `json:"vnfProductName"`
+	Versions []Version `json:"versions,omitempty"`
+}
+
+// Version selects a version of the software; with VNFDs, only those versions of its descriptor.
+type Version struct {
+	Software string   `json:"vnfSoftwareVersion"`
+	VNFDs    []string `json:"vnfdVersions,omitempty"`
+}
+
+// Selects reports whether an event matches.
+func (f Filter) Selects(e lifecycle.Event) bool {
+	p := e.Product
+	switch {
+	case !has(f.VNFDs, p.VNFDID), !has(f.Instances, e.Instance), !has(f.Names, e.Name), !has(f.Kinds, e.Kind):
+		return false
+	case len(f.Providers) > 0 && !slices.ContainsFunc(f.Providers, func(of Provider) bool { return of.selects(p) }):
+		return false
+	}
+	return e.Kind != lifecycle.OperationMoved || has(f.Types, e.Type) && has(f.States, e.State)
+}
+
+// has reports whether a list that selects all where it is empty selects an item.
+func has[T comparable](list []T, item T) bool { return len(list) == 0 || slices.Contains(list, item) }
+
+func (of Provider) selects(p lifecycle.Product) bool {
+	return of.Name == p.Provider && (len(of.Products) == 0 || slices.ContainsFunc(of.Products, func(one Product) bool {
+		return one.Name == p.Name && (len(one.Versions) == 0 || slices.ContainsFunc(one.Versions, func(v Version) bool {
+			return v.Software == p.SoftwareVersion && has(v.VNFDs, p.VNFDVersion)
+		}))
+	}))
+}
+
+// maxFilter bounds a filter, in bytes as JSON.
+const maxFilter = 32 << 10
+
+// check refuses what the standard does not have.
+func (f Filter) check() error {
+	const of = "filter.vnfInstanceSubscriptionFilter"
+	switch {
+	case len(f.VNFDs) > 0 && len(f.Providers) > 0:
+		return broker.Invalid(of, "holds vnfdIds or vnfProductsFromProviders, not both")
+	case len(f.Instances) > 0 && len(f.Names) > 0:
+		return broker.Invalid(of, "holds vnfInstanceIds or vnfInstanceNames, not both")
+	}
+	for _, k := range f.Kinds {
+		if k != lifecycle.OperationMoved && k != lifecycle.InstanceCreated && k != lifecycle.InstanceDeleted {
+			return broker.Invalid("filter.notificationTypes", "must be %s, %s or %s", lifecycle.OperationMoved, lifecycle.InstanceCreated, lifecycle.InstanceDeleted)
+		}
+	}
+	if (len(f.Types) > 0 || len(f.States) > 0) && !has(f.Kinds, lifecycle.OperationMoved) {
+		return broker.Invalid("filter.notificationTypes", "must contain %s where operationTypes or operationStates are given", lifecycle.OperationMoved)
+	}
+	for _, t := range f.Types {
+		if !slices.Contains(operationTypes, t) {
+			return broker.Invalid("filter.operationTypes", "holds something that is no type of an operation")
+		}
+	}
+	for _, s := range f.States {
+		if !slices.Contains(operationStates, s) {
+			return broker.Invalid("filter.operationStates", "holds something that is no state of an operation")
+		}
+	}
+	text, err := json.Marshal(f)
+	if err != nil || len(text) > maxFilter {
+		return broker.Invalid("filter", "is longer than %d KiB", maxFilter>>10)
+	}
+	if !printable(string(text)) {
+		return broker.Invalid("filter", "must be printable text")
+	}
+	return nil
+}
+
+func printable(text string) bool {
+	for _, r := range text {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	// operationTypes are those of SOL003; of some there is never an event.
+	operationTypes = []lifecycle.OperationType{
+		lifecycle.Instantiate, lifecycle.ScaleVNF, "SCALE_TO_LEVEL", "CHANGE_FLAVOUR", lifecycle.Terminate, lifecycle.Heal, "OPERATE",
+		"CHANGE_EXT_CONN", lifecycle.ModifyInfo, "CREATE_SNAPSHOT", "REVERT_TO_SNAPSHOT", lifecycle.ChangePackage,
+	}
+	operationStates = []lifecycle.OperationState{
+		lifecycle.Starting, lifecycle.Processing, lifecycle.Completed, lifecycle.FailedTemp, lifecycle.Failed, lifecycle.RollingBack, lifecycle.RolledBack,
+	}
+)

@@ -1,0 +1,77 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Store keeps subscriptions and the notifications that are to be sent. Implementations stand under drivers/ and pass
+// test/conformance.Subscriptions. What [broker.Store] says of writes, entries, times and claims holds here too.
+//
+// An implementation is a [lifecycle.Store] as well. Each write of that which makes, removes or moves something stores,
+// with it, a notification for every Active subscription of the project whose filter selects the event, and has the
+// subscription's job worked.
+type Store interface {
+	audit.Sink
+
+	// CreateSubscription stores a new subscription: ErrQuota where the project has limit of them already (0 is no
+	// bound), ErrExists where it has one of the same Digest.
+	CreateSubscription(ctx context.Context, s Subscription, limit int, e audit.Entry) error
+	// Subscription returns one by its id; ErrNotFound.
+	Subscription(ctx context.Context, id string) (Subscription, error)
+	// Subscriptions returns those that match, the newest first, and the next page's token.
+	Subscriptions(ctx context.Context, f Query) ([]Subscription, string, error)
+	// UpdateSubscription changes State and what seals the secret by a function; if that fails nothing is written and
+	// its error is returned as it is. A move that the table of states does not list is ErrConflict.
+	UpdateSubscription(ctx context.Context, id string, change func(*Subscription) error, e audit.Entry) (Subscription, error)
+	// DeleteSubscription removes a subscription with its notifications; the key that seals its secret goes on the
+	// ledger of retired keys. One that is gone is success, and writes nothing.
+	DeleteSubscription(ctx context.Context, id string, e audit.Entry) error
+	// CountSubscriptions counts.
+	CountSubscriptions(ctx context.Context) (Count, error)
+
+	// Notifications returns those that are to be sent first, in their order, at most limit.
+	Notifications(ctx context.Context, subscription string, limit int) ([]Notification, error)
+	// WaitingNotifications counts those that are to be sent, by subscription.
+	WaitingNotifications(ctx context.Context, subscriptions []string) (map[string]int, error)
+	// NotificationSent removes a notification that its subscriber took; ErrNotFound where the subscription is gone.
+	NotificationSent(ctx context.Context, n Notification, at time.Time) error
+	// NotificationFailed notes on a subscription why an attempt failed; ErrNotFound.
+	NotificationFailed(ctx context.Context, subscription, why string, at time.Time) error
+	// GiveUpNotifications removes the notification seq, those of events before a time, and all but the newest keep,
+	// and counts them on the subscription, with the entry that records how many they are. Where seq is given, the count
+	// of Failures begins anew. Where there are none it writes nothing.
+	GiveUpNotifications(ctx context.Context, subscription string, g GiveUp, entry func(n int64) audit.Entry) (int64, error)
+	// DropNotifications removes those of a subscription that is gone. There is no audit entry.
+	DropNotifications(ctx context.Context, subscription string) error
+}
+
+// Query selects subscriptions in the store.
+type Query struct {
+	// Project selects those of one project; empty selects all.
+	Project string
+	// Digest selects those with it; empty selects all.
+	Digest string
+	// Unfinished selects those that are not Active.
+	Unfinished bool
+	broker.Page
+}
+
+// GiveUp says which notifications of a subscription are not sent any more.
+type GiveUp struct {
+	// Seq is one of them; 0 is none.
+	Seq    int64
+	Before time.Time
+	Keep   int
+	At     time.Time
+}
+
+// Count counts subscriptions that are Active, and their notifications.
+type Count struct {
+	Subscriptions, Failing, Waiting int
+	// FailingSince is since when the one has failed that has for longest; zero where none fails.
+	FailingSince time.Time
+}

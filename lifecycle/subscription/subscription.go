@@ -1,0 +1,145 @@
+// Package subscription tells others what becomes of VNF instances: subscriptions, and the notifications that are
+// sent to them (ETSI GS NFV-SOL 003, clauses 5.4.16 to 5.4.20).
+//
+// An event is written as one notification for each subscription that it matches, in the transaction of the change that
+// it tells of. A job for each subscription sends them in their order: one worker at a time, of all processes. A
+// notification is removed once the subscriber has taken it, so it may be sent twice, with the same id, and is lost
+// only where sending it was given up.
+package subscription
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Subscription is a subscriber of a project, and how far it was told. Times are in UTC, in microseconds.
+//
+// It is the project's: it goes on where the one who made it has lost access.
+type Subscription struct {
+	// ID is a UUID that the broker assigns.
+	ID      string
+	Project string
+	State   State
+	// Callback is the URI that notifications are posted to. It never has a user or password.
+	Callback string
+	// Base is where the subscriber reaches the broker ("https://broker.example.org"): links in notifications begin
+	// with it.
+	Base      string
+	Verbosity Verbosity
+	Filter    Filter
+	// Auth are the ways of authentication that the subscriber accepts.
+	Auth []string
+	// Digest is the same for two subscriptions of a project that would get the same notifications.
+	Digest string
+
+	// Sealed is the Fernet token of what authenticates the broker to the subscriber, under Ref in KeyStore. All are
+	// empty where nothing does.
+	Sealed   string
+	KeyStore string
+	Ref      secret.Ref
+
+	CreatedBy string
+	CreatedAt time.Time
+
+	// Delivered counts the notifications that the subscriber took, the last of them at DeliveredAt.
+	Delivered   int64
+	DeliveredAt time.Time
+	// Failures counts the attempts in a row that have failed since FailingSince; Fault says why the last did.
+	Failures     int64
+	FailingSince time.Time
+	Fault        string
+	// GivenUp counts the notifications that are not sent any more, the last of them since GivenUpAt.
+	GivenUp   int64
+	GivenUpAt time.Time
+	// Waiting counts the notifications that are still to be sent: shown by [Subscriptions.Subscription] and
+	// [Subscriptions.Subscriptions], and not stored.
+	Waiting int
+}
+
+// State is where a subscription stands. One that is active may also be deleted: then its row goes.
+type State string
+
+// Every state.
+const (
+	// Making: the intent is stored; what seals its secret may be in a key store.
+	Making State = "making"
+	// Abandoned: it was never finished. What seals its secret is destroyed, and then its row goes.
+	Abandoned State = "abandoned"
+	Active    State = "active"
+)
+
+// moves is the state machine of a subscription.
+var moves = map[State][]State{
+	Making:    {Active, Abandoned},
+	Abandoned: {},
+	Active:    {},
+}
+
+// CanMove reports whether a subscription may go from one state to another. Staying is no move.
+func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
+
+// Verbosity says how much notifications about operations contain (SOL003, LcmOpOccNotificationVerbosityType).
+type Verbosity string
+
+// Every verbosity.
+const (
+	Full Verbosity = "FULL"
+	// Short leaves out what was changed.
+	Short Verbosity = "SHORT"
+)
+
+// The ways in which the broker authenticates itself to a subscriber (SOL003, SubscriptionAuthentication).
+const (
+	Basic  = "BASIC"
+	OAuth2 = "OAUTH2_CLIENT_CREDENTIALS"
+	// TLS is by the client certificate of the broker's configuration.
+	TLS = "TLS_CERT"
+)
+
+// Owner is whom the Fernet key belongs to.
+func (s Subscription) Owner() secret.Owner { return secret.Owner{ID: s.ID, Generation: 1} }
+
+// Job is the one that sends its notifications.
+func (s Subscription) Job() job.Job { return job.Job{Kind: JobKind, Subject: s.ID} }
+
+// JobKind is the kind of the jobs that send notifications; the subject is the subscription's id.
+const JobKind = "vnf-notifications"
+
+// Moved is the subscription that an update stores in the place of another. A move that the table of states does not
+// list is [broker.ErrConflict].
+func (s Subscription) Moved(to Subscription) (Subscription, error) {
+	if s.State != to.State && !s.State.CanMove(to.State) {
+		return s, &broker.Error{Kind: broker.ErrConflict, Detail: "a subscription that is " + string(s.State) + " cannot become " + string(to.State)}
+	}
+	s.State, s.Sealed, s.KeyStore, s.Ref = to.State, to.Sealed, to.KeyStore, to.Ref
+	return s, nil
+}
+
+// resource is the subscription as policies see it.
+func (s Subscription) resource() policy.Resource {
+	return policy.Resource{Kind: policy.KindSubscription, ID: s.ID, Project: s.Project, Owner: s.CreatedBy}
+}
+
+// digest tells subscriptions apart that get other notifications.
+func (s Subscription) digest() string {
+	text, _ := json.Marshal([]any{s.Callback, s.Verbosity, s.Filter}) // never fails for these types
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Notification is an event on its way to one subscriber.
+type Notification struct {
+	// Seq orders the notifications of a subscription.
+	Seq          int64
+	Subscription string
+	Event        lifecycle.Event
+}

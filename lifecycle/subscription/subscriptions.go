@@ -1,0 +1,514 @@
+package subscription
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// Options wire [Subscriptions]. Every field is required.
+type Options struct {
+	Store Store
+	// Keys are the key stores; new keys go to the first.
+	Keys []secret.KeyStore
+	// Ledger is the broker.
+	Ledger   Ledger
+	Endpoint Endpoint
+	// Render writes the notification that a subscriber gets of an event.
+	Render func(Subscription, lifecycle.Event) ([]byte, error)
+	// Guard is the server's, whose sink is the store.
+	Guard *audit.Guard
+	// Egress gives the addresses that may be dialled for a project.
+	Egress func(project string) *egress.Rules
+	Terms  Terms
+	Log    *slog.Logger
+	// Now is the store's time.
+	Now func() time.Time
+}
+
+// Ledger is the broker's ledger of retired keys.
+type Ledger interface {
+	// RetireKeys destroys the keys on the ledger. What it cannot destroy now is left for a pass.
+	RetireKeys(ctx context.Context)
+}
+
+// Terms are the numbers of an operator. All of them are given: start from [DefaultTerms].
+type Terms struct {
+	// PerProject bounds the subscriptions of a project; 0 is no bound.
+	PerProject int
+	// GiveUpAfter is how long after its event a notification is sent on that its subscriber does not take.
+	GiveUpAfter time.Duration
+	// Keep is how many notifications wait for a subscriber that fails; older ones are given up.
+	Keep int
+	// Certificate: the operator has configured a client certificate.
+	Certificate bool
+}
+
+// DefaultTerms are the terms of an operator who sets none.
+func DefaultTerms() Terms { return Terms{PerProject: 100, GiveUpAfter: 24 * time.Hour, Keep: 10_000} }
+
+const (
+	// makingTime is how long making a subscription takes at most; what is older is a dead process's.
+	makingTime = 5 * time.Minute
+	// cleanupTime bounds taking back what was begun.
+	cleanupTime = 30 * time.Second
+	// sealedField is the envelope's field for a subscriber's secrets.
+	sealedField = "subscriber secrets"
+	// maxURI and maxSecret bound what a subscriber writes, in bytes.
+	maxURI    = 2048
+	maxSecret = 4096
+)
+
+// Subscriptions keeps subscriptions, and sends notifications to them. Its methods are safe for concurrent use, by any
+// number of processes on one store. Each takes the caller, decides, and records. What another project owns is
+// ErrNotFound.
+type Subscriptions struct {
+	store    Store
+	keys     []secret.KeyStore
+	ledger   Ledger
+	endpoint Endpoint
+	render   func(Subscription, lifecycle.Event) ([]byte, error)
+	guard    *audit.Guard
+	egress   func(string) *egress.Rules
+	terms    Terms
+	log      *slog.Logger
+	now      func() time.Time
+
+	// tardy has one place for each subscriber that fails or is slow and is worked nevertheless.
+	tardy chan struct{}
+	mu    sync.Mutex
+	slow  map[string]bool // those that took long the last time
+	sent  Tally
+}
+
+// New returns Subscriptions; it starts nothing. [Subscriptions.Worker] sends the notifications.
+func New(o Options) *Subscriptions {
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	return &Subscriptions{
+		store: o.Store, keys: o.Keys, ledger: o.Ledger, endpoint: o.Endpoint, render: o.Render, guard: o.Guard, egress: o.Egress,
+		terms: o.Terms, log: o.Log, now: now, tardy: make(chan struct{}, tardyAtOnce), slow: map[string]bool{},
+	}
+}
+
+// Request is what a new subscription is to be.
+type Request struct {
+	Callback, Base string
+	// Verbosity is Full where it is empty.
+	Verbosity Verbosity
+	Filter    Filter
+	// Auth are the ways of authentication that the subscriber accepts; none are none.
+	Auth        []string
+	Credentials Credentials
+}
+
+// Create makes a subscription, once its subscriber has answered a test. If the project has one that gets the same
+// notifications at the same place, that one is returned, and made is false.
+func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Request) (one Subscription, made bool, err error) {
+	fail := func(err error) (Subscription, bool, error) { return Subscription{}, false, err }
+	act, err := s.enter(ctx, p, policy.SubscriptionCreate, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project})
+	if err != nil {
+		return fail(err)
+	}
+	host, err := s.check(&r)
+	if err != nil {
+		return fail(s.refuse(ctx, act, err))
+	}
+	one = Subscription{
+		ID: uuid.NewString(), Project: p.Project, State: Active, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
+		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.now(),
+	}
+	one.Digest = one.digest()
+	if there, found, err := s.like(ctx, one); found || err != nil {
+		if err == nil {
+			err = act.Read(ctx)
+		}
+		return there, false, err
+	}
+	act.With(audit.DetailSubscription, one.ID).With(audit.DetailEndpointHost, host)
+	if err := s.endpoint.Test(ctx, s.target(one, r.Credentials)); err != nil {
+		return fail(s.refuse(ctx, act, &broker.Error{
+			Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(),
+			Remedy: "have it answer GET on the callback URI with 204", Cause: err,
+		}))
+	}
+	if !r.Credentials.secrets() {
+		err = s.store.CreateSubscription(ctx, one, s.terms.PerProject, act.Done())
+	} else {
+		one.State = Making
+		if err = s.store.CreateSubscription(ctx, one, s.terms.PerProject, act.Intent()); err == nil {
+			failpoint.At("subscription.intent")
+			one, err = s.seal(ctx, one, r.Credentials, act)
+		}
+	}
+	if errors.Is(err, broker.ErrExists) { // another was quicker
+		if there, found, err := s.like(ctx, one); found || err != nil {
+			return there, false, err
+		}
+	}
+	if err != nil {
+		return fail(s.refuse(ctx, act, err))
+	}
+	failpoint.At("subscription.made")
+	return one, true, nil
+}
+
+// like returns the subscription that gets what one would.
+func (s *Subscriptions) like(ctx context.Context, one Subscription) (Subscription, bool, error) {
+	found, _, err := s.store.Subscriptions(ctx, Query{Project: one.Project, Digest: one.Digest, Page: broker.Page{Size: 1}})
+	if err != nil || len(found) == 0 {
+		return Subscription{}, false, err
+	}
+	if found[0].State != Active {
+		return Subscription{}, false, &broker.Error{Kind: broker.ErrConflict, Detail: "such a subscription is being made", Remedy: "try again"}
+	}
+	return found[0], true, nil
+}
+
+// seal seals the secrets of a subscription that is being made, under a key of its own.
+func (s *Subscriptions) seal(ctx context.Context, one Subscription, c Credentials, act *audit.Act) (Subscription, error) {
+	stored, err := s.sealed(ctx, one, c)
+	if err == nil {
+		stored, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
+			now.State, now.Sealed, now.KeyStore, now.Ref = Active, stored.Sealed, stored.KeyStore, stored.Ref
+			return nil
+		}, act.Done())
+	}
+	if err == nil {
+		return stored, nil
+	}
+	if left := s.drop(ctx, one, act); left != nil {
+		s.log.WarnContext(ctx, "a subscription that was not made is left for the pass", "subscription", one.ID, "error", left)
+	}
+	return one, err
+}
+
+func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credentials) (Subscription, error) {
+	text, err := c.text(one.Callback)
+	if err != nil {
+		return one, err
+	}
+	key, err := secret.NewKey()
+	if err != nil {
+		return one, err
+	}
+	defer key.Clear()
+	if one.Sealed, err = secret.Seal(key, one.Owner(), sealedField, text); err != nil {
+		return one, fmt.Errorf("sealing the subscriber's secrets: %w", err)
+	}
+	if one.Ref, err = s.keys[0].Put(ctx, one.Owner(), key); err != nil {
+		return one, unusable(err)
+	}
+	one.KeyStore = s.keys[0].Name()
+	failpoint.At("subscription.key-stored")
+	return one, nil
+}
+
+// open opens the secrets of a subscription.
+func (s *Subscriptions) open(ctx context.Context, one Subscription) (Credentials, error) {
+	c := Credentials{}
+	if one.Sealed != "" {
+		at := slices.IndexFunc(s.keys, func(k secret.KeyStore) bool { return k.Name() == one.KeyStore })
+		if at < 0 {
+			return c, errors.New("the key store " + one.KeyStore + " of the subscriber's secrets is not configured")
+		}
+		key, err := s.keys[at].Get(ctx, one.Ref)
+		if err != nil {
+			return c, errors.New("the key store of the subscriber's secrets cannot be used now, or has lost their key")
+		}
+		defer key.Clear()
+		text, err := secret.Open(key, one.Owner(), sealedField, one.Sealed)
+		if err == nil {
+			c, err = readCredentials(text, one.Callback)
+		}
+		if err != nil {
+			return c, errors.New("the subscriber's secrets do not open: delete the subscription, and make it anew")
+		}
+	}
+	c.Certificate = slices.Contains(one.Auth, TLS)
+	return c, nil
+}
+
+func unusable(err error) error {
+	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the key store cannot be used now", Remedy: "try again later", Cause: err}
+}
+
+// target is a subscriber whose credentials are known.
+func (s *Subscriptions) target(one Subscription, c Credentials) Target {
+	c.Certificate = slices.Contains(one.Auth, TLS)
+	return Target{
+		Callback: one.Callback, Egress: s.egress(one.Project), Credentials: func(context.Context) (Credentials, error) { return c, nil },
+	}
+}
+
+// check refuses a request that cannot be served, and returns the host of the callback.
+func (s *Subscriptions) check(r *Request) (host string, err error) {
+	if v := r.Verbosity; v != "" && v != Full && v != Short {
+		return "", broker.Invalid("verbosity", "must be %s or %s", Full, Short)
+	}
+	if err := r.Filter.check(); err != nil {
+		return "", err
+	}
+	c := &r.Credentials
+	slices.Sort(r.Auth)
+	r.Auth = slices.Compact(r.Auth)
+	for _, way := range r.Auth {
+		switch {
+		case way == TLS && !s.terms.Certificate:
+			return "", &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "authentication.authType", Detail: "the broker has no client certificate for " + TLS,
+				Remedy: "have the broker's operator configure one (sol003.notifications.certFile), or accept another way",
+			}
+		case way == Basic && (c.User == "" || c.Password.Empty()):
+			return "", broker.Invalid("authentication.paramsBasic", "must hold userName and password")
+		case way == OAuth2 && (c.ClientID == "" || c.ClientPassword.Empty() || c.TokenEndpoint == ""):
+			return "", broker.Invalid("authentication.paramsOauth2ClientCredentials", "must hold clientId, clientPassword and tokenEndpoint")
+		case way != TLS && way != Basic && way != OAuth2:
+			return "", broker.Invalid("authentication.authType", "must be %s, %s or %s", Basic, OAuth2, TLS)
+		}
+	}
+	if !slices.Contains(r.Auth, Basic) && (c.User != "" || !c.Password.Empty()) {
+		return "", broker.Invalid("authentication.authType", "must contain %s where paramsBasic is given", Basic)
+	}
+	if !slices.Contains(r.Auth, OAuth2) && (c.ClientID != "" || !c.ClientPassword.Empty() || c.TokenEndpoint != "") {
+		return "", broker.Invalid("authentication.authType", "must contain %s where paramsOauth2ClientCredentials is given", OAuth2)
+	}
+	if strings.Contains(c.User, ":") { // RFC 7617 section 2
+		return "", broker.Invalid("authentication.paramsBasic.userName", `must not contain ":"`)
+	}
+	for field, text := range map[string]string{
+		"paramsBasic.userName": c.User, "paramsBasic.password": c.Password.Reveal(),
+		"paramsOauth2ClientCredentials.clientId": c.ClientID, "paramsOauth2ClientCredentials.clientPassword": c.ClientPassword.Reveal(),
+	} {
+		if len(text) > maxSecret || !printable(text) {
+			return "", broker.Invalid("authentication."+field, "must be at most %d bytes of printable text", maxSecret)
+		}
+	}
+	if c.TokenEndpoint != "" {
+		if _, err := address("authentication.paramsOauth2ClientCredentials.tokenEndpoint", c.TokenEndpoint, true); err != nil {
+			return "", err
+		}
+	}
+	return address("callbackUri", r.Callback, len(r.Auth) > 0)
+}
+
+// address checks a URI, and returns its host. A secret is sent to one with TLS only.
+func address(field, text string, tls bool) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || len(text) > maxURI || !printable(text) || u.Host == "" || u.Hostname() == "" || u.Opaque != "" || u.Scheme != "https" && u.Scheme != "http":
+		return "", broker.Invalid(field, "must be like https://nfvo.example.org/notifications, of at most %d bytes", maxURI)
+	case u.User != nil || u.Fragment != "":
+		return "", broker.Invalid(field, "must have no user, password or fragment")
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); tls && u.Scheme != "https" && (err != nil || !ip.IsLoopback()) {
+		return "", broker.Invalid(field, "must begin with https:// where authentication is given, unless its host is a loopback address")
+	}
+	return u.Hostname(), nil
+}
+
+// Subscription returns one.
+func (s *Subscriptions) Subscription(ctx context.Context, p policy.Principal, id string) (Subscription, error) {
+	one, err := s.find(ctx, p, policy.SubscriptionShow, id)
+	if err != nil {
+		return Subscription{}, err
+	}
+	act, err := s.enter(ctx, p, policy.SubscriptionShow, one.resource())
+	if err != nil {
+		return Subscription{}, err
+	}
+	if err := act.Read(ctx); err != nil {
+		return Subscription{}, broker.Unrecorded(err)
+	}
+	shown := []Subscription{one}
+	err = s.showWaiting(ctx, shown)
+	return shown[0], err
+}
+
+// anyProject stands for every project where a list asks whether it may cross them.
+const anyProject = "*"
+
+// Subscriptions returns a page of those that p may see, the newest first, and the next page's token. A page may hold
+// fewer than was asked for, and even none, while there is a next one.
+func (s *Subscriptions) Subscriptions(ctx context.Context, p policy.Principal, page broker.Page) ([]Subscription, string, error) {
+	act, err := s.enter(ctx, p, policy.SubscriptionShow, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := act.Read(ctx); err != nil {
+		return nil, "", broker.Unrecorded(err)
+	}
+	q := Query{Project: p.Project, Page: page}
+	if s.guard.Allows(p, policy.SubscriptionShow, policy.Resource{Kind: policy.KindProject, ID: anyProject, Project: anyProject}) {
+		q.Project = ""
+	}
+	found, next, err := s.store.Subscriptions(ctx, q)
+	if err != nil {
+		return nil, "", err
+	}
+	found = slices.DeleteFunc(found, func(one Subscription) bool {
+		return one.State != Active || !s.guard.Allows(p, policy.SubscriptionShow, one.resource())
+	})
+	return found, next, s.showWaiting(ctx, found)
+}
+
+// showWaiting counts what waits for subscriptions, and hides what is sealed.
+func (s *Subscriptions) showWaiting(ctx context.Context, all []Subscription) error {
+	ids := make([]string, len(all))
+	for n, one := range all {
+		ids[n] = one.ID
+	}
+	waiting, err := s.store.WaitingNotifications(ctx, ids)
+	for n := range all {
+		all[n].Waiting, all[n].Sealed = waiting[all[n].ID], ""
+	}
+	return err
+}
+
+// Delete ends a subscription: what was not sent yet is sent no more. A notification that is being sent at that moment
+// may still arrive.
+func (s *Subscriptions) Delete(ctx context.Context, p policy.Principal, id string) error {
+	one, err := s.find(ctx, p, policy.SubscriptionDelete, id)
+	if err != nil {
+		return err
+	}
+	act, err := s.enter(ctx, p, policy.SubscriptionDelete, one.resource())
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteSubscription(ctx, one.ID, act.With(audit.DetailSubscription, one.ID).Done()); err != nil {
+		return s.refuse(ctx, act, err)
+	}
+	failpoint.At("subscription.deleted")
+	s.endpoint.Forget(one.ID)
+	if one.Ref != "" {
+		s.ledger.RetireKeys(ctx)
+	}
+	return nil
+}
+
+// find returns the active subscription of that id. That there is none is recorded; whether p may see it is for enter
+// to say.
+func (s *Subscriptions) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Subscription, error) {
+	one, err := Subscription{}, error(&broker.Error{Kind: broker.ErrNotFound})
+	if uuid.Validate(id) == nil {
+		one, err = s.store.Subscription(ctx, strings.ToLower(id))
+	}
+	if errors.Is(err, broker.ErrNotFound) || err == nil && one.State != Active {
+		if err := s.guard.Missing(ctx, p, action, policy.KindSubscription); err != nil {
+			return Subscription{}, broker.Unrecorded(err)
+		}
+		return Subscription{}, gone()
+	}
+	return one, err
+}
+
+func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such subscription"} }
+
+// enter decides, and words a refusal.
+func (s *Subscriptions) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
+	act, err := s.guard.Enter(ctx, p, action, res, policy.Wish{})
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, gone())
+	}
+	return act, nil
+}
+
+// refuse records that an allowed act ended before it had its effect, and returns why.
+func (s *Subscriptions) refuse(ctx context.Context, act *audit.Act, why error) error {
+	class := "failed"
+	if known, ok := errors.AsType[*broker.Error](why); ok {
+		class = known.Kind.Error()
+	}
+	if err := s.store.Append(ctx, act.Failed(class)); err != nil {
+		s.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}
+
+// self is this package's part of the broker: what it may do is in policy/system.cedar.
+func self(project string) policy.Principal {
+	return policy.Principal{Name: "system:notifier", Project: project, Roles: []string{policy.RoleSystem}}
+}
+
+// drop ends a subscription that was never made, so that it never will be; then it destroys what seals its secret, and
+// removes its row. One that is active by now stays.
+func (s *Subscriptions) drop(ctx context.Context, one Subscription, act *audit.Act) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	_, err := s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
+		if now.State == Active {
+			return broker.ErrConflict
+		}
+		now.State = Abandoned
+		return nil
+	}, act.Failed("the subscription was not made"))
+	if errors.Is(err, broker.ErrConflict) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, broker.ErrNotFound) {
+		return err
+	}
+	for _, keys := range s.keys {
+		held, err := keys.List(ctx, one.ID)
+		if err != nil {
+			return fmt.Errorf("listing what seals the secret of a subscription that was abandoned: %w", err)
+		}
+		for _, h := range held {
+			if _, err := keys.Delete(ctx, h.Ref); err != nil {
+				return fmt.Errorf("destroying what seals the secret of a subscription that was abandoned: %w", err)
+			}
+		}
+	}
+	failpoint.At("subscription.dropped")
+	return s.store.DeleteSubscription(ctx, one.ID, act.Done(audit.DetailReason, "the subscription was not made"))
+}
+
+// Settle is the pass that removes subscriptions that were begun before a time and never made.
+func (s *Subscriptions) Settle(ctx context.Context, before time.Time) error {
+	var failed []error
+	q := Query{Unfinished: true, Page: broker.Page{Size: broker.MaxPage}}
+	for {
+		found, next, err := s.store.Subscriptions(ctx, q)
+		if err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		for _, one := range found {
+			if one.State == Abandoned || one.CreatedAt.Before(before) {
+				act, err := s.enter(ctx, self(one.Project), policy.SubscriptionDelete, one.resource())
+				if err == nil {
+					err = s.drop(ctx, one, act.With(audit.DetailSubscription, one.ID))
+				}
+				failed = append(failed, err)
+			}
+		}
+		if next == "" {
+			return errors.Join(failed...)
+		}
+		q.Token = next
+	}
+}
+
+// Passes are the periodic work, for a job queue to run.
+func (s *Subscriptions) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "settle-subscriptions", Every: time.Minute, Run: func(ctx context.Context) error {
+		return s.Settle(ctx, s.now().Add(-makingTime))
+	}}}
+}
