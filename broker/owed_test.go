@@ -308,6 +308,22 @@ func TestNothingIsOwedForWhatCannotBeRevoked(t *testing.T) {
 	}
 }
 
+// Nothing is taken back of a lease that has ended.
+func TestNothingIsOwedForALeaseThatHasEnded(t *testing.T) {
+	b, store := onStandby(t, benchOptions{})
+	b.mustRegister(alice, "edge")
+	l, _ := b.mustIssue(alice, "edge")
+	if _, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil {
+		t.Fatal(err)
+	}
+	store.refuse(diskFull)
+	_, err := b.RevokeLease(t.Context(), alice, l.ID)
+	wantKind(t, "RevokeLease()", err, broker.ErrUnavailable)
+	if n := b.Vitals(t.Context()).Unrecorded; n != 0 {
+		t.Errorf("%d unrecorded, want none", n)
+	}
+}
+
 // toldSink keeps what it gets.
 type toldSink struct {
 	mu    sync.Mutex
