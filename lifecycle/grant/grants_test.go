@@ -215,6 +215,9 @@ func TestWhatEndsALease(t *testing.T) {
 			if c.want > 0 {
 				return
 			}
+			if now, _, _ := s.Grant(t.Context(), s.tacker, g.ID); slices.Contains([]string{"FAILED_TEMP", "DONE", ""}, c.state) && now.State != grant.Granted {
+				t.Errorf("an operation that goes on has its grant %s", now.State)
+			}
 			if err := s.Notify(t.Context(), policy.Principal{Name: "client:" + uuid.NewString(), Project: "core", Roles: s.tacker.Roles}, "op-1", "COMPLETED"); err != nil || len(s.revoked) > 0 {
 				t.Errorf("told by another client: %v, revoked %+v", err, s.revoked)
 			}
