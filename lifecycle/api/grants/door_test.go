@@ -37,15 +37,17 @@ func (g *giver) Request(_ context.Context, _ policy.Principal, r grant.Request) 
 }
 
 func (g *giver) Grant(context.Context, policy.Principal, string) (grant.Grant, grant.Connection, error) {
-	return grant.Grant{
-			ID: id, Client: "tacker-id", Request: g.asked, State: g.state,
-			Placement: oauth.Placement{Zone: "nova", Flavours: map[string]string{"VDU1": "m1"}, Images: map[string]string{"img": "cirros"}},
-		}, grant.Connection{
-			Lease: broker.Lease{ID: "5e1f-lease", VIM: "vim-id"},
-			Config: clientconfig.Config{
-				Endpoint: "https://10.0.0.1:6443", CACert: "PEM", Credential: secret.Credential{LeaseSecret: secret.NewText("canary")},
-			},
-		}, g.err
+	given := grant.Grant{
+		ID: id, Client: "tacker-id", Request: g.asked, State: g.state,
+		Placement: oauth.Placement{Zone: "nova", Flavours: map[string]string{"VDU1": "m1"}, Images: map[string]string{"img": "cirros"}},
+	}
+	lent := grant.Connection{
+		Lease: broker.Lease{ID: "5e1f-lease", VIM: "vim-id"},
+		Config: clientconfig.Config{
+			Endpoint: "https://10.0.0.1:6443", CACert: "PEM", Credential: secret.Credential{LeaseSecret: secret.NewText("canary")},
+		},
+	}
+	return given, lent, g.err
 }
 
 func (g *giver) Notify(_ context.Context, _ policy.Principal, operation, state string) error {
