@@ -150,10 +150,11 @@ func TestBasis(t *testing.T) {
 	if err != nil || !slices.Equal(b.Files, paths[1:3]) || b.Namespace != "" {
 		t.Errorf("Basis = %+v, %v", b, err)
 	}
+	const files = "additionalParams.lcm-kubernetes-def-files"
 	for field, s := range map[string]lifecycle.Source{
-		"flavourId":                                 {Flavour: "simpl", Paths: paths},
-		"additionalParams.namespace":                {Flavour: "simple", Paths: paths, Namespace: "shop"},
-		"additionalParams.lcm-kubernetes-def-files": {Flavour: "simple", Paths: paths, Named: paths[3:]},
+		"flavourId":                  {Flavour: "simpl", Paths: paths},
+		"additionalParams.namespace": {Flavour: "simple", Paths: paths, Namespace: "shop"},
+		files:                        {Flavour: "simple", Paths: paths, Named: paths[3:]},
 	} {
 		if _, err := heat.New().Basis(s); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), field) {
 			t.Errorf("Basis of %+v = %v, want one of %s", s, err, field)
