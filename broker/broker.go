@@ -34,7 +34,7 @@ type Options struct {
 	Terms  Terms
 	Log    *slog.Logger
 	// ReservedLabels are prefixes of label keys that only those may set, change or remove
-	// whom policy permits vim:label-reserved. Nil means [DefaultReservedLabels].
+	// whom policy permits vim:label-reserved, besides the broker's own (vimbroker.io/).
 	ReservedLabels []string
 	// Directories know callers without their tokens, by authenticator. Of others the roles
 	// that they last showed count.
@@ -51,8 +51,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// DefaultReservedLabels are reserved where an operator says nothing.
-var DefaultReservedLabels = []string{"vimbroker.io/"}
+// ownLabels is the prefix of labels that mean something to the broker: always reserved.
+const ownLabels = "vimbroker.io/"
 
 // Terms are the numbers an operator may set. All of them are given: start from
 // [DefaultTerms]. [New] refuses one that is zero or less, except in Quota and VIMs, where
@@ -159,9 +159,6 @@ func New(o Options) (*Broker, error) {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	if o.ReservedLabels == nil {
-		o.ReservedLabels = DefaultReservedLabels
-	}
 	if o.Reads == nil {
 		o.Reads = audit.NewReads(1)
 	}
@@ -179,7 +176,7 @@ func New(o Options) (*Broker, error) {
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,
-		reserved:      o.ReservedLabels,
+		reserved:      append([]string{ownLabels}, o.ReservedLabels...),
 		directories:   o.Directories,
 		holders:       o.Holders,
 		tokenUses:     tokenUses{noted: map[string]time.Time{}},

@@ -235,7 +235,7 @@ type Inline struct {
 	Instance, Connection string
 }
 
-// The labels of a VIM that came with a request; their prefix is among [DefaultReservedLabels].
+// The labels of a VIM that came with a request; their prefix is ownLabels.
 const (
 	LabelInline     = "vimbroker.io/inline" // "true"
 	LabelInstance   = "vimbroker.io/vnf-instance"

@@ -18,9 +18,7 @@ const (
 	// that failed, or took longer than slowAfter, the last time: they leave places for the others.
 	atOnce      = 64
 	tardyAtOnce = 16
-	// sendTime bounds one notification.
-	sendTime  = 10 * time.Second
-	slowAfter = 2 * time.Second
+	slowAfter   = 2 * time.Second
 	// turnTime is how long a tardy subscriber has its place, if others wait for one.
 	turnTime = 30 * time.Second
 	// batch is how many notifications are read at a time.
@@ -128,7 +126,7 @@ func (o *order) send(ctx context.Context, n Notification) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, sendTime)
+	bounded, cancel := context.WithTimeout(ctx, o.terms.SendTime)
 	defer cancel()
 	began := time.Now()
 	err = o.endpoint.Send(bounded, o.to, body)

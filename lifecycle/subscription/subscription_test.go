@@ -601,7 +601,7 @@ func TestDeletedIsToldNothingMore(t *testing.T) {
 
 // TestTardySubscribersLeavePlaces: those that fail wait for each other, and never for long; others do not wait for them.
 func TestTardySubscribersLeavePlaces(t *testing.T) {
-	o := newOffice(t)
+	o := newOffice(t, func(opts *subscription.Options) { opts.Terms.SendTime = time.Hour })
 	hang := make(chan struct{})
 	entered := make(chan struct{}, 64)
 	var tardy []subscription.Subscription

@@ -58,12 +58,16 @@ type Terms struct {
 	GiveUpAfter time.Duration
 	// Keep is how many notifications wait for a subscriber that fails; older ones are given up.
 	Keep int
+	// SendTime bounds one notification.
+	SendTime time.Duration
 	// Certificate: the operator has configured a client certificate.
 	Certificate bool
 }
 
 // DefaultTerms are the terms of an operator who sets none.
-func DefaultTerms() Terms { return Terms{PerProject: 100, GiveUpAfter: 24 * time.Hour, Keep: 10_000} }
+func DefaultTerms() Terms {
+	return Terms{PerProject: 100, GiveUpAfter: 24 * time.Hour, Keep: 10_000, SendTime: 10 * time.Second}
+}
 
 const (
 	// makingTime is how long making a subscription takes at most; what is older is a dead process's.

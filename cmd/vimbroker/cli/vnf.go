@@ -284,7 +284,8 @@ fails later is FAILED_TEMP, and is retried, rolled back or given up with
 		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf instantiate web --vim edge-1 --dry-run
   vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue
-  vimbroker vnf instantiate edge --vim nfv1 --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}'`,
+  vimbroker vnf instantiate edge --vim nfv1 \
+      --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}'`,
 		flags: func(c *cobra.Command) {
 			f := c.Flags()
 			f.StringVar(&vim, "vim", "", "VIM (name or id; default: the project's default VIM)")

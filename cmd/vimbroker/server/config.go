@@ -211,9 +211,6 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"reservedLabels": func(n *yaml.Node, at string) {
 			d.Texts(&c.ReservedLabels)(n, at)
-			if c.ReservedLabels == nil {
-				c.ReservedLabels = []string{} // none, and not the default
-			}
 			if slices.Contains(c.ReservedLabels, "") {
 				d.Fault(n, at, "must not hold an empty text, which every label begins with")
 			}

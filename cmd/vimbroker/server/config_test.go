@@ -59,7 +59,7 @@ tls: {certFile: ` + cert + `, keyFile: ` + key + `}
 tokensFile: ` + tokensFile(t) + `
 policyDir: ` + policies + `
 trustedProxies: {networks: [10.0.0.10, "2001:db8::/32"], header: forwarded}
-reservedLabels: []
+reservedLabels: [acme.example/]
 egress:
   networks: [10.0.0.0/8]
   ports: ["6443", "30000-32767"]
@@ -95,8 +95,8 @@ shutdownGrace: 5s
 	if want := (api.Proxies{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.10/32"), netip.MustParsePrefix("2001:db8::/32")}, Header: api.Forwarded}); !reflect.DeepEqual(c.proxies, want) {
 		t.Errorf("proxies = %+v, want %+v", c.proxies, want)
 	}
-	if c.ReservedLabels == nil || len(c.ReservedLabels) != 0 {
-		t.Errorf("ReservedLabels = %v, want none, which is not the default", c.ReservedLabels)
+	if !slices.Equal(c.ReservedLabels, []string{"acme.example/"}) {
+		t.Errorf("ReservedLabels = %v", c.ReservedLabels)
 	}
 	if c.Trial != kubernetes.TrialAlways || !slices.Equal(c.Escalating, []string{"argocd", "flux-system"}) {
 		t.Errorf("trial %q, escalating namespaces %q", c.Trial, c.Escalating)

@@ -55,7 +55,7 @@ is left out means:
   sol003: {enabled: false, signersFile: , grantLater: false}
     # notifications: {caFile: , certFile: , keyFile: , giveUpAfter: 24h}
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
-  reservedLabels: [vimbroker.io/]   # need vim:label-reserved
+  reservedLabels: []          # besides vimbroker.io/: need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies
   egress:                     # what VIM endpoints may be connected to
     allowLoopback: false
