@@ -30,7 +30,7 @@ func TestDriftKeepsNoSecret(t *testing.T) {
 	if err != nil || i.Drift.Count != 1 || len(i.Drift.Resources) != 1 || i.Drift.Resources[0].Name != "keys" || !strings.Contains(strings.Join(i.Drift.Resources[0].ChangedBy, " "), "intruder") {
 		t.Fatalf("the drift is %+v, %v; want the Secret, changed by intruder", i.Drift, err)
 	}
-	files, err := filepath.Glob(filepath.Join(r.dir, "*"))
+	files, err := filepath.Glob(filepath.Join(r.dir, "*.db*"))
 	if err != nil {
 		t.Fatal(err)
 	}
