@@ -147,6 +147,47 @@ func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 	}
 }
 
+// TestOtherSettingsHaveARefusedSecretReadAgain: whoever names the control planes of another
+// provider, or another entry of the secret, need not wait until the secret is rotated.
+func TestOtherSettingsHaveARefusedSecretReadAgain(t *testing.T) {
+	b := newBench(t)
+	b.source.planes["a/talosplanes.example.org/cp"] = "p1"
+	shown := func(name string) (onboard.Seen, func(*onboard.Secret)) {
+		s := onboard.Seen{Namespace: "a", Name: name, UID: "uid-" + name, Ready: true, ControlPlane: onboard.Reference{Group: "example.org", Kind: "TalosPlane", Name: "cp"}}
+		return s, func(got *onboard.Secret) {
+			got.Owners[0] = onboard.Owner{Group: "example.org", Kind: "TalosPlane", Name: "cp", UID: "p1"}
+		}
+	}
+	fresh, owner := shown("fresh")
+	b.source.put(fresh)
+	b.secretAs(fresh, b.kube("a/fresh").Kubeconfig(), owner)
+	b.look("a", "fresh")
+	b.want("a", "fresh", onboard.StateQuarantined, onboard.ReasonSecretForeign)
+
+	old := b.cluster("a", "old")
+	b.look("a", "old")
+	was := b.want("a", "old", onboard.StateRegistered, "")
+	moved, owner := shown("old")
+	moved.UID = old.UID
+	b.source.put(moved)
+	kube := b.kube("a/old")
+	b.secretAs(moved, strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0), 1), owner)
+	b.look("a", "old")
+	b.want("a", "old", onboard.StateQuarantined, onboard.ReasonSecretForeign)
+
+	b.clock.Add(time.Minute)
+	b.m.ControlPlanes = []string{"talosplanes.example.org"}
+	if _, err := b.Enable(t.Context(), root, "hub", b.m); err != nil {
+		t.Fatal(err)
+	}
+	b.look("a", "fresh")
+	b.look("a", "old")
+	b.want("a", "fresh", onboard.StateRegistered, "")
+	if c := b.want("a", "old", onboard.StateRegistered, ""); c.VIM != was.VIM || b.vim(c.VIM).Current.Number != 2 {
+		t.Error("the VIM does not work with what the secret holds")
+	}
+}
+
 func plane(name, uid string) onboard.Owner {
 	return onboard.Owner{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: name, UID: uid}
 }

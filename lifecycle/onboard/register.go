@@ -13,8 +13,8 @@ import (
 // register makes a VIM of a cluster as soon as it can be one.
 func (w *watcher) register(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
 	version := w.version(c)
-	if c.State == StateQuarantined && (c.Secret == version && ofSecret[c.Reason] || version == "" && pushed(c)) {
-		return 0, nil // until the secret changes, or another kubeconfig is pushed
+	if c.State == StateQuarantined && (c.Secret == version && ofSecret[c.Reason] || version == "" && pushed(c)) && !w.reconsiders(c) {
+		return 0, nil // until the secret or the settings change, or another kubeconfig is pushed
 	}
 	if again, waits, err := w.notYet(ctx, c, s); waits || err != nil {
 		return again, err
@@ -98,8 +98,14 @@ func (w *watcher) quarantine(ctx context.Context, c Cluster, why Reason, text, v
 	return err
 }
 
-// ofSecret are the reasons that only another version of the secret ends.
+// ofSecret are the reasons that only another version of the secret ends, or other settings.
 var ofSecret = map[Reason]bool{ReasonSecretMislabelled: true, ReasonSecretForeign: true, ReasonSecretInvalid: true}
+
+// reconsiders reports whether a secret was refused under earlier settings: they say which
+// entry of it counts, and whose control planes may own it.
+func (w *watcher) reconsiders(c Cluster) bool {
+	return c.State == StateQuarantined && ofSecret[c.Reason] && !pushed(c) && c.UpdatedAt.Before(w.m.UpdatedAt)
+}
 
 // Refusals of the system that a credential leads to.
 var (

@@ -116,12 +116,13 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 		w.reread[c.ID] = v.Health.CheckedAt
 	}
 	w.mu.Unlock()
-	if !first && (version == "" || version == c.Secret) {
+	anew := w.reconsiders(c)
+	if !first && (version == "" || version == c.Secret && !anew) {
 		return c, 0, nil
 	}
 	got, err := w.secret(ctx, s)
 	switch {
-	case err == nil && got.Version == c.Secret && !(first && (account || unaccounted)):
+	case err == nil && got.Version == c.Secret && !anew && !(first && (account || unaccounted)):
 		return c, 0, nil
 	case errors.Is(err, broker.ErrNotFound):
 		return c, 0, nil
