@@ -36,7 +36,11 @@ func TestPartsOfTheBroker(t *testing.T) {
 		"lifecycle": {endsLeases}, // without a caller
 		"drift":     {{policy.VIMShow, policy.KindVIM}},
 		// Of a VIM that is no cluster's it does nothing but look; of leases it keeps its own.
-		"onboard":  {{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject}, {policy.ClusterFollow, policy.KindVIM}},
+		"onboard": {{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject}, {policy.ClusterFollow, policy.KindVIM}},
+		"configuration": {
+			{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject},
+			{policy.ClusterEnable, policy.KindVIM}, {policy.VIMRegister, policy.KindProject},
+		},
 		"stranger": {},
 	} {
 		tried := 0

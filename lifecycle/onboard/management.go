@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,8 +89,8 @@ var (
 	secretKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`) })
 )
 
-// complete fills in defaults, and refuses what cannot be followed.
-func (m *Management) complete() error {
+// Complete fills in defaults, and refuses what cannot be followed.
+func (m *Management) Complete() error {
 	for field, text := range map[*string]string{
 		&m.SecretName: DefaultSecretName, &m.SecretKey: DefaultSecretKey, &m.NameTemplate: DefaultNameTemplate,
 		&m.Account: DefaultAccount,
@@ -156,6 +157,13 @@ func (m *Management) completeNames() error {
 		return broker.Invalid("nameTemplate", "must be at most 64 characters with {cluster} in them, and may hold {namespace}")
 	}
 	return nil
+}
+
+// same reports whether both say the same of what becomes of clusters. Both are complete.
+func (m *Management) same(other *Management) bool {
+	return slices.Equal(m.Namespaces, other.Namespaces) && maps.Equal(m.Selector, other.Selector) && maps.Equal(m.Projects, other.Projects) &&
+		m.SecretName == other.SecretName && m.SecretKey == other.SecretKey && m.NameTemplate == other.NameTemplate &&
+		slices.Equal(m.CopyLabels, other.CopyLabels) && slices.Equal(m.ControlPlanes, other.ControlPlanes) && m.Account == other.Account
 }
 
 // project is whose VIMs the clusters of a namespace become.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -119,7 +120,7 @@ func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string,
 	if v.Type != vimType {
 		return fail(broker.Invalid("vim", "is of type %s: Cluster API runs on a Kubernetes cluster", v.Type))
 	}
-	if err := m.complete(); err != nil {
+	if err := m.Complete(); err != nil {
 		return fail(err)
 	}
 	for _, project := range m.targets() {
@@ -152,6 +153,39 @@ func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string,
 		return fail(err)
 	}
 	return changed, nil
+}
+
+// configured is who enables what the site's configuration says.
+func configured(project string) policy.Principal {
+	return policy.Principal{Name: "system:configuration", Project: project, Roles: []string{policy.RoleSystem}}
+}
+
+// EnableConfigured enables a management cluster as the site's configuration says, by the
+// name of its VIM in a project. Where it is enabled so already nothing is done or recorded.
+// It is broker.ErrNotFound while the project itself has no such VIM: one that others share
+// with it is none.
+func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string, m Management) error {
+	p := configured(project)
+	found, _, err := o.broker.VIMs(ctx, p, broker.VIMQuery{Name: name, State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage}})
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(found, func(v broker.VIM) bool { return v.Project == project })
+	if at < 0 {
+		return &broker.Error{Kind: broker.ErrNotFound, Detail: "the project has no such VIM"}
+	}
+	if err := m.Complete(); err != nil {
+		return err
+	}
+	now, err := o.store.Management(ctx, found[at].ID)
+	switch {
+	case err == nil && now.same(&m):
+		return nil
+	case err != nil && !errors.Is(err, broker.ErrNotFound):
+		return err
+	}
+	_, err = o.Enable(ctx, p, found[at].ID, m)
+	return err
 }
 
 // vimType is the type of VIM that Cluster API runs on, and that its clusters are.

@@ -75,6 +75,8 @@ type config struct {
 	Packages catalog.Terms
 	// ClientsPerProject is [oauth.DefaultPerProject] where the file says nothing.
 	ClientsPerProject int
+	// Managements are the management clusters that are enabled at each start.
+	Managements []managementConfig
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
 	TrustedProxies struct {
 		Networks []string
@@ -205,6 +207,13 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"operationsPerVIM":     d.Count(&c.VNF.PerVIM),
 			"operationsPerProject": d.Count(&c.VNF.PerProject),
 		}),
+		"managementClusters": func(n *yaml.Node, at string) {
+			d.List(n, at, func(item *yaml.Node, path string) {
+				var m managementConfig
+				d.Mapping(item, path, m.fields(d))
+				c.Managements = append(c.Managements, m)
+			})
+		},
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
 			"header":   d.Text(&c.TrustedProxies.Header),
@@ -398,6 +407,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
 	c.validateNotifications(d)
+	c.validateManagements(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.StandingTTL >= 10*time.Minute, "lease.standingTTL", "must be at least 10m, the shortest token that Kubernetes gives")

@@ -79,7 +79,8 @@ func keysOf(n *yaml.Node, at string) []string {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			path, value := strings.TrimPrefix(at+"."+n.Content[i].Value, "."), n.Content[i+1]
 			all = append(all, path)
-			if path == "callers.keystone.roles" { // whose keys are Keystone's
+			switch path {
+			case "callers.keystone.roles", "managementClusters.selector", "managementClusters.projects": // whose keys are other systems'
 				continue
 			}
 			if path == "egress.projects" {

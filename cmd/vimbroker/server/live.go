@@ -154,12 +154,15 @@ var restartKeys = map[string]func(config) any{
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
-	"audit":          func(c config) any { return [...]any{c.Audit.named(), c.Terms.CheckpointEvery} },
-	"retention":      func(c config) any { return c.Terms.Keep },
-	"checkInterval":  func(c config) any { return c.Terms.CheckEvery },
-	"log":            func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
-	"shutdownDelay":  func(c config) any { return c.ShutdownDelay },
-	"shutdownGrace":  func(c config) any { return c.ShutdownGrace },
+
+	"managementClusters": func(c config) any { return c.Managements },
+
+	"audit":         func(c config) any { return [...]any{c.Audit.named(), c.Terms.CheckpointEvery} },
+	"retention":     func(c config) any { return c.Terms.Keep },
+	"checkInterval": func(c config) any { return c.Terms.CheckEvery },
+	"log":           func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
+	"shutdownDelay": func(c config) any { return c.ShutdownDelay },
+	"shutdownGrace": func(c config) any { return c.ShutdownGrace },
 	// Other files are taken at once; whether there is TLS at all is not.
 	"tls": func(c config) any { return c.certificate != nil },
 }

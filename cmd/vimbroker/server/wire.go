@@ -369,6 +369,10 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return nil
 	})
 	group.Go(func() error {
+		s.enableManagements(ctx)
+		return nil
+	})
+	group.Go(func() error {
 		s.broker.KeepRecording(recording)
 		return nil
 	})

@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+)
+
+// managementConfig is a management cluster that is enabled at each start.
+type managementConfig struct {
+	// VIM is the name of a VIM of Project.
+	VIM, Project string
+	Settings     onboard.Management
+}
+
+// fields is the vocabulary of one.
+func (m *managementConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	words := func(to *map[string]string) strictyaml.Reader {
+		return func(n *yaml.Node, at string) {
+			*to = make(map[string]string)
+			d.Pairs(n, at, func(key, value *yaml.Node, path string) {
+				var word string
+				d.Text(&word)(value, path)
+				(*to)[key.Value] = word
+			})
+		}
+	}
+	s := &m.Settings
+	return strictyaml.Fields{
+		"vim":           d.Text(&m.VIM),
+		"project":       d.Text(&m.Project),
+		"namespaces":    d.Texts(&s.Namespaces),
+		"selector":      words(&s.Selector),
+		"projects":      words(&s.Projects),
+		"secretName":    d.Text(&s.SecretName),
+		"secretKey":     d.Text(&s.SecretKey),
+		"nameTemplate":  d.Text(&s.NameTemplate),
+		"copyLabels":    d.Texts(&s.CopyLabels),
+		"controlPlanes": d.Texts(&s.ControlPlanes),
+		"account":       d.Text(&s.Account),
+	}
+}
+
+// validateManagements notes what no management cluster can be enabled with.
+func (c *config) validateManagements(d *strictyaml.Document) {
+	type name struct{ project, vim string }
+	seen := map[name]bool{}
+	for i := range c.Managements {
+		m, at := &c.Managements[i], fmt.Sprintf("managementClusters[%d]", i)
+		if m.VIM == "" {
+			d.Fault(nil, at+".vim", "must be the name of a VIM")
+		}
+		if m.Project == "" {
+			d.Fault(nil, at+".project", "must be the project of the VIM")
+		}
+		if seen[name{m.Project, m.VIM}] {
+			d.Fault(nil, at+".vim", "is named twice")
+		}
+		seen[name{m.Project, m.VIM}] = true
+		var wrong *broker.Error
+		if err := m.Settings.Complete(); errors.As(err, &wrong) {
+			key := at
+			if wrong.Field != "" {
+				key += "." + wrong.Field
+			}
+			d.Fault(nil, key, "%s", wrong.Detail)
+		}
+	}
+}
+
+// enableAgain is how long after a failure a management cluster is enabled: its VIM may be
+// registered meanwhile.
+const enableAgain = 10 * time.Second
+
+// enableManagements enables the management clusters that the configuration names, each
+// once: what somebody changes after that holds until the next start.
+func (s *server) enableManagements(ctx context.Context) {
+	left, said := slices.Clone(s.config.Managements), map[string]string{}
+	for {
+		left = slices.DeleteFunc(left, func(m managementConfig) bool {
+			err := s.onboard.EnableConfigured(ctx, m.Project, m.VIM, m.Settings)
+			if at := m.Project + "/" + m.VIM; err != nil && ctx.Err() == nil && said[at] != err.Error() {
+				s.log.WarnContext(ctx, "a management cluster of the configuration is not enabled yet", "vim", m.VIM, "project", m.Project, "error", err)
+				said[at] = err.Error()
+			}
+			return err == nil
+		})
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.after(enableAgain):
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package onboard_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// TestEnabledByConfiguration: what the configuration says is enabled by the same method, in
+// the name of the configuration, and only where something differs.
+func TestEnabledByConfiguration(t *testing.T) {
+	b := newBench(t)
+	enable := func(project string, m onboard.Management) error {
+		return b.EnableConfigured(t.Context(), project, "hub", m)
+	}
+	now := func() onboard.Management {
+		t.Helper()
+		m, err := b.store.Management(t.Context(), b.hub.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	same := onboard.Management{Namespaces: []string{"b", "a"}, Projects: map[string]string{"": "north", "b": "south"}}
+	if err := enable("default", same); err != nil || now().Revision != 1 || now().EnabledBy != "root" {
+		t.Errorf("what is enabled so already: %v, revision %d, enabled by %s", err, now().Revision, now().EnabledBy)
+	}
+	for name, change := range map[string]func(*onboard.Management){
+		"namespaces":    func(m *onboard.Management) { m.Namespaces = []string{"a"}; m.Projects = map[string]string{"": "north"} },
+		"selector":      func(m *onboard.Management) { m.Selector = map[string]string{"onboard": "yes"} },
+		"projects":      func(m *onboard.Management) { m.Projects = map[string]string{"": "south"} },
+		"secretName":    func(m *onboard.Management) { m.SecretName = "{cluster}-admin-kubeconfig" },
+		"secretKey":     func(m *onboard.Management) { m.SecretKey = "super-admin.conf" },
+		"nameTemplate":  func(m *onboard.Management) { m.NameTemplate = "{cluster}" },
+		"copyLabels":    func(m *onboard.Management) { m.CopyLabels = []string{"site"} },
+		"controlPlanes": func(m *onboard.Management) { m.ControlPlanes = []string{"planes.example.org"} },
+		"account":       func(m *onboard.Management) { m.Account = onboard.AccountNone },
+	} {
+		other, before := same, now().Revision
+		change(&other)
+		for range 2 { // the second time it is so already
+			if err := enable("default", other); err != nil || now().Revision != before+1 || now().EnabledBy != "system:configuration" {
+				t.Errorf("other %s: %v, revision %d after %d, enabled by %s", name, err, now().Revision, before, now().EnabledBy)
+			}
+		}
+		if err := enable("default", same); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "system:configuration", Limit: 1000})
+	done := 0
+	for _, e := range entries {
+		if e.Action == "cluster:enable" && e.Outcome == audit.Done {
+			done++
+		}
+	}
+	if err != nil || done != 18 {
+		t.Errorf("%d entries of the audit log say that it was enabled, %v, want 18", done, err)
+	}
+
+	if err := b.Disable(t.Context(), root, "hub"); err != nil {
+		t.Fatal(err)
+	}
+	if err := enable("default", same); err != nil || now().Revision != 1 {
+		t.Errorf("what is not enabled: %v", err)
+	}
+	b.clock.Add(time.Minute)
+	b.watch()
+	b.cluster("b", "edge")
+	b.look("b", "edge")
+	b.want("b", "edge", onboard.StateRegistered, "")
+}
+
+// TestConfigurationNamesTheProjectsOwnVIM, and none that others share with it.
+func TestConfigurationNamesTheProjectsOwnVIM(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.UpdateVIM(t.Context(), root, "hub", broker.Change{SharedWith: &[]string{"north"}}); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := b.VIM(t.Context(), alice, "hub"); err != nil || v.ID != b.hub.ID {
+		t.Fatalf("the shared VIM is not seen by its name: %v", err)
+	}
+	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	wantKind(t, "a VIM that is shared", b.EnableConfigured(t.Context(), "north", "hub", m), broker.ErrNotFound)
+	wantKind(t, "a VIM that is not there", b.EnableConfigured(t.Context(), "default", "none", m), broker.ErrNotFound)
+	m.Namespaces = nil
+	wantKind(t, "no namespaces", b.EnableConfigured(t.Context(), "default", "hub", m), broker.ErrInvalid)
+}
