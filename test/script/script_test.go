@@ -24,6 +24,7 @@ import (
 func TestStories(t *testing.T) {
 	story.Run(t, ".", story.Build(t, t.TempDir()), nil, map[string]story.Command{
 		"kube":        kube,
+		"member":      member,
 		"upstream":    upstream,
 		"alive":       alive,
 		"cloud":       cloud,
@@ -44,11 +45,11 @@ func of(ts *testscript.TestScript) *fakekube.Server {
 	return s.(*fakekube.Server)
 }
 
-// kube starts a fake cluster, and writes what people register clusters with:
+// kube starts a fake cluster, which serves the versions of Cluster API that are named, and writes what people register clusters with:
 // kubeconfig, ca.pem, token, password, and the two VIM files of Tacker, one with spaces
 // where the CA's line breaks were.
-func kube(ts *testscript.TestScript, _ bool, _ []string) {
-	s, err := fakekube.Start(fakekube.Options{})
+func kube(ts *testscript.TestScript, _ bool, args []string) {
+	s, err := fakekube.Start(fakekube.Options{ClusterAPI: args})
 	ts.Check(err)
 	ts.Defer(s.Close)
 	clusters.Store(ts.Getenv("WORK"), s)
@@ -68,6 +69,29 @@ func kube(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 	ts.Setenv("KUBE_ENDPOINT", s.Endpoint)
 	ts.Setenv("KUBE_CA", base64.StdEncoding.EncodeToString([]byte(s.CA)))
+}
+
+// member puts a Cluster into namespace tenant of the cluster: one that is not up yet, one whose
+// secret is of a cluster of its own, or one whose secret is garbage; or removes it.
+func member(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 && (!neg || len(args) != 1) {
+		ts.Fatalf("usage: member NAME begun|up|forged, or ! member NAME")
+	}
+	if neg {
+		of(ts).DropCluster("tenant", args[0])
+		return
+	}
+	c := fakekube.Cluster{Namespace: "tenant", Name: args[0], Ready: args[1] != "begun"}
+	switch args[1] {
+	case "up":
+		s, err := fakekube.Start(fakekube.Options{})
+		ts.Check(err)
+		ts.Defer(s.Close)
+		c.Kubeconfig = s.Kubeconfig()
+	case "forged":
+		c.Kubeconfig = "none"
+	}
+	of(ts).PutCluster(c)
 }
 
 // upstream asserts how many service accounts of leases the cluster holds.

@@ -85,7 +85,7 @@ func TestAWatchedListPrintsWhatChanges(t *testing.T) {
 			}
 		},
 	})
-	const want = "ID  X\na   x\nlonger  x\nb       x\n"
+	const want = "ID  X\na   x\nID      X\nlonger  x\nb       x\n"
 	if err != nil || out.String() != want || said.String() != "vimbroker: a is no longer listed\n" {
 		t.Errorf("%v; printed:\n%ssaid:\n%s", err, &out, &said)
 	}

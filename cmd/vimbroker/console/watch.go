@@ -82,7 +82,7 @@ func PrintList[T any](ctx context.Context, p *Console, l Listing[T]) error {
 				return false, err
 			}
 		}
-		seen, p.NoHeaders = now, true
+		seen = now
 		return !l.Watch, nil
 	})
 	if l.Watch && ctx.Err() != nil {
@@ -116,7 +116,8 @@ func (p *Console) Await(ctx context.Context, what string, done func() (so bool, 
 }
 
 // table writes cells divided by tabs. While a list is watched its columns grow and never shrink, so
-// that rows stand below those of before.
+// that rows stand below those of before. The names of the columns stand above the first row, and
+// again above rows for which a column grew.
 func (p *Console) table(write func(io.Writer)) error {
 	if p.widths == nil {
 		w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
@@ -127,14 +128,24 @@ func (p *Console) table(write func(io.Writer)) error {
 	var text bytes.Buffer
 	write(&text)
 	for line := range strings.Lines(text.String()) {
-		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		rows = append(rows, cells)
-		for i, cell := range cells {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	if len(rows) <= 1 && !p.NoHeaders { // no row
+		return nil
+	}
+	grew := false
+	for _, cells := range rows {
+		for i, cell := range cells[:len(cells)-1] { // nothing stands behind the last
 			if i == len(p.widths) {
 				p.widths = append(p.widths, 0)
 			}
-			p.widths[i] = max(p.widths[i], utf8.RuneCountInString(cell))
+			if width := utf8.RuneCountInString(cell); width > p.widths[i] {
+				p.widths[i], grew = width, true
+			}
 		}
+	}
+	if !p.NoHeaders && !grew {
+		rows = rows[1:]
 	}
 	for _, cells := range rows {
 		last := len(cells) - 1

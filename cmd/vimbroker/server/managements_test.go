@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +19,12 @@ import (
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
-// TestManagementClustersOfTheConfiguration are enabled once their VIM is registered.
+// TestManagementClustersOfTheConfiguration are enabled once their VIM is registered; they and
+// their clusters are counted.
 func TestManagementClustersOfTheConfiguration(t *testing.T) {
-	kube := fakekube.New(t, fakekube.Options{})
+	kube, edge := fakekube.New(t, fakekube.Options{ClusterAPI: []string{"v1beta2"}}), fakekube.New(t, fakekube.Options{})
+	kube.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "edge", Ready: true, Kubeconfig: edge.Kubeconfig()})
+	kube.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "forged", Ready: true, Kubeconfig: "none"})
 	w := wireDev(t, filepath.Join(t.TempDir(), "data"), func(c *config) {
 		c.Managements = []managementConfig{{VIM: "hub", Project: "default", Settings: onboard.Management{
 			Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"},
@@ -61,6 +66,22 @@ func TestManagementClustersOfTheConfiguration(t *testing.T) {
 	}
 	if m["enabledBy"] != "system:configuration" || m["account"] != onboard.AccountEngine {
 		t.Errorf("the management cluster is %v", m)
+	}
+	missing := []string{
+		`vimbroker_management_clusters 1`, `vimbroker_management_clusters_unwatched 0`, `vimbroker_management_clusters_held 0`,
+		`vimbroker_clusters{state="registered"} 1`, `vimbroker_clusters{state="quarantined"} 1`, `vimbroker_clusters{state="retired"} 0`,
+		`vimbroker_clusters_not_well{reason="secretInvalid"} 1`, `vimbroker_cluster_registration_seconds_count 1`,
+	}
+	for len(missing) > 0 {
+		got := httptest.NewRecorder()
+		w.handler.ServeHTTP(got, httptest.NewRequestWithContext(ctx, "GET", "http://127.0.0.1:8420/metrics", nil))
+		lines := strings.Split(got.Body.String(), "\n")
+		missing = slices.DeleteFunc(missing, func(line string) bool { return slices.Contains(lines, line) })
+		select {
+		case <-patience:
+			t.Fatalf("not among the metrics: %q", missing)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 
