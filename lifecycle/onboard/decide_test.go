@@ -1,6 +1,7 @@
 package onboard_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 func TestStatesAreClosed(t *testing.T) {
@@ -259,6 +261,62 @@ func TestRotation(t *testing.T) {
 	b.secret(s, kube.Kubeconfig())
 	b.look("a", "edge")
 	b.want("a", "edge", onboard.StateRegistered, "")
+}
+
+// TestAnotherCA is adopted, and the audit log says so, where the system is the same; a
+// rotation with the same CA says nothing of one.
+func TestAnotherCA(t *testing.T) {
+	b := newBench(t)
+	s := b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	kube := b.kube("a/edge")
+	with := func(ca string) string {
+		return strings.Replace(kube.Kubeconfig(), base64.StdEncoding.EncodeToString([]byte(kube.CA)), base64.StdEncoding.EncodeToString([]byte(ca)), 1)
+	}
+	next := func() string {
+		ca, err := pki.NewCA("the next CA")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kube.CA + string(ca.PEM)
+	}
+	// said is what the last update says of the CA.
+	said := func() (was, is string) {
+		entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "system:onboard", Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(entries, func(a, b audit.Entry) int { return int(b.Seq - a.Seq) })
+		at := slices.IndexFunc(entries, func(e audit.Entry) bool { return e.Action == policy.VIMUpdate && e.Outcome == audit.Done })
+		if at < 0 {
+			t.Fatal("the audit log has no update")
+		}
+		return entries[at].Detail["old.caCert"], entries[at].Detail["new.caCert"]
+	}
+	b.secret(s, strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0), 1))
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+	if was, is := said(); was != "" || is != "" {
+		t.Errorf("a rotation with the same CA is said to have another: %q, %q", was, is)
+	}
+	ca := next()
+	b.secret(s, with(ca))
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+	if v := b.vim(c.VIM); v.Current.Number != 3 || strings.TrimSpace(v.Current.Target.CACert) != strings.TrimSpace(ca) {
+		t.Errorf("the VIM is of generation %d and does not trust the CA of the secret", v.Current.Number)
+	}
+	if was, is := said(); was == "" || is == "" || was == is {
+		t.Errorf("the audit log says of the CA: %q, then %q", was, is)
+	}
+	kube.ChangeIdentity()
+	b.secret(s, with(next()))
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateQuarantined, onboard.ReasonOtherSystem)
+	if v := b.vim(c.VIM); v.Current.Number != 3 {
+		t.Error("another system is adopted with another CA")
+	}
 }
 
 // TestRefusedCredentialIsReadAgain: a 401 means that the secret is to be read again, once

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
@@ -187,6 +188,73 @@ func TestThirtyTwoAreLookedAtAtOnce(t *testing.T) {
 			t.Errorf("the watch ended with %v", err)
 		}
 	})
+}
+
+// TestTheLeaseOnAManagementClusterIsRenewed: every twenty minutes of its hour, and another is
+// taken where that fails; what is watched is always asked for with the newest credential.
+func TestTheLeaseOnAManagementClusterIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lender{}
+		access := make(chan func() Access, 1)
+		o := New(Options{
+			Store: &hanging{}, Broker: l, Source: asking{access: access}, Log: slog.New(slog.DiscardHandler),
+			Egress: func(string) *egress.Rules { return nil },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- o.Worker().Work(ctx, "hub") }()
+		now := <-access
+		for i, want := range []string{"issued 1", "renewed 1", "renewed 2", "issued 2", "renewed 1"} {
+			time.Sleep(10 * time.Minute)
+			if got := now().Token.Reveal(); got != want {
+				t.Errorf("after %d minutes it asks with the lease %q, want %q", 20*i+10, got, want)
+			}
+			l.gone.Store(i == 2)
+			time.Sleep(10 * time.Minute)
+		}
+		cancel()
+		<-ended
+		if l.ttl != time.Hour {
+			t.Errorf("the lease is renewed for %v, want an hour", l.ttl)
+		}
+	})
+}
+
+// lender issues leases whose credential says how often they were issued and renewed.
+type lender struct {
+	quiet
+	issued, renewed int
+	gone            atomic.Bool // the lease is not renewed any more
+	ttl             time.Duration
+}
+
+func lent(text string) clientconfig.Config {
+	return clientconfig.Config{Credential: secret.Credential{Token: secret.NewText(text)}}
+}
+
+func (l *lender) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	l.issued, l.renewed = l.issued+1, 0
+	return broker.Lease{ID: strconv.Itoa(l.issued)}, lent(fmt.Sprint("issued ", l.issued)), nil
+}
+
+func (l *lender) RenewLease(_ context.Context, _ policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error) {
+	if l.gone.Load() || id != strconv.Itoa(l.issued) {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict}
+	}
+	l.renewed, l.ttl = l.renewed+1, ttl
+	return broker.Lease{ID: id}, lent(fmt.Sprint("renewed ", l.renewed)), nil
+}
+
+// asking is a source that tells with which credential it would ask.
+type asking struct {
+	Source
+	access chan func() Access
+}
+
+func (a asking) Watch(ctx context.Context, access func() Access, _ string, _ Sight) error {
+	a.access <- access
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // hanging is a store that does not answer to whoever looks at a cluster.
