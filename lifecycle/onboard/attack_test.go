@@ -68,6 +68,9 @@ func TestAttackersGetAConditionAndNothingElse(t *testing.T) {
 			if row.VIM != "" || row.Message == "" || strings.Contains(row.Message, canary) {
 				t.Errorf("VIM %q, message %q", row.VIM, row.Message)
 			}
+			if name == "metadata" && !strings.Contains(row.Message, "egress rules") {
+				t.Errorf("message %q, want the egress rules' refusal", row.Message)
+			}
 		})
 	}
 	if got := b.vims(); len(got) != 0 {
@@ -80,6 +83,32 @@ func TestAttackersGetAConditionAndNothingElse(t *testing.T) {
 		if strings.Contains(string(content), canary) {
 			t.Errorf("%s holds what a tenant wrote", name)
 		}
+	}
+}
+
+// TestEgressRulesOfTheProject hold for the address that a cluster's secret names, also when it
+// is registered already, and not those of the management cluster's project.
+func TestEgressRulesOfTheProject(t *testing.T) {
+	b := newBench(t)
+	b.closed = "north"
+	b.cluster("a", "edge")
+	b.cluster("b", "edge")
+	b.look("a", "edge")
+	b.look("b", "edge")
+	if c := b.want("a", "edge", onboard.StateWaiting, onboard.ReasonUnreachable); !strings.Contains(c.Message, "egress rules") {
+		t.Errorf("the message is %q", c.Message)
+	}
+	b.want("b", "edge", onboard.StateRegistered, "")
+	if got := b.kube("a/edge").Requests(); len(got) != 0 {
+		t.Errorf("it was asked %d times", len(got))
+	}
+	b.closed = "south"
+	b.kube("b/edge").Requests()
+	b.secret(b.source.clusters["b/edge"], strings.Replace(b.kube("b/edge").Kubeconfig(), "namespace: default", "namespace: web", 1))
+	b.look("b", "edge")
+	b.want("b", "edge", onboard.StateRegistered, onboard.ReasonUnreachable)
+	if got := b.kube("b/edge").Requests(); len(got) != 0 {
+		t.Errorf("a rotation asked it %d times", len(got))
 	}
 }
 

@@ -46,6 +46,7 @@ type bench struct {
 	log    *buffer
 	dir    string
 	kubes  map[string]*fakekube.Server
+	closed string // the project that may connect to nothing here
 }
 
 type buffer struct {
@@ -105,21 +106,27 @@ func (b *bench) serve(change func(*broker.Terms)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	rules := egress.Default()
-	rules.AllowLoopback = true
+	open, shut := egress.Default(), egress.Default()
+	open.AllowLoopback = true
+	rules := func(project string) *egress.Rules {
+		if project == b.closed {
+			return shut
+		}
+		return open
+	}
 	terms := broker.DefaultTerms()
 	terms.CallTimeout = 5 * time.Second
 	change(&terms)
 	if b.Broker, err = broker.New(broker.Options{
 		Store: b.store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: terms, Log: log, Now: b.clock.Now,
 		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
-		Egress:  func(string) *egress.Rules { return rules },
+		Egress:  rules,
 	}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.Onboarding = onboard.New(onboard.Options{
 		Store: b.store, Broker: b.Broker, Source: b.source, Guard: b.Broker.Guard(),
-		Egress: func(string) *egress.Rules { return rules }, Log: log, Now: b.clock.Now,
+		Egress: rules, Log: log, Now: b.clock.Now,
 	})
 }
 
