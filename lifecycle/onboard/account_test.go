@@ -170,6 +170,33 @@ func TestAClusterThatLetsNoAccountBe(t *testing.T) {
 	b.want("a", "edge", onboard.StateRegistered, "")
 }
 
+// TestAClusterThatCannotMint is registered and says so, with an account of the broker's own
+// asked for or not; it is well once it can.
+func TestAClusterThatCannotMint(t *testing.T) {
+	for _, account := range []string{onboard.AccountEngine, onboard.AccountNone} {
+		t.Run(account, func(t *testing.T) {
+			b := newBench(t, func(m *onboard.Management) { m.Account = account })
+			s := b.certifiedCluster("a", "edge")
+			kube := b.kube("a/edge")
+			kube.Deny(fakekube.Denial{Verb: "create", Resource: "serviceaccounts/token"})
+			b.look("a", "edge")
+			c := b.want("a", "edge", onboard.StateRegistered, onboard.ReasonCannotMint)
+			if v := b.vim(c.VIM); v.Health.CanMint || c.Message == "" || c.Message != v.Health.MintMessage {
+				t.Errorf("its VIM can mint: %t; the cluster says %q, the VIM %q", v.Health.CanMint, c.Message, v.Health.MintMessage)
+			}
+			_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: c.VIM, Role: "view", Namespaces: []string{"default"}})
+			if err == nil {
+				t.Error("a lease was issued")
+			}
+			kube.Deny()
+			b.secret(s, certified(kube))
+			b.look("a", "edge")
+			b.want("a", "edge", onboard.StateRegistered, "")
+			b.lease(alice, c.VIM)
+		})
+	}
+}
+
 // TestAccountIsASetting: none keeps the certificate; a change of it is followed.
 func TestAccountIsASetting(t *testing.T) {
 	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
