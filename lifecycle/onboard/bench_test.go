@@ -285,8 +285,9 @@ type source struct {
 	planes   map[string]string
 	fail     error // of Cluster
 	version  int
-	reads    int  // of secrets
-	shows    bool // in Watch
+	reads    int    // of secrets
+	entry    string // of a secret, as it was last asked for
+	shows    bool   // in Watch
 }
 
 var errNone = &broker.Error{Kind: broker.ErrNotFound, Detail: "not found"}
@@ -359,9 +360,10 @@ func (s *source) Cluster(_ context.Context, _ onboard.Access, namespace, name st
 }
 
 // Secret implements [onboard.Source].
-func (s *source) Secret(_ context.Context, _ onboard.Access, namespace, name, _ string) (onboard.Secret, error) {
+func (s *source) Secret(_ context.Context, _ onboard.Access, namespace, name, entry string) (onboard.Secret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.entry = entry
 	s.reads++
 	got, ok := s.secrets[namespace+"/"+name]
 	if !ok {

@@ -149,6 +149,21 @@ func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 	}
 }
 
+// TestSecretsOfOtherProviders have another name and another entry, as Kamaji's have.
+func TestSecretsOfOtherProviders(t *testing.T) {
+	b := newBench(t, func(m *onboard.Management) { m.SecretName, m.SecretKey = "{cluster}-admin-kubeconfig", "super-admin.conf" })
+	s := b.cluster("a", "edge") // with a secret of the usual name
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateWaiting, onboard.ReasonSecretMissing)
+	own := b.source.secrets["a/edge-kubeconfig"]
+	own.Value = secret.NewText(b.kube("own").Kubeconfig())
+	b.source.putSecret("a", s.Name+"-admin-kubeconfig", own)
+	b.look("a", "edge")
+	if c := b.want("a", "edge", onboard.StateRegistered, ""); c.System != b.kube("own").Identity() || b.source.entry != "super-admin.conf" {
+		t.Errorf("it leads to %s, by the entry %q", c.System, b.source.entry)
+	}
+}
+
 // TestOtherSettingsHaveARefusedSecretReadAgain: whoever names the control planes of another
 // provider, or another entry of the secret, need not wait until the secret is rotated.
 func TestOtherSettingsHaveARefusedSecretReadAgain(t *testing.T) {

@@ -190,6 +190,32 @@ func TestThirtyTwoAreLookedAtAtOnce(t *testing.T) {
 	})
 }
 
+// TestALookEndsInTime: after 45 seconds, whatever it waits for, and it is taken up again.
+func TestALookEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hanging{rows: []Cluster{{ID: "c", Management: "hub", Namespace: "a", Name: "c", UID: "c", State: StateWaiting}}}
+		o := New(Options{
+			Store: h, Broker: quiet{}, Source: shown{rows: h.rows}, Log: slog.New(slog.DiscardHandler),
+			Egress: func(string) *egress.Rules { return nil },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- o.Worker().Work(ctx, "hub") }()
+		for _, step := range []struct {
+			after time.Duration
+			want  int64
+		}{{44 * time.Second, 1}, {2 * time.Second, 0}, {20 * time.Second, 1}} {
+			time.Sleep(step.after)
+			synctest.Wait()
+			if got := h.at.Load(); got != step.want {
+				t.Errorf("%v later it is looked at by %d, want %d", step.after, got, step.want)
+			}
+		}
+		cancel()
+		<-ended
+	})
+}
+
 // TestTheLeaseOnAManagementClusterIsRenewed: every twenty minutes of its hour, and another is
 // taken where that fails; what is watched is always asked for with the newest credential.
 func TestTheLeaseOnAManagementClusterIsRenewed(t *testing.T) {
