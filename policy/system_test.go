@@ -38,8 +38,10 @@ func TestPartsOfTheBroker(t *testing.T) {
 		// Of a VIM that is no cluster's it does nothing but look; of leases it keeps its own.
 		"onboard": {{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject}, {policy.ClusterFollow, policy.KindVIM}},
 		"configuration": {
-			{policy.VIMShow, policy.KindVIM}, {policy.VIMShow, policy.KindProject},
-			{policy.ClusterEnable, policy.KindVIM}, {policy.VIMRegister, policy.KindProject},
+			{policy.VIMShow, policy.KindVIM},
+			{policy.VIMShow, policy.KindProject},
+			{policy.ClusterEnable, policy.KindVIM},
+			{policy.VIMRegister, policy.KindProject},
 		},
 		"stranger": {},
 	} {

@@ -151,7 +151,9 @@ func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 
 // TestSecretsOfOtherProviders have another name and another entry, as Kamaji's have.
 func TestSecretsOfOtherProviders(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.SecretName, m.SecretKey = "{cluster}-admin-kubeconfig", "super-admin.conf" })
+	b := newBench(t, func(m *onboard.Management) {
+		m.SecretName, m.SecretKey = "{cluster}-admin-kubeconfig", "super-admin.conf"
+	})
 	s := b.cluster("a", "edge") // with a secret of the usual name
 	b.look("a", "edge")
 	b.want("a", "edge", onboard.StateWaiting, onboard.ReasonSecretMissing)
