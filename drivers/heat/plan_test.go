@@ -3,6 +3,7 @@ package heat_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/heat"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakeheat"
 )
 
@@ -119,6 +121,24 @@ func TestRefusals(t *testing.T) {
 		"nested deeper than": func(in *lifecycle.PlanInput) {
 			in.Manifests[1].Text = secret.NewText(strings.Replace(nested, "OS::Nova::Server", "VDU1.yaml", 1))
 		},
+		"simple.yaml:8 has Heat work out which template to read": func(in *lifecycle.PlanInput) {
+			*in = tacker(strings.Replace(hot, "        type: VDU1.yaml\n", "        type: {list_join: ['', [ht, 'tp://169.254.169.254/VDU1.yaml']]}\n", 1))
+		},
+		"simple.yaml:24 has Heat work out": func(in *lifecycle.PlanInput) {
+			*in = tacker(hot + "  more: {type: OS::Heat::ResourceGroup, properties: {get_param: [nfv, more]}}\n")
+		},
+		"nested/VDU1.yaml:5 has Heat work out": func(in *lifecycle.PlanInput) {
+			in.Manifests[1].Text = secret.NewText(strings.Replace(nested, "OS::Nova::Server", "AWS::CloudFormation::Stack", 1))
+		},
+		"simple.yaml:26 has Heat work out": func(in *lifecycle.PlanInput) {
+			*in = tacker(hot + "  more:\n    type: OS::Heat::ResourceGroup\n    properties: {resource_def: {type: OS::Heat::Stack, properties: {template: x}}}\n")
+		},
+		"is longer than 512 KiB": func(in *lifecycle.PlanInput) {
+			in.Manifests[1].Text = secret.NewText(nested + strings.Repeat("#\n", 256<<10))
+		},
+		"is one resource too many": func(in *lifecycle.PlanInput) {
+			in.Manifests[1].Text = secret.NewText(nested + strings.Repeat("  r: {type: OS::Heat::None}\n", 1000))
+		},
 		"has no resources": func(in *lifecycle.PlanInput) {
 			in.Manifests[1].Text = secret.NewText("heat_template_version: 2013-05-23\n")
 		},
@@ -140,6 +160,28 @@ func TestRefusals(t *testing.T) {
 	}
 	if n := s.Count("POST", "/heat/v1/project/stacks"); n != 0 {
 		t.Errorf("%d stacks were made", n)
+	}
+}
+
+// Templates that refer to one another many times are read once: what they would come to is Heat's to refuse.
+func TestTemplatesAreReadOnce(t *testing.T) {
+	s := fakeheat.New(t)
+	in := tacker("resources:\n  top: {type: n0.yaml}\n")
+	in.Parameters, in.Manifests = nil, in.Manifests[:1]
+	for n := range 10 { // without that, 60 to the power of 9 readings
+		text := "resources:\n"
+		for m := range 60 {
+			kind := fmt.Sprintf("n%d.yaml", n+1)
+			if n == 9 {
+				kind = "OS::Heat::None"
+			}
+			text += fmt.Sprintf("  r%d: {type: %s}\n", m, kind)
+		}
+		in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: fmt.Sprintf("BaseHOT/simple/nested/n%d.yaml", n), Text: secret.NewText(text)})
+	}
+	s.Fail(fake.Fault{Kind: fake.JSON, Path: "/validate$", Status: 200, Body: "{}"})
+	if p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), in); err != nil || len(p.Resources) != 2 {
+		t.Errorf("Plan = %+v, %v", p.Resources, err)
 	}
 }
 

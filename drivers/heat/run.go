@@ -274,27 +274,25 @@ func (r *run) await(ctx context.Context, k *stack, after string) error {
 	}
 }
 
-// tell tells of a resource of the template whose status is another than it was.
+// tell tells of a resource of the template whose status is another than it was. Of what the wave does not know nothing is
+// kept: the server may name as much of it as it likes.
 func (r *run) tell(name string, now status, reason string) {
-	if r.told[name] == now || now.action() == "CHECK" {
+	at := slices.IndexFunc(r.wave.Objects, func(o lifecycle.Object) bool { return o.Plural == pieces && o.Name == name })
+	now = status(now.text())
+	if at < 0 || r.told[name] == now || now.action() == "CHECK" {
 		return
 	}
 	r.told[name] = now
-	for _, o := range r.wave.Objects {
-		if o.Plural != pieces || o.Name != name {
-			continue
-		}
-		seen := lifecycle.Observation{Resource: o.Resource, Standing: true, Ready: now.complete(), Message: ""}
-		switch {
-		case now == "DELETE_COMPLETE":
-			seen.Standing, seen.Ready = false, false
-		case now.failed():
-			seen.Message = now.text() + ": " + r.wish.reason(reason)
-		case !seen.Ready:
-			seen.Message = "is " + now.text()
-		}
-		r.progress(seen)
+	seen := lifecycle.Observation{Resource: r.wave.Objects[at].Resource, Standing: true, Ready: now.complete(), Message: ""}
+	switch {
+	case now == "DELETE_COMPLETE":
+		seen.Standing, seen.Ready = false, false
+	case now.failed():
+		seen.Message = now.text() + ": " + r.wish.reason(reason)
+	case !seen.Ready:
+		seen.Message = "is " + now.text()
 	}
+	r.progress(seen)
 }
 
 // done tells how everything stands in the end.

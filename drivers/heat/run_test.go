@@ -1,8 +1,11 @@
 package heat_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/heat"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/conformance/vnf"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakeheat"
 )
 
@@ -178,5 +182,53 @@ func TestHealReplacesWhatWasMarked(t *testing.T) {
 	}
 	if s.Physical("pages") == pages || s.Physical("VDU1") != vdu {
 		t.Errorf("healed to %s and %s, from %s, which was marked, and %s", s.Physical("pages"), s.Physical("VDU1"), pages, vdu)
+	}
+}
+
+// A server that says resources are nested in one another, or calls a stack something else, leads nowhere: neither
+// round in a circle, nor into what is shown.
+func TestHostileHeat(t *testing.T) {
+	s := fakeheat.New(t)
+	in := input(lifecycle.Instantiate, "x")
+	p := mustPlan(t, s, in)
+	if _, err := do(t.Context(), s, in, p); err != nil {
+		t.Fatal(err)
+	}
+	part := func(name, within, nested string) string {
+		return fmt.Sprintf(`{"resource_name":%q,"resource_type":"a\nb%s","resource_status":"CREATE_FAILED","physical_resource_id":"p","links":[`+
+			`{"rel":"stack","href":"/stacks/%s"},{"rel":"nested","href":"/stacks/%s"}]}`, name, strings.Repeat("x", 1000), within, nested)
+	}
+	circle := `{"resources":[` + strings.Join([]string{
+		part("VDU1_group", "top/top", "a/a"), part("VDU1", "a/a", "b/b"), part("VDU1", "b/b", "a/a"), part("VDU1", "b/b", "b/b"),
+		part("VDU1", "c/c", "d/d"), part("VDU1", "d/d", "c/c"), // out of the top's reach
+	}, ",") + `]}`
+	s.Fail(fake.Fault{Kind: fake.JSON, Path: "/resources$", Status: 200, Body: circle, Times: -1})
+	all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.Grant{}), in.Instance, p.Resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, o := range all {
+		for _, v := range o.VNFCs {
+			if found++; strings.Contains(v.Kind, "\n") || len(v.Kind) > 400 {
+				t.Errorf("a VNFC of kind %q", v.Kind)
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("nothing was found: %+v", all)
+	}
+	s.Break("VDU1", "x")
+	in.Replicas = map[string]int32{vnf.VDU: 3}
+	if _, err := do(t.Context(), s, in, mustPlan(t, s, in)); !errors.Is(err, lifecycle.ErrNotReady) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a stack that fails = %v", err)
+	}
+	s.Heal()
+	s.Break("VDU1", "")
+	s.Fail(fake.Fault{Kind: fake.Edit, Method: "GET", Path: "/stacks/vnf-[^/]+/[^/]+$", Times: -1, Edit: func(_ http.Header, body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte(`"vnf-`), []byte(`"../../`+fake.Canary+`\n`))
+	}})
+	if _, err := do(t.Context(), s, in, mustPlan(t, s, in)); !errors.Is(err, broker.ErrUnreachable) || strings.Contains(err.Error(), fake.Canary) {
+		t.Errorf("a stack of another name = %v, want %v", err, broker.ErrUnreachable)
 	}
 }

@@ -91,7 +91,7 @@ func (s *server) get(ctx context.Context, k *stack) (*stack, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case body.Stack.ID != k.ID:
+	case body.Stack.ID != k.ID || body.Stack.Name != k.Name:
 		return nil, foreign("look at stack "+k.Name, orchestrator, 0)
 	}
 	return &body.Stack, nil
@@ -140,7 +140,48 @@ func (s *server) parts(ctx context.Context, k *stack) ([]part, error) {
 			p.Parent = ""
 		}
 	}
+	rooted(body.Resources)
 	return body.Resources, nil
+}
+
+// rooted makes a tree of parts, whatever the server says: a nested stack that is another resource's already, that
+// leads back to itself, or that is deeper than any is none.
+func rooted(all []part) {
+	within, nests := map[string][]*part{}, map[string]bool{}
+	for i := range all {
+		p := &all[i]
+		within[p.in] = append(within[p.in], p)
+		nests[p.nested] = p.nested != ""
+	}
+	var level []string
+	for in := range within {
+		if !nests[in] {
+			level = append(level, in)
+		}
+	}
+	reached := map[string]bool{}
+	for depth := 0; len(level) > 0; depth++ {
+		var next []string
+		for _, in := range level {
+			reached[in] = true
+			for _, p := range within[in] {
+				if nests[p.nested] && depth < maxNesting {
+					nests[p.nested] = false // it is this one's
+					next = append(next, p.nested)
+				} else {
+					p.nested = ""
+				}
+			}
+		}
+		level = next
+	}
+	for in, parts := range within {
+		for _, p := range parts {
+			if !reached[in] {
+				p.nested = ""
+			}
+		}
+	}
 }
 
 // stackPath is the end of a link to a stack, as a path under our endpoint: no link is followed. Empty for what is none.
@@ -198,7 +239,7 @@ func (v vdus) components(all []part, top part) []lifecycle.VNFC {
 			if m.Physical == "" || printable(m.Physical) != m.Physical || m.Status.action() == "DELETE" {
 				continue
 			}
-			out = append(out, lifecycle.VNFC{VDU: vdu, Kind: m.Type, Name: m.Physical, UID: m.Physical, Ready: m.Status.complete()})
+			out = append(out, lifecycle.VNFC{VDU: vdu, Kind: printable(m.Type), Name: m.Physical, UID: m.Physical, Ready: m.Status.complete()})
 		}
 	}
 	slices.SortFunc(out, func(a, b lifecycle.VNFC) int { return strings.Compare(a.VDU+a.Name, b.VDU+b.Name) })

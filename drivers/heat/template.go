@@ -14,8 +14,20 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// maxNesting bounds how deep templates refer to one another: Heat's own default is 5.
-const maxNesting = 10
+const (
+	// maxNesting bounds how deep templates refer to one another: Heat's own default is 5.
+	maxNesting = 10
+	// maxDeclared bounds the resources that all templates of a flavour declare: Heat's own default for a stack.
+	maxDeclared = 1000
+	// maxTemplate bounds one template, in bytes: Heat's own default.
+	maxTemplate = 512 << 10
+)
+
+// fetching are the types whose properties have Heat read a template that is not looked at here.
+var fetching = []string{"AWS::CloudFormation::Stack", "OS::Heat::ResourceChain", "OS::Heat::Stack"}
+
+// members are the properties in which types of groups say what their members are.
+var members = map[string]string{"OS::Heat::ResourceGroup": "resource_def", "OS::Heat::AutoScalingGroup": "resource"}
 
 // hot is the base HOT of a flavour, as far as the driver has to know it.
 type hot struct {
@@ -34,6 +46,10 @@ type hot struct {
 	// values are the texts that resources' properties hold.
 	values map[string]bool
 	texts  map[string]string
+	// loaded are the names of resources in and below each template that was taken in.
+	loaded map[string]map[string]bool
+	// declared counts the resources of all templates.
+	declared int
 }
 
 // declared is a resource of a template.
@@ -58,7 +74,7 @@ func fault(file string, line int, format string, args ...any) error {
 func read(manifests []lifecycle.Manifest, flavour string) (*hot, error) {
 	h := &hot{
 		files: map[string]string{}, parameters: map[string]bool{}, kinds: map[string]bool{}, images: map[string]bool{},
-		values: map[string]bool{}, texts: map[string]string{},
+		values: map[string]bool{}, texts: map[string]string{}, loaded: map[string]map[string]bool{},
 	}
 	for _, m := range manifests {
 		h.texts[m.Path] = m.Text.Reveal()
@@ -105,6 +121,9 @@ func isTemplate(p string) bool {
 // parse reads one template. Aliases are refused: what they stand for could be missed.
 func (h *hot) parse(p string) (*yaml.Node, error) {
 	text := h.texts[p]
+	if len(text) > maxTemplate {
+		return nil, fault(p, 0, "is longer than %d KiB", maxTemplate>>10)
+	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fault(p, 0, "is not a template in YAML")
@@ -184,8 +203,11 @@ func (h *hot) resolve(root, from, name string) string {
 	return ""
 }
 
-// load takes in a template and what it refers to. It returns the names of the resources in it and below.
+// load takes in a template and what it refers to, once. It returns the names of the resources in it and below.
 func (h *hot) load(root, p string, depth int) (map[string]bool, error) {
+	if names, done := h.loaded[p]; done {
+		return names, nil
+	}
 	if depth > maxNesting {
 		return nil, fault(p, 0, "is nested deeper than %d templates", maxNesting)
 	}
@@ -214,7 +236,31 @@ func (h *hot) load(root, p string, depth int) (map[string]bool, error) {
 			}
 		}
 	}
-	return h.declare(p, n, below)
+	names, err := h.declare(p, n, below)
+	h.loaded[p] = names
+	return names, err
+}
+
+// hides finds what has Heat read a template that is not named outright: at a URL, perhaps. Nil where there is nothing.
+func hides(body *yaml.Node) (found *yaml.Node) {
+	look := func(_ string, n *yaml.Node) {
+		kind := at(n, "type")
+		if kind == nil || kind.Kind != yaml.ScalarNode {
+			return
+		}
+		if property := members[kind.Value]; property != "" {
+			of := at(at(at(n, "properties"), property), "type")
+			if of == nil || of.Kind != yaml.ScalarNode {
+				found = n
+			}
+		}
+		if slices.Contains(fetching, kind.Value) {
+			found = n
+		}
+	}
+	look("", body)
+	walk(body, look)
+	return found
 }
 
 // declare takes in the resources and parameters of a template.
@@ -222,6 +268,9 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 	resources := at(n, "resources")
 	if resources == nil || resources.Kind != yaml.MappingNode || len(resources.Content) == 0 {
 		return nil, fault(p, n.Line, "has no resources")
+	}
+	if h.declared += len(resources.Content) / 2; h.declared > maxDeclared {
+		return nil, fault(p, resources.Line, "is one resource too many: all templates together may have %d", maxDeclared)
 	}
 	names := map[string]bool{}
 	for i := 0; i+1 < len(resources.Content); i += 2 {
@@ -233,6 +282,9 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 		d := declared{name: key.Value, kind: kind.Value, conditional: at(body, "condition") != nil, within: map[string]bool{key.Value: true}}
 		if !isTemplate(kind.Value) {
 			h.kinds[kind.Value] = true
+		}
+		if hiding := hides(body); hiding != nil {
+			return nil, fault(p, hiding.Line, "has Heat work out which template to read; write the type out, and nested templates as types of resources")
 		}
 		walk(body, func(key string, n *yaml.Node) {
 			if n.Kind != yaml.ScalarNode {
