@@ -112,14 +112,17 @@ func inline(info sol003.VIMConnectionInfo) (lifecycle.Inline, error) {
 
 // params is the body of a request, to be stored and shown: of vimConnectionInfo only the names of VIMs, so that no
 // credential is in it, whatever its member is called.
-func params(c *api.Call) (json.RawMessage, error) {
+func params(c *api.Call) (json.RawMessage, error) { return unbrought(c.Content) }
+
+// unbrought is a request without what it says of VIMs but for their names.
+func unbrought(request []byte) (json.RawMessage, error) {
 	var all map[string]jsontext.Value
-	if err := wire.Tolerant(c.Content, &all); err != nil {
+	if err := wire.Tolerant(request, &all); err != nil {
 		return nil, err
 	}
 	given, has := all["vimConnectionInfo"]
 	if !has {
-		return c.Content, nil
+		return request, nil
 	}
 	delete(all, "vimConnectionInfo")
 	var infos map[string]*struct {

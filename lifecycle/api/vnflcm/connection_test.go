@@ -89,3 +89,19 @@ func TestNoCredentialOfARequestIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredCredentialsAreNotShown: rows of earlier versions hold requests as they came.
+func TestStoredCredentialsAreNotShown(t *testing.T) {
+	l := newLife()
+	for params, want := range map[string]string{
+		`{"vnfdId":"d","vimConnectionInfo":{"site":{"vimId":"i","vimType":"t","accessInfo":{"password":"canary"}}}}`: `{"vimConnectionInfo":{"site":{"vimId":"i","vimType":"t"}},"vnfdId":"d"}`,
+		`{"vnfdId":"d","vimConnectionInfo":["canary"]}`:                                                              `{"vnfdId":"d"}`,
+		`{"vimConnectionInfo":"canary","vnfdId":1,"vnfdId":2}`:                                                       ``,
+	} {
+		l.o.Type, l.o.State, l.o.Params = lifecycle.ChangePackage, lifecycle.Completed, []byte(params)
+		answer, text := serve(t, l).Ask("GET", "/vnf_lcm_op_occs/x", "")
+		if answer.StatusCode != 200 || strings.Contains(text, "canary") || want != "" && !strings.Contains(text, `"operationParams":`+want) {
+			t.Errorf("%s is shown as %d %s", params, answer.StatusCode, text)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package vnflcm
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"net/http"
@@ -75,6 +76,15 @@ func kept(text []byte) jsontext.Value {
 	return v
 }
 
+// requested is what an operation was asked for with. Earlier versions stored access information as well, in rows that
+// are still there: it is not shown.
+func requested(params []byte) jsontext.Value {
+	if bytes.Contains(params, []byte("vimConnectionInfo")) {
+		params, _ = unbrought(params) // nothing, where it cannot be read
+	}
+	return kept(params)
+}
+
 func resource(r lifecycle.Resource) sol003.Resource {
 	version := r.Version
 	if r.Group != "" {
@@ -109,7 +119,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	self := operationURL(c, o)
 	shown := sol003.OpOcc{
 		ID: o.ID, State: string(o.State), StateEnteredAt: o.StateEnteredAt, StartedAt: o.StartedAt, InstanceID: o.Instance,
-		Operation: string(o.Type), Params: kept(o.Params), CancelPending: o.Cancel != "", CancelMode: string(o.Cancel),
+		Operation: string(o.Type), Params: requested(o.Params), CancelPending: o.Cancel != "", CancelMode: string(o.Cancel),
 		Own:   &sol003.OperationDetail{Project: o.Project, AskedBy: o.Asker.Name, Stage: o.Stage},
 		Links: sol003.Links{"self": {Href: self}, "vnfInstance": {Href: instanceURL(c, o.Instance)}},
 	}
