@@ -96,10 +96,17 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 }
 
 // target is the VIM that an instance is to be on: a registered one, or the one that the request brings, if an
-// instance can be made of s on such a VIM.
+// instance can be made of s on such a VIM. One that another's request has brought is neither.
 func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, r Instantiation, s Source) (broker.VIM, error) {
 	if r.Inline == nil {
-		return l.leaser.VIM(ctx, p, r.VIM)
+		v, err := l.leaser.VIM(ctx, p, r.VIM)
+		if err == nil && v.Labels[broker.LabelInline] != "" && v.Labels[broker.LabelInstance] != i.ID {
+			err = &broker.Error{
+				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "the VIM came with a request for another instance, and goes with that one's resources",
+				Remedy: "bring its credential with this request as well, or register it",
+			}
+		}
+		return v, err
 	}
 	if _, _, err := l.choose(r.Inline.Type, s); err != nil {
 		return broker.VIM{}, err

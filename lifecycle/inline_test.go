@@ -147,6 +147,31 @@ func TestAVIMThatComesWithARequestGoesWithTheResources(t *testing.T) {
 	}
 }
 
+// A VIM that goes with one instance would go from under another.
+func TestAVIMThatCameWithARequestIsOneInstances(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	on := lifecycle.Instantiation{Flavour: "simple", VIM: i.Shape.VIM}
+	_, err := p.Instantiate(t.Context(), alice, p.made().ID, on)
+	wantKind(t, err, broker.ErrInvalid)
+	_, err = p.PreviewInstantiation(t.Context(), alice, p.made().ID, on)
+	wantKind(t, err, broker.ErrInvalid)
+	o, err := p.Terminate(t.Context(), alice, i.ID, nil)
+	p.completes(o, err)
+	p.wantBrought(0, "after TERMINATE")
+
+	own := p.made() // may name what a request of before has left it
+	left, err := registry{p.lends}.RegisterVIM(t.Context(), alice, broker.Registration{
+		Name: "left", Type: "kubernetes", Project: "core", Inline: &broker.Inline{Instance: own.ID, Connection: "site"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on.VIM = left.ID
+	o, err = p.Instantiate(t.Context(), alice, own.ID, on)
+	p.completes(o, err)
+}
+
 func TestAVIMThatIsOfNoUseGoes(t *testing.T) {
 	t.Run("with what is rolled back", func(t *testing.T) {
 		p := newPlant(t)
