@@ -3,6 +3,7 @@ package subscription
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -99,10 +100,25 @@ func (f Filter) check() error {
 	if err != nil || len(text) > maxFilter {
 		return broker.Invalid("filter", "is longer than %d KiB", maxFilter>>10)
 	}
-	if !printable(string(text)) {
+	if !printable(strings.Join(f.texts(), "")) {
 		return broker.Invalid("filter", "must be printable text")
 	}
 	return nil
+}
+
+// texts are what somebody has written into a filter.
+func (f Filter) texts() []string {
+	all := slices.Concat(f.VNFDs, f.Instances, f.Names)
+	for _, of := range f.Providers {
+		all = append(all, of.Name)
+		for _, product := range of.Products {
+			all = append(all, product.Name)
+			for _, v := range product.Versions {
+				all = append(append(all, v.Software), v.VNFDs...)
+			}
+		}
+	}
+	return all
 }
 
 func printable(text string) bool {

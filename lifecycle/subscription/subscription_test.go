@@ -293,6 +293,8 @@ func TestRequestsAreRefused(t *testing.T) {
 	o, s := newOffice(t), newSubscriber(t, nil)
 	grim := newSubscriber(t, nil)
 	grim.Config.Handler = http.RedirectHandler(s.URL, http.StatusFound)
+	page := newSubscriber(t, nil)
+	page.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}) // 200
 	plain := strings.Replace(s.URL, "https://127.0.0.1", "http://nfvo.example.org", 1)
 	for name, c := range map[string]struct {
 		change func(*subscription.Request)
@@ -302,6 +304,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		"another scheme": {func(r *subscription.Request) { r.Callback = "file:///etc/passwd" }, "callbackUri"},
 		"a password":     {func(r *subscription.Request) { r.Callback = "https://u:" + canary + "@nfvo.example.org" }, "callbackUri"},
 		"a redirect":     {func(r *subscription.Request) { r.Callback = grim.URL }, "callbackUri"},
+		"a page":         {func(r *subscription.Request) { r.Callback = page.URL }, "callbackUri"},
 		"metadata":       {func(r *subscription.Request) { r.Callback = "http://169.254.169.254/latest" }, "callbackUri"},
 		"a secret without TLS": {func(r *subscription.Request) {
 			r.Callback, r.Auth, r.Credentials = plain, []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
@@ -320,6 +323,31 @@ func TestRequestsAreRefused(t *testing.T) {
 		"states of instances": {func(r *subscription.Request) {
 			r.Filter.Kinds, r.Filter.States = []lifecycle.EventKind{lifecycle.InstanceCreated}, []lifecycle.OperationState{lifecycle.Completed}
 		}, "filter.notificationTypes"},
+		"a colon": {func(r *subscription.Request) {
+			r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u:v", Password: secret.NewText(canary)}
+		}, "authentication.paramsBasic.userName"},
+		"a secret of two lines": {func(r *subscription.Request) {
+			r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary + "\n")}
+		}, "authentication.paramsBasic.password"},
+		"a long secret": {func(r *subscription.Request) {
+			r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary + strings.Repeat("x", 4096))}
+		}, "authentication.paramsBasic.password"},
+		"a password that is not accepted": {func(r *subscription.Request) {
+			r.Credentials = subscription.Credentials{User: "u", Password: secret.NewText(canary)}
+		}, "authentication.authType"},
+		"a client that is not accepted": {func(r *subscription.Request) {
+			r.Credentials = subscription.Credentials{ClientID: "u", ClientPassword: secret.NewText(canary), TokenEndpoint: "https://login.example.org"}
+		}, "authentication.authType"},
+		"a fragment": {func(r *subscription.Request) { r.Callback += "#here" }, "callbackUri"},
+		"a long URI": {func(r *subscription.Request) { r.Callback += "/" + strings.Repeat("x", 2048) }, "callbackUri"},
+		"a product twice": {func(r *subscription.Request) {
+			r.Filter.VNFDs, r.Filter.Providers = []string{"d"}, []subscription.Provider{{Name: "acme"}}
+		}, "filter.vnfInstanceSubscriptionFilter"},
+		"a name of two lines": {func(r *subscription.Request) { r.Filter.Names = []string{"a\nb"} }, "filter"},
+		"a version that rings": {func(r *subscription.Request) {
+			r.Filter.Providers = []subscription.Provider{{Name: "a", Products: []subscription.Product{{Name: "b", Versions: []subscription.Version{{Software: "1", VNFDs: []string{"2", "\a"}}}}}}}
+		}, "filter"},
+		"an operation":  {func(r *subscription.Request) { r.Filter.Types = []lifecycle.OperationType{"DANCE"} }, "filter.operationTypes"},
 		"a long filter": {func(r *subscription.Request) { r.Filter.Names = []string{strings.Repeat("x", 40<<10)} }, "filter"},
 	} {
 		r := subscription.Request{Callback: s.URL}
