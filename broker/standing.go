@@ -117,7 +117,7 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 		stored, err = b.recordMint(ctx, again, l, minted, done)
 	}
 	if err != nil {
-		return fail(err)
+		return fail(b.refuse(ctx, act.With(audit.DetailCredentialID, minted.CredentialID), err))
 	}
 	failpoint.At("mint.done")
 	minted.Credential.LeaseSecret = secret.Text{}

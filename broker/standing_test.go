@@ -86,11 +86,13 @@ func TestTokensAreMintedUnderAStandingLeaseUntilItIsRevoked(t *testing.T) {
 		t.Errorf("the lease ends at %v if it is not used, want %v", l.ExpiresAt, want)
 	}
 	first := b.mustMint(l, plain)
-	b.clock.Add(time.Hour)
-	if again := b.row(l.ID); !again.ExpiresAt.Equal(l.ExpiresAt) {
-		t.Errorf("a use at once moved the end from %v to %v", l.ExpiresAt, again.ExpiresAt)
+	step := idle / 100
+	b.clock.Add(step - time.Second)
+	b.mustMint(l, plain)
+	if row := b.row(l.ID); !row.ExpiresAt.Equal(l.ExpiresAt) || !row.RenewedAt.Equal(b.clock.Now()) {
+		t.Errorf("a use within a step moved the end from %v to %v (last used at %v)", l.ExpiresAt, row.ExpiresAt, row.RenewedAt)
 	}
-	b.clock.Add(24 * time.Hour)
+	b.clock.Add(time.Second)
 	second := b.mustMint(l, plain)
 	if first.Reveal() == second.Reveal() {
 		t.Error("two mints answered with one token")
@@ -103,8 +105,8 @@ func TestTokensAreMintedUnderAStandingLeaseUntilItIsRevoked(t *testing.T) {
 	if got := b.upstream(); got != 1 {
 		t.Errorf("%d accounts stand on the VIM, want 1", got)
 	}
-	if got := b.wantChain(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Done}) {
-		t.Errorf("two mints were recorded as %v", got)
+	if got := b.wantChain(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Done, audit.Done}) {
+		t.Errorf("three mints were recorded as %v", got)
 	}
 	b.mustRevoke(l.ID)
 	_, _, _, err := b.MintUnder(t.Context(), l.ID, plain.Reveal(), "")
@@ -316,7 +318,33 @@ func TestAMintThatIsNotRecordedIsNotHandedOut(t *testing.T) {
 	}
 }
 
-// sealedMeanwhile seals the VIM anew while a token is being minted.
+// A lease that is revoked while a token is being minted is not used, and stays as it is.
+func TestNoTokenIsHandedOutOfALeaseThatWasRevokedMeanwhile(t *testing.T) {
+	b := newStandingBench(t, benchOptions{})
+	l, plain := b.mustStand()
+	before := b.mustMint(l, plain)
+	known := b.row(l.ID)
+	b.clock.Add(24 * time.Hour)
+	b.kube.After("POST", "/token$", func() { b.mustRevoke(l.ID) })
+	_, cred, _, err := b.MintUnder(t.Context(), l.ID, plain.Reveal(), "")
+	wantKind(t, "MintUnder() of a lease that was revoked meanwhile", err, broker.ErrConflict)
+	if !cred.Empty() {
+		t.Error("a token was handed out")
+	}
+	row := b.row(l.ID)
+	if row.State != broker.LeaseRevoked || !row.ExpiresAt.Equal(known.ExpiresAt) || !row.RenewedAt.Equal(known.RenewedAt) || row.CredentialID != known.CredentialID {
+		t.Errorf("the lease is %s until %v, last used at %v; want it as it was, and revoked", row.State, row.ExpiresAt, row.RenewedAt)
+	}
+	if got := b.wantChain(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Failed}) {
+		t.Errorf("a mint, and one of a lease that was revoked meanwhile, were recorded as %v", got)
+	}
+	if b.upstream() != 0 {
+		t.Errorf("%d accounts stand", b.upstream())
+	}
+	b.wantNowhere("the token before", before.Reveal())
+}
+
+// The VIM is sealed anew while a token is being minted.
 func TestAMintSurvivesThatTheVIMIsSealedAnew(t *testing.T) {
 	b := newStandingBench(t, benchOptions{})
 	l, plain := b.mustStand()
