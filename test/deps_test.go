@@ -70,7 +70,7 @@ var house = map[string][]string{
 	"lifecycle/api/sol013":    {"broker", "broker/api", "broker/api/codec", "broker/api/v1"},
 	"lifecycle":               {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/egress"},
 	"lifecycle/grant":         {"broker", "broker/clientconfig", "broker/failpoint", "broker/oauth", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/api/grants":    {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/oauth", "broker/secret", "lifecycle/api/sol003", "lifecycle/api/sol013", "lifecycle/grant", "policy"},
+	"lifecycle/api/grants":    {"broker/api", "broker/api/codec", "broker/clientconfig", "broker/oauth", "broker/secret", "lifecycle/api/sol003", "lifecycle/api/sol013", "lifecycle/grant", "policy"},
 	"drivers/vnfm":            {"broker/remote", "lifecycle/api/sol003", "lifecycle/grant", "policy/egress"},
 	"lifecycle/subscription":  {"broker", "broker/failpoint", "broker/job", "broker/secret", "lifecycle", "policy", "policy/audit", "policy/egress"},
 	"lifecycle/onboard":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},

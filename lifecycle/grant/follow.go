@@ -78,14 +78,16 @@ func (g *Grants) look(ctx context.Context, one Grant) error {
 		}
 		return err
 	}
-	asking, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	state, err := g.vnfm.OperationState(asking, one.Request.OperationURL, g.egress(one.Project))
-	if err == nil && slices.Contains(finals, state) {
-		return g.end(ctx, self(one.Project), one, state)
-	}
-	if err != nil {
-		g.log.DebugContext(ctx, "a VNFM does not say how an operation stands", "grant", one.ID, "error", err)
+	if one.Request.askable() {
+		asking, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		state, err := g.vnfm.OperationState(asking, one.Request.OperationURL, g.egress(one.Project))
+		if err == nil && slices.Contains(finals, state) {
+			return g.end(ctx, self(one.Project), one, state)
+		}
+		if err != nil {
+			g.log.DebugContext(ctx, "a VNFM does not say how an operation stands", "grant", one.ID, "error", err)
+		}
 	}
 	if g.now().Sub(one.DecidedAt) < followFor {
 		return nil
@@ -149,18 +151,20 @@ func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state 
 		return err
 	}
 	holds := one.Holds
-	var over *broker.LeaseSelector
+	var over broker.LeaseSelector
 	switch {
 	case state == "" && one.stands():
 	case !one.stands():
-		over = &broker.LeaseSelector{Operation: one.Request.ID}
+		over = broker.LeaseSelector{Operation: one.Request.ID}
 	case one.Request.Type == Terminate && state == "COMPLETED":
-		over = &broker.LeaseSelector{Instance: one.Request.Instance}
+		if over, err = g.terminated(ctx, one); err != nil {
+			return g.refuse(ctx, act, err)
+		}
 	case one.Request.Type == Instantiate && state == "ROLLED_BACK":
-		over, holds = &broker.LeaseSelector{Operation: one.Request.ID}, false
+		over, holds = broker.LeaseSelector{Operation: one.Request.ID}, false
 	}
-	if over != nil {
-		if err := g.revoke(ctx, one, *over); err != nil {
+	if over != (broker.LeaseSelector{}) {
+		if err := g.revoke(ctx, one, over); err != nil {
 			return g.refuse(ctx, act, err)
 		}
 		failpoint.At("grant.ended")
@@ -176,6 +180,23 @@ func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state 
 		return nil
 	}
 	return err
+}
+
+// terminated selects the leases of an instance that was terminated: all of them, unless it was
+// instantiated anew before that was learnt. Then it is the one that TERMINATE was lent.
+func (g *Grants) terminated(ctx context.Context, one Grant) (broker.LeaseSelector, error) {
+	newest, err := g.store.HoldingVNFGrant(ctx, one.Client, one.Request.Instance)
+	if errors.Is(err, broker.ErrNotFound) || err == nil && !newest.CreatedAt.After(one.CreatedAt) {
+		return broker.LeaseSelector{Instance: one.Request.Instance}, nil
+	}
+	if err != nil {
+		return broker.LeaseSelector{}, err
+	}
+	maker, err := g.store.VNFGrant(ctx, one.Maker)
+	if errors.Is(err, broker.ErrNotFound) {
+		return broker.LeaseSelector{}, nil // its lease has ended long since
+	}
+	return broker.LeaseSelector{Operation: maker.Request.ID}, err
 }
 
 // revoke ends leases of the grant's client.

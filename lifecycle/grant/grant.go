@@ -166,8 +166,12 @@ func (r Request) digest() string {
 }
 
 // askable reports whether the VNFM can be asked how the operation stands: its URL must be absolute
-// and lead to this operation, so that no client has the broker ask for anything else.
+// and lead to this operation, whose id is one segment of a path, so that no client has the broker ask
+// for anything else.
 func (r Request) askable() bool {
+	if strings.ContainsAny(r.ID, `/\%`) || strings.Trim(r.ID, ".") == "" {
+		return false
+	}
 	u, err := url.Parse(r.OperationURL)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" &&
 		strings.HasSuffix(u.Path, "/vnf_lcm_op_occs/"+r.ID)

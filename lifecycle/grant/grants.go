@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -31,6 +32,8 @@ type Options struct {
 	// Later: a request is answered before it is decided on, and whoever asks for the grant has it
 	// decided.
 	Later bool
+	// Standing: the server mints tokens under standing leases. Otherwise none is lent.
+	Standing bool
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -71,6 +74,7 @@ type Grants struct {
 	egress  func(string) *egress.Rules
 	log     *slog.Logger
 	later   bool
+	serves  bool // tokens under standing leases
 	now     func() time.Time
 }
 
@@ -80,7 +84,7 @@ func New(o Options) *Grants {
 		o.Now = time.Now
 	}
 	return &Grants{
-		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later,
+		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later, serves: o.Standing,
 		now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) },
 	}
 }
@@ -119,7 +123,11 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Gr
 	if old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID); !errors.Is(err, broker.ErrNotFound) {
 		return g.repeat(ctx, p, old, err, r, act)
 	}
-	if err := g.place(ctx, p, client, &made); err != nil {
+	err = g.place(ctx, p, client, &made)
+	if err == nil {
+		err = g.usable(made)
+	}
+	if err != nil {
 		return fail(g.refuse(ctx, act, err))
 	}
 	made.Followed, made.LookAt = true, made.CreatedAt.Add(decideTime)
@@ -211,6 +219,17 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 	return nil
 }
 
+// usable refuses to lend a lease that nobody could fetch tokens under.
+func (g *Grants) usable(one Grant) error {
+	if g.serves || !one.stands() {
+		return nil
+	}
+	return &broker.Error{
+		Kind: broker.ErrUnsupported, Detail: "the server gives no tokens under leases: it has no issuer",
+		Remedy: "have the operator set oauth.issuer, or the client's placement lend a token",
+	}
+}
+
 // goesOn reports whether the lease of an instance lives. One that somebody has revoked cuts the
 // instance off: then a right of its own is needed to go on with another.
 func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bool, error) {
@@ -241,6 +260,9 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 	if one.State == Refused {
 		return fail(g.refuse(ctx, act, denied(one)))
 	}
+	if err := g.usable(one); err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
 	maker := one
 	if one.Maker != one.ID {
 		var err error
@@ -248,8 +270,8 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 			return fail(g.refuse(ctx, act, err))
 		}
 	}
-	var err error
-	if one.State == Deciding && maker.Lease == "" && maker.Placement.Grade != "" {
+	err := g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease))
+	if err == nil && one.State == Deciding && maker.Lease == "" && maker.Placement.Grade != "" {
 		err = g.withinGrade(ctx, p, maker)
 	}
 	connection := Connection{Client: one.Client}
@@ -272,7 +294,10 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 		}
 		now.State, now.DecidedAt = Granted, g.now()
 		now.Lease, now.VIM, now.VIMName = connection.Lease.ID, connection.Lease.VIM, connection.Lease.VIMName
-		now.Followed, now.LookAt, now.Looks = now.Request.askable(), now.DecidedAt.Add(lookAfter(0)), 0
+		now.Followed, now.LookAt, now.Looks = true, now.DecidedAt.Add(lookAfter(0)), 0
+		if !now.Request.askable() {
+			now.LookAt = now.DecidedAt.Add(followFor)
+		}
 		return nil
 	}, act.Done(audit.DetailLease, connection.Lease.ID, audit.DetailVIM, connection.Lease.VIM, audit.DetailVIMName, connection.Lease.VIMName))
 	if errors.Is(err, errDecided) {
@@ -283,6 +308,19 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 	}
 	failpoint.At("grant.granted")
 	return stored, connection, nil
+}
+
+// stillThere refuses to go on with a lease that has ended: its key may be free again, and it is not
+// issued anew. An empty id is that of a lease that is yet to be issued.
+func (g *Grants) stillThere(ctx context.Context, lease string) error {
+	if lease == "" {
+		return nil
+	}
+	ended, _, err := g.leases.Ended(ctx, lease)
+	if ended || errors.Is(err, broker.ErrNotFound) {
+		return &broker.Error{Kind: broker.ErrConflict, Detail: "the lease " + lease + " of the instance has ended"}
+	}
+	return err
 }
 
 var errDecided = errors.New("decided already")

@@ -61,8 +61,13 @@ func (l *lender) RevokeLeases(_ context.Context, _ policy.Principal, s broker.Le
 }
 
 func (l *lender) Ended(_ context.Context, id string) (bool, broker.Reason, error) {
-	reason, over := l.ended[id]
-	return over, reason, nil
+	for _, known := range l.leases {
+		if known.ID == id {
+			reason, over := l.ended[id]
+			return over, reason, nil
+		}
+	}
+	return false, "", broker.ErrNotFound
 }
 
 func (l *lender) Acting(_ context.Context, p policy.Principal) (oauth.Client, error) {
@@ -90,9 +95,16 @@ type scene struct {
 	clock  *clock.Clock
 	tacker policy.Principal
 	t      *testing.T
+	// options are those that Grants was made with.
+	options grant.Options
 }
 
 func set(t *testing.T, later bool) *scene {
+	t.Helper()
+	return setUp(t, grant.Options{Later: later, Standing: true})
+}
+
+func setUp(t *testing.T, o grant.Options) *scene {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
@@ -113,10 +125,9 @@ func set(t *testing.T, later bool) *scene {
 		vnfm: vnfm{}, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), t: t,
 	}
 	s.tacker = policy.Principal{Name: "client:" + s.client.ID, Project: "core", Roles: []string{policy.RoleVNFM}}
-	s.Grants = grant.New(grant.Options{
-		Store: store, Leases: s.lender, Clients: s.lender, VNFM: s.vnfm, Guard: &audit.Guard{Policy: policies, Sink: store, Now: s.clock.Now},
-		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Later: later, Now: s.clock.Now,
-	})
+	o.Store, o.Leases, o.Clients, o.VNFM, o.Guard = store, s.lender, s.lender, s.vnfm, &audit.Guard{Policy: policies, Sink: store, Now: s.clock.Now}
+	o.Egress, o.Log, o.Now = func(string) *egress.Rules { return nil }, slog.New(slog.DiscardHandler), s.clock.Now
+	s.Grants, s.options = grant.New(o), o
 	return s
 }
 
@@ -263,12 +274,134 @@ func TestHostileAndRefusedRequests(t *testing.T) {
 		spoil(&r)
 		s.refused(field, broker.ErrInvalid, field, s.tacker, r)
 	}
-	for _, url := range []string{"http://vnfm/latest/meta-data", "/vnf_lcm_op_occs/ID", "file:///vnf_lcm_op_occs/ID", "http://vnfm/vnf_lcm_op_occs/ID?x=1"} {
-		r := ask(grant.Terminate, uuid.NewString(), "vnfd-1")
-		r.OperationURL = strings.ReplaceAll(url, "ID", r.ID)
-		if g, _ := s.granted(r); g.Followed {
-			t.Errorf("%s is asked", url)
+}
+
+// A client chooses no other path for the broker to ask for; what cannot be asked ends all the same.
+func TestOnlyTheOperationIsAskedFor(t *testing.T) {
+	const base = "http://vnfm/vnf_lcm_op_occs/"
+	for n, c := range []struct{ id, url string }{
+		{"op", "http://vnfm/latest/meta-data"},
+		{"op", "/vnf_lcm_op_occs/op"},
+		{"op", "file:///vnf_lcm_op_occs/op"},
+		{"op", "http:///vnf_lcm_op_occs/op"},
+		{"op", "gopher://vnfm/vnf_lcm_op_occs/op"},
+		{"op", base + "op?x=1"},
+		{"op", base + "op#x"},
+		{"op", base + "other"},
+		{"x/../../admin", base + "x/../../admin"},
+		{"..", base + ".."},
+		{".", base + "%2e"},
+		{`x\..\admin`, base + `x%5C..%5Cadmin`},
+		{"x%2f..%2fadmin", base + "x%252f..%252fadmin"},
+	} {
+		s := set(t, false)
+		r := ask(grant.Terminate, c.id, "vnfd-1")
+		r.OperationURL = c.url
+		g, _ := s.granted(r)
+		if after := g.LookAt.Sub(g.DecidedAt); after != 24*time.Hour {
+			t.Errorf("%d: it is looked at after %v", n, after)
 		}
+		s.vnfm[c.url[strings.LastIndex(c.url, "/")+1:]] = "COMPLETED"
+		s.clock.Add(25 * time.Hour)
+		if err := s.Follow(t.Context()); err != nil || len(s.revoked) != 0 {
+			t.Errorf("%d: %s is asked: revoked %+v, %v", n, c.url, s.revoked, err)
+		}
+		if over, _, err := s.Grant(t.Context(), s.tacker, g.ID); err != nil || over.State != grant.Ended || over.Outcome != "" || over.Followed {
+			t.Errorf("%d: a day later it is %s (%s), %v", n, over.State, over.Outcome, err)
+		}
+	}
+}
+
+// Without a token endpoint nothing is leased that nobody could use.
+func TestNothingThatStandsIsLentWithoutATokenEndpoint(t *testing.T) {
+	s := setUp(t, grant.Options{})
+	s.refused("a standing lease", broker.ErrUnsupported, "issuer", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
+	if len(s.asked) != 0 {
+		t.Errorf("leased: %+v", s.asked)
+	}
+	s.granted(ask(grant.Instantiate, "op-2", "plain-1"))
+	setUp(t, grant.Options{Later: true}).refused("one that is decided on later", broker.ErrUnsupported, "issuer", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
+	o := s.options
+	o.Standing = true
+	with := *s
+	with.Grants = grant.New(o)
+	given, _ := with.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	leased := len(s.asked)
+	if _, c, err := s.Grant(t.Context(), s.tacker, given.ID); !errors.Is(err, broker.ErrUnsupported) || !c.Config.LeaseSecret.Empty() || len(s.asked) != leased {
+		t.Errorf("once the token endpoint is gone, a grant is shown: %v", err)
+	}
+}
+
+// Nothing is issued anew for a grant that was given, also where the key of its lease is free again.
+func TestALeaseThatHasEndedIsNotIssuedAnew(t *testing.T) {
+	for name, end := range map[string]func(*scene, broker.Lease){
+		"its row is gone": func(s *scene, _ broker.Lease) { clear(s.leases) },
+		"it was taken away on the VIM": func(s *scene, l broker.Lease) {
+			clear(s.leases)
+			s.leases["none"], s.ended[l.ID] = l, broker.ReasonGoneUpstream
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, false)
+			first, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+			s.vnfm["op-1"] = "COMPLETED"
+			end(s, lent.Lease)
+			issued := len(s.asked)
+			for _, state := range []grant.State{grant.Granted, grant.Ended} {
+				if _, c, err := s.Grant(t.Context(), s.tacker, first.ID); !errors.Is(err, broker.ErrDenied) || !strings.Contains(err.Error(), "has ended") || !c.Config.LeaseSecret.Empty() {
+					t.Errorf("the grant is shown while it is %s: %v", state, err)
+				}
+				s.refused("a repeat", broker.ErrDenied, "has ended", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
+				s.clock.Add(time.Minute)
+				if err := s.Follow(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(s.asked) != issued {
+				t.Errorf("%d leases were asked for", len(s.asked)-issued)
+			}
+			if _, c := s.granted(ask("SCALE", "op-2", "vnfd-1")); c.Lease.ID == lent.Lease.ID {
+				t.Error("a later operation is lent what has ended")
+			}
+		})
+	}
+}
+
+// The grant that made the lease was not recorded, and one that is lent the same was.
+func TestALeaseWhoseMakerIsUndecidedIsNotIssuedAnew(t *testing.T) {
+	s := set(t, false)
+	s.fail = &broker.Error{Kind: broker.ErrUnreachable, Detail: "no answer"}
+	s.refused("while the VIM is away", broker.ErrUnreachable, "no answer", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.fail = nil
+	scaled, _ := s.granted(ask("SCALE", "op-2", "vnfd-1"))
+	clear(s.leases)
+	issued := len(s.asked)
+	if _, _, err := s.Grant(t.Context(), s.tacker, scaled.ID); !errors.Is(err, broker.ErrDenied) || len(s.asked) != issued {
+		t.Errorf("the grant is shown with another lease: %v", err)
+	}
+}
+
+// An instance that was instantiated anew keeps its lease when it is learnt that it was terminated before.
+func TestALateTerminationLeavesTheNextLease(t *testing.T) {
+	s := set(t, false)
+	s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.clock.Add(time.Minute)
+	s.granted(ask(grant.Terminate, "op-2", "vnfd-1"))
+	s.clock.Add(time.Minute)
+	s.granted(ask(grant.Instantiate, "op-3", "vnfd-1"))
+	if err := s.Notify(t.Context(), s.tacker, "op-2", "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []broker.LeaseSelector{{Principal: s.tacker.Name, Operation: "op-1"}}; !slices.Equal(s.revoked, want) {
+		t.Errorf("revoked %+v, want %+v", s.revoked, want)
+	}
+	s.clock.Add(time.Minute)
+	s.granted(ask(grant.Terminate, "op-4", "vnfd-1"))
+	if err := s.Notify(t.Context(), s.tacker, "op-4", "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	if want := (broker.LeaseSelector{Principal: s.tacker.Name, Instance: "i-1"}); len(s.revoked) != 2 || s.revoked[1] != want {
+		t.Errorf("revoked %+v, want %+v at last", s.revoked, want)
 	}
 }
 

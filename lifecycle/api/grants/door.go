@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -54,13 +53,10 @@ type server struct {
 	tokenURL string
 }
 
-// Door returns /grant, version 1. issuer is the URL of the server as its clients know it; where it is
-// empty only grants with a token of their own can be given.
+// Door returns /grant, version 1. issuer is the URL of the server as its clients know it; it may be
+// empty where no standing lease is lent.
 func Door(g Grants, issuer string) api.Door {
-	s := &server{grants: g}
-	if issuer != "" {
-		s.tokenURL = issuer + "/oidc/token"
-	}
+	s := &server{grants: g, tokenURL: issuer + "/oidc/token"}
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
 	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{{Path: prefix, Versions: []string{"1.4.0"}}}},
 		api.Operation{Method: "POST", Path: "/grants", Body: body, Timeout: answerTime, Status: http.StatusCreated, Handle: s.request},
@@ -267,12 +263,6 @@ func (s *server) connection(g grant.Grant, c grant.Connection) (any, error) {
 	if c.Config.LeaseSecret.Empty() {
 		text, err := c.Config.Render(clientconfig.VIMConnection)
 		return jsontext.Value(text.Reveal()), err
-	}
-	if s.tokenURL == "" {
-		return nil, &broker.Error{
-			Kind: broker.ErrUnsupported, Detail: "the server gives no tokens under leases: it has no issuer",
-			Remedy: "have the operator set oauth.issuer, or the client's placement lend a token",
-		}
 	}
 	info := standing{
 		VIMID: c.Lease.VIM, VIMType: "ETSINFV.KUBERNETES.V_1", Face: map[string]string{"endpoint": c.Config.Endpoint},

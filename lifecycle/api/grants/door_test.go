@@ -158,12 +158,3 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	g.err = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"}
 	want(404, "no such grant", "GET", "/grant/v1/grants/"+id, "")
 }
-
-// Without an issuer there is nowhere to fetch tokens: the grant is refused rather than of no use.
-func TestWithoutAnIssuerNoTokensCanBeFetched(t *testing.T) {
-	c := doors.Serve(t, nil, grants.Door(&giver{state: grant.Granted}, ""))
-	c.Version = "1.4.0"
-	if answer, body := c.Ask("POST", "/grant/v1/grants", request); answer.StatusCode != 422 || !strings.Contains(body, "issuer") || strings.Contains(body, "canary") {
-		t.Errorf("POST = %d %s", answer.StatusCode, body)
-	}
-}
