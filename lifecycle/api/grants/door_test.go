@@ -29,6 +29,8 @@ type giver struct {
 	asked    grant.Request
 	notified string
 	err      error
+	// change alters what is given.
+	change func(*grant.Grant, *clientconfig.Config)
 }
 
 func (g *giver) Request(_ context.Context, _ policy.Principal, r grant.Request) (grant.Grant, grant.Connection, error) {
@@ -47,6 +49,9 @@ func (g *giver) Grant(context.Context, policy.Principal, string) (grant.Grant, g
 			Endpoint: "https://10.0.0.1:6443", CACert: "PEM", Credential: secret.Credential{LeaseSecret: secret.NewText("canary")},
 		},
 	}
+	if g.change != nil {
+		g.change(&given, &lent.Config)
+	}
 	return given, lent, g.err
 }
 
@@ -59,7 +64,7 @@ const request = `{"vnfInstanceId":"i","vnfLcmOpOccId":"o","vnfdId":"v","flavourI
 	"addResources":[{"id":"a1","type":"COMPUTE","resourceTemplateId":"VDU1"}],"tempResources":[{"id":"t1","type":"COMPUTE"}],
 	"removeResources":[{"id":"r1","type":"COMPUTE","resource":{"resourceId":"x"}}],"updateResources":[{"id":"u1","type":"STORAGE"}],
 	"placementConstraints":[{"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE","resource":[]}],
-	"additionalParams":{"site":"north","n":1,"files":["a"]},
+	"additionalParams":{"site":"north","n":1,"files":["a"],"none":null},
 	"_links":{"vnfLcmOpOcc":{"href":"http://vnfm/o"},"vnfInstance":{"href":"http://vnfm/i"}}}`
 
 func open(t *testing.T, g *giver) *doors.Client {
@@ -85,7 +90,7 @@ func TestAGrantAsTheStandardHasIt(t *testing.T) {
 		`"extra":{"lease_id":"5e1f-lease"}`,
 		`"zones":[{"id":"zone-1","zoneId":"nova","vimConnectionId":"vim-5e1f"}]`,
 		`"addResources":[{"resourceDefinitionId":"a1","vimConnectionId":"vim-5e1f","zoneId":"zone-1"}]`,
-		`"tempResources":[{"resourceDefinitionId":"t1"`, `"removeResources":[{"resourceDefinitionId":"r1"`, `"updateResources":[{"resourceDefinitionId":"u1"`,
+		`"tempResources":[{"resourceDefinitionId":"t1"`, `"removeResources":[{"resourceDefinitionId":"r1","vimConnectionId":"vim-5e1f"}]`, `"updateResources":[{"resourceDefinitionId":"u1"`,
 		`"computeResourceFlavours":[{"vimConnectionId":"vim-5e1f","vnfdVirtualComputeDescId":"VDU1","vimFlavourId":"m1"}]`,
 		`"softwareImages":[{"vimConnectionId":"vim-5e1f","vnfdSoftwareImageId":"img","vimSoftwareImageId":"cirros"}]`,
 		`"vnfLcmOpOcc":{"href":"http://vnfm/o"}`,
@@ -95,8 +100,44 @@ func TestAGrantAsTheStandardHasIt(t *testing.T) {
 		}
 	}
 	contract(t, body)
-	if answer, shown := c.Ask("GET", "/grant/v1/grants/"+id, ""); answer.StatusCode != http.StatusOK || shown != body {
-		t.Errorf("GET = %d %s", answer.StatusCode, shown)
+	if answer, shown := c.Ask("GET", "/grant/v1/grants/"+id, ""); answer.StatusCode != http.StatusOK || shown != body || answer.Header.Get("Location") != "" {
+		t.Errorf("GET = %d %v %s", answer.StatusCode, answer.Header, shown)
+	}
+	g.state = grant.Deciding
+	if answer, body := c.Ask("POST", "/grant/v1/grants", request); answer.StatusCode != http.StatusAccepted || answer.Header.Get("Location") != c.URL+"/grant/v1/grants/"+id || body != "" {
+		t.Errorf("POST of what is decided on later = %d %v %s", answer.StatusCode, answer.Header, body)
+	}
+}
+
+func TestWhatAGrantHasOnlyWhereItIsSo(t *testing.T) {
+	for name, c := range map[string]struct {
+		change       func(*grant.Grant, *clientconfig.Config)
+		want, absent string
+	}{
+		"a server that is not verified": {
+			func(_ *grant.Grant, c *clientconfig.Config) { c.InsecureSkipVerify = true },
+			`"interfaceInfo":{"endpoint":"https://10.0.0.1:6443"}`, "ssl_ca_cert",
+		},
+		"a token": {
+			func(_ *grant.Grant, c *clientconfig.Config) {
+				c.Credential = secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("canary-token")}
+				c.Client = clientconfig.Cluster{}
+			},
+			"canary-token", "oidc_token_url",
+		},
+		"no zone, and no assets": {
+			func(g *grant.Grant, _ *clientconfig.Config) { g.Placement = oauth.Placement{} },
+			`"zoneId":"default"`, "vimAssets",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &giver{state: grant.Granted, change: c.change}
+			answer, body := open(t, g).Ask("POST", "/grant/v1/grants", request)
+			if answer.StatusCode != http.StatusCreated || !strings.Contains(body, c.want) || strings.Contains(body, c.absent) {
+				t.Errorf("POST = %d %s, want %s, and no %s", answer.StatusCode, body, c.want, c.absent)
+			}
+			contract(t, body)
+		})
 	}
 }
 
@@ -149,7 +190,13 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 		t.Errorf("told %q", g.notified)
 	}
 	g.notified = ""
-	if want(204, "", "POST", "/grant/v1/notifications", `{"notificationType":"VnfIdentifierCreationNotification"}`); g.notified != "" {
+	want(204, "", "POST", "/grant/v1/notifications", `{"notificationType":"VnfIdentifierCreationNotification"}`)
+	want(204, "", "POST", "/grant/v1/notifications", `{"vnfLcmOpOccId":"o"}`)
+	want(204, "", "POST", "/grant/v1/notifications", `{"operationState":"COMPLETED"}`)
+	want(400, "", "POST", "/grant/v1/notifications", "{")
+	want(401, "", "POST", "/grant/v1/notifications", `{"vnfLcmOpOccId":"o","operationState":"COMPLETED"}`, "Authorization", "Bearer nobody")
+	want(401, "", "GET", "/grant/v1/notifications", "", "Authorization", "Bearer nobody")
+	if g.notified != "" {
 		t.Errorf("told %q", g.notified)
 	}
 	g.err = &broker.Error{Kind: broker.ErrDenied, Detail: "the reason"}
