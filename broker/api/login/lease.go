@@ -100,8 +100,8 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 			return api.Answer{}, err
 		}
 	}
-	// Counted for id and secret together: who guesses takes nothing from the holder.
-	whose := sha256.Sum256([]byte(id + "\x00" + plain))
+	// Counted for id, however it is spelled, and secret together: who guesses takes nothing from the holder.
+	whose := sha256.Sum256([]byte(strings.ToLower(id) + "\x00" + plain))
 	leave, err := s.perLease.Enter(string(whose[:]))
 	if over := (*limit.Exceeded)(nil); errors.As(err, &over) {
 		return api.Answer{}, &api.Refusal{

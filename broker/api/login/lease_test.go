@@ -3,9 +3,13 @@ package login_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,19 +29,25 @@ const (
 // holder has one standing lease, of the client that it names.
 type holder struct {
 	of    string
+	now   time.Time
 	err   error
-	mints int
+	mints atomic.Int64
+	// within is called in each mint.
+	within func()
 }
 
 func (h *holder) MintUnder(_ context.Context, id, plain, of string) (broker.Lease, broker.Credential, time.Time, error) {
-	if id != aLease || plain != aSecret || of != "" && of != h.of {
+	if !strings.EqualFold(id, aLease) || plain != aSecret || of != "" && of != h.of {
 		return broker.Lease{}, broker.Credential{}, time.Time{}, policy.ErrUnauthenticated
 	}
 	if h.err != nil {
 		return broker.Lease{}, broker.Credential{}, time.Time{}, h.err
 	}
-	h.mints++
-	return broker.Lease{ID: id}, broker.Credential{Token: secret.NewText(aToken)}, time.Now().Add(10*time.Minute + 30*time.Second), nil
+	if h.within != nil {
+		h.within()
+	}
+	h.mints.Add(1)
+	return broker.Lease{ID: id}, broker.Credential{Token: secret.NewText(aToken)}, h.now.Add(10*time.Minute + 30*time.Second), nil
 }
 
 func newLeaseBench(t *testing.T, limits api.Limits) *bench {
@@ -70,7 +80,7 @@ func (b *bench) wantLeaseToken(what, form string, headers ...string) {
 		Scope   string `json:"scope"`
 	}
 	err := json.Unmarshal(w.Body.Bytes(), &got)
-	if err != nil || w.Code != http.StatusOK || got.ID != aToken || got.Access != aToken || got.Type != "Bearer" || got.Scope != "openid" || got.Expires < 600 || got.Expires > 630 {
+	if err != nil || w.Code != http.StatusOK || got.ID != aToken || got.Access != aToken || got.Type != "Bearer" || got.Scope != "openid" || got.Expires != 630 {
 		b.t.Errorf("%s: %d %s", what, w.Code, w.Body)
 	}
 	// Tacker compares it literally.
@@ -86,6 +96,7 @@ func TestHoldersOfStandingLeasesGetTokens(t *testing.T) {
 	b := newLeaseBench(t, api.Limits{})
 	b.wantLeaseToken("Tacker", b.tacker())
 	b.wantLeaseToken("Tacker with a secret", b.tacker()+"&client_secret="+b.plain)
+	b.wantLeaseToken("a client in capitals", strings.Replace(b.tacker(), b.id, strings.ToUpper(b.id), 1))
 	b.wantLeaseToken("Tacker without one", b.tacker()+"&client_secret=")
 	b.wantLeaseToken("asking for a form", b.tacker(), "Accept", "application/x-www-form-urlencoded")
 	b.wantLeaseToken("asking for JSON, with a character set", b.tacker(), "Accept", "application/json", "Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
@@ -115,7 +126,8 @@ func TestRefusalsOfLeasesAreOAuths(t *testing.T) {
 		"an ended lease":          {b.tacker(), ended, 400, "invalid_grant"},
 		"a policy":                {b.tacker(), &broker.Error{Kind: broker.ErrDenied, Detail: "policy"}, 400, "invalid_grant"},
 		"a hidden lease":          {b.tacker(), &broker.Error{Kind: broker.ErrNotFound, Detail: "no such lease"}, 400, "invalid_grant"},
-		"a VIM that is down":      {b.tacker(), &broker.Error{Kind: broker.ErrUnreachable}, 502, "server_error"},
+		"a VIM that is down":      {b.tacker(), &broker.Error{Kind: broker.ErrUnreachable, Detail: "\"größer\"\n"}, 502, "server_error"},
+		"a VIM that is slow":      {b.tacker(), context.DeadlineExceeded, 504, "temporarily_unavailable"},
 		"a store that is down":    {b.tacker(), &broker.Error{Kind: broker.ErrUnavailable}, 503, "temporarily_unavailable"},
 		"too much":                {b.tacker() + "&x=" + strings.Repeat("x", 9000), nil, 413, "invalid_request"},
 	} {
@@ -125,10 +137,76 @@ func TestRefusalsOfLeasesAreOAuths(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != c.status || got["error"] != c.want || w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %s, want %d %s", what, w.Code, w.Body, c.status, c.want)
 		}
+		said := got["error_description"]
+		if strings.ContainsFunc(said, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) || strings.Contains(said, "; request ") != (c.status >= 500) {
+			t.Errorf("%s: described as %q", what, said)
+		}
 		if strings.Contains(w.Body.String(), aSecret) || strings.Contains(w.Body.String(), b.plain) {
 			t.Errorf("%s: the refusal holds a secret", what)
 		}
 	}
+}
+
+func TestOnlyAFormWithOneLoginIsTaken(t *testing.T) {
+	b := newLeaseBench(t, api.Limits{})
+	if w := b.post("/oidc/token", here, b.tacker(), "Content-Type", "application/json"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"invalid_request"`) {
+		t.Errorf("JSON = %d %s", w.Code, w.Body)
+	}
+	for _, path := range []string{"/oidc/token", "/oauth2/token"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(b.tacker()))
+		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Authorization": {basic(b.id, b.plain), basic(b.id, "vbc_other")}}
+		w := httptest.NewRecorder()
+		if b.handler.ServeHTTP(w, r); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), `"invalid_client"`) {
+			t.Errorf("two headers at %s = %d %s", path, w.Code, w.Body)
+		}
+	}
+	if n := b.leases.mints.Load(); n != 0 {
+		t.Errorf("%d tokens were minted", n)
+	}
+}
+
+// Each of the guesses is another: what slows them down is where they come from.
+func TestGuessesAtLeasesCountAsFailedLogins(t *testing.T) {
+	b := newLeaseBench(t, api.Limits{FailedLogins: limit.Bound{PerSecond: 1, Burst: 5}})
+	limited := 0
+	for n := range 100 {
+		w := b.post("/oidc/token", here, strings.Replace(b.tacker(), aSecret, fmt.Sprintf("vbl_guess%d", n), 1))
+		if w.Code == http.StatusTooManyRequests {
+			limited++
+		} else if w.Code != http.StatusBadRequest {
+			t.Fatalf("a guess = %d %s", w.Code, w.Body)
+		}
+	}
+	if limited < 10 {
+		t.Errorf("%d of 100 guesses were limited", limited)
+	}
+	b.wantLeaseToken("the holder, from the same address", b.tacker())
+}
+
+func TestAHolderMintsFourAtATime(t *testing.T) {
+	b := newLeaseBench(t, api.Limits{})
+	begun, end := make(chan struct{}), make(chan struct{})
+	b.leases.within = func() {
+		begun <- struct{}{}
+		<-end
+	}
+	var done sync.WaitGroup
+	for range 4 {
+		done.Go(func() { b.post("/oidc/token", here, b.tacker()) })
+		<-begun
+	}
+	fifth := make(chan *httptest.ResponseRecorder, 1)
+	done.Go(func() { fifth <- b.post("/oidc/token", here, b.tacker()) })
+	select {
+	case w := <-fifth:
+		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("a fifth at a time = %d %s", w.Code, w.Body)
+		}
+	case <-begun:
+		t.Error("a fifth at a time is minted")
+	}
+	close(end)
+	done.Wait()
 }
 
 // Guesses are slowed down where they come from, and neither they nor another's lease take
@@ -149,8 +227,11 @@ func TestAFloodAtALeaseLocksItsHolderNotOut(t *testing.T) {
 	for range 100 {
 		b.post("/oidc/token", here, b.tacker())
 	}
+	if w := b.post("/oidc/token", here, strings.Replace(b.tacker(), aLease, strings.ToUpper(aLease), 1)); w.Code != http.StatusTooManyRequests {
+		t.Errorf("one more, with the id in capitals = %d %s", w.Code, w.Body)
+	}
 	w := b.post("/oidc/token", here, b.tacker())
-	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" || b.leases.mints >= 100 {
-		t.Errorf("the holder's hundredth token at once = %d %s, after %d mints", w.Code, w.Body, b.leases.mints)
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" || b.leases.mints.Load() >= 100 {
+		t.Errorf("the holder's hundredth token at once = %d %s, after %d mints", w.Code, w.Body, b.leases.mints.Load())
 	}
 }
