@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 )
@@ -290,6 +293,32 @@ func TestADuplicateWaitsForTheFirst(t *testing.T) {
 	}
 	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: one.Callback, Base: one.Base}); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("Create = %v, want %v", err, broker.ErrConflict)
+	}
+}
+
+// What was abandoned goes with the next pass; a subscriber that fails its test leaves an entry in the audit log.
+func TestAbandonedAndRefused(t *testing.T) {
+	o, s := newOffice(t), newSubscriber(t, nil)
+	left := subscription.Subscription{ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: s.URL, Digest: "x", CreatedAt: o.clock.Now()}
+	err := o.store.CreateSubscription(t.Context(), left, 0, o.entry())
+	if err == nil {
+		_, err = o.store.UpdateSubscription(t.Context(), left.ID, func(now *subscription.Subscription) error { now.State = subscription.Abandoned; return nil }, o.entry())
+	}
+	if err == nil {
+		err = o.Passes()[0].Run(t.Context())
+	}
+	if _, gone := o.store.Subscription(t.Context(), left.ID); err != nil || !errors.Is(gone, broker.ErrNotFound) {
+		t.Errorf("the pass: %v; the row: %v", err, gone)
+	}
+	s.Config.Handler = http.NotFoundHandler()
+	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL}); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("Create = %v, want %v", err, broker.ErrInvalid)
+	}
+	entries, err := o.store.Entries(t.Context(), audit.Query{Limit: 100})
+	if err != nil || !slices.ContainsFunc(entries, func(e audit.Entry) bool {
+		return e.Action == policy.SubscriptionCreate && e.Outcome == audit.Failed && e.Detail[audit.DetailEndpointHost] == "127.0.0.1"
+	}) {
+		t.Errorf("the audit log does not say that the test failed: %v", err)
 	}
 }
 
