@@ -18,7 +18,14 @@ import (
 
 // TestCloudStories tells the stories in testdata/openstack: the real binary, a real
 // Keystone behind TLS, OpenStack's own client.
-func TestCloudStories(t *testing.T) {
+func TestCloudStories(t *testing.T) { cloudStories(t, "testdata/openstack") }
+
+// TestHeatStories tells what people and VNFMs see of VNFs on Heat.
+func TestHeatStories(t *testing.T) { cloudStories(t, "testdata/heat") }
+
+// cloudStories runs the stories of a directory in a tenant of their own: what one leases, another would count.
+func cloudStories(t *testing.T, dir string) {
+	t.Helper()
 	bin := story.Build(t, t.TempDir())
 	o := real.OpenStack(t)
 	who := o.Project(t)
@@ -30,7 +37,7 @@ func TestCloudStories(t *testing.T) {
 	// As Tacker's documentation has it.
 	files["tacker-http.yaml"] = fmt.Sprintf("auth_url: '%s'\nusername: '%s'\npassword: '%s'\nproject_name: '%s'\nproject_domain_name: 'Default'\nuser_domain_name: 'Default'\ntype: 'openstack'\n",
 		o.AuthURL, who.Username, who.Password, who.Project)
-	story.Run(t, "testdata/openstack", bin, nil, map[string]story.Command{
+	story.Run(t, dir, bin, nil, map[string]story.Command{
 		"cloud": func(ts *testscript.TestScript, _ bool, _ []string) {
 			for name, text := range files {
 				ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
