@@ -362,6 +362,18 @@ func (b *Broker) refuse(ctx context.Context, act *audit.Act, why error) error {
 	return why
 }
 
+// RecordFailed records in sink that an allowed act ended before it had its effect, and returns why.
+func RecordFailed(ctx context.Context, sink audit.Sink, log *slog.Logger, act *audit.Act, why error) error {
+	class := "failed"
+	if known, ok := errors.AsType[*Error](why); ok {
+		class = known.Kind.Error()
+	}
+	if err := sink.Append(ctx, act.Failed(class)); err != nil {
+		log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}
+
 // class is an error's kind in one word or two, fit for the audit log and for a
 // lease's LastError: never another system's words.
 func class(err error) string {

@@ -62,7 +62,8 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	l := b.newLease(p, v, r, grant)
 	var plain secret.Text
 	if r.Standing {
-		plain, l.SecretSHA256 = newLeaseSecret()
+		text, sum := policy.NewSecret(leaseSecretPrefix)
+		plain, l.SecretSHA256 = secret.NewText(text), sum
 	}
 	wish := l.wish(grant.TTL)
 	least := narrowest(d, wish)

@@ -143,6 +143,18 @@ func (b *Broker) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lea
 }
 
 func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
+	expires := within(m.ExpiresAt.UTC().Truncate(time.Second), b.now().Add(granted), l.MaxExpiresAt)
+	done := act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID)
+	return b.recordNewest(ctx, src, v, l, m, "it was being renewed", done, func(now *Lease) {
+		if expires.After(now.ExpiresAt) {
+			now.ExpiresAt = expires
+		}
+	})
+}
+
+// recordNewest seals the newest credential with its lease, and has extend move the lease's end.
+// meanwhile completes "the lease was revoked while".
+func (b *Broker) recordNewest(ctx context.Context, src *source, v VIM, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease)) (Lease, error) {
 	// Sealed with the key of the generation that the lease is pinned to, also
 	// where a later credential of the same VIM did the minting.
 	g, ok := v.generation(l.VIMGeneration)
@@ -158,20 +170,17 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease,
 		return Lease{}, err
 	}
 	ends := m.ExpiresAt.UTC().Truncate(time.Second)
-	expires := within(ends, b.now().Add(granted), l.MaxExpiresAt)
 	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseActive {
-			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being renewed", Remedy: "issue another"}
+			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while " + meanwhile, Remedy: "issue another"}
 		}
 		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
-		if expires.After(now.ExpiresAt) {
-			now.ExpiresAt = expires
-		}
+		extend(now)
 		if ends.After(now.CredentialEndsAt) {
 			now.CredentialEndsAt = ends
 		}
 		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
 		now.CredentialID, now.HolderRoles = m.CredentialID, l.HolderRoles
 		return nil
-	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
+	}, done)
 }

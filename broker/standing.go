@@ -2,11 +2,7 @@ package broker
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
@@ -26,24 +22,11 @@ const leaseSecretPrefix = "vbl_"
 // use that would move it by less leaves it, so that most uses enter no index.
 const slideSteps = 100
 
-// newLeaseSecret makes a secret of 256 random bits, and its digest.
-func newLeaseSecret() (secret.Text, string) {
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails (see crypto/rand)
-	plain := leaseSecretPrefix + base64.RawURLEncoding.EncodeToString(random)
-	return secret.NewText(plain), secretDigest(plain)
-}
-
-func secretDigest(plain string) string {
-	sum := sha256.Sum256([]byte(plain))
-	return hex.EncodeToString(sum[:])
-}
-
 // knows reports whether a text is the secret of a standing lease. Only digests are compared, so
 // how long it takes says nothing about any secret.
 func (l Lease) knows(plain string) bool {
 	return l.Standing() && strings.HasPrefix(plain, leaseSecretPrefix) &&
-		subtle.ConstantTimeCompare([]byte(secretDigest(plain)), []byte(l.SecretSHA256)) == 1
+		subtle.ConstantTimeCompare([]byte(policy.Digest(plain)), []byte(l.SecretSHA256)) == 1
 }
 
 // unusedUntil is when a standing lease that is used now ends, unless it is used again.
@@ -166,32 +149,9 @@ func (b *Broker) recordMint(ctx context.Context, src *source, l Lease, m Minted,
 	if err != nil {
 		return Lease{}, err
 	}
-	g, ok := v.generation(l.VIMGeneration)
-	if !ok {
-		return Lease{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
-	}
-	o, err := src.opened(ctx, g)
-	if err != nil {
-		return Lease{}, err
-	}
-	sealed, err := o.seal(l, m.Credential)
-	if err != nil {
-		return Lease{}, err
-	}
-	ends := m.ExpiresAt.UTC().Truncate(time.Second)
-	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
-		if now.State != LeaseActive {
-			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while a token was being minted", Remedy: "issue another"}
-		}
-		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
+	return b.recordNewest(ctx, src, v, l, m, "a token was being minted", done, func(now *Lease) {
 		if until := b.unusedUntil(*now); until.Sub(now.ExpiresAt) >= b.terms.StandingIdle/slideSteps {
 			now.ExpiresAt = until
 		}
-		if ends.After(now.CredentialEndsAt) {
-			now.CredentialEndsAt = ends
-		}
-		now.MaxRevocationLag = max(now.MaxRevocationLag, m.MaxRevocationLag)
-		now.CredentialID, now.HolderRoles = m.CredentialID, l.HolderRoles
-		return nil
-	}, done)
+	})
 }

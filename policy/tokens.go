@@ -22,9 +22,9 @@ var ErrUnauthenticated = errors.New("not authenticated")
 // tokenPrefix lets people and secret scanners recognise a token of ours.
 const tokenPrefix = "vbt_"
 
-// tokenBytes is how much randomness a token carries. It is why an unsalted
+// secretBytes is how much randomness a token carries. It is why an unsalted
 // SHA-256 is the right digest: there is nothing to guess.
-const tokenBytes = 32
+const secretBytes = 32
 
 // Token is a caller's static token as it is stored: everything but the token.
 type Token struct {
@@ -142,7 +142,7 @@ func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
 // No token of another system starts so.
 func OwnToken(bearer string) bool {
 	return strings.HasPrefix(bearer, tokenPrefix) &&
-		len(bearer) == len(tokenPrefix)+base64.RawURLEncoding.EncodedLen(tokenBytes)
+		len(bearer) == len(tokenPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes)
 }
 
 // parseDigest does not echo its input: it may be a token by mistake.
@@ -223,14 +223,18 @@ func tokenID(digest [sha256.Size]byte) string { return hex.EncodeToString(digest
 
 // NewToken makes a token of 256 random bits and the digest to store for it. The
 // plain token is for its holder alone: show it once, keep it nowhere.
-func NewToken() (plain, digest string) {
-	random := make([]byte, tokenBytes)
+func NewToken() (plain, digest string) { return NewSecret(tokenPrefix) }
+
+// NewSecret makes a secret of 256 random bits, and its digest. It begins with a prefix by which people and secret
+// scanners recognise it. It has nothing that a URL or a form would escape.
+func NewSecret(prefix string) (plain, digest string) {
+	random := make([]byte, secretBytes)
 	_, _ = rand.Read(random) // never fails (see crypto/rand)
-	plain = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
+	plain = prefix + base64.RawURLEncoding.EncodeToString(random)
 	return plain, Digest(plain)
 }
 
-// Digest is the SHA-256 of a token, as [Token] holds it.
+// Digest is the SHA-256 of a secret, as [Token] holds it.
 func Digest(plain string) string {
 	sum := sha256.Sum256([]byte(plain))
 	return hex.EncodeToString(sum[:])

@@ -3,11 +3,7 @@
 package oauth
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -95,18 +91,11 @@ func (c Client) Resource() policy.Resource {
 // secretPrefix lets people and secret scanners recognise a client's secret.
 const secretPrefix = "vbc_"
 
-// newSecret makes a secret of 256 random bits, and its digest. It needs no escaping in a form
-// or in a Basic header (RFC 6749 section 2.3.1), where many clients forget that.
+// newSecret makes a secret, and its digest. It needs no escaping in a form or in a Basic header
+// (RFC 6749 section 2.3.1), where many clients forget that.
 func newSecret() (secret.Text, string) {
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails (see crypto/rand)
-	plain := secretPrefix + base64.RawURLEncoding.EncodeToString(random)
-	return secret.NewText(plain), digest(plain)
-}
-
-func digest(plain string) string {
-	sum := sha256.Sum256([]byte(plain))
-	return hex.EncodeToString(sum[:])
+	plain, sum := policy.NewSecret(secretPrefix)
+	return secret.NewText(plain), sum
 }
 
 // knows reports whether a text is the client's secret at that time. Only digests are
@@ -115,7 +104,7 @@ func (c Client) knows(plain string, now time.Time) bool {
 	if !strings.HasPrefix(plain, secretPrefix) {
 		return false
 	}
-	shown := []byte(digest(plain))
+	shown := []byte(policy.Digest(plain))
 	is := subtle.ConstantTimeCompare(shown, []byte(c.SHA256)) == 1
 	was := subtle.ConstantTimeCompare(shown, []byte(c.PreviousSHA256)) == 1
 	return is || was && now.Before(c.PreviousUntil)

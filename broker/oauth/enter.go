@@ -36,14 +36,7 @@ func (c *Clients) read(ctx context.Context, p policy.Principal, res policy.Resou
 
 // refuse records that an allowed act ended before it had its effect, and returns why.
 func (c *Clients) refuse(ctx context.Context, act *audit.Act, why error) error {
-	class := "failed"
-	if known := (*broker.Error)(nil); errors.As(why, &known) {
-		class = known.Kind.Error()
-	}
-	if err := c.store.Append(ctx, act.Failed(class)); err != nil {
-		c.log.ErrorContext(ctx, "recording a failed act", "error", err)
-	}
-	return why
+	return broker.RecordFailed(ctx, c.guard.Sink, c.log, act, why)
 }
 
 // find returns the client of that id. That there is none is recorded; whether p may see it is

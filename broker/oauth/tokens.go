@@ -123,7 +123,7 @@ func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, erro
 			Issuer: t.issuer, Subject: c.ID, Audience: jwt.Audience{t.issuer}, ID: uuid.NewString(),
 			IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(TokenLife)),
 		},
-		ClientID: c.ID, Secret: secretID(digest(plain)),
+		ClientID: c.ID, Secret: secretID(policy.Digest(plain)),
 	}).Serialize()
 	if err != nil {
 		return secret.Text{}, errKeyLost()

@@ -47,6 +47,19 @@ func (f *Fault) System() error {
 	return nil
 }
 
+// Explain says in one line, of our own words, why a call ended without an answer: what [Unanswered] says, and the
+// remedy.
+func Explain(err error, server string) error {
+	f := Unanswered(err, server)
+	switch {
+	case f == nil:
+		return errors.New("the connection to " + server + " failed")
+	case f.Remedy != "":
+		return errors.New(f.Detail + "; " + f.Remedy)
+	}
+	return errors.New(f.Detail)
+}
+
 // Unanswered explains a call that ended without an answer that can be used. server
 // says what was called, as "the API server". It returns nil for an error that is not
 // the network's.

@@ -220,10 +220,10 @@ func (c *client) call(ctx context.Context, method, uri string, body []byte) (int
 		}
 		response, err := c.way.Client().Do(request)
 		if err != nil {
-			return 0, explain(err, "the subscriber")
+			return 0, remote.Explain(err, "the subscriber")
 		}
 		if err := response.Body.Close(); err != nil {
-			return 0, explain(err, "the subscriber")
+			return 0, remote.Explain(err, "the subscriber")
 		}
 		if response.StatusCode != http.StatusUnauthorized || !old {
 			return response.StatusCode, nil
@@ -271,22 +271,10 @@ func (c *client) bearer(ctx context.Context, anew bool) (text string, old bool, 
 			return "", false, fmt.Errorf("the token endpoint answers %d%s", said.Response.StatusCode, moved(said.Response.StatusCode))
 		}
 		if f := remote.Unanswered(err, "the token endpoint"); f != nil {
-			return "", false, explain(err, "the token endpoint")
+			return "", false, remote.Explain(err, "the token endpoint")
 		}
 		return "", false, errors.New("the token endpoint answers without an access token")
 	}
 	c.token = got
 	return got.AccessToken, false, nil
-}
-
-// explain turns an error of the network into our own words.
-func explain(err error, server string) error {
-	f := remote.Unanswered(err, server)
-	switch {
-	case f == nil:
-		return errors.New("the connection to " + server + " failed")
-	case f.Remedy != "":
-		return fmt.Errorf("%s; %s", f.Detail, f.Remedy)
-	}
-	return errors.New(f.Detail)
 }

@@ -15,11 +15,8 @@ package outlet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // sendTimeout bounds one attempt, whatever the other side does.
@@ -56,15 +53,4 @@ func (t turn) take(ctx context.Context, what string, attempt func(context.Contex
 	case <-time.After(time.Second): // the attempt may notice by itself, and say more
 		return fmt.Errorf("writing to %s takes too long: %w", what, ctx.Err())
 	}
-}
-
-// explain turns an error of the network into our own words.
-func explain(err error, server string) error {
-	if f := remote.Unanswered(err, server); f != nil {
-		if f.Remedy != "" {
-			return fmt.Errorf("%s; %s", f.Detail, f.Remedy)
-		}
-		return errors.New(f.Detail)
-	}
-	return errors.New("the connection to " + server + " failed")
 }

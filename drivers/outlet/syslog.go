@@ -16,6 +16,7 @@ import (
 
 	"github.com/leodido/go-syslog/v4/rfc5424"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -116,14 +117,14 @@ func (s *Syslog) send(ctx context.Context, messages []byte) error {
 	if s.conn == nil {
 		conn, err := s.connect(ctx)
 		if err != nil {
-			return explain(err, syslogReceiver)
+			return remote.Explain(err, syslogReceiver)
 		}
 		s.conn = conn
 		text = append(bytes.Clone(s.last), messages...)
 	}
 	if err := s.conn.deliver(ctx, text); err != nil {
 		s.letGo()
-		return explain(err, syslogReceiver)
+		return remote.Explain(err, syslogReceiver)
 	}
 	s.last = messages
 	return nil

@@ -111,10 +111,10 @@ func (w *Webhook) Send(ctx context.Context, lines [][]byte) error {
 	}
 	response, err := w.way.Client().Do(request)
 	if err != nil {
-		return explain(err, webhook)
+		return remote.Explain(err, webhook)
 	}
 	if err := response.Body.Close(); err != nil {
-		return explain(err, webhook)
+		return remote.Explain(err, webhook)
 	}
 	return refusal(response.StatusCode)
 }

@@ -387,12 +387,5 @@ func (g *Grants) enter(ctx context.Context, p policy.Principal, action policy.Ac
 
 // refuse records that an allowed act ended before it had its effect, and returns why.
 func (g *Grants) refuse(ctx context.Context, act *audit.Act, why error) error {
-	class := "failed"
-	if known, ok := errors.AsType[*broker.Error](why); ok {
-		class = known.Kind.Error()
-	}
-	if err := g.store.Append(ctx, act.Failed(class)); err != nil {
-		g.log.ErrorContext(ctx, "recording a failed act", "error", err)
-	}
-	return why
+	return broker.RecordFailed(ctx, g.guard.Sink, g.log, act, why)
 }

@@ -437,14 +437,7 @@ func (s *Subscriptions) enter(ctx context.Context, p policy.Principal, action po
 
 // refuse records that an allowed act ended before it had its effect, and returns why.
 func (s *Subscriptions) refuse(ctx context.Context, act *audit.Act, why error) error {
-	class := "failed"
-	if known, ok := errors.AsType[*broker.Error](why); ok {
-		class = known.Kind.Error()
-	}
-	if err := s.store.Append(ctx, act.Failed(class)); err != nil {
-		s.log.ErrorContext(ctx, "recording a failed act", "error", err)
-	}
-	return why
+	return broker.RecordFailed(ctx, s.guard.Sink, s.log, act, why)
 }
 
 // self is this package's part of the broker: what it may do is in policy/system.cedar.
