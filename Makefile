@@ -15,7 +15,7 @@ DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # packages whose own tests kill the process at failpoints, beside test/crash
 KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./policy/audit/export ./policy/audit/notary
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
-FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledWhileOnboarding|FiftyRestartsMidRegistration)$$
+FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration)$$
 REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./test/upgrade/... ./drivers/postgres/... ./cmd/vimbroker/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$

@@ -1,6 +1,9 @@
 package lifecycle
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/vimbroker/vimbroker/broker"
 )
 
@@ -14,6 +17,12 @@ type Source struct {
 	Named []string
 	// Namespace is the one that the request names, or else the VIM's own; it may be empty.
 	Namespace string
+	// Given are the names of a request's variables, and Parameters whether it has parameters: both are stored with the
+	// instance, and shown. Of an instance that stands they are empty.
+	Given      []string
+	Parameters bool
+	// Read reads files of the package, in the order of the paths.
+	Read func(paths []string) ([]Manifest, error)
 }
 
 // Basis is what an instance is made from.
@@ -53,7 +62,14 @@ func noDriver(vimType string) error {
 
 // source is what an instance of that shape is made from.
 func (s Shape) source(p Package) Source {
-	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace}
+	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace, Read: p.Read}
+}
+
+// asked is the source of a request for an instance of that shape.
+func (s Shape) asked(p Package) Source {
+	of := s.source(p)
+	of.Given, of.Parameters = slices.Sorted(maps.Keys(s.Variables)), len(s.Parameters) > 0
+	return of
 }
 
 // manifests reads what a driver makes an instance of that shape from.

@@ -80,14 +80,14 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Namespace = r.Namespace
-	v, err := l.target(ctx, p, i, r, to.source(pkg))
+	v, err := l.target(ctx, p, i, r, to.asked(pkg))
 	if err != nil {
 		return err
 	}
 	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
 	to.Connection, to.Inline = r.Connection, r.Inline != nil
 	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace)
-	d, b, err := l.choose(v.Type, to.source(pkg))
+	d, b, err := l.choose(v.Type, to.asked(pkg))
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 		if err != nil {
 			return err
 		}
-		if _, err := d.Basis(to.source(pkg)); err != nil {
+		if _, err := d.Basis(to.asked(pkg)); err != nil {
 			return err
 		}
 		if err := to.level(f, ""); err != nil {

@@ -58,7 +58,7 @@ var house = map[string][]string{
 	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
 	"drivers/kubernetes/rbac": {},
 	"drivers/outlet":          {"broker/remote", "broker/secret", "lifecycle/onboard", "policy/audit", "policy/egress"},
-	"drivers/heat":            {"broker", "broker/clientconfig", "broker/remote", "broker/secret", "lifecycle"},
+	"drivers/heat":            {"broker", "broker/clientconfig", "broker/failpoint", "broker/remote", "broker/secret", "lifecycle"},
 	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle", "lifecycle/vnfpkg"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary", "policy/audit/tree"},

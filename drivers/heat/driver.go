@@ -43,7 +43,8 @@ func (*Driver) VIMType() broker.VIMType { return "openstack" }
 // Survey implements [lifecycle.Driver]: any member of the project may have a template validated.
 func (*Driver) Survey() lifecycle.Grant { return lifecycle.Grant{} }
 
-// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR.
+// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. What a request gives is stored and shown, so
+// it gives nothing that the template hides.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	var b lifecycle.Basis
 	switch {
@@ -61,7 +62,34 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	if len(b.Files) == 0 {
 		return b, broker.Invalid("flavourId", "the package holds no base HOT for flavour %s: there is nothing under %s", s.Flavour, path.Clean(base))
 	}
+	if len(s.Given) == 0 && !s.Parameters {
+		return b, nil
+	}
+	templates, err := s.Read(b.Files)
+	if err != nil {
+		return b, err
+	}
+	h, err := read(templates, s.Flavour)
+	if err != nil {
+		return b, err
+	}
+	for _, name := range s.Given {
+		if h.hidden[name] {
+			return b, visible("additionalParams.variables."+name, name)
+		}
+	}
+	if s.Parameters && h.hidden[nfv] {
+		return b, visible("additionalParams.nfv", nfv)
+	}
 	return b, nil
+}
+
+// visible is the error of a request that gives what the template hides.
+func visible(field, parameter string) error {
+	return &broker.Error{
+		Kind: broker.ErrInvalid, Field: field, Detail: "parameter " + parameter + " is hidden in the base HOT, and what a request gives is stored and shown",
+		Remedy: "leave it out: have the template make the value (OS::Heat::RandomString), or default to it",
+	}
 }
 
 // Observe implements [lifecycle.Driver].

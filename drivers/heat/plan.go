@@ -25,7 +25,7 @@ type wish struct {
 	Parameters map[string]any    `json:"parameters"`
 	// VDUs are the names of VDUs by the name of their resources.
 	VDUs map[string]string `json:"vdus"`
-	// Hidden are texts of the templates that no message may hold.
+	// Hidden are texts of the templates that no message may hold, the longest first.
 	Hidden []string `json:"hidden"`
 }
 
@@ -57,7 +57,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 			return lifecycle.Plan{}, broker.Invalid("aspectId", "VDU %s cannot be scaled: %s takes no {get_param: [nfv, VDU, %s, %s]}", id, h.top, id, capacity)
 		}
 	}
-	w.Hidden = h.hidden(in)
+	w.Hidden = h.unspoken(in)
 	s, err := connect(ctx, c)
 	if err != nil {
 		return lifecycle.Plan{}, err
@@ -146,8 +146,9 @@ func (h *hot) imagesOf(in lifecycle.PlanInput) []string {
 // shortest is how long a text has to be to be worth hiding: shorter ones are in every sentence.
 const shortest = 5
 
-// hidden are the texts that the templates' resources hold, but for those that are shown anyway.
-func (h *hot) hidden(in lifecycle.PlanInput) []string {
+// unspoken are the texts that the templates' resources hold, but for those that are shown anyway, and all that
+// hidden parameters default to.
+func (h *hot) unspoken(in lifecycle.PlanInput) []string {
 	shown := map[string]bool{}
 	for _, v := range in.Variables {
 		shown[v] = true
@@ -162,9 +163,9 @@ func (h *hot) hidden(in lifecycle.PlanInput) []string {
 	}
 	maps.Copy(shown, h.kinds)
 	maps.Copy(shown, h.images)
-	var all []string
+	all := slices.Collect(maps.Keys(h.secrets))
 	for v := range h.values {
-		if len(v) >= shortest && !shown[v] {
+		if len(v) >= shortest && !shown[v] && !h.secrets[v] {
 			all = append(all, v)
 		}
 	}

@@ -185,6 +185,59 @@ func TestTemplatesAreReadOnce(t *testing.T) {
 	}
 }
 
+// A request gives nothing that the template hides: it would be stored and shown.
+func TestWhatIsHiddenIsNotGiven(t *testing.T) {
+	const top = `parameters:
+  open: {type: string, default: x}
+  password: {type: string, hidden: true, default: canary-default}
+  shown: {type: string, hidden: no, default: x}
+  nfv: {type: json%s}
+resources: {a: {type: OS::Heat::RandomString}}
+`
+	source := func(nfv string, parameters bool, given ...string) lifecycle.Source {
+		return lifecycle.Source{
+			Flavour: "simple", Paths: []string{"BaseHOT/simple/top.yaml"}, Given: given, Parameters: parameters,
+			Read: func(paths []string) ([]lifecycle.Manifest, error) {
+				if len(paths) != 1 {
+					return nil, fmt.Errorf("asked for %v", paths)
+				}
+				return []lifecycle.Manifest{{Path: paths[0], Text: secret.NewText(fmt.Sprintf(top, nfv))}}, nil
+			},
+		}
+	}
+	for says, s := range map[string]lifecycle.Source{
+		"additionalParams.variables.password": source("", false, "open", "password"),
+		"additionalParams.nfv":                source(", hidden: true", true),
+		"":                                    source("", true, "open", "shown"),
+	} {
+		_, err := heat.New().Basis(s)
+		if says == "" && err != nil || says != "" && (!errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), says)) {
+			t.Errorf("Basis = %v, want one of %q", err, says)
+		}
+	}
+	broken := source("", true)
+	broken.Read = func([]string) ([]lifecycle.Manifest, error) {
+		return nil, &broker.Error{Kind: broker.ErrInvalid, Detail: "too long"}
+	}
+	if _, err := heat.New().Basis(broken); err == nil {
+		t.Error("templates that cannot be read hide nothing")
+	}
+}
+
+// What hidden parameters default to is in no message, however short, and though a request may show it.
+func TestDefaultsOfHiddenParametersAreUnspoken(t *testing.T) {
+	s := fakeheat.New(t)
+	in := tacker(strings.Replace(hot, "  zone: {type: string, default: nova}", "  pin: {type: number, hidden: true, default: 4711}\n"+
+		"  keys: {type: json, hidden: 'true', default: {a: [canary-list], b: canary-member}}", 1))
+	in.Manifests[1].Text = secret.NewText(strings.Replace(nested, "parameters: {flavor: {type: string}}",
+		"parameters: {flavor: {type: string}, login: {type: string, hidden: on, default: canary-nested}}", 1))
+	p := mustPlan(t, s, in)
+	s.Break("VDU1", "4711 and canary-list and canary-member and canary-nested are wrong")
+	if _, err := do(t.Context(), s, in, p); err == nil || strings.Contains(err.Error(), "4711") || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "are wrong") {
+		t.Errorf("a stack that fails = %v", err)
+	}
+}
+
 // An instance is made from the base HOT of its flavour, and from nothing else.
 func TestBasis(t *testing.T) {
 	paths := []string{"BaseHOT/other/x.yaml", "BaseHOT/simple/nested/VDU1.yaml", "BaseHOT/simple/top.yaml", "Files/kubernetes/a.yaml"}

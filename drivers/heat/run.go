@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -54,7 +55,7 @@ func (d *Driver) Run(ctx context.Context, c lifecycle.Connection, instance strin
 	r.server = s
 	switch w.Deed {
 	case lifecycle.Apply:
-		return r.apply(ctx, nil)
+		return r.apply(ctx, r.update)
 	case lifecycle.Replace:
 		return r.apply(ctx, r.heal)
 	case lifecycle.Delete:
@@ -63,8 +64,8 @@ func (d *Driver) Run(ctx context.Context, c lifecycle.Connection, instance strin
 	return fmt.Errorf("deed %q: %w", w.Deed, broker.ErrUnsupported)
 }
 
-// apply makes the stack, or updates it to what it is to be. before is called for one that stands.
-func (r *run) apply(ctx context.Context, before func(context.Context, *stack) error) error {
+// apply makes the stack, or has further go on with the one that stands.
+func (r *run) apply(ctx context.Context, further func(context.Context, *stack) error) error {
 	k, err := r.ready(ctx)
 	if err != nil {
 		return err
@@ -79,6 +80,7 @@ func (r *run) apply(ctx context.Context, before func(context.Context, *stack) er
 				err = foreignStack(r.instance)
 			}
 		} else if err == nil {
+			failpoint.At("heat.created")
 			k = &stack{ID: body.Stack.ID, Name: stackName(r.instance), Status: "CREATE_IN_PROGRESS"}
 			if !isID(k.ID) {
 				return foreign("make stack "+k.Name, orchestrator, 0)
@@ -89,11 +91,11 @@ func (r *run) apply(ctx context.Context, before func(context.Context, *stack) er
 			return r.cut(ctx, err)
 		}
 	}
-	if before != nil {
-		if err := before(ctx, k); err != nil {
-			return r.cut(ctx, err)
-		}
-	}
+	return further(ctx, k)
+}
+
+// update makes the stack what it is to be. What was marked unhealthy in it is replaced.
+func (r *run) update(ctx context.Context, k *stack) error {
 	last, err := r.last(ctx, k)
 	if err != nil {
 		return r.cut(ctx, err)
@@ -101,6 +103,7 @@ func (r *run) apply(ctx context.Context, before func(context.Context, *stack) er
 	if err := r.wish.explained(r.call(ctx, http.MethodPut, k.path(), r.wish.body(r.instance), nil, "update stack "+k.Name)); err != nil {
 		return r.cut(ctx, err)
 	}
+	failpoint.At("heat.updated")
 	return r.await(ctx, k, last)
 }
 
@@ -125,39 +128,49 @@ func (r *run) ready(ctx context.Context) (*stack, error) {
 	return k, r.cut(ctx, err)
 }
 
-// heal has Heat find out what is broken, and marks that and the VNFCs that are to be replaced.
+// heal replaces the VNFCs that are to be replaced and what somebody has marked unhealthy, and then what Heat finds
+// broken. A check forgets what was marked before it, so that comes first: whoever goes on after a worker that died
+// finds in Heat what is left to be done.
 func (r *run) heal(ctx context.Context, k *stack) error {
 	all, err := r.parts(ctx, k)
 	if err != nil {
-		return err
+		return r.cut(ctx, err)
 	}
-	// A check forgets what was marked before.
-	var marked []part
+	replaced := false
 	for _, p := range all {
 		asked := slices.ContainsFunc(r.wave.VNFCs, func(v lifecycle.VNFC) bool { return v.UID == p.Physical })
-		if asked || p.Status == "CHECK_FAILED" && p.nested == "" {
-			marked = append(marked, p)
+		marked := p.Status == "CHECK_FAILED" && p.nested == ""
+		if asked && !marked {
+			if p.in == "" {
+				return foreign("list the resources of stack "+k.Name, orchestrator, 0)
+			}
+			if err := r.condemn(ctx, p); err != nil {
+				return r.cut(ctx, err)
+			}
+		}
+		replaced = replaced || asked || marked
+	}
+	if replaced {
+		failpoint.At("heat.condemned")
+		if err := r.update(ctx, k); err != nil {
+			return err
 		}
 	}
 	last, err := r.last(ctx, k)
 	if err != nil {
-		return err
+		return r.cut(ctx, err)
 	}
 	if err := r.act(ctx, k, "check"); err != nil {
+		return r.cut(ctx, err)
+	}
+	failpoint.At("heat.checked")
+	switch err := r.await(ctx, k, last); {
+	case err == nil && replaced:
+		return nil
+	case err != nil && !errors.Is(err, errChecked):
 		return err
 	}
-	if err := r.await(ctx, k, last); err != nil && !errors.Is(err, errChecked) {
-		return err
-	}
-	for _, p := range marked {
-		if p.in == "" {
-			return foreign("list the resources of stack "+k.Name, orchestrator, 0)
-		}
-		if err := r.condemn(ctx, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.update(ctx, k)
 }
 
 // remove deletes the stack if it is the instance's, and waits until it is gone.
@@ -172,6 +185,7 @@ func (r *run) remove(ctx context.Context) error {
 			if err := r.call(ctx, http.MethodDelete, k.path(), nil, nil, "delete stack "+k.Name); err != nil && !is(err, http.StatusNotFound) {
 				return r.cut(ctx, err)
 			}
+			failpoint.At("heat.deleted")
 		} else if k.Status == "DELETE_FAILED" {
 			return r.failure(ctx, k)
 		}
@@ -418,6 +432,7 @@ func (r *run) stop(ctx context.Context) {
 	if r.act(ctx, k, "cancel_without_rollback") != nil {
 		return
 	}
+	failpoint.At("heat.stopped")
 	for err == nil && k != nil && k.Status.busy() && r.sleep(ctx, r.pause) == nil {
 		k, err = r.find(ctx, r.instance)
 	}

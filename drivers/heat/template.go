@@ -43,8 +43,10 @@ type hot struct {
 	asked [][]string
 	// kinds are the types of all resources, images what they name as such, outright.
 	kinds, images map[string]bool
-	// values are the texts that resources' properties hold.
-	values map[string]bool
+	// values are the texts that resources' properties hold, secrets those that hidden parameters default to.
+	values, secrets map[string]bool
+	// hidden are the parameters of the top template that it marks so.
+	hidden map[string]bool
 	texts  map[string]string
 	// loaded are the names of resources in and below each template that was taken in.
 	loaded map[string]map[string]bool
@@ -74,7 +76,8 @@ func fault(file string, line int, format string, args ...any) error {
 func read(manifests []lifecycle.Manifest, flavour string) (*hot, error) {
 	h := &hot{
 		files: map[string]string{}, parameters: map[string]bool{}, kinds: map[string]bool{}, images: map[string]bool{},
-		values: map[string]bool{}, texts: map[string]string{}, loaded: map[string]map[string]bool{},
+		values: map[string]bool{}, secrets: map[string]bool{}, hidden: map[string]bool{}, texts: map[string]string{},
+		loaded: map[string]map[string]bool{},
 	}
 	for _, m := range manifests {
 		h.texts[m.Path] = m.Text.Reveal()
@@ -263,6 +266,24 @@ func hides(body *yaml.Node) (found *yaml.Node) {
 	return found
 }
 
+// isHidden reports whether a template marks a parameter so. What is neither true nor false counts as true: Heat
+// decides whether it takes that.
+func isHidden(parameter *yaml.Node) bool {
+	mark := at(parameter, "hidden")
+	return mark != nil && !slices.Contains([]string{"false", "f", "no", "n", "off", "0"}, strings.ToLower(mark.Value))
+}
+
+// hide keeps every text in a value out of messages.
+func (h *hot) hide(value *yaml.Node) {
+	each := func(_ string, n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && n.Value != "" {
+			h.secrets[n.Value] = true
+		}
+	}
+	each("", value)
+	walk(value, each)
+}
+
 // declare takes in the resources and parameters of a template.
 func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (map[string]bool, error) {
 	resources := at(n, "resources")
@@ -310,12 +331,19 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 			h.resources = append(h.resources, d)
 		}
 	}
-	if p != h.top {
-		return names, nil
-	}
 	parameters := at(n, "parameters")
 	for i := 0; parameters != nil && i+1 < len(parameters.Content); i += 2 {
-		h.parameters[parameters.Content[i].Value] = at(parameters.Content[i+1], "default") != nil
+		name, body := parameters.Content[i].Value, parameters.Content[i+1]
+		value, hidden := at(body, "default"), isHidden(body)
+		if hidden && value != nil {
+			h.hide(value)
+		}
+		if p == h.top {
+			h.parameters[name], h.hidden[name] = value != nil, hidden
+		}
+	}
+	if p != h.top {
+		return names, nil
 	}
 	walk(n, func(key string, n *yaml.Node) {
 		if key == "get_param" && n.Kind == yaml.SequenceNode && len(n.Content) > 1 && n.Content[0].Value == nfv {

@@ -16,7 +16,7 @@ import (
 )
 
 // deaths says in which flows the server is killed at which failpoint. Every
-// failpoint of the source is here, or in cloudDeaths, onboardDeaths, swept or execDeaths.
+// failpoint of the source is here, or in cloudDeaths, onboardDeaths, heatDeaths, swept or execDeaths.
 var deaths = map[string][]scenario{
 	"register.intent":    {registering},
 	"register.checked":   {registering},
@@ -150,7 +150,7 @@ var elsewhere = map[string]string{
 	"vault.delete.destroyed": "drivers/vault",
 	"audit.anchored":         "policy/audit/notary",
 
-	// An operation needs a cluster with controllers.
+	// An operation on a CNF needs a cluster with controllers.
 	"operation.queued":       "test/real",
 	"operation.begun":        "test/real",
 	"operation.planned":      "test/real",
@@ -166,7 +166,7 @@ var elsewhere = map[string]string{
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, fullDeaths, execDeaths)
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, fullDeaths, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {

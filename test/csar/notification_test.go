@@ -19,7 +19,7 @@ type nfvo struct {
 	told []string
 }
 
-func (c *contract) nfvo() *nfvo {
+func (r *rig) nfvo() *nfvo {
 	n := new(nfvo)
 	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -30,7 +30,7 @@ func (c *contract) nfvo() *nfvo {
 		}
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	c.t.Cleanup(n.Close)
+	r.t.Cleanup(n.Close)
 	return n
 }
 

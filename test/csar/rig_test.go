@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/callback"
+	"github.com/vimbroker/vimbroker/drivers/heat"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -27,6 +28,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/fakeheat"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
 )
 
@@ -42,15 +44,17 @@ type rig struct {
 	catalog *catalog.Catalog
 	// subscriptions tell others of the instances.
 	subscriptions *subscription.Subscriptions
-	cluster       *fakeobjects.Server
-	log           *bytes.Buffer
+	// cluster is the VIM edge, heat the VIM cloud.
+	cluster *fakeobjects.Server
+	heat    *fakeheat.Server
+	log     *bytes.Buffer
 	// dir is where the database is.
 	dir string
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, cluster: fakeobjects.New(t), log: &bytes.Buffer{}, dir: t.TempDir()}
+	r := &rig{t: t, cluster: fakeobjects.New(t), heat: fakeheat.New(t), log: &bytes.Buffer{}, dir: t.TempDir()}
 	var mu sync.Mutex
 	log := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
 		mu.Lock()
@@ -72,7 +76,8 @@ func newRig(t *testing.T) *rig {
 		terms := lifecycle.DefaultTerms()
 		terms.Patience, terms.LookEvery = patience, 250*time.Millisecond
 		return lifecycle.New(lifecycle.Options{
-			Store: store, Leaser: lends{r.cluster}, Packages: packages{r.catalog}, Drivers: []lifecycle.Driver{manifests.New()}, Guard: guard,
+			Store: store, Leaser: lends{r.cluster, r.heat}, Packages: packages{r.catalog}, Guard: guard,
+			Drivers:   []lifecycle.Driver{manifests.New(), heat.New()},
 			Delegates: &policy.Delegates{Now: time.Now}, Terms: terms, Log: log, Now: time.Now,
 			Egress: func(string) *egress.Rules {
 				rules := egress.Default()
@@ -136,18 +141,28 @@ func packageOf(o catalog.Opened, err error) (lifecycle.Package, error) {
 }
 
 // lends makes a token for each lease.
-type lends struct{ cluster *fakeobjects.Server }
+type lends struct {
+	cluster *fakeobjects.Server
+	heat    *fakeheat.Server
+}
 
 func (l lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
-	if ref != "edge" {
+	kind, known := map[string]broker.VIMType{"edge": "kubernetes", "cloud": "openstack"}[ref]
+	if !known {
 		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
 	}
-	return broker.VIM{ID: "edge", Name: "edge", Type: "kubernetes", Project: "core"}, nil
+	return broker.VIM{ID: ref, Name: ref, Type: kind, Project: "core"}, nil
 }
 
 func (l lends) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
-	token := l.cluster.Allow(lifecycle.Grant{Rules: r.Rules, Namespaces: r.Namespaces, ClusterWide: r.ClusterWide})
 	id := uuid.NewString()
+	if r.VIM == "cloud" {
+		return broker.Lease{ID: id, Derived: true, ExpiresAt: time.Now().Add(r.TTL)}, clientconfig.Config{
+			Lease: id, Endpoint: l.heat.URL, CACert: l.heat.CA,
+			Credential: secret.Credential{Kind: broker.CredentialProjectToken, Token: secret.NewText(l.heat.Allow(lifecycle.Grant{Purpose: r.Purpose}))},
+		}, nil
+	}
+	token := l.cluster.Allow(lifecycle.Grant{Rules: r.Rules, Namespaces: r.Namespaces, ClusterWide: r.ClusterWide})
 	return broker.Lease{ID: id, Derived: true, ExpiresAt: time.Now().Add(r.TTL)}, clientconfig.Config{
 		Lease: id, Endpoint: l.cluster.URL, CACert: l.cluster.CA,
 		Credential: secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)},

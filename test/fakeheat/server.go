@@ -31,16 +31,32 @@ type object = map[string]any
 type Server struct {
 	fake.Server
 
-	mu     sync.Mutex
-	tokens map[string]string // with the purposes of their leases
-	stacks []*stack
-	fails  map[string]string
-	held   bool
-	clock  time.Time
+	mu       sync.Mutex
+	keystone Keystone
+	tokens   map[string]string // with the purposes of their leases
+	stacks   []*stack
+	fails    map[string]string
+	held     bool
+	clock    time.Time
 }
+
+// Keystone is one that a Heat asks about tokens, and has make the trusts that its stacks live on.
+type Keystone interface {
+	// Works reports whether a token does.
+	Works(token string) bool
+	// Trust makes a trust for a trustee as a token's owner, who may not be allowed to.
+	Trust(token, trustee string) (id string, made bool)
+	// Untrust ends a trust.
+	Untrust(id string)
+}
+
+// User is the id of Heat's own user: the trustee of its stacks.
+const User = "heat"
 
 type stack struct {
 	name, id, tags, status, reason string
+	trust                          string // what it lives on
+	parameters                     object
 	created, updated               time.Time
 	resources                      []*resource
 	events                         []object
@@ -72,6 +88,13 @@ func (s *Server) Allow(g lifecycle.Grant) string {
 	token := "token-" + uuid.NewString()
 	s.tokens[token] = g.Purpose
 	return token
+}
+
+// Believe has a Keystone say whose tokens work. A stack is made with a trust, which goes with it.
+func (s *Server) Believe(k Keystone) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keystone = k
 }
 
 // Break has resources of a name fail with a reason, until that is empty.
@@ -127,6 +150,16 @@ func (s *Server) Stack(name string) (status, tags string, updated, ok bool) {
 	return "", "", false, false
 }
 
+// Stacks are the names of all that there are.
+func (s *Server) Stacks() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.stacks {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // Physical is the physical id of the first resource of a name in any stack; empty where there is none.
 func (s *Server) Physical(name string) (id string) {
 	s.mu.Lock()
@@ -175,6 +208,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	purpose, known := s.tokens[r.Header.Get("X-Auth-Token")]
+	if s.keystone != nil {
+		purpose, known = "heat", s.keystone.Works(r.Header.Get("X-Auth-Token"))
+	}
 	path, isHeat := strings.CutPrefix(r.URL.Path, "/heat/v1/project/")
 	switch {
 	case !known:
@@ -221,7 +257,7 @@ func (s *Server) heat(w http.ResponseWriter, r *http.Request, path []string) {
 		}
 		fake.Say(w, http.StatusOK, object{"Parameters": object{}})
 	case len(path) == 1 && r.Method == http.MethodPost:
-		s.create(w, in)
+		s.create(w, in, r.Header.Get("X-Auth-Token"))
 	case len(path) == 1:
 		all := []object{}
 		for _, k := range s.stacks {
@@ -253,7 +289,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, k *stack, path []st
 			return
 		}
 		s.clock = s.clock.Add(time.Second)
-		k.resources, k.tags, k.updated = built, in.Tags, s.clock
+		k.resources, k.tags, k.parameters, k.updated = built, in.Tags, in.Parameters, s.clock
 		s.begin(k, "UPDATE")
 		w.WriteHeader(http.StatusAccepted)
 	case len(path) == 0:
@@ -322,7 +358,7 @@ func (s *Server) mark(w http.ResponseWriter, in, name string) {
 	w.WriteHeader(http.StatusOK)
 }
 
-func (s *Server) create(w http.ResponseWriter, in request) {
+func (s *Server) create(w http.ResponseWriter, in request, token string) {
 	if slices.ContainsFunc(s.stacks, func(k *stack) bool { return k.name == in.Name }) {
 		refuse(w, http.StatusConflict)
 		return
@@ -332,7 +368,14 @@ func (s *Server) create(w http.ResponseWriter, in request) {
 		refuseWith(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	k := &stack{name: in.Name, id: uuid.NewString(), tags: in.Tags, created: s.clock, resources: built}
+	k := &stack{name: in.Name, id: uuid.NewString(), tags: in.Tags, parameters: in.Parameters, created: s.clock, resources: built}
+	if s.keystone != nil {
+		var made bool
+		if k.trust, made = s.keystone.Trust(token, User); !made {
+			refuse(w, http.StatusForbidden)
+			return
+		}
+	}
 	s.stacks = append(s.stacks, k)
 	s.begin(k, "CREATE")
 	fake.Say(w, http.StatusCreated, object{"stack": object{"id": k.id}})
@@ -358,6 +401,9 @@ func (s *Server) end(k *stack) {
 	action, _, _ := strings.Cut(k.status, "_")
 	if action == "DELETE" && len(s.fails) == 0 {
 		s.stacks = slices.DeleteFunc(s.stacks, func(o *stack) bool { return o == k })
+		if k.trust != "" {
+			s.keystone.Untrust(k.trust)
+		}
 		return
 	}
 	k.status = action + "_COMPLETE"
@@ -385,6 +431,7 @@ func shown(k *stack) object {
 	out := object{
 		"id": k.id, "stack_name": k.name, "stack_status": k.status, "stack_status_reason": k.reason, "tags": strings.Split(k.tags, ","),
 		"creation_time": k.created.Format(time.RFC3339), "updated_time": nil,
+		"parameters": k.parameters, "outputs": []object{{"output_key": "login", "output_value": fake.Canary}},
 	}
 	if !k.updated.IsZero() {
 		out["updated_time"] = k.updated.Format(time.RFC3339)

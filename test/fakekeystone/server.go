@@ -248,6 +248,27 @@ func (s *Server) Planted() []Planted {
 	return slices.Clone(s.planted)
 }
 
+// Trust makes a trust for a trustee with a token, as Heat does with that of whoever asks it for a stack. It is refused
+// where the token does not work, or is one of an application credential that may make none.
+func (s *Server) Trust(token, trustee string) (id string, made bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, refused := s.alive(token)
+	if refused != 0 || t.appCred != "" && !s.opts.Trusts {
+		return "", false
+	}
+	id = newID()
+	s.planted = append(s.planted, Planted{ID: id, UserID: t.user, Type: "trust", Trustee: trustee})
+	return id, true
+}
+
+// Untrust ends a trust.
+func (s *Server) Untrust(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.planted = slices.DeleteFunc(s.planted, func(p Planted) bool { return p.ID == id })
+}
+
 // AppCreds are the application credentials that there are.
 func (s *Server) AppCreds() []AppCred {
 	s.mu.Lock()
