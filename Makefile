@@ -52,6 +52,10 @@ kube-tools: ## build the real etcd, API server, controller manager and kubectl i
 vault-tools: ## build the real Vault into bin/vault
 	test/real/vault/build.sh $(CURDIR)/$(BIN)/vault
 
+.PHONY: vault-kubernetes-tools
+vault-kubernetes-tools: vault-tools ## build Vault's method "kubernetes" into bin/vault-kubernetes
+	test/real/vault/build.sh $(CURDIR)/$(BIN)/vault-kubernetes github.com/hashicorp/vault-plugin-auth-kubernetes/cmd/vault-plugin-auth-kubernetes
+
 .PHONY: capi-tools
 capi-tools: ## build the core manager of the real Cluster API into bin/capi
 	test/real/capi/build.sh $(CURDIR)/$(BIN)/capi
@@ -75,6 +79,10 @@ test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-too
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
 	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
+
+.PHONY: test-vault-kubernetes
+test-vault-kubernetes: build kube-tools vault-kubernetes-tools ## a server that logs in to Vault by a pod's service account, reviewed by a real API server
+	VIMBROKER_REAL=1 $(GO) test -count=1 -v -run '^TestVaultByServiceAccount$$' -bench '^BenchmarkVaultByServiceAccount$$' ./test/real
 
 .PHONY: kube
 kube: kube-tools ## start a throw-away Kubernetes to try things on, until Ctrl-C

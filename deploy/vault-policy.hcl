@@ -7,6 +7,18 @@
 #   vault policy write vimbroker vault-policy.hcl
 #   vault write auth/approle/role/vimbroker token_policies=vimbroker \
 #       token_no_default_policy=true token_ttl=1h token_max_ttl=24h
+#
+# A server in a pod logs in by its service account instead ("jwt" in the configuration, with the mount path
+# "kubernetes"). Vault has the API server review each token, with an account that may:
+#
+#   kubectl create serviceaccount vault -n vault
+#   kubectl create clusterrolebinding vault --clusterrole=system:auth-delegator --serviceaccount=vault:vault
+#   vault auth enable kubernetes
+#   vault write auth/kubernetes/config kubernetes_host=https://kubernetes.example:6443 \
+#       kubernetes_ca_cert=@ca.pem token_reviewer_jwt=@reviewer.jwt disable_local_ca_jwt=true
+#   vault write auth/kubernetes/role/vimbroker bound_service_account_names=vimbroker \
+#       bound_service_account_namespaces=vimbroker audience=vault token_policies=vimbroker \
+#       token_no_default_policy=true token_ttl=1h token_max_ttl=24h
 
 # Keys are created and read. They are never overwritten: there is no "update".
 path "secret/data/vimbroker/*" {

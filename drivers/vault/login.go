@@ -74,16 +74,22 @@ func readCredential(file string) (secret.Text, error) {
 func (a Auth) login(ctx context.Context, send sender, credential secret.Text) (grant, *fault) {
 	switch {
 	case a.AppRole != nil:
-		return post(ctx, send, a.AppRole.MountPath, map[string]string{"role_id": a.AppRole.RoleID, "secret_id": credential.Reveal()})
+		return post(ctx, send, a.AppRole.MountPath, remedySecretID, map[string]string{"role_id": a.AppRole.RoleID, "secret_id": credential.Reveal()})
 	case a.JWT != nil:
-		return post(ctx, send, a.JWT.MountPath, map[string]string{"role": a.JWT.Role, "jwt": credential.Reveal()})
+		return post(ctx, send, a.JWT.MountPath, remedyToken, map[string]string{"role": a.JWT.Role, "jwt": credential.Reveal()})
 	default:
 		return lookUp(ctx, send, credential)
 	}
 }
 
+// What to do about a login that was refused.
+const (
+	remedySecretID = "give the server a new secret id, and see that the role exists"
+	remedyToken    = "see that the role exists, that it names the token's account and audience, and that Vault can check the token (the method's settings); or give the server a new token"
+)
+
 // post logs in by a method that is mounted at mount.
-func post(ctx context.Context, send sender, mount string, fields map[string]string) (grant, *fault) {
+func post(ctx context.Context, send sender, mount, remedy string, fields map[string]string) (grant, *fault) {
 	body, err := json.Marshal(fields)
 	if err != nil {
 		return grant{}, &fault{reason: "the credential cannot be sent as JSON"}
@@ -92,9 +98,10 @@ func post(ctx context.Context, send sender, mount string, fields map[string]stri
 	// itself. So this is not repeated at once.
 	answer, f := send(ctx, secret.Text{}, request{method: http.MethodPut, path: "auth/" + mount + "/login", body: body, once: true})
 	if f != nil {
-		// AppRole says 400 to a wrong secret id, JWT to a wrong token.
+		// AppRole says 400 to a wrong secret id, JWT to a wrong token, Kubernetes to a role
+		// that is not there and 403 to the rest.
 		if f.status == http.StatusBadRequest || f.status == http.StatusForbidden || f.status == http.StatusUnauthorized {
-			return grant{}, &fault{kind: secret.ErrForbidden, reason: "Vault refuses the login", remedy: "give the server a new secret id or token, and see that the role exists", status: f.status}
+			return grant{}, &fault{kind: secret.ErrForbidden, reason: "Vault refuses the login", remedy: remedy, status: f.status}
 		}
 		return grant{}, f
 	}

@@ -34,11 +34,25 @@ func (c *session) expired(now time.Time) bool {
 // request if the policy is wrong.
 const unprovenFor = 10 * time.Second
 
-// pauses are how long a login that Vault refused is not tried again with the same
-// credential, the last one for ever after. Vault locks a role for a quarter of an
-// hour after five failures (developer.hashicorp.com/vault/docs/concepts/user-lockout),
-// for all who log in by it: the third pause outlasts its memory.
-var pauses = []time.Duration{time.Minute, 4 * time.Minute, 16 * time.Minute}
+// A login that Vault refused is not tried again with the same credential during these
+// pauses, the last one for ever after.
+var (
+	// Vault locks an AppRole for a quarter of an hour after five failures
+	// (developer.hashicorp.com/vault/docs/concepts/user-lockout), for all who log in
+	// by it: the third pause outlasts its memory.
+	lockedPauses = []time.Duration{time.Minute, 4 * time.Minute, 16 * time.Minute}
+	// It locks nothing else. Its method "kubernetes" also refuses whom it cannot ask
+	// the API server about, which soon ends without another token.
+	shortPauses = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute}
+)
+
+// pauses are those of this way to log in.
+func (a Auth) pauses() []time.Duration {
+	if a.AppRole != nil {
+		return lockedPauses
+	}
+	return shortPauses
+}
 
 // refusal is a login that Vault refused.
 type refusal struct {
@@ -125,6 +139,7 @@ func (s *Store) login(ctx context.Context) (*session, error) {
 		refused = refusal{}
 	}
 	if refused.count > 0 {
+		pauses := s.auth.pauses()
 		pause := pauses[min(refused.count, len(pauses))-1]
 		if until := refused.at.Add(pause); now.Before(until) {
 			return nil, fmt.Errorf("%w (not tried again with the same credential before %s)", refused.fault, until.UTC().Format(time.RFC3339))

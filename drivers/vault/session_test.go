@@ -223,6 +223,39 @@ func TestPodTokenIsReadAtEachLogin(t *testing.T) {
 	}
 }
 
+// Vault refuses a pod's token also while it cannot ask the API server about it: the same token logs in
+// soon after that has ended.
+func TestRefusedPodTokenIsSoonTriedAgain(t *testing.T) {
+	f, c, o := timed(t)
+	file := filepath.Join(t.TempDir(), "token")
+	o.Auth = vault.Auth{JWT: &vault.JWT{Role: "vimbroker", TokenFile: file, MountPath: "kubernetes"}}
+	writeFile(t, file, "pod")
+	s := mustOpen(t, o)
+	refused := func(logins int) {
+		t.Helper()
+		for range 3 {
+			if err := s.Check(t.Context()); !errors.Is(err, secret.ErrForbidden) || !strings.Contains(err.Error(), "Vault refuses the login; see that the role exists") {
+				t.Errorf("Check = %v, want ErrForbidden", err)
+			}
+		}
+		if n := f.Count("PUT", "/v1/auth/kubernetes/login"); n != logins {
+			t.Errorf("logged in %d times so far, want %d", n, logins)
+		}
+	}
+	refused(1)
+	for i, pause := range []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, time.Minute} {
+		c.Add(pause - time.Second)
+		refused(i + 1)
+		c.Add(time.Second)
+		refused(i + 2)
+	}
+	f.AdmitPod("pod")
+	c.Add(time.Minute)
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("Check once Vault admits the token = %v, want nil", err)
+	}
+}
+
 func TestTokenFile(t *testing.T) {
 	f, c, o := timed(t)
 	file := filepath.Join(t.TempDir(), "token")

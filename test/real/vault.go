@@ -34,6 +34,7 @@ type VaultServer struct {
 	Dir string
 
 	program string
+	plugins string // the directory of plugins, or empty
 	unseal  string
 	signing []byte // PEM, of JWTs
 	server  *process.Process
@@ -71,7 +72,12 @@ func Vault(t testing.TB) *VaultServer {
 // to log in.
 func NewVault(t testing.TB) *VaultServer {
 	t.Helper()
-	v, err := startVault(t.Context(), demand(t, "Vault", vaultProgram), process.TempDir(t, "vimbroker-vault-"))
+	return newVault(t, "")
+}
+
+func newVault(t testing.TB, plugins string) *VaultServer {
+	t.Helper()
+	v, err := startVault(t.Context(), demand(t, "Vault", vaultProgram), plugins, process.TempDir(t, "vimbroker-vault-"))
 	if err != nil {
 		t.Fatalf("starting Vault: %v", err)
 	}
@@ -79,10 +85,10 @@ func NewVault(t testing.TB) *VaultServer {
 	return v
 }
 
-func startVault(ctx context.Context, program, dir string) (*VaultServer, error) {
+func startVault(ctx context.Context, program, plugins, dir string) (*VaultServer, error) {
 	var v *VaultServer
 	return v, process.OnFreePorts(ctx, 2, dir, func(home string, ports []int) error {
-		v = &VaultServer{program: program, Dir: home, CAFile: filepath.Join(home, "ca.crt")}
+		v = &VaultServer{program: program, plugins: plugins, Dir: home, CAFile: filepath.Join(home, "ca.crt")}
 		err := v.prepare(ctx, ports)
 		if err != nil {
 			v.Stop()
@@ -113,6 +119,9 @@ cluster_addr  = "https://127.0.0.1:%d"
 disable_mlock = true
 log_level     = "warn"
 `, v.file("storage"), ports[0], v.file("server.crt"), v.file("server.key"), v.Address, ports[1])
+	if v.plugins != "" {
+		config += fmt.Sprintf("plugin_directory = %q\n", v.plugins)
+	}
 	if err := os.Mkdir(v.file("storage"), 0o700); err != nil {
 		return fmt.Errorf("making directory of Vault: %w", err)
 	}

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds the real Vault that the tests run from the Go module proxy into DIR.
-#   ./build.sh DIR
+# Builds the real Vault that the tests run, or another program of its module, from the Go module
+# proxy into DIR.
+#   ./build.sh DIR [PACKAGE]
 set -euo pipefail
 cd "$(dirname "$0")"
-out=${1:?usage: build.sh DIR}
+out=${1:?usage: build.sh DIR [PACKAGE]}
+package=${2:-github.com/hashicorp/vault}
 mkdir -p "$out"
-echo "building Vault into $out"
-go build -trimpath -tags minimal -ldflags "-s -w" -o "$out/vault" github.com/hashicorp/vault
+echo "building $(basename "$package") into $out"
+go build -trimpath -tags minimal -ldflags "-s -w" -o "$out/$(basename "$package")" "$package"

@@ -5,7 +5,10 @@ module github.com/vimbroker/vimbroker/test/real/vault
 
 go 1.26.0
 
-tool github.com/hashicorp/vault
+tool (
+	github.com/hashicorp/vault
+	github.com/hashicorp/vault-plugin-auth-kubernetes/cmd/vault-plugin-auth-kubernetes
+)
 
 require (
 	cel.dev/expr v0.19.0 // indirect
