@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ const (
 	steadyFor      = time.Hour
 	// watchEnds is after how long the driver has an API server end a watch.
 	watchEnds = 5 * time.Minute
+	// leaseKept is after how long the watch renews its lease on the management cluster.
+	leaseKept = 20 * time.Minute
 	// accountLife is how long the token of an account lives, where the cluster gives it; it is
 	// replaced after half of that.
 	accountLife = 7 * 24 * time.Hour
@@ -44,12 +47,13 @@ type steadyHub struct {
 
 // onboardSteady counts what the API servers are asked for in an hour in which nothing changes.
 // The hour is one of the broker's clock: every pass runs as often in it as it would, one after
-// the other, and a request is counted for the pass that was running, or for the watch where none
-// was. Watches end after five minutes, as API servers end them.
+// the other and never while the watch asks for something; a request is counted for the pass that
+// was running, or for the watch where none was. Watches end after five minutes, as API servers end them.
 func onboardSteady(b *testing.B) *figure {
 	b.Helper()
 	h := newSteadyHub(b)
 	stop := h.follow(b)
+	h.rest(b)
 	h.forget()
 	h.pass(b, steadyFor)
 	stop()
@@ -163,7 +167,7 @@ func (h *steadyHub) pass(b *testing.B, long time.Duration) {
 			h.hub.EndWatches()
 			watches = watches.Add(watchEnds)
 		}
-		time.Sleep(5 * time.Millisecond) // what follows clusters has its turn
+		h.rest(b)
 		h.count(followed)
 		for i, p := range passes {
 			if h.now().Before(next[i]) {
@@ -174,6 +178,19 @@ func (h *steadyHub) pass(b *testing.B, long time.Duration) {
 				b.Fatalf("the pass %s: %v", p.Name, err)
 			}
 			h.count(p.Name)
+		}
+	}
+}
+
+// rest waits until the watch asks for nothing: clusters and secrets are watched, and its lease is
+// not being renewed.
+func (h *steadyHub) rest(b *testing.B) {
+	b.Helper()
+	const kinds = 2 // clusters and secrets
+	for began := time.Now(); h.hub.Watching() != kinds || !h.alarms.has(leaseKept); time.Sleep(time.Millisecond) {
+		if time.Since(began) > onboardLimit {
+			b.Fatalf("after %v %d of %d watches are open; the lease's renewal is due in time: %t",
+				onboardLimit, h.hub.Watching(), kinds, h.alarms.has(leaseKept))
 		}
 	}
 }
@@ -226,6 +243,7 @@ type alarms struct {
 
 type alarm struct {
 	at   time.Time
+	long time.Duration
 	ring chan time.Time
 }
 
@@ -234,8 +252,15 @@ func (a *alarms) after(d time.Duration) <-chan time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ring := make(chan time.Time, 1)
-	a.set = append(a.set, alarm{a.now().Add(d), ring})
+	a.set = append(a.set, alarm{a.now().Add(d), d, ring})
 	return ring
+}
+
+// has reports whether one of that length is set.
+func (a *alarms) has(long time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.set, func(one alarm) bool { return one.long == long })
 }
 
 // ring rings those whose time has come.

@@ -69,6 +69,7 @@ type Server struct {
 	forgot   int64         // the revision up to which there are no events any more
 	news     chan struct{} // closed when there is a new event
 	ends     chan struct{} // closed to end the watches there are
+	watching int           // how many those are
 }
 
 // New starts a server for one test, and stops it when that ends.

@@ -46,7 +46,14 @@ func (s *Server) EndWatches() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.ends)
-	s.ends = make(chan struct{})
+	s.ends, s.watching = make(chan struct{}), 0
+}
+
+// Watching is how many watches are open, which [Server.EndWatches] would end.
+func (s *Server) Watching() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watching
 }
 
 // watch answers with changes as they come, until the caller or the server has enough.
@@ -67,7 +74,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c call) {
 	}
 	at, _ := strconv.ParseInt(r.URL.Query().Get("resourceVersion"), 10, 64)
 	s.mu.Lock()
-	may, forgot, ends := s.allowed(u, c), s.forgot, s.ends
+	may, forgot := s.allowed(u, c), s.forgot
 	s.mu.Unlock()
 	switch {
 	case !may:
@@ -77,6 +84,17 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c call) {
 		refused(apierrors.NewResourceExpired("too old resource version"))
 		return
 	}
+	s.mu.Lock()
+	ends := s.ends
+	s.watching++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if ends == s.ends {
+			s.watching--
+		}
+	}()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	flush := http.NewResponseController(w)
