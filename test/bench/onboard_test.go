@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,20 +13,23 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
 const (
-	// readyAtOnce is how many clusters of one management cluster become ready at once.
+	// readyAtOnce is how many clusters of one management cluster become ready at once; realAmong
+	// of them are real API servers.
 	readyAtOnce  = 1000
+	realAmong    = 3
 	onboardGoal  = 60 * time.Second
 	onboardLimit = 150 * time.Second
 	// tenant is the namespace of the management cluster that is watched.
 	tenant = "tenant"
 )
 
-// nursery is the program, and beside it a management cluster that it follows. Management
-// cluster and clusters are fakes in this process, each with an identity and a CA of its own.
+// nursery is the program, and beside it a management cluster that it follows. That is a fake in
+// this process, and so are its clusters but for a few: each has an identity and a CA of its own.
 type nursery struct {
 	*client.Client
 	b       *testing.B
@@ -104,15 +108,21 @@ func (n *nursery) took(registered []v1.WorkloadCluster) (each sample) {
 // are VIMs.
 func onboardAtOnce(b *testing.B, p *program) *figure {
 	b.Helper()
-	kubes := make([]*fakekube.Server, readyAtOnce)
-	for i := range kubes {
-		kubes[i] = fakekube.New(b, fakekube.Options{})
+	kubeconfigs := make([]string, readyAtOnce)
+	isReal := map[string]bool{}
+	for i := range kubeconfigs {
+		if i%(readyAtOnce/realAmong) == 0 && len(isReal) < realAmong {
+			isReal[atOnceName(i)] = true
+			kubeconfigs[i] = real.OwnKubernetes(b).NewKubeconfig(b)
+			continue
+		}
+		kubeconfigs[i] = fakekube.New(b, fakekube.Options{}).Kubeconfig()
 	}
 	n := newNursery(b, p)
 	defer n.program.Kill()
 	began := time.Now()
-	for i, k := range kubes {
-		n.grow(fmt.Sprintf("c%04d", i), k.Kubeconfig())
+	for i, kubeconfig := range kubeconfigs {
+		n.grow(atOnceName(i), kubeconfig)
 	}
 	all := n.await("registered", readyAtOnce)
 	if len(all) == 0 {
@@ -128,16 +138,20 @@ func onboardAtOnce(b *testing.B, p *program) *figure {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &figure{Title: fmt.Sprintf("%d clusters of one management cluster that become ready at once", readyAtOnce)}
+	f := &figure{Title: fmt.Sprintf("%d clusters of one management cluster that become ready at once, %d of them real API servers", readyAtOnce, realAmong)}
 	took := last.Sub(began)
 	if len(all) < readyAtOnce {
 		took = onboardLimit // at least
 	}
+	onReal := slices.DeleteFunc(slices.Clone(all), func(w v1.WorkloadCluster) bool { return !isReal[w.Name] })
 	f.Rows = append(f.Rows,
 		row{What: "until all are VIMs", N: 1, P50: millis(took)}.medianGoal(onboardGoal),
 		row{What: "VIMs then", N: 1, Value: float64(len(all))},
 		timed("from ready to registered", n.took(all)),
+		timed("from ready to registered, real API servers", n.took(onReal)),
 		row{What: "resident memory then", N: 1, Value: memory, Unit: "MB"},
 	)
 	return f
 }
+
+func atOnceName(i int) string { return fmt.Sprintf("c%04d", i) }
