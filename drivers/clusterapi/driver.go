@@ -280,8 +280,15 @@ func list[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T]
 // watch shows what changes after a version, and returns the version that it came to. It
 // returns nil when the API server ends the watch.
 func watch[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T], at string) (string, error) {
-	ctx, cancel := context.WithTimeout(remote.Stream(ctx), watchLimit)
+	ctx, cancel := context.WithCancel(remote.Stream(ctx))
 	defer cancel()
+	go func() {
+		select {
+		case <-d.after(watchLimit):
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	query := url.Values{
 		"watch": {"true"}, "resourceVersion": {at}, "allowWatchBookmarks": {"true"},
 		"timeoutSeconds": {strconv.Itoa(int(watchFor / time.Second))},

@@ -130,7 +130,11 @@ type watched struct {
 
 func follow(t *testing.T, h *hub) watched {
 	t.Helper()
-	d := clusterapi.New()
+	return followBy(t, h, clusterapi.New())
+}
+
+func followBy(t *testing.T, h *hub, d *clusterapi.Driver) watched {
+	t.Helper()
 	t.Cleanup(d.Close)
 	w := watched{seen: make(chan string, 64), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -213,6 +217,52 @@ func TestHistoryThatIsGone(t *testing.T) {
 	h.answer(clusters, 200, `{"metadata":{"resourceVersion":"20"},"items":[]}`)
 	h.feed(clusters) <- `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 	w.want(t, "clusters 0")
+}
+
+// TestAWatchThatStaysSilent: an API server is asked to end a watch after five minutes. One that
+// does not, and says nothing, is asked for the next one after six, from where it was.
+func TestAWatchThatStaysSilent(t *testing.T) {
+	h := newHub(t)
+	silent := make(chan chan time.Time, 8)
+	w := followBy(t, h, clusterapi.NewAfter(func(d time.Duration) <-chan time.Time {
+		alarm := make(chan time.Time, 1)
+		if d == 6*time.Minute {
+			silent <- alarm
+		} else {
+			alarm <- time.Time{} // the rest before the next try
+		}
+		return alarm
+	}))
+	w.want(t, "clusters 1", "secrets [{edge-kubeconfig edge s1/8}]")
+	var watches []fake.Request
+	all := func(n int) {
+		t.Helper()
+		for patience := time.Now().Add(time.Minute); len(watches) < n; time.Sleep(time.Millisecond) {
+			for _, r := range h.Requests() {
+				if strings.Contains(r.Query, "watch=true") {
+					watches = append(watches, r)
+				}
+			}
+			if time.Now().After(patience) {
+				t.Fatalf("%d watches were asked for, want %d", len(watches), n)
+			}
+		}
+	}
+	all(2)
+	for range 2 {
+		(<-silent) <- time.Time{}
+	}
+	all(4)
+	for _, r := range watches {
+		if !strings.Contains(r.Query, "timeoutSeconds=300") || !strings.Contains(r.Query, "resourceVersion=10") {
+			t.Errorf("a watch was asked for by %s", r.Query)
+		}
+	}
+	select {
+	case err := <-w.done:
+		t.Errorf("Watch() = %v, want it to go on", err)
+	default:
+	}
 }
 
 // TestEndsOfAWatch: nothing but what is listed says what there is.
