@@ -47,6 +47,8 @@ type bench struct {
 	dir    string
 	kubes  map[string]*fakekube.Server
 	closed string // the project that may connect to nothing here
+	// drivers are those beside the one of Kubernetes.
+	drivers []broker.Driver
 }
 
 type buffer struct {
@@ -119,7 +121,7 @@ func (b *bench) serve(change func(*broker.Terms)) {
 	change(&terms)
 	if b.Broker, err = broker.New(broker.Options{
 		Store: b.store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: terms, Log: log, Now: b.clock.Now,
-		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})},
+		Drivers: append([]broker.Driver{kubernetes.New(kubernetes.Options{Now: b.clock.Now, Log: log})}, b.drivers...),
 		Egress:  rules,
 	}); err != nil {
 		b.t.Fatal(err)

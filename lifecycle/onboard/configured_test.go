@@ -1,12 +1,16 @@
 package onboard_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
 // TestEnabledByConfiguration: what the configuration says is enabled by the same method, in
@@ -72,6 +76,32 @@ func TestEnabledByConfiguration(t *testing.T) {
 	b.cluster("b", "edge")
 	b.look("b", "edge")
 	b.want("b", "edge", onboard.StateRegistered, "")
+}
+
+// TestOnlyAKubernetesVIMIsEnabled: Cluster API does not run on a cloud.
+func TestOnlyAKubernetesVIMIsEnabled(t *testing.T) {
+	b := newBench(t)
+	b.drivers = append(b.drivers, openstack.New(openstack.Options{Now: b.clock.Now}))
+	b.serve(func(*broker.Terms) {})
+	cloud := fakekeystone.New(t, fakekeystone.Options{Now: b.clock.Now})
+	user := cloud.User("anna", cloud.Project("demo"), "member")
+	core, err := b.RegisterVIM(t.Context(), root, broker.Registration{
+		Name: "core", Type: "openstack", Endpoint: cloud.Endpoint, CACert: cloud.CA,
+		Scope:      broker.Scope{ProjectName: "demo", ProjectDomainName: "Default", UserDomainName: "Default"},
+		Credential: broker.Credential{Username: user.Name, Password: secret.NewText(user.Password)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	_, err = b.Enable(t.Context(), root, "core", m)
+	wantKind(t, "enabling a cloud", err, broker.ErrInvalid)
+	if err != nil && !strings.Contains(err.Error(), "is of type openstack") {
+		t.Errorf("Enable() = %v, which does not say why", err)
+	}
+	wantKind(t, "enabling a cloud by the configuration", b.EnableConfigured(t.Context(), "default", "core", m), broker.ErrInvalid)
+	_, err = b.store.Management(t.Context(), core.ID)
+	wantKind(t, "the cloud as a management cluster", err, broker.ErrNotFound)
 }
 
 // TestConfigurationNamesTheProjectsOwnVIM, and none that others share with it.
