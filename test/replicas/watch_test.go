@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,25 +28,13 @@ func TestStoppedWhileItWatches(t *testing.T) {
 	f := newFleet(t, shared(t))
 	hub := fakekube.New(t, fakekube.Options{ClusterAPI: []string{"v1beta2"}})
 	a, b := fakekube.New(t, fakekube.Options{}), fakekube.New(t, fakekube.Options{})
-	for _, r := range f.replicas[1:] { // so that the first watches
-		if err := r.broker.Stop(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first, second := f.replicas[0], f.replicas[1]
 	put := func(name, config string) {
 		hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: name, Ready: true, Kubeconfig: config})
 	}
 	rotated := func() string { return strings.Replace(a.Kubeconfig(), a.AdminToken, a.AdminTokenFor(0), 1) }
 	put("a", a.Kubeconfig())
-	if _, err := first.RegisterVIM(t.Context(), v1.Registration{Name: "hub", Kubeconfig: secret.NewText(hub.Kubeconfig())}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := first.EnableManagementCluster(t.Context(), v1.ManagementClusterRequest{
-		VIM: "hub", ClusterSettings: v1.ClusterSettings{Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	first, second := f.replicas[0], f.replicas[1]
+	f.follow(hub)
 	one := first.registered("a", 1)
 	for _, r := range f.replicas[1:] {
 		r.start()
@@ -114,6 +103,62 @@ func TestStoppedWhileItWatches(t *testing.T) {
 	}
 	f.proveKeys()
 	f.proveAudit()
+}
+
+// TestKilledWhileItWatches kills the replica that watches a management cluster, twice. Another
+// takes the watch over, registers what became ready meanwhile, and ends the lease that the dead
+// one watched with. How long that takes is logged.
+func TestKilledWhileItWatches(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, shared(t))
+	hub := fakekube.New(t, fakekube.Options{ClusterAPI: []string{"v1beta2"}})
+	ready := func(name string) {
+		k := fakekube.New(t, fakekube.Options{})
+		hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: name, Ready: true, Kubeconfig: k.Kubeconfig()})
+	}
+	ready("before")
+	f.follow(hub)
+	watches, other := f.replicas[0], f.replicas[1]
+	before := watches.registered("before", 1)
+	for _, name := range []string{"once", "twice"} {
+		other.start()
+		killed := time.Now()
+		watches.broker.Kill()
+		ready(name)
+		w := other.registered(name, 1)
+		t.Logf("a cluster that became ready when the replica was killed is a VIM %v later", w.RegisteredAt.Sub(killed).Round(10*time.Millisecond))
+		if now := other.registered("before", 1); now.ID != before.ID || now.VIM != before.VIM {
+			t.Errorf("%s is row %s and VIM %s, was %s and %s", now.Name, now.ID, now.VIM, before.ID, before.VIM)
+		}
+		eventually(t, "one lease on the management cluster is left", func(ctx context.Context) error {
+			l, err := other.Leases(ctx, client.LeaseQuery{VIM: "hub", State: "active"})
+			if err == nil && len(l.Items) != 1 {
+				err = fmt.Errorf("%d are active", len(l.Items))
+			}
+			return err
+		})
+		watches, other = other, watches
+	}
+	f.proveAudit()
+}
+
+// follow has the first replica, which alone goes on, watch namespace tenant of a management cluster.
+func (f *fleet) follow(hub *fakekube.Server) {
+	f.t.Helper()
+	for _, r := range f.replicas[1:] {
+		if err := r.broker.Stop(); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	first := f.replicas[0]
+	if _, err := first.RegisterVIM(f.t.Context(), v1.Registration{Name: "hub", Kubeconfig: secret.NewText(hub.Kubeconfig())}, ""); err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := first.EnableManagementCluster(f.t.Context(), v1.ManagementClusterRequest{
+		VIM: "hub", ClusterSettings: v1.ClusterSettings{Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"}},
+	}); err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // tokens are those of the requests whose query holds a text, as they stand in their header.
