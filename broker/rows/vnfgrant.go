@@ -2,8 +2,10 @@ package rows
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 )
 
@@ -41,11 +43,12 @@ func VNFGrantRow(g grant.Grant) (VNFGrant, error) {
 	}, err
 }
 
-// Grant reads the document.
+// Grant reads the document, and what changes without it.
 func (r VNFGrant) Grant() (g grant.Grant, err error) {
 	if err := json.Unmarshal([]byte(r.Document), &g); err != nil {
 		return grant.Grant{}, unreadable("vnf_grants", r.ID, err)
 	}
+	g.Followed, g.LookAt = r.Followed, r.LookAt
 	return g, nil
 }
 
@@ -67,14 +70,10 @@ func ChangeVNFGrant(row VNFGrant, change func(*grant.Grant) error) (VNFGrant, gr
 	return to, next, err
 }
 
-// NoteVNFGrant puts LookAt and Looks of a grant into its row.
-func NoteVNFGrant(row VNFGrant, of grant.Grant) (VNFGrant, error) {
-	if row.Revision != of.Revision {
-		return VNFGrant{}, Conflict("the grant was changed in the meantime")
+// VNFGrantsUsedUp says that a client has as many grants as it may have.
+func VNFGrantsUsedUp(limit int) error {
+	return &broker.Error{
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the client has %d grants, as many as it may have (quota.grants)", limit),
+		Remedy: "have operations end before more begin: say so at /grant/v1/notifications",
 	}
-	to, _, err := ChangeVNFGrant(row, func(g *grant.Grant) error {
-		g.LookAt, g.Looks = of.LookAt, of.Looks
-		return nil
-	})
-	return to, err
 }

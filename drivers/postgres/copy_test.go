@@ -121,7 +121,7 @@ func trial(t *testing.T) *sqlite.Store {
 	}, 0, entry))
 	must(s.CreateVNFGrant(ctx, grant.Grant{
 		ID: "grant", Client: "client", Project: "north", State: grant.Deciding, Request: grant.Request{ID: "op", Instance: "i"}, CreatedAt: time.Unix(1, 0).UTC(),
-	}, entry))
+	}, 0, entry))
 	tokenKey := oauth.Key{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
 	must(s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return []oauth.Key{tokenKey}, nil }, entry))
 	must(s.CreateSubscription(ctx, subscription.Subscription{

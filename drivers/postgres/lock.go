@@ -20,6 +20,7 @@ const (
 	lockClients    lockKind = "clients of project"
 	lockVIMs       lockKind = "VIMs of project"
 	lockSubs       lockKind = "subscriptions of project"
+	lockVNFGrants  lockKind = "grants of client"
 	lockTokenKeys  lockKind = "keys that sign tokens"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's

@@ -19,23 +19,39 @@ var (
 	vnfGrantText     = vnfGrantsText + ` WHERE id = $1`
 	vnfGrantOf       = vnfGrantsText + ` WHERE client = $1 AND operation = $2`
 	holdingVNFGrant  = vnfGrantsText + ` WHERE client = $1 AND instance = $2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
-	dueVNFGrants     = vnfGrantsText + ` WHERE followed AND look_at <= $1 ORDER BY look_at LIMIT $2`
+	dueVNFGrants     = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
+		FROM vnf_grants WHERE followed AND look_at <= $1) AS d ON due = id WHERE turn <= $2 ORDER BY turn, look_at LIMIT $3`
 	vnfGrantsByID    = vnfGrantsText + ` WHERE id > $1 ORDER BY id LIMIT $2`
 	insertVNFGrant   = numbered(rows.VNFGrantColumns.Insert(`vnf_grants`))
 	changingVNFGrant = rows.VNFGrantColumns.Changing()
 	updateVNFGrant   = numbered(`UPDATE vnf_grants SET ` + changingVNFGrant.Set() + ` WHERE id = ?`)
 )
 
-const forgetVNFGrants = `DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
-	WHERE state IN ('refused', 'ended') AND created_at < $1
-	AND NOT (holds AND EXISTS (SELECT FROM leases WHERE leases.id = vnf_grants.lease AND leases.state <> 'revoked')) LIMIT $2)`
+const (
+	countVNFGrants  = `SELECT count(*)::int FROM vnf_grants WHERE client = $1`
+	noteVNFGrant    = `UPDATE vnf_grants SET look_at = $1, followed = $2 WHERE id = $3 AND revision = $4 AND look_at = $5 AND followed`
+	forgetVNFGrants = `DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
+		WHERE ($1 = '' OR client = $1) AND state IN ('refused', 'ended') AND created_at < $2 AND NOT followed
+		AND NOT (holds AND EXISTS (SELECT FROM leases WHERE leases.id = vnf_grants.lease AND leases.state <> 'revoked'))
+		ORDER BY created_at LIMIT $3)`
+)
 
 // CreateVNFGrant stores a new grant.
-func (s *Store) CreateVNFGrant(ctx context.Context, g grant.Grant, e audit.Entry) error {
+func (s *Store) CreateVNFGrant(ctx context.Context, g grant.Grant, limit int, e audit.Entry) error {
 	g.Revision = 1
 	row, err := rows.VNFGrantRow(g)
 	if err == nil {
 		err = s.write(ctx, e, func(t txn) error {
+			if limit > 0 {
+				t.lock(lockVNFGrants, g.Client)
+				counts, err := query(t, scalar[int], countVNFGrants, g.Client)
+				if err != nil {
+					return err
+				}
+				if counts[0] >= limit {
+					return rows.VNFGrantsUsedUp(limit)
+				}
+			}
 			t.queue(insertVNFGrant, values(rows.VNFGrantColumns.Fields(&row))...)
 			return nil
 		})
@@ -83,8 +99,8 @@ func (s *Store) vnfGrants(ctx context.Context, text string, args ...any) ([]gran
 }
 
 // DueVNFGrants lists those that are to be looked at.
-func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, limit int) ([]grant.Grant, error) {
-	return s.vnfGrants(ctx, dueVNFGrants, stamp(at), limit)
+func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, each, limit int) ([]grant.Grant, error) {
+	return s.vnfGrants(ctx, dueVNFGrants, stamp(at), each, limit)
 }
 
 // VNFGrants lists all.
@@ -118,17 +134,21 @@ func (s *Store) UpdateVNFGrant(ctx context.Context, id string, change func(*gran
 	return stored, err
 }
 
-// NoteVNFGrant stores that a grant was looked at.
-func (s *Store) NoteVNFGrant(ctx context.Context, g grant.Grant) error {
+// NoteVNFGrant stores when a grant is looked at next.
+func (s *Store) NoteVNFGrant(ctx context.Context, g grant.Grant, next time.Time) error {
 	return s.change(ctx, func(t txn) error {
-		return t.changeVNFGrant(g.ID, func(row rows.VNFGrant) (rows.VNFGrant, error) { return rows.NoteVNFGrant(row, g) })
+		noted, err := t.exec(noteVNFGrant, stamp(next), !next.IsZero(), g.ID, g.Revision, stamp(g.LookAt))
+		if err == nil && noted.RowsAffected() == 0 {
+			err = rows.Conflict("the grant was changed in the meantime")
+		}
+		return err
 	})
 }
 
 // ForgetVNFGrants removes grants that lend nothing.
-func (s *Store) ForgetVNFGrants(ctx context.Context, before time.Time, limit int) (n int, err error) {
+func (s *Store) ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (n int, err error) {
 	err = s.change(ctx, func(t txn) error {
-		done, err := t.exec(forgetVNFGrants, stamp(before), limit)
+		done, err := t.exec(forgetVNFGrants, client, stamp(before), limit)
 		n = int(done.RowsAffected())
 		return err
 	})

@@ -18,23 +18,35 @@ var (
 	vnfGrantText     = vnfGrantsText + ` WHERE id = ?`
 	vnfGrantOf       = vnfGrantsText + ` WHERE client = ? AND operation = ?`
 	holdingVNFGrant  = vnfGrantsText + ` WHERE client = ? AND instance = ? AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
-	dueVNFGrants     = vnfGrantsText + ` WHERE followed AND look_at <= ? ORDER BY look_at LIMIT ?`
+	dueVNFGrants     = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
+		FROM vnf_grants WHERE followed AND look_at <= ?) ON due = id WHERE turn <= ? ORDER BY turn, look_at LIMIT ?`
+	countVNFGrants   = prepared(`SELECT count(*) FROM vnf_grants WHERE client = ?`)
+	noteVNFGrant     = prepared(`UPDATE vnf_grants SET look_at = ?, followed = ? WHERE id = ? AND revision = ? AND look_at = ? AND followed`)
 	vnfGrantsByID    = vnfGrantsText + ` WHERE id > ? ORDER BY id LIMIT ?`
 	vnfGrantRow      = prepared(vnfGrantText)
 	insertVNFGrant   = prepared(rows.VNFGrantColumns.Insert(`vnf_grants`))
 	changingVNFGrant = rows.VNFGrantColumns.Changing()
 	updateVNFGrant   = prepared(`UPDATE vnf_grants SET ` + changingVNFGrant.Set() + ` WHERE id = ?`)
 	forgetVNFGrants  = prepared(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
-		WHERE state IN ('refused', 'ended') AND created_at < ?
-		AND NOT (holds AND EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease AND leases.state <> 'revoked')) LIMIT ?)`)
+		WHERE (?1 = '' OR client = ?1) AND state IN ('refused', 'ended') AND created_at < ?2 AND NOT followed
+		AND NOT (holds AND EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease AND leases.state <> 'revoked')) ORDER BY created_at LIMIT ?3)`)
 )
 
 // CreateVNFGrant stores a new grant.
-func (s *Store) CreateVNFGrant(ctx context.Context, g grant.Grant, e audit.Entry) error {
+func (s *Store) CreateVNFGrant(ctx context.Context, g grant.Grant, limit int, e audit.Entry) error {
 	g.Revision = 1
 	row, err := rows.VNFGrantRow(g)
 	if err == nil {
 		err = s.write(ctx, func(t txn) error {
+			if limit > 0 {
+				var n int
+				if err := t.queryRow(countVNFGrants, g.Client).Scan(&n); err != nil {
+					return translate(err)
+				}
+				if n >= limit {
+					return rows.VNFGrantsUsedUp(limit)
+				}
+			}
 			if _, err := t.exec(insertVNFGrant, values(rows.VNFGrantColumns.Fields(&row))...); err != nil {
 				return err
 			}
@@ -86,8 +98,8 @@ func (s *Store) vnfGrants(ctx context.Context, text string, args ...any) ([]gran
 }
 
 // DueVNFGrants lists those that are to be looked at.
-func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, limit int) ([]grant.Grant, error) {
-	return s.vnfGrants(ctx, dueVNFGrants, rows.Micro(at), limit)
+func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, each, limit int) ([]grant.Grant, error) {
+	return s.vnfGrants(ctx, dueVNFGrants, rows.Micro(at), each, limit)
 }
 
 // VNFGrants lists all.
@@ -125,17 +137,24 @@ func (s *Store) UpdateVNFGrant(ctx context.Context, id string, change func(*gran
 	return stored, err
 }
 
-// NoteVNFGrant stores that a grant was looked at.
-func (s *Store) NoteVNFGrant(ctx context.Context, g grant.Grant) error {
+// NoteVNFGrant stores when a grant is looked at next.
+func (s *Store) NoteVNFGrant(ctx context.Context, g grant.Grant, next time.Time) error {
 	return s.write(ctx, func(t txn) error {
-		return t.changeVNFGrant(g.ID, func(row rows.VNFGrant) (rows.VNFGrant, error) { return rows.NoteVNFGrant(row, g) })
+		noted, err := t.exec(noteVNFGrant, rows.Micro(next), !next.IsZero(), g.ID, g.Revision, rows.Micro(g.LookAt))
+		if err != nil {
+			return err
+		}
+		if n, err := noted.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return rows.Conflict("the grant was changed in the meantime")
 	})
 }
 
 // ForgetVNFGrants removes grants that lend nothing.
-func (s *Store) ForgetVNFGrants(ctx context.Context, before time.Time, limit int) (n int, err error) {
+func (s *Store) ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (n int, err error) {
 	err = s.write(ctx, func(t txn) error {
-		done, err := t.exec(forgetVNFGrants, rows.Micro(before), limit)
+		done, err := t.exec(forgetVNFGrants, client, rows.Micro(before), limit)
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
@@ -21,17 +20,22 @@ const (
 	followFor = 24 * time.Hour
 	// askTime bounds one question.
 	askTime = 5 * time.Second
-	// atOnce is how many VNFMs are asked at the same time, perPass how many in one pass.
-	atOnce, perPass = 16, 256
+	// perPass is how many grants one pass looks at, all at the same time, and perClient how many of them
+	// one client's: a VNFM that does not answer keeps a pass no longer than one question, and takes no
+	// other's place.
+	perPass, perClient = 256, 32
+	// firstLook and lastLook are the shortest and the longest time between two looks at an operation.
+	firstLook, lastLook = 10 * time.Second, 5 * time.Minute
+	// lateTime is longer than any request lasts that was deciding on a grant when it was refused.
+	lateTime = 5 * time.Minute
 	// keepFor is how long a grant is kept that lends nothing any more.
 	keepFor = 30 * 24 * time.Hour
+	// forgetAtOnce is how many one write removes.
+	forgetAtOnce = 1000
 )
 
-// lookAfter is when an operation is looked at again that was looked at so many times: after 10 s
-// first, after 5 min at most.
-func lookAfter(looks int) time.Duration {
-	return min(10*time.Second<<min(looks, 10), 5*time.Minute)
-}
+// lookAfter is when an operation is looked at again whose grant is so old: each time twice as late.
+func lookAfter(age time.Duration) time.Duration { return min(max(age, firstLook), lastLook) }
 
 // finals are the states that an operation does not leave.
 var finals = []string{"COMPLETED", "FAILED", "ROLLED_BACK"}
@@ -47,35 +51,34 @@ func (g *Grants) Passes() []broker.Pass {
 // Follow is the pass that asks VNFMs whether the operations have ended that grants were given for,
 // and ends what a process that died left undecided.
 func (g *Grants) Follow(ctx context.Context) error {
-	due, err := g.store.DueVNFGrants(ctx, g.now(), perPass)
+	due, err := g.store.DueVNFGrants(ctx, g.now(), perClient, perPass)
 	if err != nil {
 		return err
 	}
-	var group errgroup.Group
-	group.SetLimit(atOnce)
+	var looks sync.WaitGroup
 	failed := make([]error, len(due))
 	for n, one := range due {
-		group.Go(func() error {
-			failed[n] = g.look(ctx, one)
-			return nil
-		})
+		looks.Go(func() { failed[n] = g.look(ctx, one) })
 	}
-	_ = group.Wait() // the errors are in failed
+	looks.Wait()
 	return errors.Join(failed...)
 }
 
 // look looks at one grant. The next look is stored first, so that no other replica looks as well, and
 // a VNFM that takes a process down is not asked again at once.
 func (g *Grants) look(ctx context.Context, one Grant) error {
-	if one.State == Deciding {
+	switch one.State {
+	case Deciding:
 		return g.abandon(ctx, one)
+	case Refused:
+		return g.clear(ctx, one)
 	}
-	one.Looks++
-	one.LookAt = g.now().Add(lookAfter(one.Looks))
-	if err := g.store.NoteVNFGrant(ctx, one); err != nil {
-		if errors.Is(err, broker.ErrConflict) {
-			return nil // another is at it
-		}
+	now := g.now()
+	err := g.store.NoteVNFGrant(ctx, one, now.Add(lookAfter(now.Sub(one.DecidedAt))))
+	if errors.Is(err, broker.ErrConflict) {
+		return nil // another is at it
+	}
+	if err != nil {
 		return err
 	}
 	if one.Request.askable() {
@@ -100,27 +103,53 @@ func self(project string) policy.Principal {
 	return policy.Principal{Name: "system:grants", Project: project, Roles: []string{policy.RoleSystem}}
 }
 
-// abandon ends a grant that was not decided on in time, and what was issued for it.
+// abandon refuses a grant that was not decided on in time, and revokes what was issued for it: in this
+// order, so that a decision that is under way is either recorded before, and stands, or finds the grant
+// refused, and takes back what it has issued.
 func (g *Grants) abandon(ctx context.Context, one Grant) error {
 	act, err := g.enter(ctx, self(one.Project), policy.GrantEnd, one.Resource())
 	if err != nil {
 		return err
 	}
-	if one.Maker == one.ID {
-		if err := g.revoke(ctx, one, broker.LeaseSelector{Operation: one.Request.ID}); err != nil {
-			return err
-		}
-	}
-	_, err = g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
-		if now.State != Deciding || now.Revision != one.Revision {
+	stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+		if now.State != Deciding {
 			return errDecided
 		}
-		now.State, now.Refusal, now.DecidedAt = Refused, "it was not decided on in time", g.now()
-		now.Holds, now.Followed = false, false
+		now.refuse("it was not decided on in time", g.now())
 		return nil
 	}, act.Failed("not decided on in time"))
 	if errors.Is(err, errDecided) {
 		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return g.takeBack(ctx, stored)
+}
+
+// refuse makes a grant one that is refused. Its lease may have been issued, or may be in this moment: it
+// is looked for once more when no request can be deciding any longer.
+func (g *Grant) refuse(why string, now time.Time) {
+	g.State, g.Refusal, g.DecidedAt, g.Holds = Refused, why, now, false
+	g.Followed, g.LookAt = g.Maker == g.ID, now.Add(lateTime)
+}
+
+// takeBack revokes what was issued for a grant that was refused, if anything was.
+func (g *Grants) takeBack(ctx context.Context, one Grant) error {
+	if one.Maker != one.ID {
+		return nil
+	}
+	return g.revoke(ctx, one, broker.LeaseSelector{Operation: one.Request.ID})
+}
+
+// clear takes back what a decision that came too late has issued, and follows the grant no longer.
+func (g *Grants) clear(ctx context.Context, one Grant) error {
+	if err := g.takeBack(ctx, one); err != nil {
+		return err
+	}
+	err := g.store.NoteVNFGrant(ctx, one, time.Time{})
+	if errors.Is(err, broker.ErrConflict) {
+		return nil // another has done so
 	}
 	return err
 }
@@ -208,10 +237,9 @@ func (g *Grants) revoke(ctx context.Context, one Grant, s broker.LeaseSelector) 
 
 // Forget is the pass that removes grants that lend nothing any more.
 func (g *Grants) Forget(ctx context.Context) error {
-	const batch = 1000
 	for {
-		n, err := g.store.ForgetVNFGrants(ctx, g.now().Add(-keepFor), batch)
-		if err != nil || n < batch {
+		n, err := g.store.ForgetVNFGrants(ctx, "", g.now().Add(-keepFor), forgetAtOnce)
+		if err != nil || n < forgetAtOnce {
 			return err
 		}
 	}

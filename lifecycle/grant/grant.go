@@ -40,10 +40,9 @@ type Grant struct {
 
 	CreatedAt time.Time
 	DecidedAt time.Time
-	// Followed: it is looked at again at LookAt. Looks counts those that found no end.
+	// Followed: it is looked at again at LookAt.
 	Followed bool
 	LookAt   time.Time
-	Looks    int
 	// Outcome is the state in which the operation ended, as the VNFM said; empty where that
 	// was not learnt.
 	Outcome string
@@ -76,12 +75,16 @@ var moves = map[State][]State{
 func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
 // Moved is the grant that an update stores in the place of another: what an update may not change is
-// as it was. A move that the table of states does not list is [broker.ErrConflict].
+// as it was, but for the resources of one that lends nothing any more, which nobody needs. A move that
+// the table of states does not list is [broker.ErrConflict].
 func (g Grant) Moved(next Grant) (Grant, error) {
 	if g.State != next.State && !g.State.CanMove(next.State) {
 		return g, &broker.Error{Kind: broker.ErrConflict, Detail: "the grant is " + string(g.State)}
 	}
 	next.ID, next.Client, next.Project, next.Request, next.Digest, next.CreatedAt = g.ID, g.Client, g.Project, g.Request, g.Digest, g.CreatedAt
+	if next.State == Refused || next.State == Ended {
+		next.Request.Add, next.Request.Temporary, next.Request.Remove, next.Request.Update = nil, nil, nil, nil
+	}
 	next.Revision = g.Revision + 1
 	return next, nil
 }
@@ -122,7 +125,7 @@ type Request struct {
 const (
 	maxWord      = 255
 	maxURL       = 2048
-	maxResources = 10000
+	maxResources = 2000 // in all
 )
 
 func (r Request) check() error {
@@ -137,11 +140,14 @@ func (r Request) check() error {
 	if !slices.Contains(operations, r.Type) {
 		return broker.Invalid("operation", "is none of SOL003's operations")
 	}
-	for field, ids := range map[string][]string{
-		"addResources": r.Add, "tempResources": r.Temporary, "removeResources": r.Remove, "updateResources": r.Update,
-	} {
-		if len(ids) > maxResources {
-			return broker.Invalid(field, "has more than %d resources", maxResources)
+	resources := 0
+	for _, list := range []struct {
+		field string
+		ids   []string
+	}{{"addResources", r.Add}, {"tempResources", r.Temporary}, {"removeResources", r.Remove}, {"updateResources", r.Update}} {
+		field, ids := list.field, list.ids
+		if resources += len(ids); resources > maxResources {
+			return broker.Invalid(field, "is more than %d resources with those before", maxResources)
 		}
 		if slices.ContainsFunc(ids, func(id string) bool { return id == "" || !word(id) }) {
 			return broker.Invalid(field, "has a resource whose id is not 1 to %d printable characters", maxWord)

@@ -34,6 +34,8 @@ type Options struct {
 	Later bool
 	// Standing: the server mints tokens under standing leases. Otherwise none is lent.
 	Standing bool
+	// PerClient bounds the grants that are kept of one client; 0 is no bound.
+	PerClient int
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -75,6 +77,7 @@ type Grants struct {
 	log     *slog.Logger
 	later   bool
 	serves  bool // tokens under standing leases
+	most    int  // of one client
 	now     func() time.Time
 }
 
@@ -84,10 +87,13 @@ func New(o Options) *Grants {
 		o.Now = time.Now
 	}
 	return &Grants{
-		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later, serves: o.Standing,
+		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later, serves: o.Standing, most: o.PerClient,
 		now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) },
 	}
 }
+
+// DefaultPerClient is the bound of an operator who sets none.
+const DefaultPerClient = 10_000
 
 // decideTime is how long a grant may be decided on. What is older belongs to a process that died, or
 // to a VNFM that has given up.
@@ -131,7 +137,7 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Gr
 		return fail(g.refuse(ctx, act, err))
 	}
 	made.Followed, made.LookAt = true, made.CreatedAt.Add(decideTime)
-	if err := g.store.CreateVNFGrant(ctx, made, act.Intent()); errors.Is(err, broker.ErrExists) { // at the same moment
+	if err := g.create(ctx, made, act); errors.Is(err, broker.ErrExists) { // at the same moment
 		old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID)
 		return g.repeat(ctx, p, old, err, r, act)
 	} else if err != nil {
@@ -142,6 +148,21 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Gr
 		return made, Connection{}, nil
 	}
 	return g.decide(ctx, p, made, act)
+}
+
+// create stores a grant. Where its client has as many as it may have, those that lend nothing any more
+// make room.
+func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
+	err := g.store.CreateVNFGrant(ctx, made, g.most, act.Intent())
+	if !errors.Is(err, broker.ErrQuota) {
+		return err
+	}
+	if n, forgetting := g.store.ForgetVNFGrants(ctx, made.Client, made.CreatedAt, forgetAtOnce); forgetting != nil {
+		return forgetting
+	} else if n == 0 {
+		return err
+	}
+	return g.store.CreateVNFGrant(ctx, made, g.most, act.Intent())
 }
 
 // repeat answers a request that came before.
@@ -289,19 +310,25 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 		return one, connection, nil
 	}
 	stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
-		if now.State == Granted { // by another answer to the same request
+		switch now.State {
+		case Granted: // by another answer to the same request
 			return errDecided
+		case Refused:
+			return errRefused
 		}
 		now.State, now.DecidedAt = Granted, g.now()
 		now.Lease, now.VIM, now.VIMName = connection.Lease.ID, connection.Lease.VIM, connection.Lease.VIMName
-		now.Followed, now.LookAt, now.Looks = true, now.DecidedAt.Add(lookAfter(0)), 0
+		now.Followed, now.LookAt = true, now.DecidedAt.Add(firstLook)
 		if !now.Request.askable() {
 			now.LookAt = now.DecidedAt.Add(followFor)
 		}
 		return nil
 	}, act.Done(audit.DetailLease, connection.Lease.ID, audit.DetailVIM, connection.Lease.VIM, audit.DetailVIMName, connection.Lease.VIMName))
-	if errors.Is(err, errDecided) {
+	switch {
+	case errors.Is(err, errDecided):
 		stored, err = g.store.VNFGrant(ctx, one.ID)
+	case errors.Is(err, errRefused):
+		err = g.tooLate(ctx, one)
 	}
 	if err != nil {
 		return fail(g.refuse(ctx, act, err))
@@ -323,7 +350,20 @@ func (g *Grants) stillThere(ctx context.Context, lease string) error {
 	return err
 }
 
-var errDecided = errors.New("decided already")
+var errDecided, errRefused = errors.New("decided already"), errors.New("refused meanwhile")
+
+// tooLate takes back what was issued for a grant that was refused meanwhile, and says why it was. What
+// cannot be taken back now is when the grant is looked at.
+func (g *Grants) tooLate(ctx context.Context, one Grant) error {
+	now, err := g.store.VNFGrant(ctx, one.ID)
+	if err != nil {
+		return err
+	}
+	if err := g.takeBack(context.WithoutCancel(ctx), now); err != nil {
+		g.log.WarnContext(ctx, "the lease of a grant that was refused meanwhile waits for the next look at it", "grant", one.ID, "error", err)
+	}
+	return denied(now)
+}
 
 // withinGrade refuses a lease that would be of a wider grade than the placement lets it be.
 func (g *Grants) withinGrade(ctx context.Context, p policy.Principal, maker Grant) error {
@@ -349,8 +389,7 @@ func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why erro
 			continue
 		}
 		stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
-			now.State, now.Refusal, now.DecidedAt = Refused, known.Error(), g.now()
-			now.Holds, now.Followed = false, false
+			now.refuse(known.Error(), g.now())
 			return nil
 		}, act.Failed(known.Kind.Error()))
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,10 +34,16 @@ type lender struct {
 	revoked []broker.LeaseSelector
 	grade   broker.Grade
 	fail    error
+	// issuing and revoking are called while a lease is issued, and before leases are revoked.
+	issuing, revoking func()
+	mu                sync.Mutex // of revoked
 }
 
 func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
 	l.asked = append(l.asked, r)
+	if l.issuing != nil {
+		l.issuing()
+	}
 	if l.fail != nil {
 		return broker.Lease{}, clientconfig.Config{}, l.fail
 	}
@@ -56,6 +63,11 @@ func (l *lender) WeighLease(context.Context, policy.Principal, broker.LeaseReque
 }
 
 func (l *lender) RevokeLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	if l.revoking != nil {
+		l.revoking()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.revoked = append(l.revoked, s)
 	return nil, nil
 }
@@ -72,7 +84,7 @@ func (l *lender) Ended(_ context.Context, id string) (bool, broker.Reason, error
 
 func (l *lender) Acting(_ context.Context, p policy.Principal) (oauth.Client, error) {
 	if p.Name != "client:"+l.client.ID {
-		return oauth.Client{ID: uuid.NewString(), Name: "other", Placements: l.client.Placements}, nil
+		return oauth.Client{ID: strings.TrimPrefix(p.Name, "client:"), Name: "other", Placements: l.client.Placements}, nil
 	}
 	return l.client, nil
 }

@@ -16,26 +16,29 @@ import (
 type Store interface {
 	audit.Sink
 	// CreateVNFGrant stores a new grant with Revision 1; [broker.ErrExists] where the client has one
-	// for the operation.
-	CreateVNFGrant(ctx context.Context, g Grant, e audit.Entry) error
+	// for the operation, [broker.ErrQuota] where it has limit already (0 is no bound).
+	CreateVNFGrant(ctx context.Context, g Grant, limit int, e audit.Entry) error
 	// VNFGrant returns one by its id; [broker.ErrNotFound].
 	VNFGrant(ctx context.Context, id string) (Grant, error)
 	// VNFGrantOf returns the client's for an operation; [broker.ErrNotFound].
 	VNFGrantOf(ctx context.Context, client, operation string) (Grant, error)
 	// HoldingVNFGrant returns the client's newest for an instance that Holds; [broker.ErrNotFound].
 	HoldingVNFGrant(ctx context.Context, client, instance string) (Grant, error)
-	// DueVNFGrants returns those that are Followed and whose LookAt is not after a time, those that
-	// have waited longest first, at most limit.
-	DueVNFGrants(ctx context.Context, at time.Time, limit int) ([]Grant, error)
+	// DueVNFGrants returns those that are Followed and whose LookAt is not after a time, at most limit:
+	// of each client those that have waited longest, at most each, and of all clients the first ones
+	// before any client's second.
+	DueVNFGrants(ctx context.Context, at time.Time, each, limit int) ([]Grant, error)
 	// UpdateVNFGrant reads the grant, lets change alter it, and stores what [Grant.Moved] makes of it,
 	// atomically. If change fails nothing is written and its error is returned as it is.
 	UpdateVNFGrant(ctx context.Context, id string, change func(*Grant) error, e audit.Entry) (Grant, error)
-	// NoteVNFGrant stores LookAt and Looks of a grant, and nothing else, if its revision is still
-	// the one given; [broker.ErrConflict] otherwise. Its revision goes up. To look is nobody's act.
-	NoteVNFGrant(ctx context.Context, g Grant) error
-	// ForgetVNFGrants removes those that are Refused or Ended, were made before a time and hold no
-	// lease that is live, at most limit, and says how many.
-	ForgetVNFGrants(ctx context.Context, before time.Time, limit int) (int, error)
+	// NoteVNFGrant has a grant looked at next at a time, never where that is zero, and stores nothing
+	// else, if its Revision and LookAt are still those given; [broker.ErrConflict] otherwise. To look is
+	// nobody's act.
+	NoteVNFGrant(ctx context.Context, g Grant, next time.Time) error
+	// ForgetVNFGrants removes those of a client, of all where that is empty, that are Refused or Ended,
+	// are not Followed, were made before a time and hold no lease that is live: the oldest first, at
+	// most limit. It says how many.
+	ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (int, error)
 	// VNFGrants returns all in the order of their ids, from the one after an id on, at most limit.
 	VNFGrants(ctx context.Context, after string, limit int) ([]Grant, error)
 }

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,9 +29,9 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 				Remove: []string{"r"}, Update: []string{"u"}, OperationURL: "http://o", InstanceURL: "http://i",
 			},
 			Placement: oauth.Placement{VIM: "edge", TTL: time.Minute}, VIM: "id", VIMName: "edge", CreatedAt: epoch.Add(age), DecidedAt: epoch.Add(time.Second),
-			Followed: true, LookAt: epoch.Add(age), Looks: 2, Outcome: "COMPLETED", Revision: 1,
+			Followed: true, LookAt: epoch.Add(age), Outcome: "COMPLETED", Revision: 1,
 		}
-		if err := s.CreateVNFGrant(ctx, g, entry("create-"+g.ID)); err != nil {
+		if err := s.CreateVNFGrant(ctx, g, 0, entry("create-"+g.ID)); err != nil {
 			t.Fatal(err)
 		}
 		return g
@@ -49,7 +50,7 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 	}
 	first := made("c1", "op-1", "i-1", 0)
 	second := made("c1", "op-2", "i-1", time.Minute)
-	made("c2", "op-1", "i-1", 2*time.Minute) // another client's
+	other := made("c2", "op-1", "i-1", 2*time.Minute) // another client's
 	got, err := s.VNFGrant(ctx, first.ID)
 	want("by id", got, err, first)
 	got, err = s.VNFGrantOf(ctx, "c1", "op-2")
@@ -66,27 +67,40 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 	none("an update of none", err)
 	twice := first
 	twice.ID = uuid.NewString()
-	if err := s.CreateVNFGrant(ctx, twice, entry("twice")); !errors.Is(err, broker.ErrExists) {
+	if err := s.CreateVNFGrant(ctx, twice, 0, entry("twice")); !errors.Is(err, broker.ErrExists) {
 		t.Errorf("a second grant for the operation = %v, want ErrExists", err)
 	}
+	third := twice
+	third.Request.ID = "op-3"
+	if err := s.CreateVNFGrant(ctx, third, 2, entry("third")); !errors.Is(err, broker.ErrQuota) {
+		t.Errorf("a third of two that the client may have = %v, want ErrQuota", err)
+	}
 
-	if due, err := s.DueVNFGrants(ctx, epoch.Add(time.Minute), 10); err != nil || len(due) != 2 || due[0].ID != first.ID {
-		t.Errorf("due are %d, %v, want two, the oldest first", len(due), err)
+	due := func(what string, at time.Duration, each, limit int, want ...grant.Grant) {
+		t.Helper()
+		found, err := s.DueVNFGrants(ctx, epoch.Add(at), each, limit)
+		if err != nil || !slices.EqualFunc(found, want, func(x, y grant.Grant) bool { return x.ID == y.ID }) {
+			t.Errorf("%s: due are %v, %v, want %v", what, ids(found), err, ids(want))
+		}
 	}
-	if due, err := s.DueVNFGrants(ctx, epoch.Add(time.Minute), 1); err != nil || len(due) != 1 {
-		t.Errorf("of at most one due are %d, %v", len(due), err)
-	}
-	looked := second
-	looked.LookAt, looked.Looks, looked.Outcome = epoch.Add(time.Hour), 3, "not this"
-	if err := s.NoteVNFGrant(ctx, looked); err != nil {
+	due("what is due", time.Minute, 10, 10, first, second)
+	due("at most one", time.Minute, 10, 1, first)
+	due("each client in its turn", time.Hour, 10, 10, first, other, second)
+	due("one of each client", time.Hour, 1, 10, first, other)
+	if err := s.NoteVNFGrant(ctx, second, epoch.Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
-	if err := s.NoteVNFGrant(ctx, looked); !errors.Is(err, broker.ErrConflict) {
-		t.Errorf("a note on another revision = %v, want ErrConflict", err)
+	if err := s.NoteVNFGrant(ctx, second, epoch.Add(2*time.Hour)); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a note on what was noted since = %v, want ErrConflict", err)
 	}
-	second.LookAt, second.Looks, second.Revision = looked.LookAt, 3, 2
+	second.LookAt = epoch.Add(time.Hour)
 	got, err = s.VNFGrant(ctx, second.ID)
 	want("after a look", got, err, second)
+	stale := second
+	stale.Revision = 7
+	if err := s.NoteVNFGrant(ctx, stale, epoch.Add(2*time.Hour)); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a note on another revision = %v, want ErrConflict", err)
+	}
 
 	refusal := errors.New("no")
 	if _, err := s.UpdateVNFGrant(ctx, first.ID, func(*grant.Grant) error { return refusal }, entry("refused")); !errors.Is(err, refusal) {
@@ -101,25 +115,52 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 	}, entry("update"))
 	changed := first
 	changed.State, changed.Refusal, changed.Revision = grant.Refused, "policy", 2
+	changed.Request.Add, changed.Request.Temporary, changed.Request.Remove, changed.Request.Update = nil, nil, nil, nil
 	changed.Maker, changed.Holds, changed.Lease, changed.Placement, changed.VIM, changed.VIMName = "", false, "", oauth.Placement{}, "", ""
-	changed.DecidedAt, changed.Followed, changed.LookAt, changed.Looks, changed.Outcome = time.Time{}, false, time.Time{}, 0, ""
+	changed.DecidedAt, changed.Followed, changed.LookAt, changed.Outcome = time.Time{}, false, time.Time{}, ""
 	want("what an update stores", stored, err, changed)
 	got, err = s.VNFGrant(ctx, first.ID)
 	want("after an update", got, err, changed)
-	if due, err := s.DueVNFGrants(ctx, epoch.Add(2*time.Hour), 10); err != nil || len(due) != 2 {
-		t.Errorf("due are %d, %v, want those that are followed", len(due), err)
+	due("those that are followed", 2*time.Hour, 10, 10, other, second)
+	if err := s.NoteVNFGrant(ctx, changed, epoch); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a note on what is not followed = %v, want ErrConflict", err)
 	}
 
-	if n, err := s.ForgetVNFGrants(ctx, epoch, 10); err != nil || n != 0 {
-		t.Errorf("forgotten of what is young: %d, %v", n, err)
+	forgotten := func(what, client string, before time.Duration, limit, want int) {
+		t.Helper()
+		if n, err := s.ForgetVNFGrants(ctx, client, epoch.Add(before), limit); err != nil || n != want {
+			t.Errorf("%s: forgotten are %d, %v, want %d", what, n, err, want)
+		}
 	}
-	if n, err := s.ForgetVNFGrants(ctx, epoch.Add(time.Hour), 10); err != nil || n != 1 {
-		t.Errorf("forgotten are %d, %v, want the one that was refused", n, err)
+	if _, err := s.UpdateVNFGrant(ctx, other.ID, func(g *grant.Grant) error { g.State = grant.Refused; return nil }, entry("followed")); err != nil {
+		t.Fatal(err)
 	}
+	forgotten("what is young", "", 0, 10, 0)
+	forgotten("another client's", "c3", time.Hour, 10, 0)
+	forgotten("what is followed", "c2", time.Hour, 10, 0)
+	forgotten("none", "c1", time.Hour, 0, 0)
+	forgotten("what was refused", "c1", time.Hour, 10, 1)
+	refused, err := s.VNFGrant(ctx, other.ID)
+	if err == nil {
+		err = s.NoteVNFGrant(ctx, refused, time.Time{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	due("what is not followed any more", 2*time.Hour, 10, 10, second)
+	forgotten("of every client", "", time.Hour, 10, 1)
+	made("c4", "op-1", "i-1", 0)
 	if all, err := s.VNFGrants(ctx, "", 10); err != nil || len(all) != 2 || all[0].ID > all[1].ID {
 		t.Errorf("all are %d, %v", len(all), err)
 	}
 	if rest, err := s.VNFGrants(ctx, "zzz", 10); err != nil || len(rest) != 0 {
 		t.Errorf("after the last there are %d, %v", len(rest), err)
 	}
+}
+
+func ids(all []grant.Grant) (out []string) {
+	for _, g := range all {
+		out = append(out, g.ID)
+	}
+	return out
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -75,6 +76,8 @@ type config struct {
 	Packages catalog.Terms
 	// ClientsPerProject is [oauth.DefaultPerProject] where the file says nothing.
 	ClientsPerProject int
+	// GrantsPerClient is [grant.DefaultPerClient] where the file says nothing.
+	GrantsPerClient int
 	// Managements are the management clusters that are enabled at each start.
 	Managements []managementConfig
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
@@ -135,6 +138,7 @@ func defaults(env console.Environment) config {
 		Packages: catalog.DefaultTerms(),
 
 		ClientsPerProject: oauth.DefaultPerProject,
+		GrantsPerClient:   grant.DefaultPerClient,
 		VNF:               lifecycle.DefaultTerms(),
 		Subscriptions:     subscription.DefaultTerms(),
 		Limits:            api.DefaultLimits(),
@@ -269,6 +273,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"perProject":    d.Count(&c.Terms.Quota.PerProject),
 			"clients":       d.Count(&c.ClientsPerProject),
 			"subscriptions": d.Count(&c.Subscriptions.PerProject),
+			"grants":        d.Count(&c.GrantsPerClient),
 			"vims":          d.Count(&c.Terms.VIMs.PerProject),
 			"vimKiB":        kibibytes(d, &c.Terms.VIMs.Bytes),
 			"packages":      d.Count(&c.Packages.PerProject),

@@ -146,7 +146,7 @@ var restartKeys = map[string]func(config) any{
 	"limits": func(c config) any { return c.Limits },
 	"oauth":  func(c config) any { return c.Issuer },
 	"quota": func(c config) any {
-		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject, c.Subscriptions.PerProject}
+		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject, c.Subscriptions.PerProject, c.GrantsPerClient}
 	},
 	"sol003":         func(c config) any { return [...]any{c.SOL003, c.Subscriptions.GiveUpAfter} },
 	"vnf":            func(c config) any { return c.VNF },

@@ -162,7 +162,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	})
 	s.grants = grant.New(grant.Options{
 		Store: store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{}, Guard: b.Guard(), Egress: s.live.egress, Log: log,
-		Later: c.SOL003.GrantLater, Standing: c.Issuer != "", Now: store.Now,
+		Later: c.SOL003.GrantLater, Standing: c.Issuer != "", PerClient: c.GrantsPerClient, Now: store.Now,
 	})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
