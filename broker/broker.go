@@ -145,7 +145,9 @@ type Broker struct {
 	keyProbes  []*probe // one for each of keys
 	// takingBack holds the ids of leases that a call to their VIM is under way for.
 	takingBack sync.Map
-	owed       debts
+	// refusedMints folds what those are refused who poll standing leases.
+	refusedMints *audit.Folds
+	owed         debts
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
@@ -169,6 +171,7 @@ func New(o Options) (*Broker, error) {
 		store:         o.Store,
 		keys:          o.Keys,
 		drivers:       map[VIMType]Driver{},
+		refusedMints:  audit.NewFolds(),
 		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Held: o.Courier.Late, Log: o.Log},
 		logins:        audit.NewLogins(o.Store, now, o.Log),
 		notary:        notary.New(o.Store, o.Keys, o.Anchors, now),
@@ -356,7 +359,7 @@ func (b *Broker) read(ctx context.Context, p policy.Principal, action policy.Act
 
 // refuse records that an allowed act ended before it had any effect, and returns why.
 func (b *Broker) refuse(ctx context.Context, act *audit.Act, why error) error {
-	if err := b.store.Append(ctx, act.Failed(class(why))); err != nil {
+	if err := audit.AppendRefusal(ctx, b.store, act.Failed(class(why))); err != nil {
 		b.log.ErrorContext(ctx, "recording a failed act", "error", err)
 	}
 	return why

@@ -42,12 +42,15 @@ func (b *Broker) unusedUntil(l Lease) time.Time {
 // It returns [policy.ErrUnauthenticated], which tells nothing more, where there is no such lease, or it is another's,
 // or the secret is another, or its holder is gone; [ErrConflict] once the lease has ended;
 // [ErrDenied]. A token whose mint could not be recorded is not handed out, and dies by itself.
+// Refusals for the same reason are one entry an hour, with the count of the others: who polls an
+// ended lease fills no log.
 func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease, Credential, time.Time, error) {
 	fail := func(err error) (Lease, Credential, time.Time, error) { return Lease{}, Credential{}, time.Time{}, err }
 	l, err := b.standing(ctx, id, plain, holder)
 	if err != nil {
 		return fail(err)
 	}
+	ctx = b.refusedMints.Under(ctx, l.ID)
 	p, err := b.holderNow(ctx, l)
 	if err != nil {
 		return fail(err)

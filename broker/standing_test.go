@@ -121,6 +121,71 @@ func TestTokensAreMintedUnderAStandingLeaseUntilItIsRevoked(t *testing.T) {
 	}
 }
 
+// Who polls a lease that has ended, or that its holder may not use any more, fills no log.
+func TestRefusedPollsOfAStandingLeaseAreFolded(t *testing.T) {
+	for name, c := range map[string]struct {
+		end     func(b *standingBench, l broker.Lease)
+		entries int // of one refusal
+		class   string
+	}{
+		"it was revoked":     {func(b *standingBench, l broker.Lease) { b.mustRevoke(l.ID) }, 1, broker.ErrConflict.Error()},
+		"its client is gone": {func(b *standingBench, _ broker.Lease) { delete(b.clients, vnfm.Name) }, 1, ""},
+		"the VIM is suspended": {func(b *standingBench, _ broker.Lease) {
+			b.mustUpdate(root, b.vim.ID, broker.Change{Suspended: ptr("paused")})
+		}, 1, broker.ErrConflict.Error()},
+		"its client has no role": {func(b *standingBench, _ broker.Lease) {
+			b.clients[vnfm.Name] = policy.Principal{Name: vnfm.Name, Project: "demo"}
+		}, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newStandingBench(t, benchOptions{})
+			l, plain := b.mustStand()
+			poll := func(from string) {
+				t.Helper()
+				if _, cred, _, err := b.MintUnder(audit.WithSource(t.Context(), from), l.ID, plain.Reveal(), ""); err == nil || !cred.Empty() {
+					t.Fatalf("MintUnder() = %v", err)
+				}
+			}
+			refused := func() (all []audit.Entry) {
+				t.Helper()
+				entries, err := b.store.Entries(t.Context(), audit.Query{Limit: 1000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range entries {
+					if e.Action == policy.LeaseMint && e.Outcome != audit.Done {
+						all = append(all, e)
+					}
+				}
+				return all
+			}
+			c.end(b, l)
+			for range 11 {
+				poll("192.0.2.1")
+				b.clock.Add(5 * time.Minute)
+			}
+			if got := refused(); len(got) != c.entries || got[0].Detail[audit.DetailRepeats] != "" || c.class != "" && got[0].Detail[audit.DetailError] != c.class {
+				t.Errorf("eleven polls within an hour are %d entries, want %d: %v", len(got), c.entries, got)
+			}
+			poll("192.0.2.2")
+			if got := refused(); len(got) != 2*c.entries {
+				t.Errorf("with one from elsewhere there are %d entries, want %d", len(got), 2*c.entries)
+			}
+			b.clock.Add(5 * time.Minute)
+			poll("192.0.2.1")
+			told := 0
+			for _, e := range refused() {
+				if e.Detail[audit.DetailRepeats] == "10" {
+					told++
+				}
+			}
+			if told != c.entries {
+				t.Errorf("%d entries count the ten that were folded, want %d: %v", told, c.entries, refused())
+			}
+		})
+	}
+}
+
 // A repeat answers with the same secret, also once tokens were minted and the VIM was sealed anew.
 func TestARepeatOfAStandingLeaseAnswersTheSameSecret(t *testing.T) {
 	b := newStandingBench(t, benchOptions{})

@@ -15,11 +15,11 @@ import (
 var _ grant.Store = (*Store)(nil)
 
 var (
-	vnfGrantsText    = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
-	vnfGrantText     = vnfGrantsText + ` WHERE id = $1`
-	vnfGrantOf       = vnfGrantsText + ` WHERE client = $1 AND operation = $2`
-	holdingVNFGrant  = vnfGrantsText + ` WHERE client = $1 AND instance = $2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
-	dueVNFGrants     = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
+	vnfGrantsText   = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
+	vnfGrantText    = vnfGrantsText + ` WHERE id = $1`
+	vnfGrantOf      = vnfGrantsText + ` WHERE client = $1 AND operation = $2`
+	holdingVNFGrant = vnfGrantsText + ` WHERE client = $1 AND instance = $2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
+	dueVNFGrants    = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
 		FROM vnf_grants WHERE followed AND look_at <= $1) AS d ON due = id WHERE turn <= $2 ORDER BY turn, look_at LIMIT $3`
 	vnfGrantsByID    = vnfGrantsText + ` WHERE id > $1 ORDER BY id LIMIT $2`
 	insertVNFGrant   = numbered(rows.VNFGrantColumns.Insert(`vnf_grants`))

@@ -14,11 +14,11 @@ import (
 var _ grant.Store = (*Store)(nil)
 
 var (
-	vnfGrantsText    = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
-	vnfGrantText     = vnfGrantsText + ` WHERE id = ?`
-	vnfGrantOf       = vnfGrantsText + ` WHERE client = ? AND operation = ?`
-	holdingVNFGrant  = vnfGrantsText + ` WHERE client = ? AND instance = ? AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
-	dueVNFGrants     = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
+	vnfGrantsText   = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
+	vnfGrantText    = vnfGrantsText + ` WHERE id = ?`
+	vnfGrantOf      = vnfGrantsText + ` WHERE client = ? AND operation = ?`
+	holdingVNFGrant = vnfGrantsText + ` WHERE client = ? AND instance = ? AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
+	dueVNFGrants    = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
 		FROM vnf_grants WHERE followed AND look_at <= ?) ON due = id WHERE turn <= ? ORDER BY turn, look_at LIMIT ?`
 	countVNFGrants   = prepared(`SELECT count(*) FROM vnf_grants WHERE client = ?`)
 	noteVNFGrant     = prepared(`UPDATE vnf_grants SET look_at = ?, followed = ? WHERE id = ? AND revision = ? AND look_at = ? AND followed`)

@@ -155,7 +155,7 @@ func (g *Guard) refuse(ctx context.Context, denied ...Entry) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialDeadline)
 	defer cancel()
 	for _, e := range denied {
-		if err := g.Sink.Append(ctx, e); err != nil {
+		if err := AppendRefusal(ctx, g.Sink, e); err != nil {
 			return fmt.Errorf("recording that %s on %s %s was denied: %w", e.Action, e.Kind, e.Resource, err)
 		}
 	}
