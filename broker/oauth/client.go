@@ -24,13 +24,16 @@ type Client struct {
 	Roles []string
 	State State
 	// SHA256 is the digest of its secret, in lower-case hex. A plain digest is enough, because
-	// the broker makes the secret, of 256 random bits: there is nothing to guess.
+	// the broker makes the secret, of 256 random bits: there is nothing to guess. Empty where the
+	// client logs in by its Certificate.
 	SHA256 string
+	// Certificate is the one that it logs in with, if it has no secret.
+	Certificate Certificate
 	// PreviousSHA256 is that of the secret before, which is taken until PreviousUntil while
 	// the client changes over; empty if there is none.
 	PreviousSHA256 string
 	PreviousUntil  time.Time
-	// RotatedAt is when its secret was made.
+	// RotatedAt is when its secret was made, or its certificate named.
 	RotatedAt time.Time
 	// Placements say where its VNFs go, the first that matches.
 	Placements []Placement

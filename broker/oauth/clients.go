@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"slices"
@@ -26,6 +27,9 @@ type Options struct {
 	Log   *slog.Logger
 	// PerProject bounds the clients of a project; zero means no bound.
 	PerProject int
+	// Authorities signed the certificates that clients log in with. It is asked at each login; its
+	// answer may be nil, and so may it be: then no client logs in by a certificate.
+	Authorities func() *x509.CertPool
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -56,6 +60,8 @@ type Clients struct {
 	log        *slog.Logger
 	perProject int
 	now        func() time.Time
+
+	authorities func() *x509.CertPool
 }
 
 var _ policy.Directory = (*Clients)(nil)
@@ -65,8 +71,11 @@ func New(o Options) *Clients {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Authorities == nil {
+		o.Authorities = func() *x509.CertPool { return nil }
+	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Clients{store: o.Store, leases: o.Leases, guard: o.Guard, log: o.Log, perProject: o.PerProject, now: now}
+	return &Clients{store: o.Store, leases: o.Leases, guard: o.Guard, log: o.Log, perProject: o.PerProject, now: now, authorities: o.Authorities}
 }
 
 // Registration is what a new client is to be.
@@ -76,6 +85,8 @@ type Registration struct {
 	Project    string
 	Roles      []string
 	Placements []Placement
+	// Certificate is what it is to log in with; without one it gets a secret.
+	Certificate Certificate
 }
 
 func (r Registration) check() error {
@@ -96,7 +107,8 @@ func (r Registration) check() error {
 	return nil
 }
 
-// Create registers a client and makes its secret, which is shown once. Giving it more than a
+// Create registers a client and makes its secret, which is shown once; of one that logs in by a
+// certificate there is none. Giving it more than a
 // project's administrator has needs an administrator, by the built-in policies.
 func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration) (Client, secret.Text, error) {
 	fail := func(err error) (Client, secret.Text, error) { return Client{}, secret.Text{}, err }
@@ -106,14 +118,17 @@ func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration
 	now := c.now()
 	made := Client{
 		ID: uuid.NewString(), Name: r.Name, Project: r.Project, State: Active, Roles: slices.Compact(slices.Sorted(slices.Values(r.Roles))),
-		Placements: r.Placements,
-		CreatedBy:  p.Name, CreatedAt: now, UpdatedAt: now, RotatedAt: now, Revision: 1,
+		Placements: r.Placements, Certificate: r.Certificate,
+		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, RotatedAt: now, Revision: 1,
 	}
 	act, err := c.enter(ctx, p, policy.ClientCreate, project(made.Project))
 	if err != nil {
 		return fail(err)
 	}
-	if err := r.check(); err != nil {
+	if err = r.check(); err == nil {
+		err = c.takable(r.Certificate)
+	}
+	if err != nil {
 		return fail(c.refuse(ctx, act, err))
 	}
 	if act, err = c.enter(ctx, p, policy.ClientCreate, made.Resource()); err != nil {
@@ -123,7 +138,9 @@ func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration
 		return fail(c.refuse(ctx, act, err))
 	}
 	var plain secret.Text
-	plain, made.SHA256 = newSecret()
+	if made.Certificate.None() {
+		plain, made.SHA256 = newSecret()
+	}
 	if err := c.store.CreateClient(ctx, made, c.perProject, act.Done(about(made)...)); err != nil {
 		return fail(c.refuse(ctx, act, err))
 	}
@@ -178,6 +195,9 @@ type Rotation struct {
 	// RevokeLeases: somebody else may have the secret. It ends at once, and so does every
 	// lease of the client.
 	RevokeLeases bool
+	// Certificate is what the client logs in with from now on, in place of its secret or of
+	// another certificate, which ends at once. None makes a secret, for a client that has one.
+	Certificate Certificate
 }
 
 func (r Rotation) overlap() (time.Duration, error) {
@@ -195,7 +215,8 @@ func (r Rotation) overlap() (time.Duration, error) {
 }
 
 // Rotate makes another secret for a client, which is shown once. Of the secrets before, only
-// the last goes on to be taken, and only as long as r says.
+// the last goes on to be taken, and only as long as r says. Where r names a certificate no secret
+// is made.
 //
 // Where leases are to be revoked, those that a VIM does not give up now are left to the
 // reaper, and what a process that dies has left is done by the pass.
@@ -210,23 +231,35 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 		return fail(err)
 	}
 	overlap, err := r.overlap()
+	if err == nil {
+		err = c.takable(r.Certificate)
+	}
 	if err != nil {
 		return fail(c.refuse(ctx, act, err))
 	}
-	plain, sum := newSecret()
+	var plain secret.Text
+	var sum string
+	replaced := []string{audit.DetailNew + "certificate", r.Certificate.String()}
+	if r.Certificate.None() {
+		plain, sum = newSecret()
+		replaced = []string{audit.DetailNew + "secret", "replaced"}
+	}
 	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
 		if now.State != Active {
 			return gone()
 		}
+		if r.Certificate.None() && !now.Certificate.None() {
+			return broker.Invalid("certificate", "must be named: the client logs in by a certificate, and has no secret")
+		}
 		at := c.now()
-		now.PreviousSHA256, now.PreviousUntil = now.SHA256, at.Add(overlap)
-		if overlap == 0 {
+		now.PreviousSHA256, now.PreviousUntil, now.Certificate = now.SHA256, at.Add(overlap), r.Certificate
+		if overlap == 0 || now.SHA256 == "" {
 			now.PreviousSHA256, now.PreviousUntil = "", time.Time{}
 		}
 		now.SHA256, now.RotatedAt, now.UpdatedAt = sum, at, at
 		now.Ending = now.Ending || r.RevokeLeases
 		return nil
-	}, act.Done(append(about(found), audit.DetailNew+"secret", "replaced")...))
+	}, act.Done(append(about(found), replaced...)...))
 	if err != nil {
 		return fail(c.refuse(ctx, act, err))
 	}
@@ -255,7 +288,7 @@ func (c *Clients) Delete(ctx context.Context, p policy.Principal, id string) err
 	}
 	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
 		now.State, now.Ending, now.UpdatedAt = Deleting, true, c.now()
-		now.SHA256, now.PreviousSHA256, now.PreviousUntil = "", "", time.Time{}
+		now.SHA256, now.PreviousSHA256, now.PreviousUntil, now.Certificate = "", "", time.Time{}, Certificate{}
 		return nil
 	}, act.With(audit.DetailClientName, found.Name).Intent())
 	if errors.Is(err, broker.ErrNotFound) {
@@ -349,12 +382,16 @@ func (c *Clients) Lookup(ctx context.Context, name, project string) (policy.Prin
 	return found.Principal(), nil
 }
 
-// Authenticate returns the client that has an id and a secret; [policy.ErrUnauthenticated],
-// which tells nothing more, if there is none. Any other error means that nobody knows now.
+// Authenticate returns the client that has an id and a secret, or, without a secret, the
+// certificate that the sender of the request shows; [policy.ErrUnauthenticated], which tells
+// nothing more, if there is none. Any other error means that nobody knows now.
 func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, error) {
 	found, err := c.active(ctx, id)
 	if err != nil {
 		return Client{}, err
+	}
+	if plain == "" && !found.Certificate.None() {
+		return found, c.byCertificate(ctx, found)
 	}
 	if !found.knows(plain, c.now()) {
 		return Client{}, policy.ErrUnauthenticated

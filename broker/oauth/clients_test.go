@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -62,6 +63,7 @@ type scene struct {
 	clock  *clock.Clock
 	log    *bytes.Buffer
 	path   string
+	roots  *x509.CertPool
 	// secrets are those that were made: they stand nowhere.
 	secrets []string
 }
@@ -83,6 +85,7 @@ func set(t *testing.T) *scene {
 	s.Clients = oauth.New(oauth.Options{
 		Store: s.store, Leases: s.leases, Guard: &audit.Guard{Policy: policies, Sink: s.store, Now: s.clock.Now},
 		Log: slog.New(slog.NewTextHandler(s.log, nil)), PerProject: 3, Now: s.clock.Now,
+		Authorities: func() *x509.CertPool { return s.roots },
 	})
 	t.Cleanup(func() { s.quiet(t) })
 	return s

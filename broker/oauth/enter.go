@@ -63,7 +63,11 @@ func project(name string) policy.Resource {
 
 // about is what entries say of a client.
 func about(one Client) []string {
-	return []string{audit.DetailClient, one.ID, audit.DetailClientName, one.Name, audit.DetailRoles, strings.Join(one.Roles, ",")}
+	said := []string{audit.DetailClient, one.ID, audit.DetailClientName, one.Name, audit.DetailRoles, strings.Join(one.Roles, ",")}
+	if !one.Certificate.None() {
+		said = append(said, audit.DetailCertificate, one.Certificate.String())
+	}
+	return said
 }
 
 // idOf is the id of the client that a principal is.

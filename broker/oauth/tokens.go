@@ -83,8 +83,15 @@ type claims struct {
 	jwt.Claims
 	ClientID string `json:"client_id"`
 	// Secret names the secret with which the client logged in, by the beginning of its digest: with
-	// the secret the token ends.
+	// the secret the token ends. So does one for a certificate with its name.
 	Secret string `json:"vimbroker_secret"`
+	// Bound is to the certificate with which the client logged in (RFC 8705 section 3.1): the token
+	// counts over connections with that one.
+	Bound *confirmation `json:"cnf,omitempty"`
+}
+
+type confirmation struct {
+	Certificate string `json:"x5t#S256"`
 }
 
 // secretID tells a secret from others without being of use to anyone.
@@ -95,10 +102,12 @@ func secretID(sha256 string) string {
 	return sha256[:12]
 }
 
-// Issue makes a token for the client that has an id and a secret. It is
-// [policy.ErrUnauthenticated], which tells nothing more, if there is none.
+// Issue makes a token for the client that has an id and a secret, or a certificate; see
+// [Clients.Authenticate]. It is [policy.ErrUnauthenticated], which tells nothing more, if there is
+// none.
 //
-// A token ends after [TokenLife], and before that with the secret, the client or the key.
+// A token ends after [TokenLife], and before that with the secret, the client or the key. One for a
+// certificate counts only where that is shown.
 func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, error) {
 	c, err := t.clients.Authenticate(ctx, id, plain)
 	if err != nil {
@@ -118,13 +127,17 @@ func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, erro
 		return secret.Text{}, errKeyLost()
 	}
 	now := t.now()
-	signed, err := jwt.Signed(signer).Claims(claims{
+	says := claims{
 		Claims: jwt.Claims{
 			Issuer: t.issuer, Subject: c.ID, Audience: jwt.Audience{t.issuer}, ID: uuid.NewString(),
 			IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(TokenLife)),
 		},
 		ClientID: c.ID, Secret: secretID(policy.Digest(plain)),
-	}).Serialize()
+	}
+	if plain == "" {
+		says.Secret, says.Bound = c.Certificate.id(), &confirmation{thumbprint(peer(ctx)[0])}
+	}
+	signed, err := jwt.Signed(signer).Claims(says).Serialize()
 	if err != nil {
 		return secret.Text{}, errKeyLost()
 	}
@@ -196,11 +209,17 @@ func (t *Tokens) take(ctx context.Context, said claims, now time.Time) (policy.P
 	}
 	is := said.Secret != "" && said.Secret == secretID(c.SHA256)
 	was := said.Secret != "" && said.Secret == secretID(c.PreviousSHA256) && now.Before(c.PreviousUntil)
+	if said.Bound != nil {
+		is, was = said.Secret != "" && said.Secret == c.Certificate.id() && boundTo(ctx, said.Bound.Certificate), false
+	}
 	if !is && !was {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	return c.Principal(), nil
 }
+
+// ByCertificate reports whether clients can log in by certificates.
+func (t *Tokens) ByCertificate() bool { return t.clients.ByCertificate() }
 
 // JWKS are the public halves of the keys whose tokens count, as a JWK set (RFC 7517 section 5) in JSON.
 func (t *Tokens) JWKS(ctx context.Context) (json.RawMessage, error) {

@@ -10,6 +10,7 @@ var ClientColumns = Columns[oauth.Client]{
 	{Name: "roles", field: func(c *oauth.Client) any { return &c.Roles }},
 	{Name: "state", field: func(c *oauth.Client) any { return &c.State }},
 	{Name: "sha256", field: func(c *oauth.Client) any { return &c.SHA256 }},
+	{Name: "certificate", field: func(c *oauth.Client) any { return &c.Certificate }},
 	{Name: "previous_sha256", field: func(c *oauth.Client) any { return &c.PreviousSHA256 }},
 	{Name: "previous_until", field: func(c *oauth.Client) any { return &c.PreviousUntil }},
 	{Name: "rotated_at", field: func(c *oauth.Client) any { return &c.RotatedAt }},

@@ -45,6 +45,8 @@ func values(fields []any) []any {
 			stored[i] = rows.JSON(*f)
 		case *[]oauth.Placement:
 			stored[i] = rows.JSON(*f)
+		case *oauth.Certificate:
+			stored[i] = rows.JSON(*f)
 		default:
 			stored[i] = rows.Value(f)
 		}
@@ -79,6 +81,8 @@ func targets(fields []any, bad *bool) []any {
 			into[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
 		case *[]oauth.Placement:
 			into[i] = rows.Document[[]oauth.Placement]{To: f, Bad: bad}
+		case *oauth.Certificate:
+			into[i] = rows.Document[oauth.Certificate]{To: f, Bad: bad}
 		default:
 			into[i] = f
 		}

@@ -78,6 +78,8 @@ const (
 	DetailClient     = "client"
 	DetailClientName = "clientName"
 	DetailRoles      = "roles"
+	// DetailCertificate is the kind and the name of the certificate that a client logs in with.
+	DetailCertificate = "certificate"
 	// DetailTokenKey is the id of a key that signs clients' tokens.
 	DetailTokenKey = "tokenKey"
 	// DetailActedAt is when a lease was revoked, in the entry of what could be recorded only later;

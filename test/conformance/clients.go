@@ -102,7 +102,7 @@ func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
 func fullClient(project, name string) oauth.Client {
 	return oauth.Client{
 		ID: uuid.NewString(), Name: name, Project: project, Roles: []string{"site", "vnfm"}, State: oauth.Active,
-		SHA256: "ab", PreviousSHA256: "cd", PreviousUntil: epoch.Add(time.Hour), RotatedAt: epoch.Add(time.Minute), Ending: true,
+		SHA256: "ab", Certificate: oauth.Certificate{Kind: oauth.SANURI, Name: "spiffe://core/tacker"}, PreviousSHA256: "cd", PreviousUntil: epoch.Add(time.Hour), RotatedAt: epoch.Add(time.Minute), Ending: true,
 		Placements: []oauth.Placement{{
 			VNFD: "b1*", Instance: "97", Parameters: map[string]string{"site": "n*"}, VIM: "edge", Role: "edit",
 			Rules:      []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}},

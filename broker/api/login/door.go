@@ -38,6 +38,7 @@ const (
 // Tokens makes tokens; [oauth.Tokens] says what each method does.
 type Tokens interface {
 	Issuer() string
+	ByCertificate() bool
 	Issue(ctx context.Context, id, plain string) (secret.Text, error)
 	JWKS(ctx context.Context) (json.RawMessage, error)
 }
@@ -130,6 +131,7 @@ func (s server) token(c *api.Call) (api.Answer, error) {
 	case grant != "client_credentials":
 		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be client_credentials"}
 	}
+	// Without a secret it is the certificate of the connection that counts (RFC 8705 section 2).
 	// RFC 6749 section 3.3: what was asked for may be ignored, and what is granted instead is said.
 	granted := granted{TokenType: "Bearer", ExpiresIn: int(oauth.TokenLife.Seconds())}
 	if form.Get("scope") != "" {
@@ -175,15 +177,27 @@ func (s server) keys(c *api.Call) (api.Answer, error) {
 
 // metadata says what is served to clients (RFC 8414 section 2), and nothing else.
 func (s server) metadata(*api.Call) (api.Answer, error) {
-	return api.Answer{Body: map[string]any{
+	said := map[string]any{
 		"issuer":                                s.Issuer(),
 		"token_endpoint":                        s.Issuer() + tokenPath,
 		"jwks_uri":                              s.Issuer() + keysPath,
 		"grant_types_supported":                 []string{"client_credentials"},
 		"scopes_supported":                      []string{clientScope},
 		"response_types_supported":              []string{},
-		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post"},
-	}}, nil
+		"token_endpoint_auth_methods_supported": s.methods("client_secret_basic", "client_secret_post"),
+	}
+	if s.ByCertificate() {
+		said["tls_client_certificate_bound_access_tokens"] = true
+	}
+	return api.Answer{Body: said}, nil
+}
+
+// methods are the ways in which clients can log in now (RFC 8705 section 2.1.1).
+func (s server) methods(always ...string) []string {
+	if s.ByCertificate() {
+		return append(always, "tls_client_auth")
+	}
+	return always
 }
 
 // refusal is the answer of RFC 6749 section 5.2.

@@ -39,6 +39,7 @@ type Leases interface {
 // Clients knows clients by their secrets; [oauth.Clients] says what the method does.
 type Clients interface {
 	Authenticate(ctx context.Context, id, plain string) (oauth.Client, error)
+	Confirm(ctx context.Context, id string) error
 }
 
 var (
@@ -70,7 +71,7 @@ type leaseToken struct {
 
 // mint answers a request for a token under a standing lease: the password grant of RFC 6749
 // section 4.3, whose user is a lease and whose password is the lease's secret. A client that names
-// itself must be the lease's holder; one that shows a secret must have it.
+// itself must be the lease's holder; one that shows a secret or a certificate must have it.
 func (s server) mint(c *api.Call) (api.Answer, error) {
 	form, err := c.Fields()
 	if err != nil {
@@ -96,9 +97,12 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 		holder = policy.ByClient + ":" + strings.ToLower(clientID)
 	}
 	if clientSecret != "" {
-		if _, err := s.clients.Authenticate(c.Context(), clientID, clientSecret); err != nil {
-			return api.Answer{}, err
-		}
+		_, err = s.clients.Authenticate(c.Context(), clientID, clientSecret)
+	} else if clientID != "" {
+		err = s.clients.Confirm(c.Context(), clientID)
+	}
+	if err != nil {
+		return api.Answer{}, err
 	}
 	// Counted for id, however it is spelled, and secret together: who guesses takes nothing from the holder.
 	whose := sha256.Sum256([]byte(strings.ToLower(id) + "\x00" + plain))
@@ -135,6 +139,6 @@ func (s server) leaseMetadata(*api.Call) (api.Answer, error) {
 		"grant_types_supported":                 []string{"password"},
 		"scopes_supported":                      []string{leaseScope},
 		"response_types_supported":              []string{},
-		"token_endpoint_auth_methods_supported": []string{"none", "client_secret_basic", "client_secret_post"},
+		"token_endpoint_auth_methods_supported": s.methods("none", "client_secret_basic", "client_secret_post"),
 	}}, nil
 }

@@ -28,7 +28,13 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 	if err != nil {
 		return answer[v1.OAuthClientSecret]{}, err
 	}
-	made, plain, err := clients.Create(c.ctx, c.principal, oauth.Registration{Name: in.Name, Project: in.Project, Roles: in.Roles, Placements: placements})
+	certificate, err := certificateIn(in.Certificate)
+	if err != nil {
+		return answer[v1.OAuthClientSecret]{}, err
+	}
+	made, plain, err := clients.Create(c.ctx, c.principal, oauth.Registration{
+		Name: in.Name, Project: in.Project, Roles: in.Roles, Placements: placements, Certificate: certificate,
+	})
 	return answer[v1.OAuthClientSecret]{
 		body:     v1.OAuthClientSecret{OAuthClient: oauthClient(made), ClientSecret: plain},
 		location: "/v1/clients/" + url.PathEscape(made.ID),
@@ -76,6 +82,9 @@ func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAu
 		}
 		r.Overlap = &overlap
 	}
+	if r.Certificate, err = certificateIn(in.Certificate); err != nil {
+		return none, err
+	}
 	rotated, plain, err := clients.Rotate(c.ctx, c.principal, c.path("id"), r)
 	return answer[v1.OAuthClientSecret]{body: v1.OAuthClientSecret{OAuthClient: oauthClient(rotated), ClientSecret: plain}}, err
 }
@@ -91,6 +100,45 @@ func (s *server) setPlacements(c *call, in v1.OAuthClientPlacements) (answer[v1.
 	}
 	stored, err := clients.SetPlacements(c.ctx, c.principal, c.path("id"), placements)
 	return answer[v1.OAuthClient]{body: oauthClient(stored)}, err
+}
+
+// certificateIn is the one name of a certificate.
+func certificateIn(given *v1.OAuthClientCertificate) (oauth.Certificate, error) {
+	var one oauth.Certificate
+	if given == nil {
+		return one, nil
+	}
+	for kind, name := range map[oauth.NameKind]string{
+		oauth.SubjectDN: given.SubjectDN, oauth.SANDNS: given.SANDNS, oauth.SANURI: given.SANURI, oauth.SANIP: given.SANIP, oauth.SANEmail: given.SANEmail,
+	} {
+		switch {
+		case name == "":
+		case !one.None():
+			return one, broker.Invalid("certificate", "must have one name, not several")
+		default:
+			one = oauth.Certificate{Kind: kind, Name: name}
+		}
+	}
+	if one.None() {
+		return one, broker.Invalid("certificate", "must have a name")
+	}
+	return one, nil
+}
+
+func certificateOut(c oauth.Certificate) *v1.OAuthClientCertificate {
+	switch c.Kind {
+	case oauth.SubjectDN:
+		return &v1.OAuthClientCertificate{SubjectDN: c.Name}
+	case oauth.SANDNS:
+		return &v1.OAuthClientCertificate{SANDNS: c.Name}
+	case oauth.SANURI:
+		return &v1.OAuthClientCertificate{SANURI: c.Name}
+	case oauth.SANIP:
+		return &v1.OAuthClientCertificate{SANIP: c.Name}
+	case oauth.SANEmail:
+		return &v1.OAuthClientCertificate{SANEmail: c.Name}
+	}
+	return nil
 }
 
 func placementsIn(given []v1.Placement) ([]oauth.Placement, error) {
@@ -139,8 +187,8 @@ func (s *server) deleteClient(c *call) (answer[v1.OAuthClient], error) {
 
 func oauthClient(c oauth.Client) v1.OAuthClient {
 	return v1.OAuthClient{
-		Placements: placementsOut(c.Placements),
-		ID:         c.ID, Name: c.Name, Project: c.Project, Roles: c.Roles, Principal: c.Principal().Name, State: string(c.State),
+		Placements: placementsOut(c.Placements), Certificate: certificateOut(c.Certificate),
+		ID: c.ID, Name: c.Name, Project: c.Project, Roles: c.Roles, Principal: c.Principal().Name, State: string(c.State),
 		RotatedAt: c.RotatedAt, PreviousUntil: c.PreviousUntil, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
 }

@@ -177,6 +177,10 @@ var parts = []part{
 		"trouble": "namespace tenant-b: the lease may not read clusters in namespace tenant-b (403)",
 		"heldAt": "2026-11-02T09:00:00Z", "releasedUntil": "2026-11-02T09:20:00Z", "selector": {"onboard": "yes"}, "copyLabels": ["site"]
 	}`},
+	{reflect.TypeFor[v1.OAuthClientCertificate](), `{
+		"subjectDN": "CN=tacker-north,O=Acme", "sanDNS": "tacker.acme.example", "sanURI": "spiffe://acme.example/tacker",
+		"sanIP": "192.0.2.7", "sanEmail": "tacker@acme.example"
+	}`},
 	{reflect.TypeFor[v1.ManagementClusterRequest](), `{
 		"selector": {"onboard": "yes"}, "copyLabels": ["site"], "secretName": "{cluster}-kubeconfig", "secretKey": "value",
 		"nameTemplate": "{namespace}.{cluster}", "controlPlanes": ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"],

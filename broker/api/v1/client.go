@@ -8,33 +8,45 @@ import (
 
 // OAuthClient is a program that logs in by OAuth 2.0's client credentials, such as a VNFM.
 type OAuthClient struct {
-	ID            string      `json:"id" doc:"UUID: the client_id that it logs in with" format:"uuid"`
-	Name          string      `json:"name" doc:"Unique in the project" example:"tacker-north"`
-	Project       string      `json:"project" doc:"Project that it acts in" example:"acme"`
-	Roles         []string    `json:"roles" doc:"Its roles there" example:"[\"vnfm\"]"`
-	Principal     string      `json:"principal" doc:"What policies, leases and the audit log know it by" example:"client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
-	Placements    []Placement `json:"placements" doc:"Where its VNFs go, of which the first that matches counts"`
-	State         string      `json:"state" doc:"deleting: it cannot log in, and goes once its leases are ending" enum:"active,deleting"`
-	RotatedAt     time.Time   `json:"rotatedAt" doc:"When its secret was made"`
-	PreviousUntil time.Time   `json:"previousUntil,omitzero" doc:"Until when the secret before is taken; absent where there is none"`
-	CreatedBy     string      `json:"createdBy" doc:"Principal that registered it" example:"alice"`
-	CreatedAt     time.Time   `json:"createdAt" doc:"When it was registered"`
-	UpdatedAt     time.Time   `json:"updatedAt" doc:"When it was last changed"`
+	ID            string                  `json:"id" doc:"UUID: the client_id that it logs in with" format:"uuid"`
+	Name          string                  `json:"name" doc:"Unique in the project" example:"tacker-north"`
+	Project       string                  `json:"project" doc:"Project that it acts in" example:"acme"`
+	Roles         []string                `json:"roles" doc:"Its roles there" example:"[\"vnfm\"]"`
+	Principal     string                  `json:"principal" doc:"What policies, leases and the audit log know it by" example:"client:3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11"`
+	Placements    []Placement             `json:"placements" doc:"Where its VNFs go, of which the first that matches counts"`
+	Certificate   *OAuthClientCertificate `json:"certificate,omitempty" doc:"What it logs in with (RFC 8705); absent where it has a secret"`
+	State         string                  `json:"state" doc:"deleting: it cannot log in, and goes once its leases are ending" enum:"active,deleting"`
+	RotatedAt     time.Time               `json:"rotatedAt" doc:"When its secret was made, or its certificate named"`
+	PreviousUntil time.Time               `json:"previousUntil,omitzero" doc:"Until when the secret before is taken; absent where there is none"`
+	CreatedBy     string                  `json:"createdBy" doc:"Principal that registered it" example:"alice"`
+	CreatedAt     time.Time               `json:"createdAt" doc:"When it was registered"`
+	UpdatedAt     time.Time               `json:"updatedAt" doc:"When it was last changed"`
 }
 
 // OAuthClientSecret is a client with its secret: the answer of creating and rotating, and of
 // nothing else.
 type OAuthClientSecret struct {
 	OAuthClient
-	ClientSecret secret.Text `json:"clientSecret" doc:"Its new secret, shown this once" example:"vbc_…"`
+	ClientSecret secret.Text `json:"clientSecret,omitzero" doc:"Its new secret, shown this once; absent where it logs in by certificate" example:"vbc_…"`
+}
+
+// OAuthClientCertificate is one name of the certificate that a client logs in with (RFC 8705 section
+// 2.1.2), signed by an authority of the server.
+type OAuthClientCertificate struct {
+	SubjectDN string `json:"subjectDN,omitempty" doc:"Its subject in the form of RFC 4514, without spaces behind commas"`
+	SANDNS    string `json:"sanDNS,omitempty" doc:"A subject alternative name: of a host"`
+	SANURI    string `json:"sanURI,omitempty" doc:"A subject alternative name: a URI"`
+	SANIP     string `json:"sanIP,omitempty" doc:"A subject alternative name: an IP address"`
+	SANEmail  string `json:"sanEmail,omitempty" doc:"A subject alternative name: an e-mail address"`
 }
 
 // OAuthClientRequest registers a client.
 type OAuthClientRequest struct {
-	Name       string      `json:"name" doc:"Unique in the project: letters, digits and ._@-" minLength:"1" maxLength:"128"`
-	Project    string      `json:"project,omitempty" doc:"Project that it acts in; absent means the caller's"`
-	Roles      []string    `json:"roles" doc:"Its roles there; vnfm is for programs that only use VIMs" minItems:"1" maxItems:"16"`
-	Placements []Placement `json:"placements,omitempty" doc:"Where its VNFs go, of which the first that matches counts" maxItems:"32"`
+	Name        string                  `json:"name" doc:"Unique in the project: letters, digits and ._@-" minLength:"1" maxLength:"128"`
+	Project     string                  `json:"project,omitempty" doc:"Project that it acts in; absent means the caller's"`
+	Roles       []string                `json:"roles" doc:"Its roles there; vnfm is for programs that only use VIMs" minItems:"1" maxItems:"16"`
+	Placements  []Placement             `json:"placements,omitempty" doc:"Where its VNFs go, of which the first that matches counts" maxItems:"32"`
+	Certificate *OAuthClientCertificate `json:"certificate,omitempty" doc:"What it is to log in with: one name of its certificate; absent gives it a secret"`
 }
 
 // OAuthClientPlacements replaces the placements of a client.
@@ -63,8 +75,9 @@ type Placement struct {
 
 // OAuthClientRotation asks for another secret.
 type OAuthClientRotation struct {
-	Overlap      string `json:"overlap,omitempty" doc:"How long the secret before is taken on, as a Go duration, at most 720h; 0s ends it at once; absent means 24h" example:"1h"`
-	RevokeLeases bool   `json:"revokeLeases,omitzero" doc:"Somebody else may have the secret: it ends at once, and every lease of the client is revoked" example:"false"`
+	Overlap      string                  `json:"overlap,omitempty" doc:"How long the secret before is taken on, as a Go duration, at most 720h; 0s ends it at once; absent means 24h" example:"1h"`
+	RevokeLeases bool                    `json:"revokeLeases,omitzero" doc:"Somebody else may have the secret: it ends at once, and every lease of the client is revoked" example:"false"`
+	Certificate  *OAuthClientCertificate `json:"certificate,omitempty" doc:"What it logs in with from now on, in place of its secret or of another certificate; required where it has no secret"`
 }
 
 // TokenKey signs the tokens of clients, or did.

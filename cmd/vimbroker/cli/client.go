@@ -31,8 +31,9 @@ var oauthClients = things[v1.OAuthClient]{
 func (p *program) clientCommand() *cobra.Command {
 	return console.Group("client", "Register programs that log in by OAuth 2.0",
 		`A client is a program, such as a VNFM, that logs in by OAuth 2.0's client
-credentials. It acts in one project, with the roles that it is given, and
-policies know it as client:ID. The server keeps only a digest of its secret.
+credentials, with a secret or with a certificate of its own (RFC 8705). It acts
+in one project, with the roles that it is given, and policies know it as
+client:ID. The server keeps only a digest of its secret.
 
 A VNFM that asks for grants (SOL003) names no VIM. Placements say where its
 VNFs go, and with what rights: a YAML list, of which the first that matches
@@ -59,6 +60,7 @@ counts.
 func (p *program) clientCreateCommand() *cobra.Command {
 	var r v1.OAuthClientRequest
 	var placements string
+	var shown certificateFlags
 	c := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Register a client, and show its secret once",
@@ -66,11 +68,16 @@ func (p *program) clientCreateCommand() *cobra.Command {
 once; its id, with which it logs in, goes to standard error. With -o json both
 go to standard output.
 
+With --tls-subject or --tls-san it has no secret: it logs in with a certificate
+of that name, which an authority in the server's oauth.clientCAFile signed. The
+subject is written as openssl x509 -noout -subject -nameopt RFC2253 prints it.
+
 Role vnfm lets it lease the VIMs of its project and those that are shared with
 it, look after its own leases, and read VNF packages. Policies say more: which
 VIMs, roles, namespaces and lifetimes.`,
 		Example: `  vimbroker client create tacker-north > tacker.secret
-  vimbroker client create tacker-north --in-project acme --role vnfm -o json`,
+  vimbroker client create tacker-north --in-project acme --role vnfm -o json
+  vimbroker client create tacker-south --tls-subject CN=tacker-south,O=Acme`,
 		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			r.Name = args[0]
@@ -79,6 +86,10 @@ VIMs, roles, namespaces and lifetimes.`,
 				if r.Placements, err = p.readPlacements(placements); err != nil {
 					return err
 				}
+			}
+			var err error
+			if r.Certificate, err = shown.read(c); err != nil {
+				return err
 			}
 			made, err := broker.CreateOAuthClient(c.Context(), r)
 			if err != nil {
@@ -91,9 +102,55 @@ VIMs, roles, namespaces and lifetimes.`,
 	flags.StringVar(&r.Project, "in-project", "", "project that it acts in (default: yours)")
 	flags.StringArrayVar(&r.Roles, "role", []string{policy.RoleVNFM}, "role of the client; can be repeated")
 	flags.StringVar(&placements, "placements", "", "YAML file that says where its VNFs go; - reads standard input")
+	shown.flags(c)
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
+}
+
+// certificateFlags say which certificate a client logs in with.
+type certificateFlags struct{ subject, san string }
+
+func (f *certificateFlags) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.subject, "tls-subject", "", "it logs in with a certificate of this subject, like CN=tacker,O=Acme")
+	c.Flags().StringVar(&f.san, "tls-san", "", "it logs in with a certificate that has this name: DNS:, URI:, IP: or email:, and the name")
+	c.MarkFlagsMutuallyExclusive("tls-subject", "tls-san")
+}
+
+// read is nil where neither flag is given.
+func (f *certificateFlags) read(c *cobra.Command) (*v1.OAuthClientCertificate, error) {
+	switch kind, name, _ := strings.Cut(f.san, ":"); {
+	case f.subject != "":
+		return &v1.OAuthClientCertificate{SubjectDN: f.subject}, nil
+	case f.san == "":
+		return nil, nil //nolint:nilnil // none is asked for
+	case strings.EqualFold(kind, "DNS"):
+		return &v1.OAuthClientCertificate{SANDNS: name}, nil
+	case strings.EqualFold(kind, "URI"):
+		return &v1.OAuthClientCertificate{SANURI: name}, nil
+	case strings.EqualFold(kind, "IP"):
+		return &v1.OAuthClientCertificate{SANIP: name}, nil
+	case strings.EqualFold(kind, "email"):
+		return &v1.OAuthClientCertificate{SANEmail: name}, nil
+	}
+	return nil, console.Usagef(c, "--tls-san must begin with DNS:, URI:, IP: or email:")
+}
+
+// certificateText describes a certificate for people.
+func certificateText(c *v1.OAuthClientCertificate) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.SubjectDN != "":
+		return "subject " + c.SubjectDN
+	case c.SANDNS != "":
+		return "DNS:" + c.SANDNS
+	case c.SANURI != "":
+		return "URI:" + c.SANURI
+	case c.SANIP != "":
+		return "IP:" + c.SANIP
+	}
+	return "email:" + c.SANEmail
 }
 
 // printClientSecret prints a secret that is shown once.
@@ -101,10 +158,14 @@ func (p *program) printClientSecret(made v1.OAuthClientSecret) error {
 	if !p.ForPeople() {
 		return p.Print(made, nil)
 	}
-	if _, err := io.WriteString(p.Out, made.ClientSecret.Reveal()+"\n"); err != nil {
-		return fmt.Errorf("writing the secret: %w", err)
+	if made.Certificate != nil {
+		fmt.Fprintf(p.Err, "client %s (%s) in project %s logs in with a certificate: %s\n", made.ID, made.Name, made.Project, certificateText(made.Certificate))
+	} else {
+		if _, err := io.WriteString(p.Out, made.ClientSecret.Reveal()+"\n"); err != nil {
+			return fmt.Errorf("writing the secret: %w", err)
+		}
+		fmt.Fprintf(p.Err, "client %s (%s) in project %s: this is its secret, which is not shown again\n", made.ID, made.Name, made.Project)
 	}
-	fmt.Fprintf(p.Err, "client %s (%s) in project %s: this is its secret, which is not shown again\n", made.ID, made.Name, made.Project)
 	if !made.PreviousUntil.IsZero() {
 		fmt.Fprintf(p.Err, "the secret before is taken until %s\n", made.PreviousUntil.UTC().Format(time.RFC3339))
 	}
@@ -158,7 +219,12 @@ func (p *program) clientShowCommand() *cobra.Command {
 				for n, at := range one.Placements {
 					console.Fact(w, fmt.Sprintf("Placement %d", n+1), placement(at))
 				}
-				console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
+				if one.Certificate == nil {
+					console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
+				} else {
+					console.Fact(w, "Certificate", certificateText(one.Certificate))
+					console.Fact(w, "Certificate named", p.Moment(one.RotatedAt))
+				}
 				console.Fact(w, "Secret before ends", p.Moment(one.PreviousUntil))
 				console.Fact(w, "Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy)
 				console.Fact(w, "Updated", p.Moment(one.UpdatedAt))
@@ -240,6 +306,7 @@ func placement(at v1.Placement) string {
 func (p *program) clientRotateCommand() *cobra.Command {
 	var r v1.OAuthClientRotation
 	var overlap time.Duration
+	var shown certificateFlags
 	c := &cobra.Command{
 		Use:   "rotate CLIENT",
 		Short: "Give a client another secret, and show it once",
@@ -248,13 +315,22 @@ once. The secret before is taken for --overlap longer, so that the client can
 change over; any older one ends at once.
 
 If somebody else may have the secret, take --revoke-leases: the secret before
-ends at once, and every lease of the client is revoked.`,
+ends at once, and every lease of the client is revoked.
+
+With --tls-subject or --tls-san no secret is made: the client logs in with a
+certificate of that name from now on. The name of a certificate before ends at
+once. A renewed certificate of the same name needs no rotation.`,
 		Example: `  vimbroker client rotate tacker-north --overlap 1h > tacker.secret
-  vimbroker client rotate tacker-north --revoke-leases > tacker.secret`,
+  vimbroker client rotate tacker-north --revoke-leases > tacker.secret
+  vimbroker client rotate tacker-north --tls-subject CN=tacker-north,O=Acme`,
 		Args: console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
 		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
 			if c.Flags().Changed("overlap") {
 				r.Overlap = overlap.String()
+			}
+			var err error
+			if r.Certificate, err = shown.read(c); err != nil {
+				return err
 			}
 			rotated, err := broker.RotateOAuthClient(c.Context(), id, r)
 			if err != nil {
@@ -265,6 +341,7 @@ ends at once, and every lease of the client is revoked.`,
 	}
 	flags := c.Flags()
 	flags.DurationVar(&overlap, "overlap", 0, "how long the secret before is taken on, at most 720h (default 24h)")
+	shown.flags(c)
 	flags.BoolVar(&r.RevokeLeases, "revoke-leases", false, "revoke every lease of the client, and end the secret before at once")
 	p.OutputFlag(c)
 	return c

@@ -58,6 +58,8 @@ type config struct {
 	TackerAPI struct{ Enabled, Compat bool }
 	// Issuer is the URL by which clients know the server; empty: it gives clients no tokens.
 	Issuer string
+	// ClientCAFile holds the authorities of certificates that clients log in with; empty: none does.
+	ClientCAFile string
 	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm, /vnflcm and /grant.
 	SOL003 struct {
 		// GrantLater: a grant request is answered with 202, and decided on when it is asked for.
@@ -119,6 +121,8 @@ type config struct {
 	egress      *projectRules
 	proxies     api.Proxies
 	signers     *x509.CertPool
+	clientCAs   *x509.CertPool
+	clientPEM   string // of clientCAs
 }
 
 // egressConfig is one set of egress rules as text; empty lists mean the default.
@@ -193,7 +197,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			},
 		}),
 		"oauth": d.Section(strictyaml.Fields{
-			"issuer": d.Text(&c.Issuer),
+			"issuer":       d.Text(&c.Issuer),
+			"clientCAFile": d.Text(&c.ClientCAFile),
 		}),
 		"sol003": d.Section(strictyaml.Fields{
 			"enabled":     d.Flag(&c.SOL003.Enabled),
@@ -409,6 +414,8 @@ func (c *config) validate(d *strictyaml.Document) {
 		need(c.TokensFile != "", "tokensFile", "must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
 	}
 	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer", "must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
+	need(c.ClientCAFile == "" || c.Issuer != "", "oauth.clientCAFile", "needs oauth.issuer: without it nobody logs in")
+	need(c.ClientCAFile == "" || c.TLS.CertFile != "", "oauth.clientCAFile", "needs tls: clients show certificates while connecting to this server")
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
 	c.validateNotifications(d)

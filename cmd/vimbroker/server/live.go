@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"log/slog"
 	"maps"
 	"os"
@@ -29,7 +30,7 @@ var (
 )
 
 // live is the part of the configuration that a running server exchanges: callers'
-// tokens, policies, egress rules and the certificate. Each question is answered
+// tokens, policies, egress rules, the certificate and the authorities of clients. Each question is answered
 // by one configuration, the newest that had no fault. Safe for concurrent use.
 type live struct {
 	started config // what everything else runs by
@@ -124,13 +125,31 @@ func (l *live) tls(log *slog.Logger) *tls.Config {
 	if l.started.certificate == nil {
 		return nil
 	}
-	return &tls.Config{
+	plain := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return l.now.Load().certificate.present(log), nil
 		},
 	}
+	config := plain.Clone()
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		asking := plain.Clone()
+		if asking.ClientCAs = l.clientCAs(); asking.ClientCAs != nil {
+			// Who signed it is looked at where a client logs in: see [oauth.Clients.Authenticate].
+			asking.ClientAuth = tls.RequestClientCert
+		}
+		return asking, nil
+	}
+	return config
+}
+
+// clientCAs signed the certificates that clients log in with; nil: none does.
+func (l *live) clientCAs() *x509.CertPool {
+	if l.started.certificate == nil {
+		return nil
+	}
+	return l.now.Load().clientCAs
 }
 
 // restartKeys are the keys of the file that a running server does not exchange.
@@ -173,11 +192,15 @@ var reloadKeys = map[string]func(config) any{
 	"policyDir":  func(c config) any { return c.policies.Hash() },
 	"egress":     func(c config) any { return [...]any{c.Egress, c.Projects} },
 	"tls":        func(c config) any { return c.TLS },
+	clientsKey:   func(c config) any { return c.clientPEM },
 	loginKey:     func(c config) any { text := c.Database.dsn(); return text.Reveal() },
 }
 
 // loginKey names a file that is read again before each connection.
 const loginKey = "database.postgres.dsnFile"
+
+// clientsKey names a file whose certificates are exchanged.
+const clientsKey = "oauth.clientCAFile"
 
 // differing are the keys whose values differ, sorted.
 func differing(keys map[string]func(config) any, a, b config) (differ []string) {

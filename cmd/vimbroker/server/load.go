@@ -38,6 +38,11 @@ func (c *config) load(d *strictyaml.Document) {
 		d.Fault(nil, "policyDir", "%v", err)
 	}
 	c.SOL003.Notifications.load(d)
+	c.clientCAs = files.Authorities(d, "oauth.clientCAFile", c.ClientCAFile)
+	if c.clientCAs != nil {
+		text, _ := files.ReadNamed(c.ClientCAFile) // a fault is noted above
+		c.clientPEM = string(text)
+	}
 	c.signers = files.Authorities(d, "sol003.signersFile", c.SOL003.SignersFile)
 	c.Database.load(d)
 	c.loadKeyStores(d)

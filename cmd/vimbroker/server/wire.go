@@ -155,7 +155,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	terms.Roots = c.signers
 	s.catalog = catalog.New(catalog.Options{Store: store, Guard: b.Guard(), Log: log, Terms: terms, Now: store.Now})
 	s.clients = oauth.New(oauth.Options{
-		Store: store, Leases: b, Guard: b.Guard(), Log: log, PerProject: c.ClientsPerProject, Now: store.Now,
+		Store: store, Leases: b, Guard: b.Guard(), Log: log, PerProject: c.ClientsPerProject, Authorities: s.live.clientCAs, Now: store.Now,
 	})
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
 		Store: store, Clients: s.clients, Keys: stores, Ledger: b, Guard: b.Guard(), Log: log, Issuer: c.Issuer, Now: store.Now,
@@ -335,11 +335,14 @@ func (s *server) lasting(stop context.Context) (ctx context.Context, cancel func
 	return ctx, cancel
 }
 
-// leading sends callers elsewhere once the server is to end: each answer is then the last
-// one of its connection.
+// leading says which certificate the sender of a request has shown, and sends callers elsewhere
+// once the server is to end: each answer is then the last one of its connection.
 func (s *server) leading(w http.ResponseWriter, r *http.Request) {
 	if s.broker.ending.Load() {
 		w.Header().Set("Connection", "close")
+	}
+	if r.TLS != nil {
+		r = r.WithContext(oauth.WithPeer(r.Context(), r.TLS.PeerCertificates))
 	}
 	s.handler.ServeHTTP(w, r)
 }

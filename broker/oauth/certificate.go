@@ -1,0 +1,217 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/base64"
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Certificate says which certificate a client logs in with: one that an authority of the server
+// signed, and that has a name (RFC 8705 section 2.1.2). The zero value is none.
+type Certificate struct {
+	Kind NameKind `json:"kind,omitempty"`
+	// Name is compared with the certificate's as it is; that of a host without regard to case.
+	Name string `json:"name,omitempty"`
+}
+
+// NameKind says where in a certificate a name stands.
+type NameKind string
+
+// The kinds of names, as RFC 8705 section 2.1.2 calls them.
+const (
+	// SubjectDN is the subject, in the form of RFC 4514.
+	SubjectDN NameKind = "subject_dn"
+	SANDNS    NameKind = "san_dns"
+	SANURI    NameKind = "san_uri"
+	SANIP     NameKind = "san_ip"
+	SANEmail  NameKind = "san_email"
+)
+
+// maxCertificateName bounds a name, in bytes.
+const maxCertificateName = 1024
+
+// None reports whether there is none.
+func (c Certificate) None() bool { return c == Certificate{} }
+
+// String is kind and name.
+func (c Certificate) String() string {
+	if c.None() {
+		return ""
+	}
+	return string(c.Kind) + ":" + c.Name
+}
+
+func (c Certificate) check() error {
+	wrong := func(why string) error { return broker.Invalid("certificate", "%s", why) }
+	if c.Name == "" || len(c.Name) > maxCertificateName || strings.ContainsFunc(c.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return broker.Invalid("certificate", "must be a name of 1 to %d printable characters", maxCertificateName)
+	}
+	switch c.Kind {
+	case SubjectDN:
+		if !strings.Contains(c.Name, "=") || strings.HasPrefix(c.Name, "/") || strings.Contains(c.Name, ", ") && !strings.Contains(c.Name, `\, `) {
+			return wrong("must have its subject in the form of RFC 4514, such as CN=tacker,O=Acme, without spaces behind the commas")
+		}
+	case SANDNS, SANEmail:
+	case SANURI:
+		if u, err := url.Parse(c.Name); err != nil || u.Scheme == "" {
+			return wrong("must have an absolute URI")
+		}
+	case SANIP:
+		if _, err := netip.ParseAddr(c.Name); err != nil {
+			return wrong("must have an IP address")
+		}
+	default:
+		return wrong("must have a name of one kind")
+	}
+	return nil
+}
+
+// names reports whether a certificate has the name.
+func (c Certificate) names(leaf *x509.Certificate) bool {
+	switch c.Kind {
+	case SubjectDN:
+		return c.Name != "" && c.Name == Subject(leaf)
+	case SANDNS:
+		return slices.ContainsFunc(leaf.DNSNames, func(name string) bool { return strings.EqualFold(name, c.Name) })
+	case SANEmail:
+		return slices.Contains(leaf.EmailAddresses, c.Name)
+	case SANURI:
+		return slices.ContainsFunc(leaf.URIs, func(u *url.URL) bool { return u.String() == c.Name })
+	case SANIP:
+		want, err := netip.ParseAddr(c.Name)
+		return err == nil && slices.ContainsFunc(leaf.IPAddresses, func(ip net.IP) bool {
+			has, ok := netip.AddrFromSlice(ip)
+			return ok && has.Unmap() == want.Unmap()
+		})
+	}
+	return false
+}
+
+// Subject is the subject of a certificate in the form of RFC 4514, its parts as they stand there.
+func Subject(leaf *x509.Certificate) string {
+	var parts pkix.RDNSequence
+	if rest, err := asn1.Unmarshal(leaf.RawSubject, &parts); err != nil || len(rest) > 0 {
+		return ""
+	}
+	return parts.String()
+}
+
+// id tells a name from others in a token, as [secretID] does a secret.
+func (c Certificate) id() string {
+	if c.None() {
+		return ""
+	}
+	return secretID(policy.Digest(string(c.Kind) + "\x00" + c.Name))
+}
+
+type peerKey struct{}
+
+// WithPeer returns the context of a request whose sender has proven, while connecting, to have the
+// key of the first of these certificates. Nobody has looked at who signed them.
+func WithPeer(ctx context.Context, chain []*x509.Certificate) context.Context {
+	if len(chain) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, chain)
+}
+
+func peer(ctx context.Context) []*x509.Certificate {
+	chain, _ := ctx.Value(peerKey{}).([]*x509.Certificate)
+	return chain
+}
+
+// thumbprint is what binds a token to a certificate (RFC 8705 section 3.1).
+func thumbprint(leaf *x509.Certificate) string {
+	sum := sha256.Sum256(leaf.Raw)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// boundTo reports whether the sender of a request has the certificate of a thumbprint.
+func boundTo(ctx context.Context, print string) bool {
+	chain := peer(ctx)
+	return len(chain) > 0 && print == thumbprint(chain[0])
+}
+
+var errNoCertificate = errors.New("none was shown")
+
+// certified says why the sender of a request is not the client of a certificate; nil if he is.
+// The chain is verified at each login and not while connecting: connections outlive certificates
+// and authorities, and a refusal is an answer that names its reason.
+func (c *Clients) certified(ctx context.Context, want Certificate) error {
+	chain := peer(ctx)
+	if len(chain) == 0 {
+		return errNoCertificate
+	}
+	roots := c.authorities()
+	if roots == nil {
+		return errors.New("the server takes none: it has no oauth.clientCAFile")
+	}
+	between := x509.NewCertPool()
+	for _, one := range chain[1:] {
+		between.AddCert(one)
+	}
+	if _, err := chain[0].Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: between, CurrentTime: c.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}); err != nil {
+		return err //nolint:wrapcheck // the log says what it is about
+	}
+	if !want.names(chain[0]) {
+		return errors.New("its name is another; the subject is " + Subject(chain[0]))
+	}
+	return nil
+}
+
+// ByCertificate reports whether clients can log in by certificates.
+func (c *Clients) ByCertificate() bool { return c.authorities() != nil }
+
+// Confirm refuses a request whose sender shows a certificate that is not the client's, if that is
+// one which logs in by its certificate: [policy.ErrUnauthenticated].
+func (c *Clients) Confirm(ctx context.Context, id string) error {
+	if len(peer(ctx)) == 0 {
+		return nil
+	}
+	found, err := c.active(ctx, id)
+	if errors.Is(err, policy.ErrUnauthenticated) || err == nil && found.Certificate.None() {
+		return nil // others say whether there is such a client
+	}
+	if err != nil {
+		return err
+	}
+	return c.byCertificate(ctx, found)
+}
+
+// byCertificate logs a client in by the certificate that the sender of the request shows.
+func (c *Clients) byCertificate(ctx context.Context, found Client) error {
+	if err := c.certified(ctx, found.Certificate); err != nil {
+		c.log.InfoContext(ctx, "the certificate of a client is refused", "client", found.ID, "error", err)
+		return policy.ErrUnauthenticated
+	}
+	return nil
+}
+
+// takable refuses a certificate that the client could not log in with.
+func (c *Clients) takable(want Certificate) error {
+	if want.None() {
+		return nil
+	}
+	if !c.ByCertificate() {
+		return &broker.Error{
+			Kind: broker.ErrUnsupported, Field: "certificate", Detail: "this server takes no certificates of clients",
+			Remedy: "have the operator set oauth.clientCAFile",
+		}
+	}
+	return want.check()
+}
