@@ -47,6 +47,7 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t 
 		failpoint.At("inline.brought")
 	}
 	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
+		l.letGoOf(ctx, o) // of the VIM that the request brought
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	failpoint.At("operation.queued")
@@ -197,7 +198,8 @@ func (l *Lifecycle) Terminate(ctx context.Context, p policy.Principal, id string
 	})
 }
 
-// Modify changes what an instance says of itself. The operation is Completed at once.
+// Modify changes what an instance says of itself, and the credential of a VIM that came with a request for it. The
+// operation is Completed when Modify returns.
 func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m Modification) (Operation, error) {
 	i, act, err := l.open(ctx, p, policy.VNFModify, id, policy.Wish{})
 	if err != nil {
@@ -229,22 +231,20 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 			return Operation{}, l.refuse(ctx, act, err)
 		}
 	}
-	if m.Inline != nil {
-		if err := l.rotate(ctx, p, i, m.Connection, *m.Inline); err != nil {
-			return Operation{}, l.refuse(ctx, act, err)
-		}
-		failpoint.At("inline.rotated")
-	}
 	now := l.now()
 	o := Operation{
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: ModifyInfo, State: Completed, Asker: policy.Delegate(p, now),
 		StartedAt: now, StateEnteredAt: now, Deadline: now, Params: m.Params, Before: i.Shape, Target: i.Shape, Revision: 1,
 	}
-	err = l.store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
+	act.With(audit.DetailOperation, o.ID)
+	change := func(now *Instance) {
 		now.Name, now.Description = to.Name, to.Description
 		now.Metadata, now.Extensions, now.Configurable = to.Metadata, to.Extensions, to.Configurable
-	}, act.With(audit.DetailOperation, o.ID).Done())
-	if err != nil {
+	}
+	if m.Inline != nil {
+		return l.replace(ctx, p, act, i, o, m, change)
+	}
+	if err := l.store.BeginOperation(ctx, o, i.Revision, change, act.Done()); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	return o, nil

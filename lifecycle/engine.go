@@ -42,6 +42,9 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 		l.letGoOf(ctx, o)
 		return nil
 	}
+	if o.Type == ModifyInfo {
+		return l.endReplacing(ctx, o)
+	}
 	failpoint.At("operation.begun")
 	a := &attempt{Lifecycle: l, o: o, steps: map[string]Observation{}}
 	for _, s := range o.Steps {
@@ -401,17 +404,9 @@ func (a *attempt) endLeases(ctx context.Context) error {
 
 // settle writes how the operation went. The leases are gone.
 func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
-	act := a.act
-	if act == nil { // it ended before there was a plan: the engine only records that
-		if a.i.ID == "" {
-			i, err := a.store.Instance(ctx, a.o.Instance)
-			if err != nil {
-				return Operation{}, err
-			}
-			a.i = i
-		}
-		act = a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, actions[a.o.Type], a.i.resource()).
-			With(audit.DetailOperation, a.o.ID)
+	act, err := a.record(ctx)
+	if err != nil {
+		return Operation{}, err
 	}
 	var entry audit.Entry
 	if did == nil {
@@ -443,6 +438,23 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 		failpoint.At("operation.settled")
 	}
 	return ended, err
+}
+
+// record is the act that the end of the operation is recorded with. Where there was no plan to decide on, the engine
+// only records.
+func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
+	if a.act != nil {
+		return a.act, nil
+	}
+	if a.i.ID == "" {
+		i, err := a.store.Instance(ctx, a.o.Instance)
+		if err != nil {
+			return nil, err
+		}
+		a.i = i
+	}
+	return a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, actions[a.o.Type], a.i.resource()).
+		With(audit.DetailOperation, a.o.ID), nil
 }
 
 func withCause(err error) string {

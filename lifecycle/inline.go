@@ -9,9 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Registrar keeps VIMs that come with requests; [broker.Broker] says what each method does.
@@ -42,6 +46,8 @@ const (
 	// inlineRests is how long after its last change a VIM is left alone: the request that brought it may not
 	// have stored its operation yet.
 	inlineRests = 5 * time.Minute
+	// replaceWithin bounds how long a request takes to replace the credential of a VIM that came with another.
+	replaceWithin = time.Minute
 )
 
 // connectionForm is a label's value.
@@ -52,40 +58,20 @@ func inlineSelf(project string) policy.Principal {
 	return policy.Principal{Name: "system:inline", Project: project, Roles: []string{policy.RoleSystem}}
 }
 
-// bring registers the VIM that comes with a request for an instance, or gives the one that an earlier request
-// has left the credential of this one.
+// bring registers the VIM that comes with a request for an instance. It is this request's alone, whatever others for the
+// instance bring at the same time, so the operation that begins finds it as it was brought.
 func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in Inline) (broker.VIM, error) {
 	if !connectionForm().MatchString(connection) {
 		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
 	}
-	if err := l.idle(ctx, i); err != nil { // whose VIM would be changed
+	if err := l.idle(ctx, i); err != nil { // before the VIM is asked anything
 		return broker.VIM{}, err
 	}
-	left, _, err := l.registrar.VIMs(ctx, inlineSelf(i.Project), broker.VIMQuery{
-		State:  broker.VIMRegistered,
-		Labels: map[string]string{broker.LabelInline: "true", broker.LabelInstance: i.ID, broker.LabelConnection: connection},
-	})
-	if err != nil {
-		return broker.VIM{}, err
-	}
-	if len(left) > 0 && left[0].Type == in.Type {
-		return l.registrar.UpdateVIM(ctx, p, left[0].ID, broker.Change{
-			Endpoint: &in.Endpoint, CACert: &in.CACert, InsecureSkipVerify: &in.InsecureSkipVerify, Scope: &in.Scope,
-			Credential: in.Credential, Inline: true, IfRevision: left[0].Revision,
-		})
-	}
-	v, err := l.registrar.RegisterVIM(ctx, p, broker.Registration{
-		Name: "vnf-" + i.ID + "-" + connection, Type: in.Type, Project: i.Project, Endpoint: in.Endpoint, CACert: in.CACert,
+	return l.registrar.RegisterVIM(ctx, p, broker.Registration{
+		Name: "vnf-" + i.ID + "-" + connection + "-" + uuid.NewString()[:8], Type: in.Type, Project: i.Project, Endpoint: in.Endpoint, CACert: in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify, Scope: in.Scope, Credential: in.Credential,
 		Inline: &broker.Inline{Instance: i.ID, Connection: connection},
 	})
-	if errors.Is(err, broker.ErrExists) {
-		return broker.VIM{}, &broker.Error{
-			Kind: broker.ErrConflict, Field: "vimConnectionInfo", Detail: "the VIM of an earlier request for the instance is being registered or removed",
-			Remedy: "try again in a moment; after a crash of the server, in some minutes", RetryAfter: time.Second, Cause: err,
-		}
-	}
-	return v, err
 }
 
 // change is what of a VIM that came with a request becomes another. What is not given stays.
@@ -124,28 +110,104 @@ func overlaid(under, over broker.Scope) broker.Scope {
 	return under
 }
 
-// rotate gives the VIM that came with an instance's request another credential.
-func (l *Lifecycle) rotate(ctx context.Context, p policy.Principal, i Instance, connection string, in Inline) error {
-	switch {
-	case i.State != Instantiated:
-		return broker.Invalid("vimConnectionInfo", "is given with instantiate: the instance is on no VIM")
-	case connection != i.Shape.Connection || !i.Shape.Inline:
-		return &broker.Error{
-			Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "only the VIM that came with the instance's request is changed here, under the key of that request",
-			Remedy: "change a registered VIM itself",
-		}
-	case in.Type != "" && string(in.Type) != i.Shape.VIMType:
-		return broker.Invalid("vimConnectionInfo", "the VIM is of another type")
+// replace is Modify with another credential for the VIM that came with an instance's request. The operation is Live
+// meanwhile: no other begins, and where one has begun nothing is changed. What this process writes is under the claim
+// that ends when the operation's job begins, at the deadline.
+func (l *Lifecycle) replace(
+	ctx context.Context, p policy.Principal, act *audit.Act, i Instance, o Operation, m Modification, change func(*Instance),
+) (Operation, error) {
+	v, err := l.replaceable(ctx, p, i, m)
+	if err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
 	}
-	if err := l.idle(ctx, i); err != nil {
-		return err
+	o.State, o.TurnAt, o.Deadline = Starting, o.StartedAt, o.StartedAt.Add(replaceWithin)
+	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.Intent()); err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
 	}
-	v, err := l.leaser.VIM(ctx, p, i.Shape.VIM)
+	ctx = job.WithClaim(ctx, job.Claim{Job: o.Job()})
+	changing, cancel := context.WithTimeout(ctx, replaceWithin)
+	defer cancel()
+	_, failed := l.registrar.UpdateVIM(changing, p, v.ID, m.Inline.change(v))
+	failpoint.At("inline.rotated")
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	if failed != nil {
+		_, err := l.store.UpdateOperation(ending, o.ID, func(o *Operation, _ *Instance) error {
+			o.fail(failed, l.now())
+			return nil
+		}, act.Failed(kindOf(failed).err.Error()))
+		return Operation{}, cmp.Or(overdue(err), overdue(failed), failed)
+	}
+	if _, err = l.store.UpdateOperation(ending, o.ID, func(o *Operation, i *Instance) error {
+		o.move(Processing, l.now())
+		change(i)
+		return nil
+	}, act.Intent()); err != nil {
+		return Operation{}, cmp.Or(overdue(err), err)
+	}
+	o, err = l.store.UpdateOperation(ending, o.ID, func(o *Operation, _ *Instance) error {
+		o.move(Completed, l.now())
+		return nil
+	}, act.Done())
+	return o, cmp.Or(overdue(err), err)
+}
+
+// overdue says that a request took so long that the operation's job has ended it; nil for any other error.
+func overdue(err error) error {
+	if !errors.Is(err, job.ErrFenced) {
+		return nil
+	}
+	return leftOver(err)
+}
+
+// leftOver is how a replacement ended whose process died or was too slow.
+func leftOver(cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: "the server that replaced the VIM's credential died or took too long, and may have replaced it",
+		Remedy: "repeat the request", Cause: cause,
+	}
+}
+
+// endReplacing ends what a process has left that was to replace the credential of an instance's VIM.
+func (l *Lifecycle) endReplacing(ctx context.Context, o Operation) error {
+	a := &attempt{Lifecycle: l, o: o}
+	act, err := a.record(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = l.registrar.UpdateVIM(ctx, p, v.ID, in.change(v))
+	why := leftOver(nil)
+	entry := act.Failed(kindOf(why).err.Error())
+	if o.State == Processing {
+		entry = act.Done()
+	}
+	_, err = l.store.UpdateOperation(ctx, o.ID, func(o *Operation, _ *Instance) error {
+		if o.State == Processing { // all is done
+			o.move(Completed, l.now())
+		} else {
+			o.fail(why, l.now())
+		}
+		return nil
+	}, entry)
 	return err
+}
+
+// replaceable is the VIM whose credential is replaced for an instance, if it may be.
+func (l *Lifecycle) replaceable(ctx context.Context, p policy.Principal, i Instance, m Modification) (broker.VIM, error) {
+	switch {
+	case i.State != Instantiated:
+		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "is given with instantiate: the instance is on no VIM")
+	case m.Connection != i.Shape.Connection || !i.Shape.Inline:
+		return broker.VIM{}, &broker.Error{
+			Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "only the VIM that came with the instance's request is changed here, under the key of that request",
+			Remedy: "change a registered VIM itself",
+		}
+	case m.Inline.Type != "" && string(m.Inline.Type) != i.Shape.VIMType:
+		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "the VIM is of another type")
+	}
+	if err := l.idle(ctx, i); err != nil {
+		return broker.VIM{}, err
+	}
+	return l.leaser.VIM(ctx, p, i.Shape.VIM)
 }
 
 // idle is ErrConflict while an operation of the instance is Live.
@@ -221,9 +283,9 @@ func (l *Lifecycle) needs(ctx context.Context, v broker.VIM) (bool, error) {
 	return i.Shape.VIM == v.ID, err
 }
 
-// letGoOf is letGo for the VIM of an operation that has ended. What fails is left to the pass.
+// letGoOf is letGo for the VIM of an operation that has ended, or has not begun. What fails is left to the pass.
 func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
-	if o.State.Live() || !o.Target.Inline && !o.Before.Inline {
+	if !o.Target.Inline && !o.Before.Inline {
 		return
 	}
 	v, err := l.leaser.VIM(ctx, inlineSelf(o.Project), o.VIM())

@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // registry is the broker, as far as VIMs come with requests.
@@ -42,6 +45,11 @@ func (r registry) RegisterVIM(_ context.Context, p policy.Principal, g broker.Re
 	if r.unreachable != nil {
 		return broker.VIM{}, r.unreachable
 	}
+	if bringing := r.bringing; bringing != nil {
+		r.mu.Unlock()
+		bringing()
+		r.mu.Lock()
+	}
 	if slices.ContainsFunc(r.brought, func(v broker.VIM) bool { return v.Name == g.Name }) {
 		return broker.VIM{}, &broker.Error{Kind: broker.ErrExists}
 	}
@@ -62,6 +70,14 @@ func (r registry) UpdateVIM(_ context.Context, p policy.Principal, ref string, c
 	}
 	for n := range r.brought {
 		if r.brought[n].ID == ref {
+			if changing := r.changing; changing != nil {
+				r.mu.Unlock()
+				err := changing()
+				r.mu.Lock()
+				if err != nil {
+					return broker.VIM{}, err
+				}
+			}
 			r.brought[n].Revision++
 			r.brought[n].UpdatedAt = r.now()
 			r.changes = append(r.changes, c)
@@ -90,6 +106,34 @@ func (r registry) DeleteVIM(_ context.Context, p policy.Principal, ref string, d
 		}
 	}
 	return broker.VIM{}, true, nil
+}
+
+// Of two requests at one time for an instance each brings a VIM of its own: the operation that begins is worked on the
+// one of its request, and the other's is gone.
+func TestTwoRequestsAtOnceBringAVIMEach(t *testing.T) {
+	p := newPlant(t)
+	i := p.made()
+	another := bring("two")
+	another.Inline.Endpoint = "https://elsewhere"
+	meanwhile := errors.New("not asked")
+	p.lends.bringing = func() { // while the first is being registered
+		p.lends.bringing = nil
+		_, meanwhile = p.Instantiate(t.Context(), alice, i.ID, another)
+	}
+	_, first := p.Instantiate(t.Context(), alice, i.ID, bring("one"))
+	if meanwhile != nil {
+		t.Fatal(meanwhile)
+	}
+	wantKind(t, first, broker.ErrConflict)
+	p.wantBrought(1, "after both requests")
+	found, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{Instance: i.ID})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("there are %d operations, %v", len(found), err)
+	}
+	if v := p.lends.brought[0]; v.ID != found[0].VIM() || v.Current.Target.Endpoint != "https://elsewhere" || len(p.lends.changes) != 0 {
+		t.Errorf("the operation is on %s, and left is %s at %s, changed %d times", found[0].VIM(), v.ID, v.Current.Target.Endpoint, len(p.lends.changes))
+	}
+	p.completes(found[0], nil)
 }
 
 // bring is a request that brings a VIM.
@@ -124,7 +168,7 @@ func TestAVIMThatComesWithARequestGoesWithTheResources(t *testing.T) {
 	p.wantBrought(1, "while the instance is on it")
 	v := p.lends.brought[0]
 	want := map[string]string{broker.LabelInline: "true", broker.LabelInstance: i.ID, broker.LabelConnection: "site"}
-	if !maps.Equal(v.Labels, want) || v.Project != "core" || v.CreatedBy != "alice" || v.Name != "vnf-"+i.ID+"-site" {
+	if !maps.Equal(v.Labels, want) || v.Project != "core" || v.CreatedBy != "alice" || !strings.HasPrefix(v.Name, "vnf-"+i.ID+"-site-") {
 		t.Errorf("the VIM is %+v", v)
 	}
 	if s := i.Shape; s.VIM != v.ID || !s.Inline || s.Connection != "site" {
@@ -206,12 +250,12 @@ func TestAVIMThatIsOfNoUseGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.wantBrought(1, "four minutes later")
-		// A request takes it over at that moment: its operation waits.
 		p.clock.Add(2 * time.Minute)
 		o, err := p.Instantiate(t.Context(), alice, i.ID, bring("two"))
-		if err != nil || o.VIM() != v.ID {
-			t.Fatalf("the operation is on %s (%v), want %s, which was left", o.VIM(), err, v.ID)
+		if err != nil || o.VIM() == v.ID {
+			t.Fatalf("the operation is on %s (%v), want a VIM of its own", o.VIM(), err)
 		}
+		p.wantBrought(2, "beside a repeat of the request")
 		p.clock.Add(10 * time.Minute)
 		if err := p.LetGo(t.Context()); err != nil {
 			t.Fatal(err)
@@ -305,5 +349,126 @@ func TestModifyReplacesTheCredentialOfAVIMThatCameWithARequest(t *testing.T) {
 	wantKind(t, modify(i.ID, "site", token("x")), broker.ErrConflict) // while an operation is under way
 	if len(p.lends.changes) != 2 {
 		t.Errorf("%d changes, want 2", len(p.lends.changes))
+	}
+}
+
+// While a credential is replaced the operation is live: nothing else begins on the instance, and what has begun before
+// leaves the credential as it was.
+func TestReplacingACredentialKeepsOthersOut(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	name, token := "shop", lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	change := lifecycle.Modification{Name: &name, Connection: "site", Inline: &token}
+	scale := func() error {
+		_, err := p.Scale(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "front", Steps: 1})
+		return err
+	}
+	asked := false
+	p.lends.changing = func() error {
+		asked = true
+		wantKind(t, scale(), broker.ErrConflict)
+		return nil
+	}
+	o, err := p.Modify(t.Context(), alice, i.ID, change)
+	if err != nil || o.State != lifecycle.Completed || !asked || len(p.lends.changes) != 1 {
+		t.Fatalf("Modify = %s, %v; %d changes", o.State, err, len(p.lends.changes))
+	}
+	if now := p.instance(i.ID); now.Name != name {
+		t.Errorf("the instance is named %q", now.Name)
+	}
+	if err := p.Work(t.Context(), o.ID); err != nil { // the job of what is over
+		t.Errorf("Work = %v", err)
+	}
+
+	// One that reads the instance before another operation begins, and comes after it.
+	p.lends.changing = nil
+	p.lends.finding = func() {
+		p.lends.finding = nil
+		if err := scale(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = p.Modify(t.Context(), alice, i.ID, change)
+	wantKind(t, err, broker.ErrConflict)
+	if len(p.lends.changes) != 1 {
+		t.Errorf("a request that is refused has changed the credential")
+	}
+}
+
+func TestACredentialThatIsNotTakenChangesNothing(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	p.clock.Add(time.Second) // so that the newest operation is first
+	name, token := "shop", lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	p.lends.changing = func() error { return &broker.Error{Kind: broker.ErrUnauthorized, Detail: "the VIM refuses it"} }
+	_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Name: &name, Connection: "site", Inline: &token})
+	wantKind(t, err, broker.ErrUnauthorized)
+	found, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{Instance: i.ID})
+	if err != nil || found[0].State != lifecycle.RolledBack || found[0].Failure.Detail != "the VIM refuses it" || p.instance(i.ID).Name != "web" {
+		t.Errorf("the operation is %s (%+v, %v), the instance is named %q", found[0].State, found[0].Failure, err, p.instance(i.ID).Name)
+	}
+}
+
+// What a process that died was about to replace is ended by the operation's job, and the next request is served.
+func TestReplacingThatIsLeftIsEndedByItsJob(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	change := lifecycle.Modification{Connection: "site", Inline: &token}
+	for name, state := range map[string]lifecycle.OperationState{"before it was replaced": lifecycle.Starting, "after that": lifecycle.Processing} {
+		t.Run(name, func(t *testing.T) {
+			o := lifecycle.Operation{
+				ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: lifecycle.ModifyInfo, State: state, Asker: policy.Delegate(alice, p.clock.Now()),
+				StartedAt: p.clock.Now(), StateEnteredAt: p.clock.Now(), TurnAt: p.clock.Now(), Deadline: p.clock.Now().Add(time.Minute), Before: i.Shape, Target: i.Shape,
+			}
+			if err := p.store.BeginOperation(t.Context(), o, p.instance(i.ID).Revision, nil, audit.Entry{Time: p.clock.Now(), Action: policy.VNFModify, Outcome: audit.Intent}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := p.Modify(t.Context(), alice, i.ID, change)
+			wantKind(t, err, broker.ErrConflict)
+			p.clock.Add(2 * time.Minute)
+			due, err := p.store.OfferJobs(t.Context(), 10, p.clock.Now().Add(time.Minute))
+			if err != nil || !slices.ContainsFunc(due, func(c job.Claim) bool { return c.Job == o.Job() }) {
+				t.Fatalf("OfferJobs = %v, %v", due, err)
+			}
+			want := lifecycle.RolledBack
+			if state == lifecycle.Processing {
+				want = lifecycle.Completed
+			}
+			o = p.ends(want, o, nil)
+			if failed := o.Failure != nil; failed != (want == lifecycle.RolledBack) {
+				t.Errorf("the operation failed with %+v", o.Failure)
+			}
+			if o, err := p.Modify(t.Context(), alice, i.ID, change); err != nil || o.State != lifecycle.Completed {
+				t.Errorf("the repeat ended %s, %v", o.State, err)
+			}
+		})
+	}
+}
+
+// A process that takes longer than the operation's deadline writes nothing more once the job has begun.
+func TestReplacingThatIsTooSlowIsFenced(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	p.clock.Add(time.Second) // so that the newest operation is first
+	p.lends.changing = func() error {
+		p.clock.Add(2 * time.Minute)
+		due, err := p.store.OfferJobs(t.Context(), 10, p.clock.Now().Add(time.Minute))
+		if err != nil {
+			return err
+		}
+		for _, c := range due {
+			if _, err := p.store.BeginJob(t.Context(), c, p.clock.Now().Add(time.Minute)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Connection: "site", Inline: &token})
+	wantKind(t, err, broker.ErrUnavailable)
+	found, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{Instance: i.ID})
+	if err != nil || found[0].State != lifecycle.Starting {
+		t.Errorf("the operation is %s, %v: want it left to its job", found[0].State, err)
 	}
 }

@@ -200,9 +200,15 @@ type lends struct {
 	brought     []broker.VIM
 	changes     []broker.Change
 	unreachable error
+	// bringing and changing are called as a VIM is registered and changed, finding as one is looked up.
+	bringing, finding func()
+	changing          func() error
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
+	if l.finding != nil {
+		l.finding()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, v := range l.brought {

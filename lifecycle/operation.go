@@ -101,6 +101,10 @@ type Operation struct {
 // Waits reports whether the operation waits for its turn.
 func (o Operation) Waits() bool { return o.State.Working() && o.TurnAt.IsZero() }
 
+// ByRequest reports whether an operation that begins is done by the process that was asked for it: it waits for no turn,
+// and its job ends at the Deadline what that process has left.
+func (o Operation) ByRequest() bool { return o.State.Working() && !o.TurnAt.IsZero() }
+
 // queue has the operation wait for its turn.
 func (o *Operation) queue(at time.Time) { o.QueuedAt, o.TurnAt = at, time.Time{} }
 

@@ -38,7 +38,8 @@ type Store interface {
 
 	// BeginOperation stores a new operation with Revision 1, if the instance's revision is still the one given and
 	// no other operation is Live: ErrConflict otherwise, and where the package that the instance goes over to is
-	// gone. One that is not Live changes the instance at once: change alters it.
+	// gone. One that is not Live changes the instance at once: change alters it. With one that is done ByRequest its
+	// job is stored, due at its Deadline: until that has begun, the claim on it with fence 0 holds.
 	BeginOperation(ctx context.Context, o Operation, revision int64, change func(*Instance), e audit.Entry) error
 	// Operation returns one by its id; ErrNotFound.
 	Operation(ctx context.Context, id string) (Operation, error)

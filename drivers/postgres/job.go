@@ -47,12 +47,15 @@ func (s *Store) Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) err
 // enqueue stores jobs in the transaction of what they are about. They start once it
 // is committed. A job of the same kind and subject that has not begun is the same job;
 // if one runs, it is worked once more afterwards.
-func (t txn) enqueue(jobs ...job.Job) error {
+func (t txn) enqueue(jobs ...job.Job) error { return t.enqueueFor(t.s.now(), jobs...) }
+
+// enqueueFor is enqueue for jobs that start at a time.
+func (t txn) enqueueFor(due time.Time, jobs ...job.Job) error {
 	for _, j := range jobs {
 		if !j.Valid() {
 			return broker.Invalid("job", "needs a kind in kebab case and a subject")
 		}
-		t.queue(enqueueJob, j.Kind, j.Subject, stamp(t.s.now()))
+		t.queue(enqueueJob, j.Kind, j.Subject, stamp(due))
 		*t.enqueued = true
 	}
 	return nil

@@ -185,7 +185,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 	return nil
 }
 
-// BeginOperation stores a new operation and its job.
+// BeginOperation stores a new operation.
 func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
 	err := s.write(ctx, e, func(t txn) error {
 		row, err := oneInstance(query(t, scanInstance, instanceByID+` FOR UPDATE`, o.Instance))
@@ -208,6 +208,11 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
 		t.keepPackages(o.Instance, begun.Instance.Packages...)
+		if o.ByRequest() {
+			if err := t.enqueueFor(o.Deadline, o.Job()); err != nil {
+				return err
+			}
+		}
 		return t.notify(o.Project, begun.Events...)
 	})
 	if err != nil {

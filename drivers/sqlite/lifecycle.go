@@ -207,7 +207,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 	return nil
 }
 
-// BeginOperation stores a new operation and its job.
+// BeginOperation stores a new operation.
 func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
 	err := s.write(ctx, func(t txn) error {
 		found, err := t.query(instanceForUpdate, o.Instance)
@@ -236,6 +236,11 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		}
 		if err := t.keepPackages(o.Instance, begun.Instance.Packages...); err != nil {
 			return err
+		}
+		if o.ByRequest() {
+			if err := t.enqueueFor(o.Deadline, o.Job()); err != nil {
+				return err
+			}
 		}
 		if err := t.notify(o.Project, begun.Events...); err != nil {
 			return err

@@ -52,6 +52,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Fence", operationFence)
 	check("Drift", instanceDrift)
 	check("Count", operationCounts)
+	check("ByRequest", operationByRequest)
 	check("Turns", operationTurns)
 	check("TurnRace", turnRace)
 }
@@ -657,6 +658,40 @@ func lifecycleLists(t *testing.T, s lifecycleTest) {
 	}
 	_, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Page: broker.Page{Token: "x"}})
 	s.wantError("a token that no list gave out", err, broker.ErrInvalid)
+}
+
+// operationByRequest: the process that was asked for an operation and does it may write until the operation's job begins,
+// at its deadline.
+func operationByRequest(t *testing.T, s lifecycleTest) {
+	begin := func(deadline time.Time) lifecycle.Operation {
+		i := s.create(sampleInstance("north"))
+		o := sampleOperation(i)
+		o.TurnAt, o.Deadline = epoch, deadline
+		if err := s.BeginOperation(t.Context(), o, i.Revision, nil, entry("begin")); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	save := func(o lifecycle.Operation) error {
+		return s.SaveProgress(job.WithClaim(t.Context(), job.Claim{Job: o.Job()}), o)
+	}
+	early, late := begin(s.Now().Add(time.Hour)), begin(s.Now().Add(-time.Minute))
+	due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute))
+	if err != nil || len(due) != 1 || due[0].Job != late.Job() {
+		t.Fatalf("OfferJobs = %v, %v, want that of %s", due, err, late.ID)
+	}
+	for _, o := range []lifecycle.Operation{early, late} {
+		if err := save(o); err != nil {
+			t.Errorf("the process that was asked saves %v before the job begins", err)
+		}
+	}
+	if _, err := s.BeginJob(t.Context(), due[0], s.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	s.wantError("saving once the job has begun", save(late), job.ErrFenced)
+	if err := save(early); err != nil {
+		t.Errorf("the job of another operation has begun: %v", err)
+	}
 }
 
 // operationFence: a worker whose attempt is over writes nothing more.
