@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -10,13 +11,16 @@ import (
 
 // EndOperation takes back every live lease that was issued for a life-cycle operation,
 // whoever it was issued to: an operation that has ended, or is begun again, leaves none. Where the VIM
-// cannot be asked now, the reaper goes on.
-func (b *Broker) EndOperation(ctx context.Context, operation string) error {
+// cannot be asked now, the reaper goes on. Leases whose ids are in but stay.
+func (b *Broker) EndOperation(ctx context.Context, operation string, but ...string) error {
 	if operation == "" {
 		return Invalid("operation", "is missing")
 	}
 	batch := b.newBatch(ctx)
 	err := b.eachLease(ctx, LeaseFilter{Operation: operation, States: []LeaseState{LeasePending, LeaseActive}}, func(l Lease) error {
+		if slices.Contains(but, l.ID) {
+			return nil
+		}
 		act, err := b.enter(ctx, system("lifecycle"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 		if err != nil {
 			return err

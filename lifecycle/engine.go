@@ -81,6 +81,8 @@ type attempt struct {
 	plan   Plan
 	// act was allowed with the plan; nil before.
 	act *audit.Act
+	// begun: a stage has its lease, and it is the only one.
+	begun bool
 
 	mu sync.Mutex
 	// steps are the newest observations by resource, changed those that are not saved.
@@ -165,6 +167,12 @@ func (a *attempt) stages(ctx context.Context) error {
 		failpoint.At("operation.leased")
 		if err := a.started(ctx); err != nil {
 			return err
+		}
+		if !a.begun { // the lease that the plan was made under is left
+			if err := a.leaser.EndOperation(ctx, a.o.ID, h.Config.Lease); err != nil {
+				return err
+			}
+			a.begun = true
 		}
 		for {
 			err := a.stage(ctx, h, stage)

@@ -16,7 +16,7 @@ type Leaser interface {
 	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
 	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
 	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
-	EndOperation(ctx context.Context, operation string) error
+	EndOperation(ctx context.Context, operation string, but ...string) error
 }
 
 var _ Leaser = (*broker.Broker)(nil)

@@ -271,14 +271,14 @@ func (l *lends) Ended(_ context.Context, lease string) (bool, broker.Reason, err
 	return !live, broker.ReasonRequested, nil
 }
 
-func (l *lends) EndOperation(ctx context.Context, operation string) error {
+func (l *lends) EndOperation(ctx context.Context, operation string, but ...string) error {
 	if err := cmp.Or(ctx.Err(), l.stuck); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, r := range l.live {
-		if r.Operation == operation {
+		if r.Operation == operation && !slices.Contains(but, id) {
 			delete(l.live, id)
 		}
 	}

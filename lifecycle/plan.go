@@ -52,7 +52,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	return in, err
 }
 
-// survey has a driver plan, under a lease that is good for nothing else.
+// survey has a driver plan, under a lease that is good for nothing else. The lease is left.
 func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput) (plan Plan, err error) {
 	h, err := l.take(ctx, p, v, l.leaseFor(operation, v, d.Survey()))
 	if err != nil {
@@ -60,13 +60,11 @@ func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation st
 	}
 	bounded, cancel := context.WithTimeout(ctx, h.until.Sub(l.now()))
 	defer cancel()
-	if err := l.learnt(bounded, h, func() (err error) {
+	err = l.learnt(bounded, h, func() (err error) {
 		plan, err = d.Plan(bounded, h.Connection, in)
 		return err
-	}); err != nil {
-		return Plan{}, err
-	}
-	return plan, l.leaser.EndOperation(ctx, operation)
+	})
+	return plan, err
 }
 
 // held is a lease that the engine has.

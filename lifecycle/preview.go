@@ -65,8 +65,8 @@ func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal
 	// No operation has this id; what the plan's lease is taken for is ended by it.
 	none := uuid.NewString()
 	plan, err := l.survey(ctx, p, none, v, d, in)
-	if err != nil {
-		return Preview{}, l.refuse(ctx, act, errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), none)))
+	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), none)); err != nil {
+		return Preview{}, l.refuse(ctx, act, err)
 	}
 	out := Preview{Plan: plan}
 	wish := policy.Wish{Plan: plan.Facts.weighed(v, shape.Product)}

@@ -122,59 +122,61 @@ func (h home) places() []string {
 }
 
 // makeHome refuses what the cluster cannot give, then makes the namespace, the
-// role of exact rules, and the bindings. Each step finds what an earlier attempt left.
-func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace string, _ error) {
+// role of exact rules, and the bindings. Each step finds what an earlier attempt left; fresh says that the namespace was
+// not there before.
+func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace string, fresh bool, _ error) {
 	if len(h.grant.Rules) == 0 {
 		if err := c.roleExists(ctx, h.grant.Role); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	for _, n := range h.grant.Namespaces {
 		if err := c.namespaceUsable(ctx, n); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
-	namespace, err := c.settle(ctx, h)
+	namespace, fresh, err := c.settle(ctx, h)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	failpoint.At("k8s.home.namespace")
 	for _, place := range h.places() {
 		if len(h.grant.Rules) > 0 {
 			if err := c.makeRole(ctx, h, place); err != nil {
-				return "", err
+				return "", false, err
 			}
 		}
 		if err := d.bind(ctx, c, h, namespace, place); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	failpoint.At("k8s.home.bound")
-	return namespace, nil
+	return namespace, fresh, nil
 }
 
 // settle makes the home's namespace, or, where the credential may make none, claims one of
-// the pool.
-func (c *connection) settle(ctx context.Context, h home) (string, error) {
+// the pool. fresh: it was not there before.
+func (c *connection) settle(ctx context.Context, h home) (namespace string, fresh bool, _ error) {
 	_, err := c.core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: h.id, Labels: h.labels(), Annotations: map[string]string{deedAnnotation: h.deed()},
 	}}, metav1.CreateOptions{})
 	switch {
 	case said(err, 403):
-		return c.claim(ctx, h)
+		namespace, err = c.claim(ctx, h)
+		return namespace, false, err
 	case !alreadyExists(err):
-		return h.id, fault(err, "create", "namespace "+h.id)
+		return h.id, err == nil, fault(err, "create", "namespace "+h.id)
 	}
 	there, err := c.namespace(ctx, h.id)
 	switch {
 	case err != nil:
-		return "", fault(err, "get", "namespace "+h.id)
+		err = fault(err, "get", "namespace "+h.id)
 	case !h.labelled(there.Metadata.Labels):
-		return "", foreign("namespace", h.id)
+		err = foreign("namespace", h.id)
 	case there.Metadata.Deleted != "":
-		return "", beingDeleted("namespace", h.id)
+		err = beingDeleted("namespace", h.id)
 	}
-	return h.id, nil
+	return h.id, false, err
 }
 
 // makeRole makes the role that holds the home's exact rules: a ClusterRole where they

@@ -22,7 +22,11 @@ import (
 func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g broker.Grant) (broker.Minted, error) {
 	h := homeOf(a.VIM, g)
 	for attempt := 1; ; attempt++ {
-		namespace, err := d.homes.ensure(ctx, h.key(a), func(ctx context.Context) (string, error) { return d.makeHome(ctx, c, h) })
+		fresh := false // the home is made here and now
+		namespace, err := d.homes.ensure(ctx, h.key(a), func(ctx context.Context) (namespace string, err error) {
+			namespace, fresh, err = d.makeHome(ctx, c, h)
+			return namespace, err
+		})
 		if err != nil {
 			return broker.Minted{}, err
 		}
@@ -44,7 +48,7 @@ func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g 
 			return broker.Minted{}, err
 		}
 		failpoint.At("k8s.issue.token")
-		if err := d.try(ctx, c, a, h, account, m); err != nil {
+		if err := d.try(ctx, c, a, h, fresh, account, m); err != nil {
 			return broker.Minted{}, err
 		}
 		return m, nil

@@ -59,15 +59,14 @@ func (m *memory) keep(k memoryKey, namespace string) {
 	m.seen[k] = r
 }
 
-// count adds a lease to what is remembered under the key, and returns how many
-// there were before.
+// count adds a lease to those under the key, and returns how many there were before.
 func (m *memory) count(k memoryKey) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, ok := m.seen[k]
-	if !ok {
-		return 0
+	if m.seen == nil {
+		m.seen = map[memoryKey]remembered{}
 	}
+	r := m.seen[k]
 	r.leases++
 	m.seen[k] = r
 	return r.leases - 1

@@ -20,7 +20,9 @@ type Trial string
 
 // The trials. The empty one is TrialSampled.
 const (
-	// TrialSampled tries the first lease of a grant, and one of each sampleEvery after it.
+	// TrialSampled tries the first lease of a grant, and one of each sampleEvery after it. Grants of exact rules whose
+	// namespace is made for the lease are one in this: nobody could name that namespace before, so what the cluster gives
+	// the first of them besides its rules it gives all.
 	TrialSampled Trial = "sampled"
 	TrialAlways  Trial = "always"
 	TrialNever   Trial = "never"
@@ -44,8 +46,11 @@ func (t Trial) due(before int) bool {
 
 // try asks the cluster, as the holder of a fresh lease, for every escalation that the
 // lease was not granted. If one is allowed, and not to everybody, the lease is revoked.
-func (d *Driver) try(ctx context.Context, c *connection, a broker.Access, h home, account *corev1.ServiceAccount, m broker.Minted) error {
-	if !d.trial.due(d.homes.count(h.key(a))) {
+func (d *Driver) try(
+	ctx context.Context, c *connection, a broker.Access, h home, fresh bool, account *corev1.ServiceAccount, m broker.Minted,
+) error {
+	alike := memoryKey{vim: a.VIM, generation: a.Generation}
+	if !d.trial.due(d.homes.count(h.key(a))) || fresh && len(h.grant.Rules) > 0 && !d.trial.due(d.homes.count(alike)) {
 		return nil
 	}
 	excess, err := d.excess(ctx, c, a, h, m)
@@ -60,6 +65,7 @@ func (d *Driver) try(ctx context.Context, c *connection, a broker.Access, h home
 	what := strings.Join(excess[:min(len(excess), maxShown)], ", ")
 	d.log.ErrorContext(ctx, "a lease can do more than it was granted, and is revoked", "vim", h.vim, "lease", account.Labels[leaseLabel], "can", what)
 	d.homes.drop(h.key(a))
+	d.homes.drop(alike)
 	return errors.Join(&broker.Error{
 		Kind: broker.ErrConflict, Detail: "the cluster lets the lease do more than it was granted: " + what,
 		Remedy: "see which bindings name the group " + accountsOf + account.Namespace + " or all service accounts",

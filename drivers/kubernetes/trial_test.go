@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -106,6 +107,49 @@ func TestWhichLeasesAreTried(t *testing.T) {
 		l.issue(l.grant("edit", "default"))
 		if first := l.tried(); first != (c.trial != kubernetes.TrialNever) {
 			t.Errorf("trial %q: the first lease of another grant is tried: %v", c.trial, first)
+		}
+	}
+}
+
+// Leases of exact rules have a home each: of the fresh ones one is tried as of one grant. A home that was there before
+// could be named by somebody, so its first lease is tried.
+func TestWhichLeasesOfExactRulesAreTried(t *testing.T) {
+	l := newLab(t)
+	rules := func(n int) broker.Grant {
+		g := l.grant("", "default")
+		g.Rules = []broker.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{fmt.Sprint("c", n)}, Verbs: []string{"get"}}}
+		return g
+	}
+	for _, c := range []struct {
+		trial kubernetes.Trial
+		homes int
+		want  []int
+	}{
+		{kubernetes.TrialSampled, 66, []int{1, 65}},
+		{kubernetes.TrialAlways, 2, []int{1, 2}},
+		{kubernetes.TrialNever, 2, nil},
+	} {
+		l = newLab(t)
+		l.drive(kubernetes.Options{Trial: c.trial})
+		var got []int
+		for n := 1; n <= c.homes; n++ {
+			l.issue(rules(n))
+			if l.tried() {
+				got = append(got, n)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("trial %q: of %d homes the leases of those are tried: %d, want %d", c.trial, c.homes, got, c.want)
+		}
+	}
+	l = newLab(t)
+	l.issue(rules(1))
+	l.issue(rules(2))
+	l.drive(kubernetes.Options{}) // another replica
+	for n := 1; n <= 2; n++ {
+		l.tried()
+		if l.issue(rules(n)); !l.tried() {
+			t.Errorf("the first lease in home %d, which another replica has made, is not tried", n)
 		}
 	}
 }

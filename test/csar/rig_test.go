@@ -179,7 +179,7 @@ func (lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) 
 
 func (lends) Ended(context.Context, string) (bool, broker.Reason, error) { return false, "", nil }
 
-func (lends) EndOperation(context.Context, string) error { return nil }
+func (lends) EndOperation(context.Context, string, ...string) error { return nil }
 
 // upload puts a package into the catalogue.
 func (r *rig) upload(f csar.Files) {
