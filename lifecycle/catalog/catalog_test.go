@@ -266,7 +266,7 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 		"no archive":     {content: strings.NewReader("kind: Secret\npassword: " + canary), want: broker.ErrInvalid, text: "is not a ZIP archive"},
 		"no bytes":       {content: strings.NewReader(""), want: broker.ErrInvalid, text: "is not a ZIP archive"},
 		"cut off":        {content: io.MultiReader(bytes.NewReader(large), iotest.ErrReader(io.ErrNoProgress)), want: io.ErrNoProgress},
-		"half a package": {content: bytes.NewReader(packed(t, "vnfd-1")[:300]), want: broker.ErrInvalid},
+		"half a package": {content: bytes.NewReader(packed(t, "vnfd-1")[:300]), want: broker.ErrInvalid, text: "it was cut off"},
 		"too large": {
 			content: bytes.NewReader(large), want: broker.ErrInvalid, text: "more than 2097152 bytes",
 			change: func(o *catalog.Options) { o.Terms.MaxSize = 2 << 20 },

@@ -50,7 +50,9 @@ type CSAR struct {
 	// of its signer; it may be empty.
 	signed      map[string]bool
 	certificate string
-	wrapping    *wrapping
+	// single are the signatures of single files, by the files' paths.
+	single   map[string]singleSignature
+	wrapping *wrapping
 }
 
 // Artifact is a file that TOSCA.meta or the manifest names.
@@ -85,7 +87,7 @@ func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &CSAR{limits: limits.orDefault(), files: map[string]*zip.File{}, signed: map[string]bool{}}
+	c := &CSAR{limits: limits.orDefault(), files: map[string]*zip.File{}, signed: map[string]bool{}, single: map[string]singleSignature{}}
 	if c.wrapping, err = unwrap(archive, r); err != nil {
 		return nil, err
 	}
@@ -106,11 +108,18 @@ func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 	return c, nil
 }
 
-// archiveOf reads the directory of an archive.
+// zipBegin begins a ZIP archive that holds anything.
+const zipBegin = "PK\x03\x04"
+
+// archiveOf reads the directory of an archive, which stands at its end.
 func archiveOf(r io.ReaderAt, size int64) (*zip.Reader, error) {
 	archive, err := zip.NewReader(r, size)
 	switch {
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum):
+		begin := make([]byte, len(zipBegin))
+		if _, err := r.ReadAt(begin, 0); err == nil && string(begin) == zipBegin {
+			return nil, fault("", "is a ZIP archive without its end: it was cut off, or what is behind it is not its own")
+		}
 		return nil, fault("", "is not a ZIP archive")
 	case errors.Is(err, zip.ErrInsecurePath): // each path is looked at when it is collected
 	case err != nil:

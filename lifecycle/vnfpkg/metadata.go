@@ -162,6 +162,9 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 			a.Algorithm, a.Hash = before.Algorithm, before.Hash
 		}
 		a.ContentType = cmp.Or(a.ContentType, before.ContentType)
+		if file := strings.TrimPrefix(b["Signature"], "./"); file != "" {
+			c.single[name] = singleSignature{file, strings.TrimPrefix(b["Certificate"], "./")}
+		}
 		declared[name] = a
 		if twice && before.Hash != "" && a.Hash != "" && before.Algorithm != a.Algorithm {
 			if err := c.checkHash(before); err != nil {

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -110,15 +111,56 @@ func unpacked(f *zip.File, most int64) ([]byte, error) {
 	return text, nil
 }
 
+// singleSignature are the files that hold the signature of one other file, and the certificate of its signer; the
+// latter may be empty.
+type singleSignature struct{ file, certificate string }
+
 // Verify checks the package's signature and returns the subject of the signer's certificate (RFC 4514);
 // it is empty for a package without a signature. A signature that is not good is an [*Error].
 //
 // Of option 1 of SOL004 clause 5.1 it takes the manifest's signature, which stands at its end: the
 // manifest has to name every file with its hash. Signatures of single artifacts prove nothing about the
-// others, and are not looked at.
+// others, so they make no package a signed one; but where the manifest or TOSCA.meta names one, it has to be good.
 func (c *CSAR) Verify(trust Trust) (signer string, err error) {
+	if signer, err = c.verifyWhole(trust); err == nil {
+		err = c.verifySingle(trust)
+	}
+	if err != nil {
+		return "", err
+	}
+	return signer, nil
+}
+
+// verifySingle checks the signatures of single files.
+func (c *CSAR) verifySingle(trust Trust) error {
+	for _, name := range slices.Sorted(maps.Keys(c.single)) {
+		by := c.single[name]
+		signature, err := c.Read(by.file)
+		if err != nil {
+			return err
+		}
+		var certs []byte
+		if by.certificate != "" {
+			if certs, err = c.Read(by.certificate); err != nil {
+				return err
+			}
+		}
+		if _, err := trust.check(by.file, signature, certs, func() (io.ReadCloser, error) {
+			content, _, err := c.Stream(name)
+			return content, err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyWhole checks the signature of the package.
+func (c *CSAR) verifyWhole(trust Trust) (signer string, err error) {
 	if w := c.wrapping; w != nil {
-		return trust.check(w.name, w.signature, w.certs, w.csar)
+		return trust.check(w.name, w.signature, w.certs, func() (io.ReadCloser, error) {
+			return io.NopCloser(io.NewSectionReader(w.csar, 0, w.csar.Size())), nil
+		})
 	}
 	if c.Manifest == "" {
 		return "", nil
@@ -140,15 +182,20 @@ func (c *CSAR) Verify(trust Trust) (signer string, err error) {
 			return "", err
 		}
 	}
-	own := text[:at+1]
-	return trust.check(c.Manifest, text[at+1:], certs, io.NewSectionReader(bytes.NewReader(own), 0, int64(len(own))))
+	return trust.check(c.Manifest, text[at+1:], certs, func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(text[:at+1])), nil
+	})
 }
 
 // complete refuses a file that the signed manifest does not name with its hash. It cannot name itself,
-// nor the certificate of its signer.
+// nor the certificate of its signer. What it names as the signature of a file is checked as that.
 func (c *CSAR) complete() error {
+	besides := map[string]bool{c.Manifest: true, c.certificate: true}
+	for _, by := range c.single {
+		besides[by.file], besides[by.certificate] = true, true
+	}
 	for _, name := range c.Paths("") {
-		if name != c.Manifest && name != c.certificate && !c.signed[name] {
+		if !besides[name] && !c.signed[name] {
 			return fault(name, "has no entry with a hash in the signed manifest %s", c.Manifest)
 		}
 	}
@@ -165,8 +212,8 @@ var weak = []asn1.ObjectIdentifier{
 	pkcs7.OIDDigestAlgorithmECDSASHA1, pkcs7.OIDEncryptionAlgorithmRSASHA1, pkcs7.OIDDigestAlgorithmDSA, pkcs7.OIDDigestAlgorithmDSASHA1,
 }
 
-// check verifies a detached CMS signature (RFC 5652) with exactly one signer over content.
-func (t Trust) check(name string, signature, certs []byte, content *io.SectionReader) (signer string, err error) {
+// check verifies a detached CMS signature (RFC 5652) with exactly one signer over a content.
+func (t Trust) check(name string, signature, certs []byte, content func() (io.ReadCloser, error)) (signer string, err error) {
 	bad := func(format string, args ...any) (string, error) {
 		return "", fault(name, "has a signature that "+format, args...)
 	}
@@ -270,17 +317,20 @@ func certificates(text []byte) ([]*x509.Certificate, error) {
 
 // sumOf hashes a content that need not fit into memory, in place of the one that the signature holds.
 type sumOf struct {
-	content *io.SectionReader
+	content func() (io.ReadCloser, error)
 	err     error
 }
 
 // Hash implements [pkcs7.Hasher].
 func (s *sumOf) Hash(hash crypto.Hash, _ io.Reader) ([]byte, error) {
-	h := hash.New()
-	if _, err := s.content.Seek(0, io.SeekStart); err != nil {
+	r, err := s.content()
+	if err != nil {
+		s.err = err
 		return nil, err
 	}
-	if _, s.err = io.Copy(h, s.content); s.err != nil {
+	defer r.Close()
+	h := hash.New()
+	if _, s.err = io.Copy(h, r); s.err != nil {
 		return nil, s.err
 	}
 	return h.Sum(nil), nil

@@ -202,6 +202,18 @@ func (s scene) verify(b []byte, at time.Time) (string, error) {
 	return c.Verify(vnfpkg.Trust{Roots: roots, Now: at})
 }
 
+// singly has a manifest name the signature of its last file, and a certificate.
+func singly(manifest, certificate string) string {
+	manifest += "Signature: one.cms\n"
+	if certificate != "" {
+		manifest += "Certificate: " + certificate + "\n"
+	}
+	return manifest
+}
+
+// own is the signature that [singly] names.
+func own(text string) file { return file{name: "one.cms", text: text} }
+
 func TestVerify(t *testing.T) {
 	s := newScene(t)
 	text := hashed(s.files...)
@@ -224,6 +236,13 @@ func TestVerify(t *testing.T) {
 		"a wrapped CSAR, in DER":           {s.option2(t, der), acme},
 		"its certificate beside the CSAR":  {s.option2(t, over(how{bare: true}), file{name: "web.cert", text: s.good.pem()}), acme},
 		"a signature that is one artifact": {s.option1(t, text, "", file{name: "Files/web.cms", text: "x"}), ""},
+		"one file signed":                  {s.option1(t, singly(text, ""), "", own(s.good.sign(t, manifest, how{}))), ""},
+		"one file signed, and the manifest": {
+			s.option1(t, singly(text, ""), s.good.sign(t, singly(text, ""), how{}), own(s.good.sign(t, manifest, how{}))), acme,
+		},
+		"one file signed, its certificate in a file": {
+			s.option1(t, singly(text, "one.cert"), "", own(s.good.sign(t, manifest, how{bare: true})), file{name: "one.cert", text: s.good.pem()}), "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := s.verify(c.archive, now); err != nil || got != c.want {
@@ -247,29 +266,38 @@ func TestVerifyRefuses(t *testing.T) {
 		at      time.Time
 		want    string
 	}{
-		"another manifest":                {s.option1(t, text+"\nx: y\n", of(how{})), now, "over another content"},
-		"a file that was changed":         {s.option1(t, hashed(file{"web.yaml", top, 0}, file{deployment, "other", 0}), of(how{})), now, "does not have the hash"},
-		"a file that is not in it":        {s.option1(t, text, of(how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
-		"a file without a hash in it":     {s.option1(t, text+"\nSource: Files/more.yaml\n", s.good.sign(t, text+"\nSource: Files/more.yaml\n", how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
-		"a certificate that has ended":    {s.option1(t, text, late.sign(t, text, how{})), now.Add(36 * time.Hour), "not valid now"},
-		"a certificate that is not valid": {s.option1(t, text, late.sign(t, text, how{})), now.Add(-72 * time.Hour), "not valid now"},
-		"a stranger":                      {s.option1(t, text, stranger.sign(t, text, how{})), now, "no trusted authority"},
-		"a stranger who brings its root":  {s.option1(t, text, stranger.sign(t, text, how{bare: true}), file{name: "web.cert", text: stranger.pem()}), now, "no trusted authority"},
-		"SHA-1":                           {s.option1(t, text, of(how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
-		"SHA-1 by RSA":                    {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
-		"SHA-256 that says SHA-1":         {s.option1(t, text, of(how{named: pkcs7.OIDDigestAlgorithmECDSASHA1})), now, "algorithm that is not taken"},
-		"a short key":                     {s.option1(t, text, short.sign(t, text, how{})), now, "1024 bits"},
-		"no certificate":                  {s.option1(t, text, of(how{bare: true})), now, "without its signer's certificate"},
-		"a certificate that is none":      {s.option1(t, text, of(how{bare: true}), file{name: "web.cert", text: "none"}), now, "cannot be read"},
-		"two signers":                     {s.option1(t, text, of(how{twice: true})), now, "2 signers"},
-		"a content of its own":            {s.option1(t, text, of(how{attached: true})), now, "content of its own"},
-		"no signed attributes":            {s.option1(t, text, of(how{plain: true})), now, "no signed attributes"},
-		"no CMS":                          {s.option1(t, text, "-----BEGIN CMS-----\nAAAA\n-----END CMS-----\n"), now, "signature that"},
-		"a long one":                      {s.option1(t, text, "-----BEGIN CMS-----\n"+strings.Repeat("A", 300<<10)), now, "longer than"},
-		"another CSAR":                    {wrapped(s.good.sign(t, "another", how{})), now, "over another content"},
-		"a CSAR signed by a stranger":     {s.option2(t, func(csar string) string { return stranger.sign(t, csar, how{}) }), now, "no trusted authority"},
-		"an empty signature":              {wrapped(""), now, "no CMS"},
-		"a wrapped file that is no CSAR":  {archive(t, file{name: "a.csar", text: "x"}, file{name: "a.cms"}), now, "not a ZIP"},
+		"another manifest":                     {s.option1(t, text+"\nx: y\n", of(how{})), now, "over another content"},
+		"a file that was changed":              {s.option1(t, hashed(file{"web.yaml", top, 0}, file{deployment, "other", 0}), of(how{})), now, "does not have the hash"},
+		"a file that is not in it":             {s.option1(t, text, of(how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
+		"a file without a hash in it":          {s.option1(t, text+"\nSource: Files/more.yaml\n", s.good.sign(t, text+"\nSource: Files/more.yaml\n", how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
+		"a certificate that has ended":         {s.option1(t, text, late.sign(t, text, how{})), now.Add(36 * time.Hour), "not valid now"},
+		"a certificate that is not valid":      {s.option1(t, text, late.sign(t, text, how{})), now.Add(-72 * time.Hour), "not valid now"},
+		"a stranger":                           {s.option1(t, text, stranger.sign(t, text, how{})), now, "no trusted authority"},
+		"a stranger who brings its root":       {s.option1(t, text, stranger.sign(t, text, how{bare: true}), file{name: "web.cert", text: stranger.pem()}), now, "no trusted authority"},
+		"SHA-1":                                {s.option1(t, text, of(how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
+		"SHA-1 by RSA":                         {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
+		"SHA-256 that says SHA-1":              {s.option1(t, text, of(how{named: pkcs7.OIDDigestAlgorithmECDSASHA1})), now, "algorithm that is not taken"},
+		"a short key":                          {s.option1(t, text, short.sign(t, text, how{})), now, "1024 bits"},
+		"no certificate":                       {s.option1(t, text, of(how{bare: true})), now, "without its signer's certificate"},
+		"a certificate that is none":           {s.option1(t, text, of(how{bare: true}), file{name: "web.cert", text: "none"}), now, "cannot be read"},
+		"two signers":                          {s.option1(t, text, of(how{twice: true})), now, "2 signers"},
+		"a content of its own":                 {s.option1(t, text, of(how{attached: true})), now, "content of its own"},
+		"no signed attributes":                 {s.option1(t, text, of(how{plain: true})), now, "no signed attributes"},
+		"no CMS":                               {s.option1(t, text, "-----BEGIN CMS-----\nAAAA\n-----END CMS-----\n"), now, "signature that"},
+		"a long one":                           {s.option1(t, text, "-----BEGIN CMS-----\n"+strings.Repeat("A", 300<<10)), now, "longer than"},
+		"another CSAR":                         {wrapped(s.good.sign(t, "another", how{})), now, "over another content"},
+		"a CSAR signed by a stranger":          {s.option2(t, func(csar string) string { return stranger.sign(t, csar, how{}) }), now, "no trusted authority"},
+		"an empty signature":                   {wrapped(""), now, "no CMS"},
+		"a wrapped file that is no CSAR":       {archive(t, file{name: "a.csar", text: "x"}, file{name: "a.cms"}), now, "not a ZIP"},
+		"one file signed over another content": {s.option1(t, singly(text, ""), "", own(s.good.sign(t, top, how{}))), now, "over another content"},
+		"one file signed by a stranger":        {s.option1(t, singly(text, ""), "", own(stranger.sign(t, manifest, how{}))), now, "no trusted authority"},
+		"one file's signature that is missing": {s.option1(t, singly(text, ""), ""), now, "is not there"},
+		"one file's certificate that is missing": {
+			s.option1(t, singly(text, "one.cert"), "", own(s.good.sign(t, manifest, how{bare: true}))), now, "is not there",
+		},
+		"one file signed badly, in a manifest that is signed well": {
+			s.option1(t, singly(text, ""), s.good.sign(t, singly(text, ""), how{}), own("none")), now, "no CMS",
+		},
 		"a CSAR wrapped twice": {archive(t, file{name: "a.csar", text: string(s.option2(t, func(csar string) string { return s.good.sign(t, csar, how{}) }))},
 			file{name: "a.cms"}), now, "neither"},
 	} {

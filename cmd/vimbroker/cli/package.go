@@ -122,7 +122,11 @@ Nothing is uploaded.`,
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(out, archive, 0o600)
+			if err := os.WriteFile(out, archive, 0o600); err != nil {
+				return err
+			}
+			p.Say("%s written: %d bytes", out, len(archive))
+			return nil
 		},
 	}
 	f.add(c)
