@@ -157,8 +157,21 @@ func in(state, reason string) func(v1.WorkloadCluster) bool {
 	return func(c v1.WorkloadCluster) bool { return c.State == state && c.Reason == reason }
 }
 
-// TestClusterAPI: a cluster that the real Cluster API brings up becomes a VIM, follows
-// what its provider does, and is let go of when it is gone.
+// generation is that of a cluster's VIM, which must lead to c.
+func (o *onboarded) generation(w v1.WorkloadCluster, c *real.Cluster) int64 {
+	o.t.Helper()
+	v, err := o.VIM(o.t.Context(), w.VIM)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if v.Endpoint != c.Endpoint || v.Name != "tenant."+w.Name {
+		o.t.Errorf("the VIM of %s is %s at %s, want %s", w.Name, v.Name, v.Endpoint, c.Endpoint)
+	}
+	return v.Generation
+}
+
+// TestClusterAPI: clusters that the real Cluster API brings up become VIMs, each follows
+// what its provider does, and is let go of when it is gone, whatever becomes of the others.
 func TestClusterAPI(t *testing.T) {
 	o := startOnboarding(t)
 	edge := real.OwnKubernetes(t)
@@ -178,6 +191,18 @@ func TestClusterAPI(t *testing.T) {
 		t.Errorf("the VIM is %s, %v, by %s, with a %s, can mint: %t", v.Name, v.Labels, v.CreatedBy, v.Credential.Kind, v.CanMint)
 	}
 	lease := o.lease(c.VIM, edge)
+
+	// Two more become VIMs beside it.
+	core, far := real.OwnKubernetes(t), real.OwnKubernetes(t)
+	began = time.Now()
+	for name, own := range map[string]*real.Cluster{"core": core, "far": far} {
+		o.create(name, own)
+		o.write(name, own.NewKubeconfig(t))
+	}
+	ofCore, ofFar := o.await("core", "registered", in("registered", "")), o.await("far", "registered", in("registered", ""))
+	t.Logf("two more are registered %s after they were created", time.Since(began).Round(time.Millisecond))
+	o.lease(ofCore.VIM, core)
+	onFar := o.lease(ofFar.VIM, far)
 
 	// The account is deleted on the cluster: it is made anew from the secret.
 	user := strings.Split(v.Discovered.User, ":") // system:serviceaccount:NAMESPACE:NAME
@@ -204,11 +229,18 @@ func TestClusterAPI(t *testing.T) {
 	t.Logf("rotated %s after its secret was written", time.Since(began).Round(time.Millisecond))
 	o.lease(c.VIM, edge)
 
-	// Somebody writes another cluster's credential: the hub's own.
-	o.write("edge", o.hub.NewKubeconfig(t))
-	o.await("edge", "quarantined", in("quarantined", "otherSystem"))
-	if v, err := o.VIM(ctx, c.VIM); err != nil || v.Endpoint != edge.Endpoint {
-		t.Errorf("the VIM leads to %s, %v", v.Endpoint, err)
+	if a, b := o.generation(ofCore, core), o.generation(ofFar, far); a != 1 || b != 1 {
+		t.Errorf("the others' VIMs are of generation %d and %d, want 1", a, b)
+	}
+
+	// Somebody writes another cluster's credential: the hub's own, and a neighbour's.
+	for _, other := range []*real.Cluster{o.hub, core} {
+		before := o.await("edge", "there", func(v1.WorkloadCluster) bool { return true }).UpdatedAt
+		o.write("edge", other.NewKubeconfig(t))
+		o.await("edge", "quarantined for it", func(w v1.WorkloadCluster) bool {
+			return in("quarantined", "otherSystem")(w) && w.UpdatedAt.After(before)
+		})
+		o.generation(c, edge)
 	}
 	o.write("edge", edge.NewKubeconfig(t))
 	o.await("edge", "registered again", in("registered", ""))
@@ -251,6 +283,24 @@ func TestClusterAPI(t *testing.T) {
 		}
 	}
 
+	// One is rotated, and one deleted, beside the others.
+	onEdge := o.generation(c, edge)
+	o.write("core", core.NewKubeconfig(t))
+	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "far", "--wait=true", "--timeout=60s")
+	o.await("core", "rotated", func(w v1.WorkloadCluster) bool { return o.generation(w, core) == 2 })
+	o.await("far", "retired", in("retired", ""))
+	if _, err := o.VIM(ctx, ofFar.VIM); err == nil {
+		t.Error("the VIM of a cluster that is gone is there still")
+	}
+	if ended, err := o.Lease(ctx, onFar); err != nil || ended.State != "revoked" {
+		t.Errorf("a lease on a cluster that is gone is %s, %v", ended.State, err)
+	}
+	if now := o.generation(c, edge); now != onEdge {
+		t.Errorf("the VIM of a cluster that stays as it is went from generation %d to %d", onEdge, now)
+	}
+	o.await("edge", "well", in("registered", ""))
+	o.lease(c.VIM, edge)
+
 	// It is deleted.
 	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "edge", "--wait=true", "--timeout=60s")
 	o.await("edge", "retired", in("retired", ""))
@@ -261,6 +311,10 @@ func TestClusterAPI(t *testing.T) {
 	if err != nil || ended.State != "revoked" {
 		t.Errorf("a lease on a cluster that is gone is %s, %v", ended.State, err)
 	}
+	if got := o.await("core", "well", in("registered", "")); got.VIM != ofCore.VIM {
+		t.Errorf("the cluster that is left is VIM %s, was %s", got.VIM, ofCore.VIM)
+	}
+	o.lease(ofCore.VIM, core)
 	o.noSecret(first)
 }
 
