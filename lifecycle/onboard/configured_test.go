@@ -5,10 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
@@ -102,6 +105,66 @@ func TestOnlyAKubernetesVIMIsEnabled(t *testing.T) {
 	wantKind(t, "enabling a cloud by the configuration", b.EnableConfigured(t.Context(), "default", "core", m), broker.ErrInvalid)
 	_, err = b.store.Management(t.Context(), core.ID)
 	wantKind(t, "the cloud as a management cluster", err, broker.ErrNotFound)
+}
+
+// TestEnablingIsRecorded: whose VIMs clusters are to become, before it is so, and what was refused.
+func TestEnablingIsRecorded(t *testing.T) {
+	b := newBench(t)
+	m := b.m
+	m.NameTemplate = "one-for-all"
+	_, err := b.Enable(t.Context(), root, "hub", m)
+	wantKind(t, "settings that cannot be followed", err, broker.ErrInvalid)
+	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "root", Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, e := range entries {
+		switch {
+		case e.Action == policy.ClusterEnable && e.Outcome == audit.Done:
+			got[e.Detail[audit.DetailNamespaces]]++
+		case e.Action == policy.ClusterEnable:
+			got[string(e.Outcome)+" "+e.Detail[audit.DetailError]]++
+		case e.Action == policy.VIMRegister && e.Kind == policy.KindProject && e.Resource != b.hub.Project:
+			got[string(e.Outcome)+" "+e.Resource]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"a=north,b=south": 1, "intent north": 1, "intent south": 1, "failed " + broker.ErrInvalid.Error(): 1}, got); diff != "" {
+		t.Errorf("the audit log (-want +got):\n%s", diff)
+	}
+}
+
+// TestEnablingAgainReleasesNothing: other settings let go of no cluster that is held.
+func TestEnablingAgainReleasesNothing(t *testing.T) {
+	b := newBench(t)
+	held, until := b.clock.Now().Add(-time.Minute), b.clock.Now().Add(-time.Second)
+	if _, err := b.store.UpdateManagement(t.Context(), b.hub.ID, func(m *onboard.Management) error {
+		m.HeldAt, m.ReleasedUntil = held, until
+		return nil
+	}, audit.Entry{Time: held, Principal: "system:onboard", Project: "default", Action: policy.ClusterFollow, Kind: policy.KindVIM, Resource: b.hub.ID, Outcome: audit.Failed}); err != nil {
+		t.Fatal(err)
+	}
+	m := b.m
+	m.CopyLabels = []string{"site"}
+	if got, err := b.Enable(t.Context(), root, "hub", m); err != nil || !got.HeldAt.Equal(held) || !got.ReleasedUntil.Equal(until) || !got.CreatedAt.Equal(b.m.CreatedAt) {
+		t.Errorf("held since %v, released until %v, enabled %v, %v", got.HeldAt, got.ReleasedUntil, got.CreatedAt, err)
+	}
+}
+
+// TestWhoMayDisableAndRelease: who may enable.
+func TestWhoMayDisableAndRelease(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		p    policy.Principal
+		want error
+	}{{alice, broker.ErrNotFound}, {policy.Principal{Name: "dora", Project: "default", Roles: []string{policy.RoleMember}}, broker.ErrDenied}} {
+		wantKind(t, c.p.Name+" disables it", b.Disable(t.Context(), c.p, "hub"), c.want)
+		_, err := b.Release(t.Context(), c.p, "hub")
+		wantKind(t, c.p.Name+" releases what is held", err, c.want)
+	}
+	if m, err := b.store.Management(t.Context(), b.hub.ID); err != nil || m.Revision != 1 {
+		t.Errorf("it is in revision %d, %v", m.Revision, err)
+	}
 }
 
 // TestConfigurationNamesTheProjectsOwnVIM, and none that others share with it.

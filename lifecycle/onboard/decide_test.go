@@ -2,6 +2,7 @@ package onboard_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -848,6 +849,73 @@ func TestAVIMThatSomebodyDeletes(t *testing.T) {
 	b.want("a", "edge", onboard.StateRegistered, onboard.ReasonDraining)
 }
 
+// TestARestartAsksForNothing: whoever begins to watch clusters that are VIMs and well reads no
+// secret, asks no cluster, and writes no row, in whatever order clusters and secrets are shown; a
+// secret that has gone meanwhile is missed.
+func TestARestartAsksForNothing(t *testing.T) {
+	b := newBench(t)
+	names := []string{"one", "two", "three"}
+	for _, name := range names {
+		b.cluster("a", name)
+		b.look("a", name)
+		b.want("a", name, onboard.StateRegistered, "")
+		b.look("a", name) // its VIM was changed by its registration
+		b.kube("a/" + name).Requests()
+	}
+	counts, err := b.store.Entries(t.Context(), audit.Query{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := b.source.reads
+	for _, secretsFirst := range []bool{false, true} {
+		w, err := b.Onboarding.Watch(t.Context(), b.m, b.hub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows := []func(){
+			func() { w.Sight("a").Clusters(b.source.all("a")) },
+			func() { w.Sight("a").Secrets(b.source.versions("a")) },
+		}
+		if secretsFirst {
+			slices.Reverse(shows)
+		}
+		for _, show := range shows {
+			show()
+			for _, name := range names {
+				before := b.row("a", name)
+				if again, err := w.Step(t.Context(), "a", name); err != nil || again != 0 {
+					t.Errorf("Step(%s) = %v, %v", name, again, err)
+				}
+				if now := b.row("a", name); now != before {
+					t.Errorf("%s is stored as %+v, was %+v", name, now, before)
+				}
+				if asked := b.kube("a/" + name).Requests(); len(asked) != 0 {
+					t.Errorf("%s is asked %d times", name, len(asked))
+				}
+			}
+		}
+	}
+	now, err := b.store.Entries(t.Context(), audit.Query{Limit: 1000})
+	if err != nil || len(now) != len(counts) || b.source.reads != reads {
+		t.Errorf("%d entries were written and %d secrets read, %v", len(now)-len(counts), b.source.reads-reads, err)
+	}
+	delete(b.source.secrets, "a/two-kubeconfig")
+	w, err := b.Onboarding.Watch(t.Context(), b.m, b.hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Sight("a").Clusters(b.source.all("a"))
+	for range names {
+		w.Look(t.Context())
+	}
+	w.Sight("a").Secrets(b.source.versions("a"))
+	for range names {
+		w.Look(t.Context())
+	}
+	b.want("a", "two", onboard.StateRegistered, onboard.ReasonSecretMissing)
+	b.want("a", "one", onboard.StateRegistered, "")
+}
+
 // TestOtherSecretsOfAClusterAreNotRead: its CA and its own users' secrets have its label, too.
 func TestOtherSecretsOfAClusterAreNotRead(t *testing.T) {
 	b := newBench(t)
@@ -959,6 +1027,58 @@ func TestClustersAreSeenByTheirProject(t *testing.T) {
 	wantKind(t, "enabling into projects of others", err, broker.ErrDenied)
 }
 
+// TestManagementClustersAreSeenByTheirProject: who may see the VIM and not the clusters of its
+// project does not see how they become VIMs.
+func TestManagementClustersAreSeenByTheirProject(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	foreign := func(what string) {
+		t.Helper()
+		if all, err := b.Managements(t.Context(), alice); err != nil || len(all) != 0 {
+			t.Errorf("%s: the list is %v, %v", what, all, err)
+		}
+		_, err := b.Management(t.Context(), alice, "hub")
+		if !errors.Is(err, broker.ErrNotFound) && !errors.Is(err, broker.ErrDenied) {
+			t.Errorf("%s: Management() = %v", what, err)
+		}
+	}
+	foreign("another project's VIM")
+	_, _, err := b.Clusters(t.Context(), alice, onboard.ClusterQuery{Management: "hub"})
+	wantKind(t, "the clusters of another project's VIM", err, broker.ErrNotFound)
+	if _, err := b.UpdateVIM(t.Context(), root, "hub", broker.Change{SharedWith: &[]string{"north"}}); err != nil {
+		t.Fatal(err)
+	}
+	foreign("a VIM that is shared")
+	if found, _, err := b.Clusters(t.Context(), alice, onboard.ClusterQuery{Management: "hub"}); err != nil || len(found) != 1 {
+		t.Errorf("of the clusters of a VIM that is shared the own project's are %v, %v", found, err)
+	}
+	carol := policy.Principal{Name: "carol", Project: "default", Roles: []string{policy.RoleReader}}
+	if all, err := b.Managements(t.Context(), carol); err != nil || len(all) != 1 || all[0].Name != "hub" {
+		t.Errorf("the own project's list is %v, %v", all, err)
+	}
+	if m, err := b.Management(t.Context(), carol, "hub"); err != nil || m.VIM != b.hub.ID {
+		t.Errorf("the own project's is %v, %v", m, err)
+	}
+	// What is looked at is recorded, and what is looked for and not found.
+	rita := policy.Principal{Name: "rita", Project: "north", Roles: []string{policy.RoleReader}}
+	for id, want := range map[string]error{b.row("a", "edge").ID: nil, "00000000-0000-4000-8000-000000000000": broker.ErrNotFound} {
+		if _, err := b.Cluster(t.Context(), rita, id); !errors.Is(err, want) {
+			t.Errorf("Cluster(%s) = %v, want %v", id, err, want)
+		}
+	}
+	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "rita", Limit: 100})
+	outcomes := map[audit.Outcome]int{}
+	for _, e := range entries {
+		if e.Action == policy.ClusterShow {
+			outcomes[e.Outcome]++
+		}
+	}
+	if err != nil || outcomes[audit.Read] != 1 || outcomes[audit.Denied] != 1 {
+		t.Errorf("the audit log has her looks with the outcomes %v, %v", outcomes, err)
+	}
+}
+
 // TestNoSecretOfAClusterShows: not in log, rows, audit log or messages.
 func TestNoSecretOfAClusterShows(t *testing.T) {
 	b := newBench(t)
@@ -1045,5 +1165,43 @@ func TestWhatOthersAreTold(t *testing.T) {
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// TestWhatTellsNothing: of entries that are like those of events.
+func TestWhatTellsNothing(t *testing.T) {
+	told := func(change func(*audit.Entry)) (onboard.EventKind, bool) {
+		e := audit.Entry{Principal: "system:onboard", Action: policy.ClusterFollow, Kind: policy.KindVIM, Resource: "hub", Outcome: audit.Done, Detail: map[string]string{
+			"cluster": "a/edge", "clusterVIM": "v", "old.state": "registering", "new.state": "registered",
+		}}
+		change(&e)
+		v, ok := onboard.EventOf(e)
+		return v.Kind, ok
+	}
+	states := func(e *audit.Entry, from, to, secret string) {
+		e.Detail["old.state"], e.Detail["new.state"], e.Detail["new.secret"] = from, to, secret
+	}
+	for name, c := range map[string]struct {
+		change func(*audit.Entry)
+		want   onboard.EventKind
+	}{
+		"registered":                           {func(*audit.Entry) {}, onboard.EventRegistered},
+		"registered with a secret":             {func(e *audit.Entry) { states(e, "registering", "registered", "2") }, onboard.EventRegistered},
+		"a person's":                           {func(e *audit.Entry) { e.Principal = "root" }, ""},
+		"of another action":                    {func(e *audit.Entry) { e.Action = policy.VIMRegister }, ""},
+		"an intent":                            {func(e *audit.Entry) { e.Outcome = audit.Intent }, ""},
+		"believed again":                       {func(e *audit.Entry) { states(e, "quarantined", "registered", "") }, ""},
+		"believed again, by another secret":    {func(e *audit.Entry) { states(e, "quarantined", "registered", "2") }, onboard.EventUpdated},
+		"begun again":                          {func(e *audit.Entry) { states(e, "waiting", "registering", "2") }, ""},
+		"quarantined by a secret":              {func(e *audit.Entry) { states(e, "registered", "quarantined", "2") }, onboard.EventQuarantined},
+		"retired":                              {func(e *audit.Entry) { states(e, "retiring", "retired", "") }, onboard.EventRetired},
+		"retired before it was a VIM":          {func(e *audit.Entry) { states(e, "waiting", "retired", ""); delete(e.Detail, "clusterVIM") }, ""},
+		"another secret before it was a VIM":   {func(e *audit.Entry) { states(e, "", "", "2"); delete(e.Detail, "clusterVIM") }, ""},
+		"its VIM is being deleted":             {func(e *audit.Entry) { states(e, "registered", "retiring", "") }, ""},
+		"its VIM was deleted by somebody else": {func(e *audit.Entry) { states(e, "registered", "waiting", "") }, ""},
+	} {
+		if kind, ok := told(c.change); kind != c.want || ok != (c.want != "") {
+			t.Errorf("%s tells %q, %t, want %q", name, kind, ok, c.want)
+		}
 	}
 }

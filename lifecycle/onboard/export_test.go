@@ -24,6 +24,14 @@ func (w Watched) Step(ctx context.Context, namespace, name string) (time.Duratio
 	return w.w.step(ctx, key{namespace, name})
 }
 
+// Look looks at one cluster that is due, if there is one.
+func (w Watched) Look(ctx context.Context) {
+	if k, _, due := w.w.queue.take(); due {
+		w.w.look(ctx, k)
+		w.w.queue.done(k)
+	}
+}
+
 // Refresh reads the VIMs again.
 func (w Watched) Refresh(ctx context.Context) error { return w.w.refresh(ctx) }
 

@@ -120,10 +120,11 @@ type watcher struct {
 	m      Management
 	access Access
 	// seen are the Cluster objects and versions the secrets, as they were last shown; listed
-	// are the namespaces of which all clusters were.
+	// are the namespaces of which all clusters were, told those of which all secrets were.
 	seen     map[key]Seen
 	versions map[key]string // by the cluster's key
 	listed   map[string]bool
+	told     map[string]bool
 	rows     map[key]map[string]Cluster // by the cluster's key, then by id
 	vims     map[string]broker.VIM
 	missing  map[string]time.Time // since when a row's cluster is not shown, by id
@@ -133,7 +134,7 @@ type watcher struct {
 func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 	return &watcher{
 		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.now),
-		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, rows: map[key]map[string]Cluster{},
+		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, told: map[string]bool{}, rows: map[key]map[string]Cluster{},
 		vims: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
 	}
 }
@@ -327,6 +328,8 @@ func (w *watcher) sight(namespace string) Sight {
 		},
 		Secrets: func(all []SecretVersion) {
 			w.mu.Lock()
+			first := !w.told[namespace]
+			w.told[namespace] = true
 			before := map[key]string{}
 			for k, version := range w.versions {
 				if k.namespace == namespace {
@@ -349,6 +352,11 @@ func (w *watcher) sight(namespace string) Sight {
 			}
 			for k := range before {
 				look = append(look, k)
+			}
+			for k := range w.seen {
+				if first && k.namespace == namespace && w.versions[k] == "" {
+					look = append(look, k)
+				}
 			}
 			w.mu.Unlock()
 			for _, k := range look {

@@ -248,7 +248,7 @@ func (o *Onboarding) Release(ctx context.Context, p policy.Principal, ref string
 
 func notEnabled(err error) error {
 	if errors.Is(err, broker.ErrNotFound) {
-		return &broker.Error{Kind: broker.ErrNotFound, Detail: "the VIM is no management cluster"}
+		return &broker.Error{Kind: broker.ErrNotFound, Detail: "the VIM is no management cluster", Remedy: "enable it as one first"}
 	}
 	return err
 }
@@ -359,7 +359,7 @@ func (o *Onboarding) Cluster(ctx context.Context, p policy.Principal, id string)
 		if err := o.guard.Missing(ctx, p, policy.ClusterShow, policy.KindProject); err != nil {
 			return View{}, broker.Unrecorded(err)
 		}
-		return View{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such cluster"}
+		return View{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such cluster", Remedy: "list the clusters to see which there are"}
 	}
 	if err == nil {
 		err = o.enterRead(ctx, p, policy.ClusterShow, inProject(c.Project))

@@ -39,6 +39,11 @@ const (
 	pushedVersion = "pushed/"
 )
 
+// remedyGone is the remedy for a Cluster that is not there, errGone says so of one that is known not to be.
+const remedyGone = "make a Cluster anew, and push with a token of that one"
+
+var errGone = &broker.Error{Kind: broker.ErrConflict, Detail: "the cluster is gone", Remedy: remedyGone}
+
 // pushed reports whether what was last adopted or refused of a cluster was pushed.
 func pushed(c Cluster) bool { return strings.HasPrefix(c.Secret, pushedVersion) }
 
@@ -59,7 +64,7 @@ func (o *Onboarding) IssuePushToken(ctx context.Context, p policy.Principal, id 
 		return fail(broker.Invalid("ttl", "must be a minute to %d hours", MaxPushTTL/time.Hour))
 	}
 	if c.State == StateRetiring || c.State == StateRetired {
-		return fail(&broker.Error{Kind: broker.ErrConflict, Detail: "the cluster is gone"})
+		return fail(errGone)
 	}
 	token := pushToken + c.ID + "_" + rand.Text() + rand.Text()
 	until := o.now().Add(ttl)
@@ -141,7 +146,7 @@ type Pushed struct {
 func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (View, error) {
 	id, ok := strings.CutPrefix(p.Name, pushPrincipal)
 	if !ok {
-		return View{}, &broker.Error{Kind: broker.ErrDenied, Detail: "a kubeconfig is pushed with a token of its cluster", Remedy: "ask for one: vimbroker cluster token"}
+		return View{}, &broker.Error{Kind: broker.ErrDenied, Detail: "a kubeconfig is pushed with a token of its cluster", Remedy: "have one issued for the cluster"}
 	}
 	c, err := o.store.Cluster(ctx, id)
 	if err != nil {
@@ -206,7 +211,7 @@ func (o *Onboarding) mayPush(c Cluster, hub broker.VIM, in Pushed) error {
 	denied := func(field, format string, args ...any) error {
 		return &broker.Error{
 			Kind: broker.ErrDenied, Field: field, Detail: fmt.Sprintf(format, args...),
-			Remedy: "ask for a token of this very cluster: vimbroker cluster token",
+			Remedy: "have a token issued for this very cluster",
 		}
 	}
 	switch {
@@ -221,7 +226,7 @@ func (o *Onboarding) mayPush(c Cluster, hub broker.VIM, in Pushed) error {
 	case in.UID != c.UID:
 		return denied("clusterUid", "is not that of the cluster that the token is for")
 	case c.State == StateRetiring || c.State == StateRetired:
-		return &broker.Error{Kind: broker.ErrConflict, Detail: "the cluster is gone"}
+		return errGone
 	case in.Kubeconfig.Empty():
 		return broker.Invalid("kubeconfig", "is required")
 	case len(in.Kubeconfig.Reveal()) > MaxKubeconfig:
@@ -250,9 +255,12 @@ func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 	s, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
 	switch {
 	case errors.Is(err, broker.ErrNotFound), err == nil && s.UID != c.UID:
-		return Seen{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the management cluster does not have this Cluster any more"}
+		return Seen{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the management cluster does not have this Cluster any more", Remedy: remedyGone}
 	case err == nil && !w.m.selects(s.Labels):
-		return Seen{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the cluster does not have the labels that are asked for"}
+		return Seen{}, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "the cluster does not have the labels that are asked for",
+			Remedy: "label the Cluster as the settings of its management cluster ask",
+		}
 	}
 	return s, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -92,6 +93,18 @@ func TestAKubeconfigIsPushed(t *testing.T) {
 	if v, err = b.push(again, in); err != nil || v.State != onboard.StateRegistered {
 		t.Errorf("put right: %s (%s), %v", v.State, v.Reason, err)
 	}
+	// A token that is issued while another is used is good still.
+	var meanwhile string
+	kube.Fail(fake.Fault{Method: "GET", Path: "^/api/v1/namespaces/kube-system$", Kind: fake.Pass, Reached: func() { meanwhile = b.token(c) }})
+	last := b.token(c)
+	in.Kubeconfig = secret.NewText(strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0), 1))
+	if v, err = b.push(last, in); err != nil || v.State != onboard.StateRegistered || meanwhile == "" {
+		t.Errorf("pushed while another token is issued: %s (%s), %v", v.State, v.Reason, err)
+	}
+	in.Kubeconfig = secret.NewText(certified(kube))
+	if v, err = b.push(meanwhile, in); err != nil || v.State != onboard.StateRegistered {
+		t.Errorf("the token that was issued meanwhile: %s (%s), %v", v.State, v.Reason, err)
+	}
 	// No lease on the management cluster is left, and no secret is to be seen.
 	live, _, err := b.store.Leases(t.Context(), broker.LeaseFilter{VIM: b.hub.ID, States: []broker.LeaseState{broker.LeaseActive}})
 	if err != nil || len(live) > 0 {
@@ -111,6 +124,8 @@ func TestAKubeconfigIsPushed(t *testing.T) {
 		return e.Principal == "root" && e.Outcome == audit.Done && e.Detail[audit.DetailReason] == "push token issued" && e.Detail["cluster"] == "a/edge"
 	}) || !slices.ContainsFunc(entries, func(e audit.Entry) bool {
 		return e.Outcome == audit.Done && e.Detail[audit.DetailReason] == "pushed" && e.Detail["by"] == "push:"+c.ID
+	}) || !slices.ContainsFunc(entries, func(e audit.Entry) bool {
+		return e.Outcome == audit.Failed && e.Detail["by"] == "push:"+c.ID && e.Detail[audit.DetailError] == "the cluster is not registered with it"
 	}) {
 		t.Errorf("the audit log does not say who issued a token and what was pushed: %v", err)
 	}
@@ -140,6 +155,10 @@ func TestAPushIsRefused(t *testing.T) {
 		"the cluster is gone": {func(b *bench, _ onboard.Cluster, _ *onboard.Pushed) {
 			b.source.drop("a", "edge")
 		}, broker.ErrConflict, "any more"},
+		"the cluster is retired": {func(b *bench, _ onboard.Cluster, _ *onboard.Pushed) {
+			b.source.drop("a", "edge")
+			b.gone("a", "edge")
+		}, broker.ErrConflict, "the cluster is gone"},
 		"the cluster was made again": {func(b *bench, _ onboard.Cluster, _ *onboard.Pushed) {
 			b.source.put(onboard.Seen{Namespace: "a", Name: "edge", UID: "another", Ready: true})
 		}, broker.ErrConflict, "any more"},
@@ -182,11 +201,18 @@ func TestWhoMayHaveAPushToken(t *testing.T) {
 		_, _, err = b.IssuePushToken(t.Context(), root, c.ID, ttl)
 		wantKind(t, "a token for "+ttl.String(), err, broker.ErrInvalid)
 	}
+	if who, err := b.Pusher(t.Context(), token); err != nil || who.Name != "push:"+c.ID || who.Project != "north" || len(who.Roles) > 0 {
+		t.Errorf("the holder of a token is %+v, %v", who, err)
+	}
 	for _, forged := range []string{"", "vbpush_", token[:len(token)-1] + "x", "x" + token, token + "x", "vbpush_" + c.ID + "_", strings.Replace(token, c.ID, b.hub.ID, 1)} {
 		if _, err := b.Pusher(context.Background(), forged); !errors.Is(err, policy.ErrUnauthenticated) {
 			t.Errorf("a forged token is %v", err)
 		}
 	}
+	b.source.drop("a", "edge")
+	b.gone("a", "edge")
+	_, _, err = b.IssuePushToken(t.Context(), root, c.ID, 0)
+	wantKind(t, "a token for a cluster that is gone", err, broker.ErrConflict)
 	_, err = b.Push(t.Context(), root, onboard.Pushed{})
 	wantKind(t, "a push without a token", err, broker.ErrDenied)
 	// One that is not ready is not registered, and its token is good still.

@@ -231,6 +231,14 @@ func (w *watcher) version(c Cluster) string {
 	return w.versions[key{c.Namespace, c.Name}]
 }
 
+// secretless reports whether the secrets of the cluster's namespace were all shown, and its is not
+// among them.
+func (w *watcher) secretless(c Cluster) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.told[c.Namespace] && w.versions[key{c.Namespace, c.Name}] == ""
+}
+
 // cached is the VIM of a cluster as it was last read.
 func (w *watcher) cached(id string) (broker.VIM, bool) {
 	w.mu.Lock()

@@ -46,7 +46,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 		w.remember(v)
 	}
 	why, text := wellness(v, s)
-	if w.version(c) == "" && why == "" && !pushed(c) {
+	if why == "" && !pushed(c) && w.secretless(c) {
 		why, text = ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" any more; the VIM keeps the credential that it has"
 	}
 	return 0, w.note(ctx, c, why, text)

@@ -72,6 +72,8 @@ type bench struct {
 	tokens   map[string]string // by principal
 	log      *buffer           // at debug level
 	wire     *buffer           // every answer, headers included
+	store    *sqlite.Store
+	clusters rest.Clusters // nil: none are followed
 }
 
 // newBench takes the site's own policies, as file name and text.
@@ -90,6 +92,7 @@ func newBench(t testing.TB, site ...string) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
+	b.store = store
 	keys, err := keydir.Open(filepath.Join(dir, "keys"))
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +127,7 @@ func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.handler = api.New(api.Options{
-		Doors:   []api.Door{rest.Door(rest.Options{Broker: domain, Log: log, Version: "v0.0.0-test"})},
+		Doors:   []api.Door{rest.Door(rest.Options{Broker: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
 		Version: "v0.0.0-test", Authenticator: who, Vitals: domain, Logins: domain, Log: log,
 	})
 	server := httptest.NewServer(b.handler)

@@ -16,7 +16,7 @@ import (
 // onboarding is what answers about clusters.
 func (s *server) onboarding() (Clusters, error) {
 	if s.clusters == nil {
-		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API"}
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API", Remedy: "ask a server that does"}
 	}
 	return s.clusters, nil
 }

@@ -156,8 +156,12 @@ func (d *demo) terminate(ctx context.Context) error {
 
 // trail shows who did what.
 func (d *demo) trail(ctx context.Context) error {
-	d.say("who did what")
-	if err := d.types(ctx, "vimbroker audit list --effects --limit 40", "vimbroker audit verify"); err != nil {
+	d.say("who did what: the broker by itself, and the caller; each effect is an intent before it and its end")
+	if err := d.types(ctx,
+		"vimbroker audit list --effects --limit 1000 --principal system:onboard",
+		"vimbroker audit list --effects --limit 1000 --principal admin",
+		"vimbroker audit verify",
+	); err != nil {
 		return err
 	}
 	for _, line := range []string{
