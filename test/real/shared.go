@@ -19,8 +19,34 @@ type shared[S interface{ Stop() }] struct {
 
 var (
 	sharedCluster shared[*Cluster]
-	sharedCloud   shared[*Cloud]
+	sharedClouds  clouds
 )
+
+// clouds are those that the tests of this process have in common, by their options.
+type clouds struct {
+	mu  sync.Mutex
+	all map[OpenStackOptions]*shared[*Cloud]
+}
+
+func (c *clouds) with(o OpenStackOptions) *shared[*Cloud] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[OpenStackOptions]*shared[*Cloud]{}
+	}
+	if c.all[o] == nil {
+		c.all[o] = &shared[*Cloud]{}
+	}
+	return c.all[o]
+}
+
+func (c *clouds) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.all {
+		one.stop()
+	}
+}
 
 // get starts the system for the first who asks, in a directory of its own.
 func (s *shared[S]) get(t testing.TB, name, pattern string, start func(context.Context, string) (S, error)) S {
@@ -95,9 +121,16 @@ func ownKubernetes(t testing.TB, start func(ctx context.Context, dir string) (*C
 // package's TestMain calls [Main].
 func OpenStack(t testing.TB) *Cloud {
 	t.Helper()
+	return OpenStackWith(t, OpenStackOptions{})
+}
+
+// OpenStackWith is OpenStack of a cloud with these options. Starting one takes longer
+// than most tests.
+func OpenStackWith(t testing.TB, options OpenStackOptions) *Cloud {
+	t.Helper()
 	demand(t, "OpenStack", openStackDir)
-	return sharedCloud.get(t, "OpenStack", "vimbroker-cloud-", func(ctx context.Context, dir string) (*Cloud, error) {
-		return StartOpenStack(ctx, dir, OpenStackOptions{})
+	return sharedClouds.with(options).get(t, "OpenStack", "vimbroker-cloud-", func(ctx context.Context, dir string) (*Cloud, error) {
+		return StartOpenStack(ctx, dir, options)
 	})
 }
 
@@ -121,6 +154,6 @@ func Main(m *testing.M) {
 	code := m.Run()
 	sharedPostgres.stop()
 	sharedCluster.stop()
-	sharedCloud.stop()
+	sharedClouds.stop()
 	os.Exit(code)
 }

@@ -146,7 +146,7 @@ func TestBarbicanListsPages(t *testing.T) {
 
 // A store that was opened while nothing answered works as soon as something does.
 func TestBarbicanOutages(t *testing.T) {
-	o := real.OwnOpenStack(t, real.OpenStackOptions{AskAlways: true})
+	o := disturbed(t)
 	who := o.Project(t)
 	o.Halt(real.Keystone)
 	s := openBarbican(t, barbican.Options{AuthURL: o.AuthURL, Endpoint: o.KeyManager, Auth: byPassword(t, who), Timeout: 5 * time.Second})
@@ -196,7 +196,7 @@ func TestBarbicanOutages(t *testing.T) {
 
 // Tokens that live for seconds: the store renews them without anyone noticing.
 func TestBarbicanTokensExpire(t *testing.T) {
-	o := real.OwnOpenStack(t, real.OpenStackOptions{TokenTTL: 3 * time.Second})
+	o := real.OwnOpenStack(t, real.OpenStackOptions{TokenTTL: 3 * time.Second, WithoutHeat: true})
 	s := openBarbican(t, barbican.Options{AuthURL: o.AuthURL, Endpoint: o.KeyManager, Auth: byPassword(t, o.Project(t))})
 	ref, _ := putKey(t, s)
 	gets := 0

@@ -87,7 +87,7 @@ func TestKeystoneCallersWithoutRights(t *testing.T) {
 }
 
 func TestKeystoneCallersOutage(t *testing.T) {
-	o := real.OwnOpenStack(t, real.OpenStackOptions{})
+	o := disturbed(t)
 	who := o.Project(t)
 	token := tokenOf(t, o, who)
 	c := callersOf(t, o, o.Admin, nil)

@@ -2,9 +2,19 @@ package cloud_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/test/real"
 )
+
+// tokensLife is how long the tokens of the cloud that is disturbed live.
+const tokensLife = 25 * time.Minute
+
+// disturbed is a cloud whose services tests stop, and start again before they end. Revocations show at once there.
+func disturbed(t *testing.T) *real.Cloud {
+	t.Helper()
+	return real.OpenStackWith(t, real.OpenStackOptions{TokenTTL: tokensLife, AskAlways: true})
+}
 
 // The cloud is there, and a tenant can log in and sees the catalog.
 func TestOpenStack(t *testing.T) {
@@ -44,8 +54,8 @@ func TestOpenStack(t *testing.T) {
 // Both kinds of cloud can be had: with the fixes of 2026 the token of an application
 // credential makes no Heat stack, without them it does.
 func TestOpenStackTrusts(t *testing.T) {
-	clouds := map[bool]*real.Cloud{false: real.OpenStack(t), true: real.OwnOpenStack(t, real.OpenStackOptions{InsecureTrusts: true})}
-	for insecure, o := range clouds {
+	for _, insecure := range []bool{false, true} {
+		o := cloud(t, insecure)
 		who := o.Project(t)
 		id, secret := o.ApplicationCredential(t, who, "for-heat", false)
 		token, err := o.LogInWith(t.Context(), id, secret, nil)

@@ -84,7 +84,7 @@ func TestOpenStackLeaseIsNarrow(t *testing.T) {
 // A lease that is a project token tells its true end, and is refused everywhere
 // once it is revoked.
 func TestOpenStackProjectTokenEnds(t *testing.T) {
-	o := real.OwnOpenStack(t, real.OpenStackOptions{TokenTTL: 25 * time.Minute, AskAlways: true})
+	o := disturbed(t)
 	behind, who := o.TLS(t), o.Project(t)
 	password := newVIM(t, registration(behind, who))
 	soon := time.Now().Add(10 * time.Minute).Truncate(time.Second)
@@ -98,7 +98,7 @@ func TestOpenStackProjectTokenEnds(t *testing.T) {
 		purpose string
 		end     time.Time
 	}{
-		"for Heat":               {password, openstack.Heat, time.Now().Add(25 * time.Minute)},
+		"for Heat":               {password, openstack.Heat, time.Now().Add(tokensLife)},
 		"of one that ends first": {restricted, "", soon},
 	} {
 		t.Run(name, func(t *testing.T) {
