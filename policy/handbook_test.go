@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"testing"
@@ -129,6 +130,50 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 			}
 			if d := policies.Decide(a.Request); d.Allowed != a.want || len(d.Errors) > 0 {
 				t.Errorf("sample %s, question %d (%s by %s): %+v, want allowed %t", id, i+1, a.Action, a.Principal.Name, d, a.want)
+			}
+		}
+	}
+}
+
+// The policy of docs/heat.md, in place of a built-in one, lets members run VNFs on a cloud of their project, and have no
+// unbounded lease otherwise.
+func TestPolicyOfHeat(t *testing.T) {
+	read := func(name, pattern string) []byte {
+		t.Helper()
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(pattern).Find(text)
+		if found == nil {
+			t.Fatalf("%s has nothing like %s", name, pattern)
+		}
+		return found
+	}
+	builtIn := read("default.cedar", `(?s).*`)
+	replaced := read("default.cedar", `(?s)@id\("unbounded-leases-need-admin"\).*?};`)
+	sample := read("../docs/heat.md", `(?s)@id\("unbounded-leases-need-admin-or-heat"\).*?};`)
+	own := bytes.Replace(builtIn, replaced, sample, 1)
+	worker := member
+	worker.Actor = "system:lifecycle"
+	heat := policy.Wish{Purpose: "heat", Grade: "unbounded", TTL: time.Hour}
+	for _, c := range []struct {
+		name          string
+		who           policy.Principal
+		on            policy.Resource
+		wish          policy.Wish
+		before, after bool
+	}{
+		{"an operation of a member", worker, ownVIM, heat, false, true},
+		{"an operation of a member elsewhere", worker, foreignVIM, heat, false, false},
+		{"a member himself", member, ownVIM, heat, false, false},
+		{"an operation on a cluster", worker, ownVIM, policy.Wish{Grade: "unbounded", TTL: time.Hour}, false, false},
+		{"an administrator", admin, ownVIM, heat, true, true},
+	} {
+		for want, files := range map[*bool]map[string][]byte{&c.before: nil, &c.after: {"default.cedar": own}} {
+			d := load(t, files).Decide(policy.Request{Principal: c.who, Action: policy.LeaseIssue, Resource: c.on, Wish: c.wish})
+			if d.Allowed != *want || len(d.Errors) > 0 {
+				t.Errorf("%s, with the policy of the docs %t: %+v, want allowed %t", c.name, files != nil, d, *want)
 			}
 		}
 	}

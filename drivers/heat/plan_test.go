@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -182,6 +186,33 @@ func TestTemplatesAreReadOnce(t *testing.T) {
 	s.Fail(fake.Fault{Kind: fake.JSON, Path: "/validate$", Status: 200, Body: "{}"})
 	if p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), in); err != nil || len(p.Resources) != 2 {
 		t.Errorf("Plan = %+v, %v", p.Resources, err)
+	}
+}
+
+// The sample of the docs is a VNF of one VDU, which scales, as a package of it says.
+func TestTheSample(t *testing.T) {
+	const dir = "../../docs/samples/router/BaseHOT/simple"
+	var files []vnfpkg.ManifestFile
+	in := lifecycle.PlanInput{
+		Operation: lifecycle.Instantiate, Instance: uuid.NewString(), Flavour: vnfpkg.Flavour{ID: "simple", VDUs: map[string]vnfpkg.VDU{}},
+		Replicas: map[string]int32{}, Parameters: json.RawMessage(`{"VDU":{"RTR":{"computeFlavourId":"m1.tiny"}},"CP":{"RTR_CP":{"network":"net0"}}}`),
+	}
+	for _, name := range []string{"router.yaml", "nested/RTR.yaml"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, vnfpkg.ManifestFile{Path: name, Text: text})
+		in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "BaseHOT/simple/" + name, Text: secret.NewText(string(text))})
+	}
+	for _, v := range vnfpkg.Templates(files, 5) {
+		in.Flavour.VDUs[v.Name] = vnfpkg.VDU{ID: v.Name, Name: v.Name, Max: v.Max}
+		in.Replicas[v.Name] = int32(v.Max) //nolint:gosec // a few
+	}
+	s := fakeheat.New(t)
+	seen, err := do(t.Context(), s, in, mustPlan(t, s, in))
+	if err != nil || len(in.Flavour.VDUs) != 1 || len(seen["RTR_group"].VNFCs) != 5 || !seen["banner"].Ready {
+		t.Errorf("of the VDUs %v come %+v, %v", in.Flavour.VDUs, seen, err)
 	}
 }
 

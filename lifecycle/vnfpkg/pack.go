@@ -3,6 +3,7 @@ package vnfpkg
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,13 +17,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Draft is a package that is to be made from manifests.
+// Draft is a package that is to be made from manifests, or from base HOTs.
 type Draft struct {
 	// VNFDID, Provider, ProductName, SoftwareVersion and Version go into the descriptor. All
 	// of them are needed.
 	VNFDID, Provider, ProductName, SoftwareVersion, Version string
 	// Manifests are stored under Files/kubernetes. Their paths are relative to that.
 	Manifests []ManifestFile
+	// Templates are the files of a base HOT; see [Templates]. Their paths are relative to BaseHOT/FLAVOUR.
+	Templates []ManifestFile
+	// Flavour is the one deployment flavour; empty means "simple".
+	Flavour string
 	// VDUs are the workloads that the descriptor names; see [Workloads].
 	VDUs []DraftVDU
 }
@@ -33,7 +38,7 @@ type ManifestFile struct {
 	Text []byte
 }
 
-// DraftVDU is a workload. One whose Max is more than its Min has a scaling aspect of its own.
+// DraftVDU is a workload, or a VDU of a base HOT. One whose Max is more than its Min has a scaling aspect of its own.
 type DraftVDU struct {
 	// Name is that of the object; it is the id of the VDU and of its scaling aspect, too.
 	Name string
@@ -41,8 +46,8 @@ type DraftVDU struct {
 	Number, Min, Max int
 }
 
-// draftFlavour is the one deployment flavour of a package that Pack makes.
-const draftFlavour = "simple"
+// flavour is the one deployment flavour of a package that Pack makes.
+func (d Draft) flavour() string { return cmp.Or(d.Flavour, "simple") }
 
 // Kubernetes names in the form that objects of workloads have them (RFC 1123).
 var workloadName = sync.OnceValue(func() *regexp.Regexp {
@@ -117,6 +122,47 @@ func Workloads(manifests []ManifestFile) (Found, error) {
 	return found, nil
 }
 
+// TemplateFolder is where a package has its base HOTs, one folder for each flavour.
+const TemplateFolder = "BaseHOT/"
+
+// Templates finds the VDUs of a base HOT: those whose number its templates take from the parameter nfv
+// ({get_param: [nfv, VDU, ID, desired_capacity]}), up to most, and those that they take a compute flavour for, of which
+// there is one. Text that is no YAML is passed over: get_file may name anything.
+func Templates(files []ManifestFile, most int) []DraftVDU {
+	var found []DraftVDU
+	add := func(id string, upTo int) {
+		if i := slices.IndexFunc(found, func(v DraftVDU) bool { return v.Name == id }); i >= 0 {
+			found[i].Max = max(found[i].Max, upTo)
+			return
+		}
+		found = append(found, DraftVDU{Name: id, Number: 1, Min: 1, Max: upTo})
+	}
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		for i, c := range n.Content {
+			if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "get_param" && len(c.Content) == 4 {
+				at := c.Content
+				if at[0].Value == "nfv" && at[1].Value == "VDU" {
+					switch at[3].Value {
+					case "desired_capacity":
+						add(at[2].Value, max(most, 1))
+					case "computeFlavourId":
+						add(at[2].Value, 1)
+					}
+				}
+			}
+			walk(c)
+		}
+	}
+	for _, f := range files {
+		var document yaml.Node
+		if yaml.Unmarshal(f.Text, &document) == nil {
+			walk(&document)
+		}
+	}
+	return found
+}
+
 // Pack writes a package: the descriptor that the draft describes, its manifests, and
 // TOSCA.meta with their hashes. The same draft always gives the same bytes.
 func Pack(w io.Writer, d Draft) error {
@@ -127,14 +173,20 @@ func Pack(w io.Writer, d Draft) error {
 	const entry = "Definitions/vnfd.yaml"
 	files := []ManifestFile{{entry, vnfd}}
 	meta := "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: vimbroker\nEntry-Definitions: " + entry + "\n"
-	for _, m := range d.Manifests {
-		name := manifestFolder + m.Path
-		if !plainPath(name) {
-			return fmt.Errorf("a package cannot hold a file of this path: %q", Printable(m.Path))
+	add := func(folder string, all []ManifestFile) error {
+		for _, m := range all {
+			name := folder + m.Path
+			if !plainPath(name) {
+				return fmt.Errorf("a package cannot hold a file of this path: %q", Printable(m.Path))
+			}
+			files = append(files, ManifestFile{name, m.Text})
+			sum := sha256.Sum256(m.Text)
+			meta += "\nName: " + name + "\nContent-Type: application/yaml\nAlgorithm: SHA-256\nHash: " + hex.EncodeToString(sum[:]) + "\n"
 		}
-		files = append(files, ManifestFile{name, m.Text})
-		sum := sha256.Sum256(m.Text)
-		meta += "\nName: " + name + "\nContent-Type: application/yaml\nAlgorithm: SHA-256\nHash: " + hex.EncodeToString(sum[:]) + "\n"
+		return nil
+	}
+	if err := cmp.Or(add(manifestFolder, d.Manifests), add(TemplateFolder+d.flavour()+"/", d.Templates)); err != nil {
+		return err
 	}
 	out := zip.NewWriter(w)
 	for _, f := range append([]ManifestFile{{MetaFile, []byte(meta)}}, files...) {
@@ -186,7 +238,7 @@ func (d Draft) descriptor() ([]byte, error) {
 	}
 	const own = "vimbroker.nodes.VNF"
 	templates := []any{"VNF", mapping("type", own, "properties", mapping(append(slices.Clone(identity),
-		"vnfm_info", []string{"vimbroker"}, "flavour_id", draftFlavour, "flavour_description", "As the manifests are")...))}
+		"vnfm_info", []string{"vimbroker"}, "flavour_id", d.flavour(), "flavour_description", "As the manifests are")...))}
 	var aspects, levels []any
 	var policies []*yaml.Node
 	policy := func(name string, pairs ...any) { policies = append(policies, mapping(name, mapping(pairs...))) }
@@ -207,7 +259,7 @@ func (d Draft) descriptor() ([]byte, error) {
 		policy(v.Name+"_level", "type", typeVDULevels, "properties", mapping("levels", mapping("default", mapping("number_of_instances", v.Number))), "targets", []string{v.Name})
 	}
 	topology := []any{
-		"substitution_mappings", mapping("node_type", own, "properties", mapping("flavour_id", draftFlavour)),
+		"substitution_mappings", mapping("node_type", own, "properties", mapping("flavour_id", d.flavour())),
 		"node_templates", mapping(templates...),
 	}
 	if len(aspects) > 0 {

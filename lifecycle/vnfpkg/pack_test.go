@@ -93,6 +93,39 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// The VDUs of a base HOT are those that it takes something for; the number of one can be set where it takes that, too.
+func TestTemplates(t *testing.T) {
+	d := draft()
+	d.Manifests, d.Flavour = nil, "large"
+	d.Templates = []vnfpkg.ManifestFile{
+		{Path: "top.yaml", Text: []byte("resources:\n  a: {count: {get_param: [nfv, VDU, RTR, desired_capacity]}, flavor: {get_param: [nfv, VDU, RTR, computeFlavourId]}}\n" +
+			"  b: [{flavor: {get_param: [nfv, VDU, FW, computeFlavourId]}}, {get_param: [nfv, VDU, disk, vcImageId]}, {get_param: [nfv, CP, x, network]}]\n" +
+			"  c: {get_param: [other, VDU, x, desired_capacity]}\n")},
+		{Path: "nested/init.sh", Text: []byte("a: [")},
+	}
+	d.VDUs = vnfpkg.Templates(d.Templates, 4)
+	if diff := cmp.Diff([]vnfpkg.DraftVDU{{Name: "RTR", Number: 1, Min: 1, Max: 4}, {Name: "FW", Number: 1, Min: 1, Max: 1}}, d.VDUs); diff != "" {
+		t.Errorf("Templates differs:\n%s", diff)
+	}
+	var archive bytes.Buffer
+	if err := vnfpkg.Pack(&archive, d); err != nil {
+		t.Fatal(err)
+	}
+	c, err := open(archive.Bytes(), vnfpkg.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range d.Templates {
+		if text, err := c.Read("BaseHOT/large/" + m.Path); err != nil || !bytes.Equal(text, m.Text) {
+			t.Errorf("%s = %q, %v", m.Path, text, err)
+		}
+	}
+	got, err := c.Descriptor()
+	if f := got.Flavours["large"]; err != nil || len(got.Flavours) != 1 || len(f.VDUs) != 2 || len(f.Aspects) != 1 || f.Aspects["RTR"].MaxLevel != 3 {
+		t.Errorf("Descriptor = %+v, %v", got, err)
+	}
+}
+
 func TestPackRefuses(t *testing.T) {
 	nameless := draft()
 	nameless.Provider = " "

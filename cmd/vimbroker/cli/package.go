@@ -51,7 +51,7 @@ func (f *packing) add(c *cobra.Command) {
 // maxManifest bounds a manifest that is packed, in bytes.
 const maxManifest = 8 << 20
 
-// pack makes a package of the manifests in a directory.
+// pack makes a package of the manifests in a directory, or of a base HOT.
 func (f packing) pack(dir string) ([]byte, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -71,21 +71,31 @@ func (f packing) pack(dir string) ([]byte, error) {
 	}
 	defer root.Close()
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+		template, isTemplate := strings.CutPrefix(filepath.ToSlash(path), vnfpkg.TemplateFolder)
+		if err != nil || entry.IsDir() || !isTemplate && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
 			return err
 		}
 		text, err := fs.ReadFile(root.FS(), path)
-		if err == nil && len(text) > maxManifest {
-			err = fmt.Errorf("%s has more than %d bytes", path, maxManifest)
+		switch flavour, name, below := strings.Cut(template, "/"); {
+		case err != nil:
+			return err
+		case len(text) > maxManifest:
+			return fmt.Errorf("%s has more than %d bytes", path, maxManifest)
+		case !isTemplate:
+			d.Manifests = append(d.Manifests, vnfpkg.ManifestFile{Path: path, Text: text})
+		case !below || d.Flavour != "" && d.Flavour != flavour:
+			return fmt.Errorf("%s is not in the one folder that %s may have: that of the deployment flavour", path, vnfpkg.TemplateFolder)
+		default:
+			d.Flavour = flavour
+			d.Templates = append(d.Templates, vnfpkg.ManifestFile{Path: name, Text: text})
 		}
-		d.Manifests = append(d.Manifests, vnfpkg.ManifestFile{Path: path, Text: text})
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Manifests) == 0 {
-		return nil, fmt.Errorf("%s holds no manifests: no file there ends in .yaml, .yml or .json", dir)
+	if len(d.Manifests)+len(d.Templates) == 0 {
+		return nil, fmt.Errorf("%s holds no manifests: no file there ends in .yaml, .yml or .json, or is under %sFLAVOUR", dir, vnfpkg.TemplateFolder)
 	}
 	found, err := vnfpkg.Workloads(d.Manifests)
 	if err != nil {
@@ -95,6 +105,7 @@ func (f packing) pack(dir string) ([]byte, error) {
 		v.Max = max(v.Number, f.most)
 		d.VDUs = append(d.VDUs, v)
 	}
+	d.VDUs = append(d.VDUs, vnfpkg.Templates(d.Templates, f.most)...)
 	var archive bytes.Buffer
 	if err := vnfpkg.Pack(&archive, d); err != nil {
 		return nil, err
@@ -106,12 +117,14 @@ func (p *program) packageCreateCommand() *cobra.Command {
 	var f packing
 	var out string
 	c := &cobra.Command{
-		Use: "create DIR", Short: "Make a package of a directory of manifests",
+		Use: "create DIR", Short: "Make a package of a directory of manifests, or of a base HOT",
 		Long: `Make a VNF package of the Kubernetes manifests in a directory. Its VNFD names
 each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
 of its own, and each object of another kind that has the annotation
-vimbroker.io/vdu: NAME. The same directory and flags always give the same file.
-Nothing is uploaded.`,
+vimbroker.io/vdu: NAME. What is in the directory's BaseHOT/FLAVOUR is the base
+HOT of a VNF on OpenStack: each VDU whose desired_capacity or computeFlavourId
+it takes from the parameter nfv is one, the former with a scaling aspect. The
+same directory and flags always give the same file. Nothing is uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
 		Args:    console.Names("DIR"), ValidArgsFunction: console.OnlyFirst(console.Directories),
 		RunE: func(c *cobra.Command, args []string) error {
