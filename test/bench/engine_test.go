@@ -233,20 +233,25 @@ func (v *vnfm) instantiate(ctx context.Context, namespace string) (string, error
 	if err != nil {
 		return "", err
 	}
+	return i.ID, completed(ctx, v.Client, id)
+}
+
+// completed waits until an operation is.
+func completed(ctx context.Context, c *client.Client, operation string) error {
 	for wait := time.NewTicker(20 * time.Millisecond); ; {
-		o, err := v.VNFOperation(ctx, id)
+		o, err := c.VNFOperation(ctx, operation)
 		switch {
 		case err != nil:
-			return "", err
+			return err
 		case o.State == "COMPLETED":
-			return i.ID, nil
+			return nil
 		case o.State != "STARTING" && o.State != "PROCESSING":
-			return "", fmt.Errorf("the operation is %s: %+v", o.State, o.Error)
+			return fmt.Errorf("the operation is %s: %+v", o.State, o.Error)
 		}
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
