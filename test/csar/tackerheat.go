@@ -1,5 +1,7 @@
 package csar
 
+import "strings"
+
 // TackerHeatVNFD is the id of the descriptor of [TackerHeat].
 const TackerHeatVNFD = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40002"
 
@@ -17,6 +19,15 @@ func TackerHeat() Files {
 		"BaseHOT/simple/sample.yaml":                    tackerHeatTemplate,
 		"BaseHOT/simple/nested/VDU1.yaml":               tackerHeatNested,
 	}
+}
+
+// TackerHeatAs is [TackerHeat] with another id of its descriptor, and with texts replaced, old and new in turn.
+func TackerHeatAs(vnfd string, change ...string) Files {
+	all, changes := Files{}, strings.NewReplacer(append([]string{TackerHeatVNFD, vnfd}, change...)...)
+	for name, text := range TackerHeat() {
+		all[name] = changes.Replace(text)
+	}
+	return all
 }
 
 const tackerHeatTop = `

@@ -23,6 +23,9 @@ func TestCloudStories(t *testing.T) { cloudStories(t, "testdata/openstack") }
 // TestHeatStories tells what people and VNFMs see of VNFs on Heat.
 func TestHeatStories(t *testing.T) { cloudStories(t, "testdata/heat") }
 
+// TestHeatFaults tells what they see where a stack fails, or takes too long.
+func TestHeatFaults(t *testing.T) { cloudStories(t, "testdata/heatfaults") }
+
 // cloudStories runs the stories of a directory in a tenant of their own: what one leases, another would count.
 func cloudStories(t *testing.T, dir string) {
 	t.Helper()
@@ -34,6 +37,11 @@ func cloudStories(t *testing.T, dir string) {
 	files := cloudFiles(behind, who)
 	files["bound"] = secret + "\n"
 	files["edge.csar"] = string(csar.TackerHeat().Zip(t))
+	files["edge-2.csar"] = string(csar.TackerHeatAs("edge-2", "affinity:", "proximity:").Zip(t))
+	const port = "properties: {value: {get_param: net}}"
+	files["broken.csar"] = string(csar.TackerHeatAs("broken", port, "properties: {value: only-for-the-port, fail: true}").Zip(t))
+	files["slow.csar"] = string(csar.TackerHeatAs("slow", port, "properties: {action_wait_secs: {create: 600}}").Zip(t))
+	files["steady.csar"] = string(csar.TackerHeatAs("steady", port, "properties: {action_wait_secs: {create: 4}}").Zip(t))
 	// As Tacker's documentation has it.
 	files["tacker-http.yaml"] = fmt.Sprintf("auth_url: '%s'\nusername: '%s'\npassword: '%s'\nproject_name: '%s'\nproject_domain_name: 'Default'\nuser_domain_name: 'Default'\ntype: 'openstack'\n",
 		o.AuthURL, who.Username, who.Password, who.Project)
