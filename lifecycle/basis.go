@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -34,15 +35,20 @@ type Basis struct {
 }
 
 // choose finds the driver for a new instance: of those for the type of its VIM the first that makes one from what
-// the package holds. Where none does, the error is that of the last.
-func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (d Driver, b Basis, err error) {
-	err = noDriver(string(vimType))
+// the package holds. Where none does, the error is that of the last which is not just of another trade
+// ([broker.ErrUnsupported]), or of the last.
+func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (Driver, Basis, error) {
+	why := noDriver(string(vimType))
 	for _, d := range l.drivers[vimType] {
-		if b, err = d.Basis(s); err == nil {
+		b, err := d.Basis(s)
+		if err == nil {
 			return d, b, nil
 		}
+		if !errors.Is(err, broker.ErrUnsupported) || errors.Is(why, broker.ErrUnsupported) {
+			why = err
+		}
 	}
-	return nil, Basis{}, err
+	return nil, Basis{}, why
 }
 
 // driver is the one that has made what an instance consists of. Instances of versions before name none: those

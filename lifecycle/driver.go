@@ -50,8 +50,8 @@ type Driver interface {
 	// none from that; the error names the field of the request, and what the driver looked for.
 	Basis(s Source) (Basis, error)
 
-	// Survey is what a lease must allow so that Plan can be called with it: as good as nothing.
-	Survey() Grant
+	// Survey is what a lease must allow so that Plan can be called with it and that input: as good as nothing.
+	Survey(in PlanInput) Grant
 
 	// Plan says what an operation does, step by step, and which rights each step needs. It makes
 	// nothing. The same input on the same VIM gives the same plan, so that an operation
@@ -91,6 +91,10 @@ type Grant struct {
 // PlanInput is what a plan is made from.
 type PlanInput struct {
 	Operation OperationType
+	// Mark tells what is done from all else that is done to the instance: it stays the same while an operation is
+	// interrupted and goes on, and its rollback has another. It is a label's value. Of a rollback, Undone is the
+	// mark of what it takes back.
+	Mark, Undone string
 	// Observing asks for a plan that looks at Standing and does nothing else: the one wave of
 	// each stage holds what Observe looks at under the stage's grant.
 	Observing bool

@@ -339,7 +339,7 @@ func grant(verb string) lifecycle.Grant {
 	return lifecycle.Grant{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"things"}, Verbs: []string{verb}}}, Namespaces: []string{"default"}}
 }
 
-func (y *yard) Survey() lifecycle.Grant { return grant("survey") }
+func (y *yard) Survey(lifecycle.PlanInput) lifecycle.Grant { return grant("survey") }
 
 func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	if in.Observing {

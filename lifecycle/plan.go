@@ -21,11 +21,12 @@ const leaseMargin = 30 * time.Second
 func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 	in := PlanInput{
 		Operation: a.o.Type, Instance: a.i.ID, Name: a.i.Name,
-		Standing: a.i.Shape.Resources, VNFCs: a.o.VNFCs,
+		Standing: a.i.Shape.Resources, VNFCs: a.o.VNFCs, Mark: a.o.ID,
 	}
 	from, to := a.o.Before, a.o.Target
 	if a.o.State == RollingBack {
 		from, to = to, from
+		in.Mark, in.Undone = a.o.ID+"-back", a.o.ID
 		if a.o.Type == Instantiate {
 			in.Operation = Terminate
 		}
@@ -34,7 +35,7 @@ func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 	case ScaleVNF:
 		in.Scaled = changed(from, to)
 	case Terminate:
-		in.Namespace = a.o.Before.Namespace
+		in.Namespace = cmp.Or(a.o.Before.Namespace, a.o.Target.Namespace)
 		return in, nil
 	}
 	return a.inputFor(ctx, a.driver, to, in)
@@ -54,7 +55,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 
 // survey has a driver plan, under a lease that is good for nothing else. The lease is left.
 func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput) (plan Plan, err error) {
-	h, err := l.take(ctx, p, v, l.leaseFor(operation, v, d.Survey()))
+	h, err := l.take(ctx, p, v, l.leaseFor(operation, v, d.Survey(in)))
 	if err != nil {
 		return Plan{}, err
 	}

@@ -59,6 +59,9 @@ var house = map[string][]string{
 	"drivers/kubernetes/rbac": {},
 	"drivers/outlet":          {"broker/remote", "broker/secret", "lifecycle/onboard", "policy/audit", "policy/egress"},
 	"drivers/heat":            {"broker", "broker/clientconfig", "broker/failpoint", "broker/remote", "broker/secret", "lifecycle"},
+	"drivers/helm":            {"broker", "broker/secret", "drivers/helm/chart", "drivers/manifests", "lifecycle"},
+	"drivers/helm/chart":      {},
+	"drivers/helm/render":     {"drivers/helm/chart"},
 	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "lifecycle", "lifecycle/vnfpkg"},
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
@@ -81,7 +84,8 @@ var house = map[string][]string{
 	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
 	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
 	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "lifecycle/api/sol003", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
-	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/login", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/callback", "drivers/clusterapi", "drivers/heat", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "drivers/vnfm", "lifecycle", "lifecycle/api/grants", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
+	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/login", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/callback", "drivers/clusterapi", "drivers/heat", "drivers/helm", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "drivers/vnfm", "lifecycle", "lifecycle/api/grants", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
+	"cmd/vimbroker-helm":      {"drivers/helm/render"},
 	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 }
 
@@ -91,7 +95,8 @@ var homes = map[string][]string{
 	"github.com/go-jose/":            {"broker/oauth"},
 	"github.com/fluxcd/":             {"drivers/manifests"},
 	"github.com/smallstep/":          {"lifecycle/vnfpkg"},
-	"sigs.k8s.io/":                   {"drivers/kubernetes"},
+	"sigs.k8s.io/":                   {"drivers/helm/render", "drivers/kubernetes"},
+	"helm.sh/":                       {"drivers/helm/render"},
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},
 	"github.com/gophercloud/":        {"drivers/barbican", "drivers/heat", "drivers/openstack"},
@@ -116,7 +121,7 @@ var homes = map[string][]string{
 	"k8s.io/apimachinery/pkg/labels":    {"cmd/vimbroker/cli"},
 	"k8s.io/apimachinery/pkg/selection": {"cmd/vimbroker/cli"},
 	"unsafe":                            {},
-	"os/exec":                           {"cmd/vimbroker/console", "cmd/vimbroker/lessee"},
+	"os/exec":                           {"cmd/vimbroker/console", "cmd/vimbroker/lessee", "drivers/helm"},
 }
 
 // rooms are the folders that may stand at the top with code in them.

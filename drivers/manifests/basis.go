@@ -37,8 +37,8 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	for _, name := range b.Files {
 		if ofChart(name) {
 			return b, &broker.Error{
-				Kind: broker.ErrUnsupported, Field: field, Detail: vnfpkg.Printable(name) + " is of a Helm chart, and charts are not run",
-				Remedy: "put the manifests that the chart makes into the package (helm template)",
+				Kind: broker.ErrUnsupported, Field: field, Detail: vnfpkg.Printable(name) + " is of a Helm chart, and is no manifest",
+				Remedy: "name the chart in additionalParams.helm_chart_path",
 			}
 		}
 		if _, has := slices.BinarySearch(s.Paths, name); !has {

@@ -16,8 +16,8 @@ var _ lifecycle.Driver = (*Driver)(nil)
 // Names of what stands on objects and in packages. Brokers that come after this one
 // rely upon them: never change them.
 const (
-	// fieldManager owns the fields that manifests set.
-	fieldManager = "vimbroker"
+	// ownManager owns the fields that a package's manifests set.
+	ownManager = "vimbroker"
 	// prefix begins the labels and annotations that packages cannot set, but for those
 	// that are listed here.
 	prefix = "vimbroker.io/"
@@ -42,11 +42,16 @@ const sideBySide = 16
 
 // Driver implements [lifecycle.Driver] for Kubernetes.
 type Driver struct {
-	pause time.Duration // between two looks at what is waited for, at first
+	pause   time.Duration // between two looks at what is waited for, at first
+	manager string        // owns the fields of what is applied
 }
 
-// New returns a driver.
-func New() *Driver { return &Driver{pause: 40 * time.Millisecond} }
+// New returns a driver of the manifests of packages.
+func New() *Driver { return As(ownManager) }
+
+// As returns a driver that applies objects as another field manager, for a driver whose objects come from elsewhere
+// than from manifests: it plans with [Driver.Draft].
+func As(manager string) *Driver { return &Driver{pause: 40 * time.Millisecond, manager: manager} }
 
 // Name implements [lifecycle.Driver].
 func (*Driver) Name() string { return "manifests" }
@@ -56,7 +61,7 @@ func (*Driver) VIMType() broker.VIMType { return "kubernetes" }
 
 // Survey implements [lifecycle.Driver]: any identity of the cluster may ask which kinds it
 // serves. Whose a definition is has to be read.
-func (*Driver) Survey() lifecycle.Grant {
+func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant {
 	return lifecycle.Grant{ClusterWide: true, Rules: []broker.Rule{{
 		APIGroups: []string{definitionGroup}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"},
 	}}}
@@ -64,7 +69,7 @@ func (*Driver) Survey() lifecycle.Grant {
 
 // Observe implements [lifecycle.Driver].
 func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource) ([]lifecycle.Observation, error) {
-	s, err := connect(c)
+	s, err := d.connect(c)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type found struct {
 	} `json:"metadata"`
 	// whole is the object without the values of a Secret or a ConfigMap.
 	whole map[string]any
+	// manager is ours.
+	manager string
 }
 
 // managedSet are the fields that one manager owns.
@@ -63,7 +65,7 @@ func (o *found) UnmarshalJSON(text []byte) error {
 
 // get reads an object; nil without an error is one that is not there.
 func (s *server) get(ctx context.Context, r lifecycle.Resource) (*found, error) {
-	var o found
+	o := found{manager: s.manager}
 	err := s.call(ctx, request{method: http.MethodGet, path: pathOf(r)}, &o)
 	switch {
 	case err == nil && (o.Metadata.Name != r.Name || o.Metadata.UID == ""):
@@ -99,6 +101,8 @@ func (o *found) state() state {
 		return state{ready: true, message: "waits for its first consumer, or for a volume"}
 	case kind.Group == batch && kind.Kind == "Job":
 		return o.job()
+	case kind.Group == "" && kind.Kind == "Pod" && u.GetAnnotations()[hookAnnotation] != "":
+		return hookPod(phase)
 	}
 	r, err := status.Compute(u)
 	if err != nil {
@@ -130,6 +134,17 @@ func (o *found) job() state {
 		}
 	}
 	return state{message: "is not complete"}
+}
+
+// hookPod is the state of a pod that is a hook of a chart: it is to come to its end.
+func hookPod(phase string) state {
+	switch phase {
+	case "Succeeded":
+		return state{ready: true}
+	case "Failed":
+		return state{failed: true, message: "has failed"}
+	}
+	return state{message: "has not come to its end"}
 }
 
 // condition is one of an object's status, without the text that its controller wrote: that may
@@ -213,7 +228,7 @@ func (o *found) remains() string {
 // changed one of them, and so took it.
 func (o *found) mark() string {
 	for _, m := range o.Metadata.Managed {
-		if m.Manager == fieldManager && m.Operation == "Apply" && m.Subresource == "" {
+		if m.Manager == o.manager && m.Operation == "Apply" && m.Subresource == "" {
 			sum := sha256.Sum256(m.Fields)
 			return hex.EncodeToString(sum[:8])
 		}
@@ -229,13 +244,13 @@ func (o *found) changedBy(applied string) []string {
 	}
 	var since string
 	for _, m := range o.Metadata.Managed {
-		if m.Manager == fieldManager && m.Operation == "Apply" {
+		if m.Manager == o.manager && m.Operation == "Apply" {
 			since = m.Time
 		}
 	}
 	var names []string
 	for _, m := range o.Metadata.Managed {
-		if m.Manager == fieldManager || m.Subresource == "status" || m.Time < since { // times in RFC 3339, UTC
+		if m.Manager == o.manager || m.Subresource == "status" || m.Time < since { // times in RFC 3339, UTC
 			continue
 		}
 		if name := word(m.Manager); name != "" && !slices.Contains(names, name) {

@@ -31,9 +31,13 @@ type object struct {
 	order int
 }
 
-// objects reads the objects of a package. Their kinds are not looked up yet.
-func objects(in lifecycle.PlanInput) ([]*object, error) {
+// objects reads the objects of a package. Their kinds are not looked up yet. foreign is nil for manifests of a
+// package; in others no variable is substituted.
+func objects(in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
 	vars := variablesOf(in)
+	if foreign != nil {
+		vars = nil
+	}
 	var all []*object
 	err := documents(in.Manifests, func(d document) error {
 		return d.objects(vars, func(o *object) error {
@@ -42,6 +46,9 @@ func objects(in lifecycle.PlanInput) ([]*object, error) {
 			}
 			o.order = len(all)
 			all = append(all, o)
+			if foreign != nil {
+				return foreign.read(o)
+			}
 			return o.read()
 		})
 	})

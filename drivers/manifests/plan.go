@@ -22,7 +22,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 		err := p.observe(in.Standing)
 		return p.done(), err
 	}
-	s, err := connect(c)
+	s, err := d.connect(c)
 	if err != nil {
 		return lifecycle.Plan{}, err
 	}
@@ -59,6 +59,24 @@ type draft struct {
 	rules *rules
 	// objects are those that are applied; replace applies a pod again.
 	objects []*object
+	// has is what resources holds.
+	has map[identity]bool
+}
+
+// identity tells an object from all others of a cluster.
+type identity struct{ group, kind, namespace, name string }
+
+func identityOf(r lifecycle.Resource) identity { return identity{r.Group, r.Kind, r.Namespace, r.Name} }
+
+// keep has the instance consist of a resource, in the place where it was named first.
+func (p *draft) keep(r lifecycle.Resource) {
+	if p.has == nil {
+		p.has = map[identity]bool{}
+	}
+	if !p.has[identityOf(r)] {
+		p.has[identityOf(r)] = true
+		p.resources = append(p.resources, r)
+	}
 }
 
 func (p *draft) done() lifecycle.Plan {
@@ -124,9 +142,19 @@ func (p *draft) waves() (n int) {
 
 // applyAll plans to apply everything that the manifests hold.
 func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput) error {
-	all, err := objects(in)
+	all, err := s.settled(ctx, in, nil)
 	if err != nil {
 		return err
+	}
+	return p.applyEach(in, all)
+}
+
+// settled reads the objects of manifests, in the order in which they are applied, as the cluster and the instance
+// want them. foreign is nil for manifests of a package.
+func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
+	all, err := objects(in, foreign)
+	if err != nil {
+		return nil, err
 	}
 	resources := make([]lifecycle.Resource, len(all))
 	for i, o := range all {
@@ -134,27 +162,38 @@ func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput)
 	}
 	known, err := s.kindsOf(ctx, resources)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if all, err = s.definitions(ctx, in.Instance, all, known); err != nil {
-		return err
+	ours := s.ownDefinition
+	if foreign != nil {
+		ours = s.unservedDefinition
+	}
+	if all, err = brought(ctx, in, all, known, ours); err != nil {
+		return nil, err
 	}
 	if err := settle(in, all, known); err != nil {
-		return err
+		return nil, err
+	}
+	for _, o := range all {
+		o.own(in.Instance)
 	}
 	arrange(all)
-	p.objects = all
+	return all, nil
+}
+
+// applyEach plans to apply objects that are settled.
+func (p *draft) applyEach(in lifecycle.PlanInput, all []*object) error {
+	p.objects = append(p.objects, all...)
 	for i, o := range all {
-		if err := p.apply(in, i, o); err != nil {
+		if err := p.apply(in, i == 0 || !sameWave(all[i-1], o), o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apply plans one object.
-func (p *draft) apply(in lifecycle.PlanInput, i int, o *object) error {
-	o.own(in.Instance)
+// apply plans one object, in a new wave where begins says so.
+func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 	manifest, err := json.Marshal(o.content, json.Deterministic(true))
 	if err != nil {
 		return o.fault(nil, "%s holds what JSON cannot say", o.titleIn())
@@ -163,7 +202,7 @@ func (p *draft) apply(in lifecycle.PlanInput, i int, o *object) error {
 		o.Applied = was.Applied
 	}
 	object := lifecycle.Object{Resource: o.Resource, Manifest: secret.NewText(string(manifest))}
-	err = p.step(lifecycle.Apply, i == 0 || !sameWave(p.objects[i-1], o), object, func(r *rules) error {
+	err = p.step(lifecycle.Apply, begins, object, func(r *rules) error {
 		r.apply(o.Resource)
 		if o.VDU != "" {
 			r.pods()
@@ -177,7 +216,7 @@ func (p *draft) apply(in lifecycle.PlanInput, i int, o *object) error {
 	stage := p.stages[len(p.stages)-1]
 	wave := stage.Waves[len(stage.Waves)-1]
 	wave.Objects[len(wave.Objects)-1].Wave = o.Wave
-	p.resources = append(p.resources, o.Resource)
+	p.keep(o.Resource)
 	p.facts.add(o.Resource, o.content)
 	return nil
 }
@@ -192,18 +231,20 @@ func (p *draft) brought(kind, namespace, name string) *object {
 	return nil
 }
 
-// definitions learns the kinds that definitions of the package bring. A definition that stands on
-// the cluster and is another's is used as it is, and is not the instance's.
-func (s *server) definitions(ctx context.Context, instance string, all []*object, known kinds) ([]*object, error) {
+// brought learns the kinds that definitions of the package bring. A definition that stands on
+// the cluster and is another's is used as it is, and is not the instance's: ours says whether it is.
+func brought(
+	ctx context.Context, in lifecycle.PlanInput, all []*object, known kinds, ours func(context.Context, lifecycle.PlanInput, *object) (bool, error),
+) ([]*object, error) {
 	own := all[:0:0]
 	for _, o := range all {
 		if bandOf(o.Resource) == definitions && known[groupKind{o.Group, o.Version, o.Kind}].plural != "" {
 			o.Plural = known[groupKind{o.Group, o.Version, o.Kind}].plural
-			there, err := s.get(ctx, o.Resource)
+			is, err := ours(ctx, in, o)
 			if err != nil {
 				return nil, err
 			}
-			if there != nil && there.owner() != instance {
+			if !is {
 				continue
 			}
 			if err := known.define(o); err != nil {
@@ -213,6 +254,38 @@ func (s *server) definitions(ctx context.Context, instance string, all []*object
 		own = append(own, o)
 	}
 	return own, nil
+}
+
+// ownDefinition asks the cluster whose a definition is; one that is not there will be ours.
+func (s *server) ownDefinition(ctx context.Context, in lifecycle.PlanInput, o *object) (bool, error) {
+	there, err := s.get(ctx, o.Resource)
+	return err == nil && (there == nil || there.owner() == in.Instance), err
+}
+
+// unservedDefinition is ownDefinition without a right to read definitions: one whose kind the cluster serves already
+// is another's, unless it is recorded as the instance's.
+func (s *server) unservedDefinition(ctx context.Context, in lifecycle.PlanInput, o *object) (bool, error) {
+	if find(in.Standing, o.Resource) != nil {
+		return true, nil
+	}
+	spec := mapAt(o.content, "spec")
+	group, kind := text(spec, "group"), text(mapAt(spec, "names"), "kind")
+	if !pluralName().MatchString(group) {
+		return true, nil // what is wrong with it is said by define
+	}
+	var versions []lifecycle.Resource
+	for _, v := range mappings(spec["versions"]) {
+		if name := text(v, "name"); versionName().MatchString(name) {
+			versions = append(versions, lifecycle.Resource{Group: group, Version: name})
+		}
+	}
+	known, err := s.kindsOf(ctx, versions)
+	for _, v := range versions {
+		if known[groupKind{group, v.Version, kind}].plural != "" {
+			return false, err
+		}
+	}
+	return true, err
 }
 
 // settle gives each object its kind, namespace and VDU, and refuses what cannot be together.

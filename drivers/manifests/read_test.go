@@ -20,7 +20,7 @@ func FuzzObjects(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := objects(lifecycle.PlanInput{Instance: "i", Namespace: "n", Manifests: []lifecycle.Manifest{{Path: "f", Text: secret.NewText(text)}}})
+		all, err := objects(lifecycle.PlanInput{Instance: "i", Namespace: "n", Manifests: []lifecycle.Manifest{{Path: "f", Text: secret.NewText(text)}}}, nil)
 		if err != nil {
 			return
 		}

@@ -31,7 +31,7 @@ type run struct {
 
 // Run implements [lifecycle.Driver].
 func (d *Driver) Run(ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
-	s, err := connect(c)
+	s, err := d.connect(c)
 	if err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ func (r *run) patch(ctx context.Context, to lifecycle.Resource, content map[stri
 		return nil, err
 	}
 	defer clear(body)
-	var made found
+	made := found{manager: r.manager}
 	err = r.call(ctx, request{
 		method: http.MethodPatch, path: pathOf(to), content: "application/apply-patch+yaml", body: body,
 		// force: fields of our own object that somebody else took are taken back.
-		query: url.Values{"fieldManager": {fieldManager}, "force": {"true"}, "fieldValidation": {"Strict"}},
+		query: url.Values{"fieldManager": {r.manager}, "force": {"true"}, "fieldValidation": {"Strict"}},
 	}, &made)
 	if err == nil && (made.Metadata.Name != to.Name || made.owner() != r.instance) {
 		err = errNotKubernetes

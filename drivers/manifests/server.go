@@ -31,10 +31,12 @@ type server struct {
 	way   *remote.Transport
 	http  *http.Client
 	token secret.Text
+	// manager owns the fields of what is applied.
+	manager string
 }
 
 // connect prepares calls; it connects to nothing yet. The caller closes it.
-func connect(c lifecycle.Connection) (*server, error) {
+func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 	base, err := url.Parse(c.Config.Endpoint)
 	if err != nil || base.Host == "" {
 		return nil, broker.Invalid("endpoint", "cannot be used as an API server's address")
@@ -51,7 +53,7 @@ func connect(c lifecycle.Connection) (*server, error) {
 	if err != nil {
 		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
-	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token}, nil
+	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager}, nil
 }
 
 func (s *server) close() { s.way.CloseIdleConnections() }

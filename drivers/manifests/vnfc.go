@@ -204,7 +204,7 @@ func (r *run) scale(ctx context.Context, o lifecycle.Object, there *found) (*fou
 	}
 	err = r.call(ctx, request{
 		method: http.MethodPatch, path: pathOf(o.Resource) + "/scale", content: "application/merge-patch+json", body: body,
-		query: url.Values{"fieldManager": {fieldManager}},
+		query: url.Values{"fieldManager": {r.manager}},
 	}, &answer)
 	if err == nil && answer.Kind != "Scale" {
 		err = errNotKubernetes

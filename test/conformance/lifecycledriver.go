@@ -97,7 +97,7 @@ func (o *occurrence) plan(t *testing.T, op lifecycle.OperationType) lifecycle.Pl
 	if op == lifecycle.ScaleVNF {
 		o.in.Scaled = []string{o.VDU}
 	}
-	p, err := o.driver.Plan(t.Context(), o.Connect(t, o.driver.Survey()), o.in)
+	p, err := o.driver.Plan(t.Context(), o.Connect(t, o.driver.Survey(o.in)), o.in)
 	if err != nil {
 		t.Fatalf("Plan(%s) = %v", op, err)
 	}
@@ -324,7 +324,7 @@ func runEnds(t *testing.T, o *occurrence) {
 func runNeedsGrant(t *testing.T, o *occurrence) {
 	p := o.plan(t, lifecycle.Instantiate)
 	for i := range p.Stages {
-		p.Stages[i].Grant = o.driver.Survey()
+		p.Stages[i].Grant = o.driver.Survey(o.in)
 	}
 	if err := o.run(t, t.Context(), p); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("Run without its rules = %v, want %v", err, broker.ErrForbidden)

@@ -245,6 +245,10 @@ func allowed(g lifecycle.Grant, c call) bool {
 }
 
 func (s *Server) discover(w http.ResponseWriter, path string) bool {
+	if path == "/version" {
+		say(w, http.StatusOK, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.1"})
+		return true
+	}
 	if path == "/apis" {
 		versions := map[string][]any{}
 		for _, k := range s.kinds {

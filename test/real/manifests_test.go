@@ -39,7 +39,7 @@ type stand struct {
 	cluster *real.Cluster
 	core    *coreclient.CoreV1Client
 	rbac    *rbacclient.RbacV1Client
-	driver  *manifests.Driver
+	driver  lifecycle.Driver
 	in      lifecycle.PlanInput
 	home    string
 	// resources are what the instance consists of, as the engine would have stored it.
@@ -124,7 +124,7 @@ func (s *stand) as(g lifecycle.Grant) lifecycle.Connection {
 func (s *stand) plan(op lifecycle.OperationType) (lifecycle.Plan, error) {
 	s.t.Helper()
 	s.in.Operation, s.in.Standing = op, s.resources
-	return s.driver.Plan(s.t.Context(), s.as(s.driver.Survey()), s.in)
+	return s.driver.Plan(s.t.Context(), s.as(s.driver.Survey(s.in)), s.in)
 }
 
 // do plans an operation and runs it.
@@ -652,18 +652,23 @@ func TestManifestsThatTheServerRefuses(t *testing.T) {
 }
 
 func TestManifestsConformance(t *testing.T) {
+	lifecycleConformance(t, func() lifecycle.Driver { return manifests.New() }, cnf.Manifests)
+}
+
+// lifecycleConformance holds a driver to its contract on the real cluster.
+func lifecycleConformance(t *testing.T, driver func() lifecycle.Driver, of func(string) []lifecycle.Manifest) {
 	s := newStand(t)
 	kubectlPath := func(r lifecycle.Resource, args ...string) []string {
 		return append(append(args, r.Plural+"."+r.Group, r.Name), "-n", r.Namespace)
 	}
 	conformance.LifecycleDriver(t, conformance.LifecycleEnv{
-		New:     func() lifecycle.Driver { return manifests.New() },
+		New:     driver,
 		Connect: func(t *testing.T, g lifecycle.Grant) lifecycle.Connection { s.t = t; return s.as(g) },
 		Namespace: func(t *testing.T) string {
 			s.t = t
 			return s.namespace("cnf")
 		},
-		Manifests: cnf.Manifests, VDU: cnf.VDU,
+		Manifests: of, VDU: cnf.VDU,
 		Remove: func(t *testing.T, r lifecycle.Resource) {
 			if out, err := s.kubectl(kubectlPath(r, "delete")...); err != nil {
 				t.Fatal(out)

@@ -43,6 +43,17 @@ func BuildAt(bin string, flags ...string) error {
 	return nil
 }
 
+// BuildRenderer builds the program that renders charts beside a binary, and returns its path.
+func BuildRenderer(t testing.TB, bin string) string {
+	t.Helper()
+	program := filepath.Join(filepath.Dir(bin), "vimbroker-helm")
+	out, err := exec.Command("go", "build", "-o", program, "github.com/vimbroker/vimbroker/cmd/vimbroker-helm").CombinedOutput()
+	if err != nil {
+		t.Fatalf("building vimbroker-helm: %v\n%s", err, out)
+	}
+	return program
+}
+
 // HeedSignals has this process, and what it starts, ignore no signal that a terminal
 // sends, as processes do that were started by nohup or in a shell's background.
 func HeedSignals() {

@@ -274,6 +274,7 @@ func (p *program) vnfInstantiateCommand() *cobra.Command {
 	var r sol003.InstantiateRequest
 	var vim, nfv string
 	var variables []string
+	var chart chartFlags
 	var dryRun bool
 	return p.beginCommand(beginning{
 		use: "instantiate INSTANCE", short: "Make the resources of an instance", task: "instantiate",
@@ -295,6 +296,7 @@ fails later is FAILED_TEMP, and is retried, rolled back or given up with
 			f.StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable; default: all)")
 			f.StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
 			f.StringVar(&nfv, "nfv", "", nfvUsage)
+			chart.add(c)
 			f.BoolVar(&dryRun, "dry-run", false, "make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
 			console.MustComplete(c, "vim", p.VimNames)
 		},
@@ -303,6 +305,9 @@ fails later is FAILED_TEMP, and is retried, rolled back or given up with
 				return nil, err
 			}
 			if r.Params.NFV, err = nfvOf(c, nfv); err != nil {
+				return nil, err
+			}
+			if err := chart.put(c, &r.Params); err != nil {
 				return nil, err
 			}
 			ref, err := p.VIMRef(c.Context(), broker, vim)
@@ -453,6 +458,7 @@ func (p *program) vnfUpdateCommand() *cobra.Command {
 	var r sol003.ChangePackageRequest
 	var nfv string
 	var variables []string
+	var chart chartFlags
 	return p.beginCommand(beginning{
 		use: "update INSTANCE", short: "Go over to another package", task: "change_vnfpkg",
 		long: `Change the current VNF package: what differs is changed, what the new package
@@ -463,12 +469,16 @@ does not have is removed. Variables and files stay unless they are given.`,
 			c.Flags().StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable)")
 			c.Flags().StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
 			c.Flags().StringVar(&nfv, "nfv", "", nfvUsage)
+			chart.add(c)
 		},
 		request: func(c *cobra.Command, _ *client.Client) (_ any, err error) {
 			if r.VNFDID == "" {
 				return nil, console.Usagef(c, "--vnfd is missing")
 			}
 			if r.Params.NFV, err = nfvOf(c, nfv); err != nil {
+				return nil, err
+			}
+			if err := chart.put(c, &r.Params); err != nil {
 				return nil, err
 			}
 			r.Params.Variables, err = variablesOf(c, variables)

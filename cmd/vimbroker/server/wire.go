@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/heat"
+	"github.com/vimbroker/vimbroker/drivers/helm"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
@@ -169,7 +172,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		s.live.tryLogin = database.TryLogin
 	}
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New(), heat.New()}, Guard: b.Guard(),
+		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New(), helm.New(rendersCharts()), heat.New()}, Guard: b.Guard(),
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})
@@ -434,4 +437,13 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// rendersCharts is the program that renders Helm charts: it stands beside this one.
+func rendersCharts() string {
+	own, err := os.Executable()
+	if err != nil {
+		own = os.Args[0]
+	}
+	return filepath.Join(filepath.Dir(own), "vimbroker-helm")
 }

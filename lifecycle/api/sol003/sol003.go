@@ -246,13 +246,20 @@ type AdditionalParams struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// NFV is merged into the parameter nfv of a base HOT.
 	NFV jsontext.Value `json:"nfv,omitzero"`
+	// Chart is the path of a Helm chart in the package: a packed one, or its folder. ChartValues are laid over the
+	// chart's values, ChartSets are single ones by Helm's notation of --set, and ChartNames name the values that are
+	// the numbers of VDUs' instances: {VDU: {"replica": NAME}}.
+	Chart       string         `json:"helm_chart_path,omitempty"`
+	ChartValues jsontext.Value `json:"helm_values,omitzero"`
+	ChartSets   jsontext.Value `json:"helm_parameters,omitzero"`
+	ChartNames  jsontext.Value `json:"helm_value_names,omitzero"`
 	// Others are ignored, but for those that [AdditionalParams.NeedsCode] finds.
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// code are the parameters by which requests of Tacker have code of a package, or Helm, do the work.
+// code are the parameters by which requests of Tacker have code of a package, or Helm on another machine, do the work.
 var code = []string{
-	"helm_chart_path", "use_helm", "using_helm_install_param",
+	"use_helm", "using_helm_install_param",
 	"lcm-operation-user-data", "lcm-operation-user-data-class",
 	"lcm-operation-coordinate-new-vnf", "lcm-operation-coordinate-old-vnf",
 }

@@ -65,12 +65,15 @@ func changedVIM(infos map[string]*sol003.VIMConnectionInfo) (string, *lifecycle.
 	return "", nil, nil
 }
 
+// helmType is what Tacker calls a cluster that it runs charts on.
+const helmType = "ETSINFV.HELM.V_3"
+
 // inline is a VIM that a request brings. The two spellings of the types are those of ETSI's registry and of Tacker.
 func inline(info sol003.VIMConnectionInfo) (lifecycle.Inline, error) {
 	var in lifecycle.Inline
 	if info.VIMType != "" {
 		for name, spelled := range vimTypes {
-			if info.VIMType == spelled || info.VIMType == name {
+			if info.VIMType == spelled || info.VIMType == name || info.VIMType == helmType && name == "kubernetes" {
 				in.Type = broker.VIMType(name)
 			}
 		}

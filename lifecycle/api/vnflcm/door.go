@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
@@ -229,24 +231,55 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	}
 	r := lifecycle.Instantiation{
 		Flavour: in.FlavourID, Level: in.LevelID,
-		Namespace: in.Params.Namespace, Files: in.Params.Files, Variables: in.Params.Variables,
-		Parameters: json.RawMessage(in.Params.NFV),
+		Namespace: in.Params.Namespace, Variables: in.Params.Variables,
+	}
+	var err error
+	if r.Files, r.Parameters, err = made(in.Params); err != nil {
+		return lifecycle.Instantiation{}, err
 	}
 	if err := askedVIM(in.VIMs, &r); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
-	var err error
 	r.Params, err = params(c)
 	return r, err
 }
 
-// withoutCode refuses parameters that would have code of the package, or Helm, do the work: without
+// made are the files of the package that a request names, and the parameters of a base HOT or of a chart.
+func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
+	if p.Chart == "" {
+		for name, given := range map[string]jsontext.Value{"helm_values": p.ChartValues, "helm_parameters": p.ChartSets} {
+			if len(given) > 0 {
+				return nil, nil, broker.Invalid("additionalParams."+name, "is given without helm_chart_path")
+			}
+		}
+		return p.Files, json.RawMessage(p.NFV), nil
+	}
+	const field = "additionalParams.helm_chart_path"
+	switch {
+	case strings.Contains(p.Chart, "://"):
+		return nil, nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Field: field, Detail: "charts are not fetched from registries and repositories",
+			Remedy: "put the chart into the package (helm pull), and name its path there",
+		}
+	case len(p.Files) > 0:
+		return nil, nil, broker.Invalid(field, "and lcm-kubernetes-def-files are not both of one instance")
+	}
+	parameters, err := json.Marshal(struct {
+		Values jsontext.Value `json:"helm_values,omitzero"`
+		Sets   jsontext.Value `json:"helm_parameters,omitzero"`
+		Names  jsontext.Value `json:"helm_value_names,omitzero"`
+	}{p.ChartValues, p.ChartSets, p.ChartNames})
+	return []string{p.Chart}, parameters, err
+}
+
+// withoutCode refuses parameters that would have code of the package, or Helm elsewhere, do the work: without
 // that the operation would do something else than was asked for.
 func withoutCode(p sol003.AdditionalParams) error {
 	if name := p.NeedsCode(); name != "" {
 		return &broker.Error{
-			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages and no Helm is run",
-			Remedy: "leave it out; put manifests into the package, or a base HOT that gets its parameters from {get_param: [nfv, ...]}",
+			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages is run, and no Helm elsewhere",
+			Remedy: "leave it out; put manifests, or a chart that helm_chart_path names, into the package, " +
+				"or a base HOT that gets its parameters from {get_param: [nfv, ...]}",
 		}
 	}
 	return nil
@@ -316,9 +349,12 @@ func (s *server) changePackage(c *api.Call) (api.Answer, error) {
 	if err != nil {
 		return api.Answer{}, err
 	}
+	files, parameters, err := made(in.Params)
+	if err != nil {
+		return api.Answer{}, err
+	}
 	o, err := s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
-		VNFDID: in.VNFDID, Files: in.Params.Files, Variables: in.Params.Variables,
-		Parameters: json.RawMessage(in.Params.NFV), Params: shown,
+		VNFDID: in.VNFDID, Files: files, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
 	})
 	return s.begun(c)(o, unusable(err))
 }

@@ -180,7 +180,7 @@ func TestRequests(t *testing.T) {
 			"interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"oidc_token_url":"https://canary","client_secret":"canary"}}}}`, 422, nil,
 		},
 		{
-			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"ETSINFV.HELM.V_3",
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimType":"ETSINFV.HELM.V_4",
 			"interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil,
 		},
 		{
@@ -193,7 +193,20 @@ func TestRequests(t *testing.T) {
 		},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
-		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"canary"}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"use_helm":"canary"}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"oci://canary/chart"}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"a","lcm-kubernetes-def-files":["b"]}}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"web.tgz","helm_values":{"a":1},"helm_value_names":{"VDU1":{"replica":"n"}}}}`, 202,
+			lifecycle.Instantiation{
+				Flavour: "f", Files: []string{"web.tgz"}, Parameters: json.RawMessage(`{"helm_values":{"a":1},"helm_value_names":{"VDU1":{"replica":"n"}}}`),
+			},
+		},
+		{
+			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"helm_chart_path":"web.tgz","helm_parameters":{"a.b":"c"}}}`, 202,
+			lifecycle.PackageChange{VNFDID: "e", Files: []string{"web.tgz"}, Parameters: json.RawMessage(`{"helm_parameters":{"a.b":"c"}}`)},
+		},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"lcm-operation-user-data":"UserData/canary.py"}}`, 422, nil},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"lcm-operation-coordinate-new-vnf":"canary.py"}}`, 422, nil},
 		{

@@ -9,6 +9,44 @@ import (
 // VDU is the one VDU of the CNF.
 const VDU = "web"
 
+// Chart is a chart of the same, with a value at random, and a job before the first installation.
+func Chart(text string) []lifecycle.Manifest {
+	const root = "Files/kubernetes/web/"
+	return []lifecycle.Manifest{
+		{Path: root + "Chart.yaml", Text: secret.NewText("apiVersion: v2\nname: web\nversion: 1.0.0\n")},
+		{Path: root + "values.yaml", Text: secret.NewText("password: " + text + "\n")},
+		{Path: root + "templates/web.yaml", Text: secret.NewText(`apiVersion: v1
+kind: Secret
+metadata: {name: login}
+stringData: {password: {{ .Values.password | quote }}, salt: {{ randAlphaNum 16 | quote }}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: pages}
+data: {index.html: "{{ .Release.Name }} {{ .Release.Revision }}"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ` + VDU + `}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: registry.invalid/web:1}]
+`)},
+		{Path: root + "templates/hook.yaml", Text: secret.NewText(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: before, annotations: {helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-weight: "-1"}}
+data: {revision: "{{ .Release.Revision }}"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: passing, annotations: {helm.sh/hook: post-install, helm.sh/hook-delete-policy: hook-succeeded}}
+`)},
+	}
+}
+
 // Manifests describe a Deployment, and a Secret that holds a text.
 func Manifests(text string) []lifecycle.Manifest {
 	return []lifecycle.Manifest{{Path: "web.yaml", Text: secret.NewText(`apiVersion: v1

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+)
+
+// chartFlags name a Helm chart of the package, and its values.
+type chartFlags struct {
+	path, values string
+	names        []string
+}
+
+func (f *chartFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.path, "chart", "", "a Helm chart of the package: its .tgz or its folder")
+	c.Flags().StringVar(&f.values, "values", "", "file with values of the chart (YAML or JSON)")
+	c.Flags().StringArrayVar(&f.names, "replicas-value", nil, "VDU=NAME of the chart's value that is the VDU's number of instances (repeatable)")
+}
+
+// put writes the flags into a request.
+func (f *chartFlags) put(c *cobra.Command, p *sol003.AdditionalParams) error {
+	p.Chart = f.path
+	if f.values != "" {
+		text, err := os.ReadFile(f.values)
+		if err != nil {
+			return err
+		}
+		var values map[string]any
+		if err := yaml.Unmarshal(text, &values); err != nil {
+			return fmt.Errorf("%s is no YAML of a chart's values", f.values)
+		}
+		if p.ChartValues, err = json.Marshal(values); err != nil {
+			return fmt.Errorf("%s holds keys that are no strings", f.values)
+		}
+	}
+	type name struct {
+		Replica string `json:"replica"`
+	}
+	names := map[string]name{}
+	for _, given := range f.names {
+		vdu, value, ok := strings.Cut(given, "=")
+		if !ok || vdu == "" || value == "" {
+			return console.Usagef(c, "--replicas-value takes VDU=NAME")
+		}
+		names[vdu] = name{value}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(names)
+	p.ChartNames = text
+	return err
+}

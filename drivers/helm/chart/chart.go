@@ -1,0 +1,54 @@
+// Package chart is what the server and the program that renders charts say to each other: a chart with its
+// values, and the objects that it gives. The server links nothing of Helm for it.
+package chart
+
+import "encoding/json"
+
+// MaxRequest and MaxAnswer bound what is said, in bytes.
+const (
+	MaxRequest = 96 << 20
+	MaxAnswer  = 96 << 20
+)
+
+// Request is a chart to render. It holds secrets: it is written to no place but the program's input.
+type Request struct {
+	// Archive is a packed chart; or Files are those of a chart's folder, by their paths in it.
+	Archive []byte `json:"archive,omitempty"`
+	Files   []File `json:"files,omitempty"`
+	// Release, Namespace and Revision are what templates see of the release; Upgrade says that it is not its first.
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"`
+	Revision  int    `json:"revision"`
+	Upgrade   bool   `json:"upgrade,omitempty"`
+	// Values are laid over the chart's, and Sets over those, in Helm's notation of --set.
+	Values json.RawMessage `json:"values,omitempty"`
+	Sets   []Set           `json:"sets,omitempty"`
+	// KubeVersion and APIVersions are what the cluster says of itself.
+	KubeVersion string   `json:"kubeVersion"`
+	APIVersions []string `json:"apiVersions"`
+}
+
+// Set is one value, at the path of keys that Name is: "web.replicas".
+type Set struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// File is a file of a chart, or what a template gives.
+type File struct {
+	Path string `json:"path"`
+	Text []byte `json:"text"`
+}
+
+// Answer is what a chart gives.
+type Answer struct {
+	// Definitions are the chart's folder crds, which is not rendered; Objects are what the templates give, in
+	// the order in which Helm installs kinds, without hooks.
+	Definitions []File `json:"definitions,omitempty"`
+	Objects     []File `json:"objects,omitempty"`
+	// Release is the release in Helm's own form, as it is before anything of it stands.
+	Release json.RawMessage `json:"release,omitempty"`
+	// Fault is why there is nothing else here: in our own words, without anything that a chart or a value says
+	// but names of files and of values.
+	Fault string `json:"fault,omitempty"`
+}

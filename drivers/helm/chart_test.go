@@ -1,0 +1,287 @@
+package helm_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/helm"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/fakeobjects"
+)
+
+// chartOf is a chart of these files, as a folder of a package.
+func chartOf(files map[string]string) []lifecycle.Manifest {
+	all := []lifecycle.Manifest{{Path: "c/Chart.yaml", Text: secret.NewText("apiVersion: v2\nname: web\nversion: 1.0.0\n")}}
+	for name, text := range files {
+		m := lifecycle.Manifest{Path: "c/" + name, Text: secret.NewText(text)}
+		if name == "Chart.yaml" {
+			all[0] = m
+			continue
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// packed is the same as an archive.
+func packed(t *testing.T, add func(*tar.Writer), files map[string]string) []lifecycle.Manifest {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	for _, m := range chartOf(files) {
+		text := m.Text.Reveal()
+		if err := w.WriteHeader(&tar.Header{Name: m.Path, Mode: 0o600, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if add != nil {
+		add(w)
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return []lifecycle.Manifest{{Path: "web-1.0.0.tgz", Text: secret.NewText(out.String())}}
+}
+
+func inputOf(chart []lifecycle.Manifest) lifecycle.PlanInput {
+	return lifecycle.PlanInput{
+		Operation: lifecycle.Instantiate, Instance: uuid.NewString(), Name: "web", Namespace: "cnf", Mark: uuid.NewString(), Manifests: chart,
+	}
+}
+
+func plan(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	t.Helper()
+	d := driver()
+	return d.Plan(t.Context(), connect(s, d.Survey(in)), in)
+}
+
+// applied is the object of that name as a plan applies it last; empty where it does not.
+func applied(p lifecycle.Plan, name string) (text string) {
+	for _, stage := range p.Stages {
+		for _, w := range stage.Waves {
+			for _, o := range w.Objects {
+				if o.Name == name && w.Deed == lifecycle.Apply {
+					text = o.Manifest.Reveal()
+				}
+			}
+		}
+	}
+	return text
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: "
+
+// TestHostileCharts: what a chart tries ends in an error that names it, and repeats nothing of a value; what it asks
+// of the machine it does not get.
+func TestHostileCharts(t *testing.T) {
+	s := fakeobjects.New(t)
+	host := filepath.Join(t.TempDir(), "host")
+	if err := os.WriteFile(host, []byte("canary of the host"), 0o644); err != nil { //nolint:gosec // who may read it is not what is shown
+		t.Fatal(err)
+	}
+	t.Setenv("CANARY", "canary of the environment")
+	const value = "canary-of-the-values"
+	for name, c := range map[string]struct {
+		chart []lifecycle.Manifest
+		says  string
+	}{
+		"memory":      {chartOf(map[string]string{"templates/a.yaml": `{{ $x := repeat 1000000000 "aaaaaaaaaa" }}`}), "more time or memory"},
+		"recursion":   {chartOf(map[string]string{"templates/a.yaml": `{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`}), "a.yaml"},
+		"endless":     {chartOf(map[string]string{"templates/a.yaml": `{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`}), "more time or memory"},
+		"many":        {chartOf(map[string]string{"templates/a.yaml": "{{ range until 10001 }}\n---\n" + strings.Replace(configMap, "name: a", "name: a{{ . }}", 1) + "{}\n{{ end }}"}), "more than 10000 objects"},
+		"value":       {chartOf(map[string]string{"templates/a.yaml": `{{ fail (printf "no %s" .Values.password) }}`}), "templates/a.yaml:1 stops by itself"},
+		"required":    {chartOf(map[string]string{"templates/a.yaml": `{{ required "canary-of-the-values" .Values.none }}`}), "templates/a.yaml:1 stops by itself"},
+		"yaml":        {chartOf(map[string]string{"templates/a.yaml": `a: {{ .Values.password }}: [`}), "templates/a.yaml gives no YAML"},
+		"environment": {chartOf(map[string]string{"templates/a.yaml": configMap + `{x: "{{ env "CANARY" }}"}`}), "calls a function"},
+		"expanded":    {chartOf(map[string]string{"templates/a.yaml": configMap + `{x: "{{ expandenv "$CANARY" }}"}`}), "calls a function"},
+		"schema": {chartOf(map[string]string{
+			"values.schema.json": `{"$ref": "file://` + host + `"}`, "templates/a.yaml": configMap + "{}",
+		}), "values.schema.json"},
+		"schema at a server": {chartOf(map[string]string{
+			"values.schema.json": `{"$ref": "` + s.URL + `/canary"}`, "templates/a.yaml": configMap + "{}",
+		}), "values.schema.json"},
+		"unfit": {chartOf(map[string]string{
+			"values.schema.json": `{"properties": {"password": {"enum": ["x"]}}}`, "templates/a.yaml": configMap + "{}",
+		}), "values.schema.json at /password"},
+		"no chart":   {chartOf(map[string]string{"Chart.yaml": "name: web"}), "no chart that Helm can read"},
+		"library":    {chartOf(map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ntype: library"}), "library chart"},
+		"dependency": {chartOf(map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: db, version: 1.0.0, repository: 'https://example.org'}]"}), "dependency db"},
+		"kubernetes": {chartOf(map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\nkubeVersion: '>= 2.0.0'"}), "asks for Kubernetes"},
+		"elsewhere":  {chartOf(map[string]string{"templates/a.yaml": strings.Replace(configMap, "name: a", "name: a, namespace: kube-system", 1) + "{}"}), "namespace kube-system"},
+		"bomb": {packed(t, func(w *tar.Writer) {
+			_ = w.WriteHeader(&tar.Header{Name: "c/templates/big.yaml", Mode: 0o600, Size: 64 << 20})
+			_, _ = w.Write(make([]byte, 64<<20))
+		}, nil), "more than 32 MiB unpacked"},
+		"outside":    {packed(t, func(w *tar.Writer) { _ = w.WriteHeader(&tar.Header{Name: "c/../../x", Mode: 0o600}) }, nil), "no chart that Helm can read"},
+		"no archive": {[]lifecycle.Manifest{{Path: "web.tgz", Text: secret.NewText("canary-of-the-values")}}, "no chart that Helm can read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(c.chart)
+			in.Parameters = []byte(`{"helm_values": {"password": "` + value + `"}}`)
+			_, err := plan(t, s, in)
+			if !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), value) {
+				t.Errorf("Plan = %v, want one that says %q", err, c.says)
+			}
+		})
+	}
+	for _, called := range s.Calls() {
+		if strings.Contains(called, "canary") {
+			t.Errorf("a chart had the server called: %s", called)
+		}
+	}
+
+	// What asks for something of the machine in vain.
+	p, err := plan(t, s, inputOf(packed(t, func(w *tar.Writer) {
+		_ = w.WriteHeader(&tar.Header{Name: "c/files/link", Typeflag: tar.TypeSymlink, Linkname: host})
+	}, map[string]string{"templates/a.yaml": configMap + `
+  file: {{ .Files.Get "` + host + `" | quote }}
+  above: {{ .Files.Get "../../../../../../../../` + host + `" | quote }}
+  link: {{ .Files.Get "files/link" | quote }}
+  name: {{ getHostByName "localhost" | quote }}
+  looked: {{ lookup "v1" "Secret" "cnf" "" | toJson | quote }}
+`})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"file":""`, `"above":""`, `"link":""`, `"name":""`, `"looked":"{}"`} {
+		if got := applied(p, "a"); !strings.Contains(got, want) {
+			t.Errorf("the object is %s, want %s in it", got, want)
+		}
+	}
+}
+
+// TestNobodyWaitsForAChart: an operation that is canceled does not.
+func TestNobodyWaitsForAChart(t *testing.T) {
+	s := fakeobjects.New(t)
+	in := inputOf(chartOf(map[string]string{"templates/a.yaml": `{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`}))
+	d := driver()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.Plan(ctx, connect(s, d.Survey(in)), in)
+		ended <- err
+	}()
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("a chart without an end was planned")
+	}
+}
+
+// TestValues: the request's are laid over the chart's, one after the other, and the descriptor says how many there are.
+func TestValues(t *testing.T) {
+	s := fakeobjects.New(t)
+	in := inputOf(chartOf(map[string]string{
+		"values.yaml":      "a: chart\nb: chart\nc: {d: chart, e: gone}\nreplicas: 1\n",
+		"templates/a.yaml": configMap + `{a: {{ .Values.a | quote }}, b: {{ .Values.b | quote }}, c: {{ .Values.c | toJson | quote }}, number: {{ .Values.replicas | quote }}, big: {{ .Values.big | quote }}}`,
+	}))
+	in.Flavour = vnfpkg.Flavour{VDUs: map[string]vnfpkg.VDU{"VDU1": {ID: "VDU1", Name: "web"}}}
+	in.Replicas = map[string]int32{"web": 4}
+	in.Parameters = []byte(`{"helm_values": {"a": "request", "c": {"e": null}, "big": 12345678}, "helm_parameters": {"b": "set,with", "c.d": 7},
+		"helm_value_names": {"VDU1": {"replica": "replicas"}}}`)
+	p, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := applied(p, "a"), `{"a":"request","b":"set,with","big":"12345678","c":"{\"d\":7}","number":"4"}`; !strings.Contains(got, want) {
+		t.Errorf("the object is %s, want %s in it", got, want)
+	}
+	for _, bad := range []string{`{"helm_values": []}`, `{"helm_parameters": {"a": {"b": 1}}}`} {
+		in.Parameters = []byte(bad)
+		if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("with %s Plan = %v, want %v", bad, err, broker.ErrInvalid)
+		}
+	}
+}
+
+// TestHooksAndDefinitions: in the order of Helm, each hook by itself.
+func TestHooksAndDefinitions(t *testing.T) {
+	s := fakeobjects.New(t)
+	hook := func(name, annotations string) string {
+		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", annotations: {" + annotations + "}}\n"
+	}
+	p, err := plan(t, s, inputOf(chartOf(map[string]string{
+		"crds/a.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n" +
+			"spec: {group: example.com, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true}]}\n",
+		"templates/a.yaml": configMap + "{}\n" + hook("second", "helm.sh/hook: pre-install, helm.sh/hook-weight: '2'") +
+			hook("first", "helm.sh/hook: pre-install, helm.sh/hook-weight: '-1', helm.sh/hook-delete-policy: hook-succeeded") +
+			hook("after", "helm.sh/hook: post-install") + hook("never", "helm.sh/hook: pre-upgrade") + hook("tests", "helm.sh/hook: test") +
+			hook("kept", "helm.sh/resource-policy: keep"),
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var did []string
+	for _, stage := range p.Stages {
+		for _, w := range stage.Waves {
+			for _, o := range w.Objects {
+				did = append(did, fmt.Sprintf("%s %s", w.Deed, strings.Split(o.Name, ".release.v1.vnf")[0]))
+			}
+		}
+	}
+	want := "apply sh.helm, apply things.example.com, apply first, delete second, apply second, delete first, apply a, apply kept, delete after, apply after, apply sh.helm"
+	if got := strings.Join(did, ", "); got != want {
+		t.Errorf("the plan is\n%s, want\n%s", got, want)
+	}
+	var has []string
+	for _, r := range p.Resources {
+		if name := strings.Split(r.Name, ".release.v1.vnf")[0]; r.Outlives {
+			has = append(has, name+" outlives")
+		} else {
+			has = append(has, name)
+		}
+	}
+	if got, want := strings.Join(has, ", "), "sh.helm, things.example.com outlives, second, a, kept outlives, after"; got != want {
+		t.Errorf("the instance consists of %s, want %s", got, want)
+	}
+}
+
+// TestBasis: which packages are made as releases.
+func TestBasis(t *testing.T) {
+	for name, c := range map[string]struct {
+		paths, named []string
+		files        string
+		kind         error
+	}{
+		"packed":           {paths: []string{"Files/kubernetes/web.tgz"}, files: "Files/kubernetes/web.tgz"},
+		"folder":           {paths: []string{"a/Chart.yaml", "a/charts/b/Chart.yaml", "a/charts/c.tgz"}, files: "a/Chart.yaml a/charts/b/Chart.yaml a/charts/c.tgz"},
+		"named":            {paths: []string{"a.tgz", "b.tgz"}, named: []string{"b.tgz"}, files: "b.tgz"},
+		"named folder":     {paths: []string{"a/Chart.yaml", "ab/Chart.yaml"}, named: []string{"a/"}, files: "a/Chart.yaml"},
+		"several":          {paths: []string{"a.tgz", "b.tgz"}, kind: broker.ErrInvalid},
+		"manifests beside": {paths: []string{"Files/kubernetes/a.tgz", "Files/kubernetes/b.yaml"}, kind: broker.ErrInvalid},
+		"none":             {paths: []string{"Files/kubernetes/b.yaml"}, kind: broker.ErrUnsupported},
+		"not there":        {paths: []string{"a.tgz"}, named: []string{"c.tgz"}, kind: broker.ErrUnsupported},
+		"manifest named":   {paths: []string{"a.yaml"}, named: []string{"a.yaml"}, kind: broker.ErrUnsupported},
+	} {
+		b, err := driver().Basis(lifecycle.Source{Paths: c.paths, Named: c.named})
+		if !errors.Is(err, c.kind) || c.kind == nil && (strings.Join(b.Files, " ") != c.files || b.Namespace != "default") {
+			t.Errorf("%s: Basis = %+v, %v, want %q, %v", name, b, err, c.files, c.kind)
+		}
+	}
+}
+
+// TestWithoutTheProgram: charts are refused, with what to do.
+func TestWithoutTheProgram(t *testing.T) {
+	s := fakeobjects.New(t)
+	d, in := helm.New(filepath.Join(t.TempDir(), "none")), inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + "{}"}))
+	_, err := d.Plan(t.Context(), connect(s, d.Survey(in)), in)
+	if !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), "renders charts") {
+		t.Errorf("Plan = %v, want that there is no program", err)
+	}
+}

@@ -1,0 +1,117 @@
+// Package helm makes, observes and removes CNFs that are Helm charts on Kubernetes: one release for each instance,
+// vnfINSTANCE, which Helm sees and goes on with. It implements [lifecycle.Driver].
+//
+// A chart is rendered once for an operation, by a program of its own that can do nothing else (package render). What
+// it gives is written into the release's record before anything of it is made, and an operation that was interrupted
+// goes on from there: a chart with random values gives one result. Nothing rendered is stored by the broker.
+//
+// What stands on the cluster is made, waited for and removed as the objects of manifests are (package manifests),
+// under the field manager "helm". The record is a Secret as Helm's own storage writes it, one for each revision, and
+// an object of the plan like all others: the lease of a stage names it.
+package helm
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+var _ lifecycle.Driver = (*Driver)(nil)
+
+// rendersAtOnce bounds the programs that render at one time: each can take as much memory as its bound allows.
+const rendersAtOnce = 2
+
+// Driver implements [lifecycle.Driver] for charts. How it runs and observes is as package manifests does.
+type Driver struct {
+	*manifests.Driver
+
+	program []string
+	slots   chan struct{}
+}
+
+// New returns a driver that renders by this program and its arguments: cmd/vimbroker-helm.
+func New(program ...string) *Driver {
+	return &Driver{Driver: manifests.As("helm"), program: program, slots: make(chan struct{}, rendersAtOnce)}
+}
+
+// Name implements [lifecycle.Driver].
+func (*Driver) Name() string { return "helm" }
+
+// releaseName is that of Tacker, too.
+func releaseName(instance string) string { return "vnf" + strings.ReplaceAll(instance, "-", "") }
+
+// chartFile is what makes a folder a chart.
+const chartFile = "Chart.yaml"
+
+// Basis implements [lifecycle.Driver]: the packed chart or the chart's folder that the request names, or else the
+// package's only one, where no manifests lie beside it. Without any it is [broker.ErrUnsupported].
+func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
+	const field = "additionalParams.helm_chart_path"
+	b := lifecycle.Basis{Namespace: s.Namespace}
+	if b.Namespace == "" {
+		b.Namespace = "default"
+	}
+	if len(s.Named) > 0 {
+		if b.Files = filesOf(s.Named[0], s.Paths); len(s.Named) > 1 || len(b.Files) == 0 {
+			return b, &broker.Error{
+				Kind: broker.ErrUnsupported, Field: field, Detail: "names no chart of the package: neither a packed one (.tgz) nor a folder with a " + chartFile,
+			}
+		}
+		return b, nil
+	}
+	roots := charts(s.Paths)
+	if len(roots) == 0 {
+		return b, &broker.Error{Kind: broker.ErrUnsupported, Field: field, Detail: "the package holds no chart"}
+	}
+	b.Files = filesOf(roots[0], s.Paths)
+	for _, p := range s.Paths {
+		if len(roots) > 1 || strings.HasPrefix(p, "Files/kubernetes/") && !slices.Contains(b.Files, p) {
+			return b, broker.Invalid(field, "is missing, and the package holds several charts, or manifests beside a chart: name the chart")
+		}
+	}
+	return b, nil
+}
+
+// charts are the packed charts and charts' folders of a package, without those within others.
+func charts(paths []string) (roots []string) {
+	for _, p := range paths {
+		if path.Base(p) == chartFile {
+			roots = append(roots, path.Dir(p))
+		} else if path.Ext(p) == ".tgz" {
+			roots = append(roots, p)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(roots), func(r string) bool {
+		return slices.ContainsFunc(roots, func(other string) bool { return strings.HasPrefix(r, other+"/") })
+	})
+}
+
+// filesOf are those of one chart; none where there is none.
+func filesOf(root string, paths []string) (files []string) {
+	root = strings.TrimSuffix(root, "/")
+	if path.Ext(root) == ".tgz" && slices.Contains(paths, root) {
+		return []string{root}
+	}
+	if !slices.Contains(paths, root+"/"+chartFile) {
+		return nil
+	}
+	for _, p := range paths {
+		if strings.HasPrefix(p, root+"/") {
+			files = append(files, p)
+		}
+	}
+	return files
+}
+
+// Survey implements [lifecycle.Driver]: the records of the release are read, by their names.
+func (*Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
+	rule := broker.Rule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}
+	for _, v := range versions(in) {
+		rule.ResourceNames = append(rule.ResourceNames, recordName(in.Instance, v))
+	}
+	return lifecycle.Grant{Namespaces: []string{in.Namespace}, Rules: []broker.Rule{rule}}
+}

@@ -1,0 +1,446 @@
+package helm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/helm/chart"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// Plan implements [lifecycle.Driver]. It reads the release's records, and renders the chart unless a record of this
+// very operation is there.
+func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	if in.Observing {
+		return d.Driver.Plan(ctx, c, in)
+	}
+	draft, err := d.Draft(c, in)
+	if err != nil {
+		return lifecycle.Plan{}, err
+	}
+	defer draft.Close()
+	p := &plan{Draft: draft, driver: d, in: in}
+	if p.records, err = records(ctx, draft, in); err != nil {
+		return lifecycle.Plan{}, err
+	}
+	if last := p.newest(); last != nil && !last.own && in.Operation == lifecycle.Instantiate {
+		return lifecycle.Plan{}, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "release " + releaseName(in.Instance) + " exists in namespace " + in.Namespace + " and is not the instance's",
+			Remedy: "see whose it is",
+		}
+	}
+	if p.parameters, err = parametersOf(in); err != nil {
+		return lifecycle.Plan{}, err
+	}
+	switch in.Operation {
+	case lifecycle.Instantiate, lifecycle.ChangePackage, lifecycle.ScaleVNF:
+		err = p.revise(ctx)
+	case lifecycle.Heal:
+		err = p.heal(ctx)
+	case lifecycle.Terminate:
+		err = p.uninstall(ctx)
+	default:
+		err = &broker.Error{Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("operation %s is not one of CNFs on Kubernetes", in.Operation)}
+	}
+	if err != nil {
+		return lifecycle.Plan{}, err
+	}
+	return draft.Plan(), nil
+}
+
+// plan is a plan in the making.
+type plan struct {
+	*manifests.Draft
+
+	driver     *Driver
+	in         lifecycle.PlanInput
+	parameters parameters
+	records    []record
+}
+
+// newest is the last revision; nil where there is no release.
+func (p *plan) newest() *record {
+	if len(p.records) == 0 {
+		return nil
+	}
+	return &p.records[len(p.records)-1]
+}
+
+// kind is how a revision comes about.
+type kind struct{ pending, pre, post, done string }
+
+func (p *plan) kind() kind {
+	switch {
+	case p.in.Undone != "":
+		return kind{pendingRollback, "pre-rollback", "post-rollback", "Rollback complete"}
+	case p.in.Operation == lifecycle.Instantiate:
+		return kind{pendingInstall, "pre-install", "post-install", "Install complete"}
+	}
+	return kind{pendingUpgrade, "pre-upgrade", "post-upgrade", "Upgrade complete"}
+}
+
+// revise plans another revision: its record as pending, definitions, hooks, objects, what is left of the revision
+// before, hooks again, and the record as deployed.
+func (p *plan) revise(ctx context.Context) error {
+	made, files, definitions, err := p.target(ctx)
+	if err != nil {
+		return err
+	}
+	objects, err := p.Read(ctx, files, p.marks())
+	if err != nil {
+		return err
+	}
+	if err := p.scales(objects); err != nil {
+		return err
+	}
+	text, err := objects.YAML()
+	if err != nil {
+		return err
+	}
+	made.body["manifest"] = quoted(text)
+	k := p.kind()
+	if err := p.record(ctx, made.as(k.pending, "")); err != nil {
+		return err
+	}
+	if err := p.apply(ctx, definitions, manifests.Marks{}); err != nil {
+		return err
+	}
+	if err := p.hooks(ctx, made, k.pre); err != nil {
+		return err
+	}
+	if err := p.Apply(objects); err != nil {
+		return err
+	}
+	if err := p.keepHooks(ctx, made); err != nil {
+		return err
+	}
+	p.keepRecords(made.version)
+	if err := p.clear(ctx); err != nil {
+		return err
+	}
+	if err := p.hooks(ctx, made, k.post); err != nil {
+		return err
+	}
+	return p.record(ctx, append(p.overtaken(made), made.as(deployed, k.done))...)
+}
+
+// target is the revision that is to be, with its objects, and the definitions of its chart. Where an attempt before
+// has recorded it, it is that.
+func (p *plan) target(ctx context.Context) (made record, objects, definitions []lifecycle.Manifest, err error) {
+	last := p.newest()
+	version := 1
+	if last != nil {
+		version = last.version + 1
+	}
+	request, err := requestOf(p.in, p.parameters)
+	if err != nil {
+		return made, nil, nil, err
+	}
+	request.Revision, request.Upgrade = version, p.in.Operation != lifecycle.Instantiate
+	if request.KubeVersion, request.APIVersions, err = p.Serves(ctx); err != nil {
+		return made, nil, nil, err
+	}
+	answer, err := p.driver.render(ctx, request)
+	if err != nil {
+		return made, nil, nil, err
+	}
+	definitions = filesAs(answer.Definitions)
+	switch base := p.before(); {
+	case last != nil && last.mark == p.in.Mark && p.marked(len(p.records)-1):
+		return *last, last.objects(), definitions, nil
+	case last != nil && last.pending() && !p.marked(len(p.records)-1):
+		return made, nil, nil, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "somebody else is at the release: its revision " + strconv.Itoa(last.version) + " is " + last.status(),
+			Remedy: "wait until that has ended, or end it (helm rollback), and try again",
+		}
+	case base != nil:
+		made, objects = record{body: maps.Clone(base.body), info: maps.Clone(base.info)}, base.objects()
+		made.info["rollback_revision"] = json.RawMessage(strconv.Itoa(base.version))
+	default:
+		made.body, made.info = map[string]json.RawMessage{}, map[string]json.RawMessage{}
+		if err := json.Unmarshal(answer.Release, &made.body); err != nil {
+			return made, nil, nil, err
+		}
+		if err := json.Unmarshal(made.body["info"], &made.info); err != nil {
+			return made, nil, nil, err
+		}
+		objects = filesAs(answer.Objects)
+	}
+	made.version, made.mark = version, p.in.Mark
+	made.body["version"] = json.RawMessage(strconv.Itoa(version))
+	now, err := json.Marshal(time.Now().UTC())
+	if err != nil {
+		return made, nil, nil, err
+	}
+	made.info["last_deployed"] = now
+	if last != nil && len(last.info["first_deployed"]) > 0 {
+		made.info["first_deployed"] = last.info["first_deployed"]
+	}
+	return made, objects, definitions, nil
+}
+
+// marked reports whether a revision was made here, for the operation that its mark names. Somebody else's Helm takes
+// labels over from the revision before.
+func (p *plan) marked(at int) bool {
+	r := p.records[at]
+	return r.own && r.mark != "" && !slices.ContainsFunc(p.records[:at], func(before record) bool { return before.mark == r.mark })
+}
+
+// before is the revision that a rollback goes back to: the last that stood before what it undoes. Nil where this is
+// no rollback, or nothing was recorded of what it undoes.
+func (p *plan) before() *record {
+	if p.in.Undone == "" {
+		return nil
+	}
+	for i := len(p.records) - 1; i >= 0; i-- {
+		if r := &p.records[i]; r.mark != p.in.Undone && r.mark != p.in.Mark && (r.status() == deployed || r.status() == superseded) {
+			return r
+		}
+	}
+	return nil
+}
+
+// overtaken are the records that a new revision puts into another state.
+func (p *plan) overtaken(made record) []record {
+	var all []record
+	for i, r := range p.records {
+		next := i == len(p.records)-1 || p.records[i+1].version >= made.version
+		switch {
+		case r.version >= made.version || r.version <= made.version-history:
+		case r.status() == deployed || next && r.status() == superseded:
+			all = append(all, r.as(superseded, r.text(r.info, "description")))
+		case r.pending() || next && r.status() == failed:
+			all = append(all, r.as(failed, "Given up"))
+		}
+	}
+	return all
+}
+
+// marks are those that Helm puts onto what it makes.
+func (p *plan) marks() manifests.Marks {
+	return manifests.Marks{
+		Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+		Annotations: map[string]string{
+			"meta.helm.sh/release-name": releaseName(p.in.Instance), "meta.helm.sh/release-namespace": p.in.Namespace,
+		},
+		Release: releaseName(p.in.Instance),
+	}
+}
+
+// scales refuses to scale what no value and no workload of the chart is the number of.
+func (p *plan) scales(objects manifests.Objects) error {
+	counted := p.parameters.replicas(p.in)
+	for _, vdu := range p.in.Scaled {
+		if counted[vdu] == "" && !slices.ContainsFunc(objects.Resources(), func(r lifecycle.Resource) bool { return r.VDU == vdu }) {
+			return &broker.Error{
+				Kind:   broker.ErrInvalid,
+				Detail: fmt.Sprintf("VDU %s cannot be scaled: no workload of the chart has its name, and helm_value_names names no value for it", vdu),
+			}
+		}
+	}
+	return nil
+}
+
+// record plans to write records, side by side.
+func (p *plan) record(ctx context.Context, all ...record) error {
+	for _, r := range all {
+		written, err := r.written(p.in)
+		if err != nil {
+			return err
+		}
+		if err := p.apply(ctx, []lifecycle.Manifest{written}, r.marks()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) apply(ctx context.Context, files []lifecycle.Manifest, marks manifests.Marks) error {
+	objects, err := p.Read(ctx, files, marks)
+	if err != nil {
+		return err
+	}
+	return p.Apply(objects)
+}
+
+// hooks plans to run the hooks of an event, one after the other, each to its end. One with the policy hook-succeeded
+// goes when all have run; one that failed stays, whatever its policy, until it is run again or the instance goes.
+func (p *plan) hooks(ctx context.Context, r record, event string) error {
+	all, err := r.hooks(event)
+	if err != nil {
+		return err
+	}
+	var passing []lifecycle.Resource
+	for _, h := range all {
+		objects, err := p.Read(ctx, h.manifest(), manifests.Marks{})
+		if err != nil {
+			return err
+		}
+		if len(h.Policies) == 0 || slices.Contains(h.Policies, "before-hook-creation") {
+			if err := p.Remove(ctx, objects.Resources()); err != nil {
+				return err
+			}
+		}
+		run := p.Apply
+		if slices.Contains(h.Policies, "hook-succeeded") {
+			run, passing = p.ApplyPassing, append(objects.Resources(), passing...)
+		}
+		if err := run(objects); err != nil {
+			return err
+		}
+	}
+	return p.Remove(ctx, passing)
+}
+
+// hookResources are what hooks are on the cluster.
+func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Resource, err error) {
+	hooks, err := r.hooks("")
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hooks {
+		objects, err := p.Read(ctx, h.manifest(), manifests.Marks{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objects.Resources()...)
+	}
+	return all, nil
+}
+
+// keepHooks has the instance keep what hooks of events before have left: Helm removes it neither.
+func (p *plan) keepHooks(ctx context.Context, r record) error {
+	all, err := p.hookResources(ctx, r)
+	for _, of := range all {
+		if slices.ContainsFunc(p.in.Standing, func(s lifecycle.Resource) bool { return s.Kind == of.Kind && s.Name == of.Name && s.Group == of.Group }) {
+			p.Keep(of)
+		}
+	}
+	return err
+}
+
+// keepRecords has the instance keep the records that Helm would keep.
+func (p *plan) keepRecords(newest int) {
+	for _, r := range p.records {
+		if r.version > newest-history {
+			p.Keep(manifests.SecretNamed(p.in.Namespace, recordName(p.in.Instance, r.version)))
+		}
+	}
+}
+
+// clear plans to remove what stands and is not of the plan, but for what outlives the instance.
+func (p *plan) clear(ctx context.Context) error {
+	left := p.Left()
+	for _, r := range left {
+		if r.Outlives {
+			p.Keep(r)
+		}
+	}
+	return p.Remove(ctx, left)
+}
+
+// heal plans to have what the release says stand again, and to replace VNFCs. It makes no revision, unless the record
+// of the last one is gone.
+func (p *plan) heal(ctx context.Context) error {
+	last, newest := p.standing(), 0
+	for _, v := range versions(p.in) {
+		if slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return r.Name == recordName(p.in.Instance, v) }) {
+			newest = v
+		}
+	}
+	if at := p.newest(); last == nil || at.version < newest || at.mark == p.in.Mark && p.marked(len(p.records)-1) {
+		if err := p.revise(ctx); err != nil {
+			return err
+		}
+		return p.Replace()
+	}
+	objects, err := p.Read(ctx, last.objects(), p.marks())
+	if err != nil {
+		return err
+	}
+	p.keepRecords(p.newest().version)
+	if err := p.Apply(objects); err != nil {
+		return err
+	}
+	if err := p.keepHooks(ctx, *last); err != nil {
+		return err
+	}
+	for _, r := range p.Left() {
+		if r.Outlives {
+			p.Keep(r)
+		}
+	}
+	return p.Replace()
+}
+
+// standing is the revision that stands: the last that is deployed.
+func (p *plan) standing() *record {
+	for i := len(p.records) - 1; i >= 0; i-- {
+		if p.records[i].status() == deployed {
+			return &p.records[i]
+		}
+	}
+	return nil
+}
+
+// uninstall plans to remove the release: hooks, what it consists of, hooks again, what those left, and its records.
+func (p *plan) uninstall(ctx context.Context) error {
+	all, later := slices.Clone(p.in.Standing), []lifecycle.Resource(nil)
+	last := p.newest()
+	for _, r := range p.records {
+		later = append(later, manifests.SecretNamed(p.in.Namespace, recordName(p.in.Instance, r.version)))
+	}
+	if last != nil {
+		if err := p.hooks(ctx, *last, "pre-delete"); err != nil {
+			return err
+		}
+		hooked, err := p.hookResources(ctx, *last)
+		if err != nil {
+			return err
+		}
+		later = append(later, hooked...)
+		// Somebody else may have changed the release: what it holds beside is the instance's where its label says so.
+		if objects, err := p.Read(ctx, last.objects(), p.marks()); err == nil {
+			all = append(all, objects.Resources()...)
+		}
+	}
+	all, later = unlike(all, later), unlike(later, nil)
+	if err := p.Remove(ctx, all); err != nil {
+		return err
+	}
+	if last != nil {
+		if err := p.hooks(ctx, *last, "post-delete"); err != nil {
+			return err
+		}
+	}
+	return p.Remove(ctx, later)
+}
+
+// unlike are those of all that are not among others, each once.
+func unlike(all, others []lifecycle.Resource) (out []lifecycle.Resource) {
+	for _, r := range all {
+		is := func(o lifecycle.Resource) bool {
+			return o.Group == r.Group && o.Kind == r.Kind && o.Namespace == r.Namespace && o.Name == r.Name
+		}
+		if !slices.ContainsFunc(others, is) && !slices.ContainsFunc(out, is) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func filesAs(files []chart.File) []lifecycle.Manifest {
+	var all []lifecycle.Manifest
+	for _, f := range files {
+		all = append(all, lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))})
+	}
+	return all
+}

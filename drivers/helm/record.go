@@ -1,0 +1,259 @@
+package helm
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+const (
+	// markLabel holds the mark of what has made a revision.
+	markLabel = "vimbroker.io/operation"
+	// history is how many revisions are kept, as Helm keeps them.
+	history = 10
+	// ahead is how many revisions are looked for that are newer than what is recorded here: somebody else's.
+	ahead = 16
+	// maxRecord bounds a release as text, and as the Secret that holds it.
+	maxRecord       = 64 << 20
+	maxRecordStored = 1 << 20
+)
+
+// The states of a release, as Helm spells them.
+const (
+	deployed        = "deployed"
+	superseded      = "superseded"
+	failed          = "failed"
+	pendingInstall  = "pending-install"
+	pendingUpgrade  = "pending-upgrade"
+	pendingRollback = "pending-rollback"
+)
+
+// record is one revision of a release, in Helm's form: what is not used here is kept as it is.
+type record struct {
+	version int
+	body    map[string]json.RawMessage
+	info    map[string]json.RawMessage
+	// mark is of what has made it; own: it is the instance's.
+	mark string
+	own  bool
+}
+
+// recordName is the Secret's that holds a revision.
+func recordName(instance string, version int) string {
+	return "sh.helm.release.v1." + releaseName(instance) + ".v" + strconv.Itoa(version)
+}
+
+// versions are those that can be there: what the instance is known to consist of, and what somebody else may have
+// added.
+func versions(in lifecycle.PlanInput) []int {
+	var known []int
+	newest := 0
+	for _, r := range in.Standing {
+		if digits, is := strings.CutPrefix(r.Name, recordName(in.Instance, 0)[:len(recordName(in.Instance, 0))-1]); is && r.Kind == "Secret" && r.Group == "" {
+			if v, err := strconv.Atoi(digits); err == nil && v > 0 && v < 1<<30 {
+				known, newest = append(known, v), max(newest, v)
+			}
+		}
+	}
+	for v := newest + 1; v <= newest+ahead; v++ {
+		known = append(known, v)
+	}
+	slices.Sort(known)
+	return known
+}
+
+// records reads the release's revisions, the oldest first.
+func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([]record, error) {
+	asked := versions(in)
+	found := make([]*record, len(asked))
+	side, within := errgroup.WithContext(ctx)
+	side.SetLimit(8)
+	for i, v := range asked {
+		side.Go(func() error {
+			s, err := d.Secret(within, recordName(in.Instance, v))
+			if err != nil || s == nil {
+				return err
+			}
+			r, err := decode(s)
+			if err == nil && r.version != v {
+				err = fmt.Errorf("it says that it is revision %d", r.version)
+			}
+			if err != nil && !s.Own {
+				return nil // where it is in the way, making the record says so
+			}
+			if err != nil {
+				return &broker.Error{
+					Kind: broker.ErrConflict, Detail: "Secret " + recordName(in.Instance, v) + " is no record of the release as Helm writes it",
+					Remedy: "see who changed it; remove it if nobody needs it", Cause: err,
+				}
+			}
+			found[i] = &r
+			return nil
+		})
+	}
+	if err := side.Wait(); err != nil {
+		return nil, err
+	}
+	var all []record
+	for _, r := range found {
+		if r != nil {
+			all = append(all, *r)
+		}
+	}
+	return all, nil
+}
+
+// decode reads a record: the Secret's value is the release as JSON, packed by gzip, in base64.
+func decode(s *manifests.Secret) (r record, err error) {
+	packed, err := base64.StdEncoding.AppendDecode(nil, s.Data["release"])
+	if err != nil {
+		return r, err
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return r, err
+	}
+	text, err := io.ReadAll(io.LimitReader(unpacked, maxRecord))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r.body); err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(r.body["info"], &r.info); err != nil {
+		return r, err
+	}
+	r.mark, r.own = s.Labels[markLabel], s.Own
+	return r, json.Unmarshal(r.body["version"], &r.version)
+}
+
+// written is a record as a Secret that holds it.
+func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
+	body := maps.Clone(r.body)
+	info, err := json.Marshal(r.info)
+	if err != nil {
+		return lifecycle.Manifest{}, err
+	}
+	body["info"] = info
+	text, err := json.Marshal(body)
+	if err != nil {
+		return lifecycle.Manifest{}, err
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return lifecycle.Manifest{}, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return lifecycle.Manifest{}, err
+	}
+	if err := w.Close(); err != nil {
+		return lifecycle.Manifest{}, err
+	}
+	value := base64.StdEncoding.EncodeToString(packed.Bytes())
+	if len(value) > maxRecordStored {
+		return lifecycle.Manifest{}, faultOf(fmt.Sprintf("its release takes %d bytes, and the Secret that records it holds %d", len(value), maxRecordStored))
+	}
+	var since time.Time
+	_ = json.Unmarshal(r.info["last_deployed"], &since) // without it the record is as old as it can be
+	object, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
+		"metadata": map[string]any{"name": recordName(in.Instance, r.version), "labels": map[string]string{
+			"name": releaseName(in.Instance), "owner": "helm", "status": r.status(), "version": strconv.Itoa(r.version),
+			"createdAt": strconv.FormatInt(max(since.Unix(), 0), 10),
+		}},
+		"data": map[string][]byte{"release": []byte(value)},
+	})
+	return lifecycle.Manifest{Path: "release", Text: secret.NewText(string(object))}, err
+}
+
+// marks are what a record carries besides.
+func (r record) marks() manifests.Marks {
+	if r.mark == "" {
+		return manifests.Marks{}
+	}
+	return manifests.Marks{Labels: map[string]string{markLabel: r.mark}}
+}
+
+func (r record) text(of map[string]json.RawMessage, name string) (s string) {
+	_ = json.Unmarshal(of[name], &s) // what is no text is none
+	return s
+}
+
+func (r record) status() string { return r.text(r.info, "status") }
+
+func (r record) pending() bool {
+	return slices.Contains([]string{pendingInstall, pendingUpgrade, pendingRollback}, r.status())
+}
+
+// as is the record in another state.
+func (r record) as(status, description string) record {
+	r.info = maps.Clone(r.info)
+	r.info["status"], r.info["description"] = quoted(status), quoted(description)
+	return r
+}
+
+func quoted(s string) json.RawMessage {
+	text, _ := json.Marshal(s) // a text always can be
+	return text
+}
+
+// objects are what the revision consists of, without hooks.
+func (r record) objects() []lifecycle.Manifest {
+	text := r.text(r.body, "manifest")
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return []lifecycle.Manifest{{Path: "revision-" + strconv.Itoa(r.version), Text: secret.NewText(text)}}
+}
+
+// hook is an object that is made at events of a release.
+type hook struct {
+	Name     string   `json:"name"`
+	Kind     string   `json:"kind"`
+	Path     string   `json:"path"`
+	Manifest string   `json:"manifest"`
+	Events   []string `json:"events"`
+	Weight   int      `json:"weight"`
+	Policies []string `json:"delete_policies"`
+}
+
+// hooks are those of an event, in the order in which they are run; of all events but tests where it is empty.
+func (r record) hooks(event string) ([]hook, error) {
+	var all []hook
+	if text := r.body["hooks"]; len(text) > 0 {
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, faultOf("its record holds hooks that cannot be read")
+		}
+	}
+	all = slices.DeleteFunc(all, func(h hook) bool {
+		if event == "" {
+			return len(h.Events) == 1 && h.Events[0] == "test"
+		}
+		return !slices.Contains(h.Events, event)
+	})
+	// They are in the order of their kinds.
+	slices.SortStableFunc(all, func(a, b hook) int { return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
+}
+
+func (h hook) manifest() []lifecycle.Manifest {
+	return []lifecycle.Manifest{{Path: h.Path, Text: secret.NewText(h.Manifest)}}
+}

@@ -1,0 +1,270 @@
+// Package render renders charts, with Helm's own loader and template engine. Charts are programs of people whom
+// nobody knows: templates can use up memory and time without end. So this is the work of a process of its own,
+// [Main], which takes one chart from its input, and first gives up what it could do besides.
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+	releasecommon "helm.sh/helm/v4/pkg/release/common"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"helm.sh/helm/v4/pkg/strvals"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vimbroker/vimbroker/drivers/helm/chart"
+)
+
+// maxUnpacked bounds the files of one chart, unpacked.
+const maxUnpacked = 32 << 20
+
+// Main reads a [chart.Request] and writes a [chart.Answer]. It returns the process's exit code, which is 0 also
+// for a chart that cannot be rendered: the answer says why.
+func Main(in io.Reader, out io.Writer) int {
+	text, err := io.ReadAll(io.LimitReader(in, chart.MaxRequest+1))
+	if err != nil || len(text) > chart.MaxRequest || confine() != nil {
+		return 1
+	}
+	var r chart.Request
+	if err := json.Unmarshal(text, &r); err != nil {
+		return 1
+	}
+	a, err := render(r)
+	if err != nil {
+		a = chart.Answer{Fault: err.Error()}
+	}
+	said, err := json.Marshal(a)
+	if err == nil && len(said) > chart.MaxAnswer {
+		said, err = json.Marshal(chart.Answer{Fault: fmt.Sprintf("the chart gives more than %d MiB", chart.MaxAnswer>>20)})
+	}
+	if err != nil {
+		return 1
+	}
+	if _, err := out.Write(said); err != nil {
+		return 1
+	}
+	return 0
+}
+
+func render(r chart.Request) (a chart.Answer, err error) {
+	c, err := load(r)
+	if err != nil {
+		return a, err
+	}
+	values, err := given(r)
+	if err != nil {
+		return a, err
+	}
+	for _, d := range c.CRDObjects() {
+		for _, text := range inOrder(releaseutil.SplitManifests(string(d.File.Data))) {
+			text, err := plain(d.Filename, []byte(text))
+			if err != nil {
+				return a, err
+			}
+			a.Definitions = append(a.Definitions, chart.File{Path: d.Filename, Text: text})
+		}
+	}
+	if err := chartutil.ProcessDependencies(c, values); err != nil {
+		return a, errors.New("the chart's dependencies cannot be worked out from its values")
+	}
+	caps, err := capabilities(r)
+	if err != nil {
+		return a, err
+	}
+	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
+		return a, fmt.Errorf("the chart asks for Kubernetes %s, and the cluster is %s", printable(want), printable(r.KubeVersion))
+	}
+	top, err := commonutil.ToRenderValues(c, values, common.ReleaseOptions{
+		Name: r.Release, Namespace: r.Namespace, Revision: r.Revision, IsInstall: !r.Upgrade, IsUpgrade: r.Upgrade,
+	}, caps)
+	if err != nil {
+		return a, unfit(err)
+	}
+	files, err := new(engine.Engine).Render(c, top) //nolint:staticcheck // the process ends with its time, not with a context
+	if err != nil {
+		return a, faultOf(err)
+	}
+	notes := notesOf(c, files)
+	hooks, objects, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return a, faultOf(err)
+	}
+	for _, o := range objects {
+		text, err := plain(o.Name, []byte(o.Content))
+		if err != nil {
+			return a, err
+		}
+		a.Objects = append(a.Objects, chart.File{Path: o.Name, Text: text})
+	}
+	for _, h := range hooks {
+		text, err := plain(h.Path, []byte(h.Manifest))
+		if err != nil {
+			return a, err
+		}
+		h.Manifest = string(text)
+	}
+	now := time.Now().UTC()
+	a.Release, err = json.Marshal(release.Release{
+		Name: r.Release, Namespace: r.Namespace, Version: r.Revision, Chart: c, Config: values, Hooks: hooks,
+		ApplyMethod: string(release.ApplyMethodServerSideApply),
+		Info:        &release.Info{FirstDeployed: now, LastDeployed: now, Status: releasecommon.StatusUnknown, Notes: notes},
+	})
+	return a, err
+}
+
+// inOrder are the documents of a file, by the names that Helm gives them.
+func inOrder(documents map[string]string) (all []string) {
+	names := slices.Collect(maps.Keys(documents))
+	sort.Sort(releaseutil.BySplitManifestsOrder(names))
+	for _, name := range names {
+		all = append(all, documents[name])
+	}
+	return all
+}
+
+// load reads a chart, and refuses one that cannot stand by itself.
+func load(r chart.Request) (c *helmchart.Chart, err error) {
+	archive.MaxDecompressedChartSize = maxUnpacked
+	if r.Archive != nil {
+		c, err = loader.LoadArchive(bytes.NewReader(r.Archive))
+	} else {
+		var files []*archive.BufferedFile
+		for _, f := range r.Files {
+			files = append(files, &archive.BufferedFile{Name: f.Path, Data: f.Text})
+		}
+		c, err = loader.LoadFiles(files)
+	}
+	if err != nil && strings.Contains(err.Error(), "larger than the maximum size") {
+		return nil, fmt.Errorf("the chart has more than %d MiB unpacked", maxUnpacked>>20)
+	}
+	if err != nil || c.Validate() != nil {
+		return nil, errors.New("it is no chart that Helm can read: it needs a Chart.yaml with apiVersion, name and version")
+	}
+	if c.Metadata.Type == "library" {
+		return nil, errors.New("it is a library chart, and gives no objects by itself")
+	}
+	for _, d := range c.Metadata.Dependencies {
+		if !slices.ContainsFunc(c.Dependencies(), func(has *helmchart.Chart) bool { return has.Metadata != nil && has.Metadata.Name == d.Name }) {
+			return nil, fmt.Errorf("its dependency %s is not in its folder charts; run helm dependency update before you pack it", printable(d.Name))
+		}
+	}
+	return c, nil
+}
+
+// given are the values of the request.
+func given(r chart.Request) (map[string]any, error) {
+	values := map[string]any{}
+	if len(r.Values) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(r.Values))
+		decoder.UseNumber()
+		if err := decoder.Decode(&values); err != nil {
+			return nil, errors.New("the values of the request are not a JSON object")
+		}
+	}
+	for _, s := range r.Sets {
+		// A comma would begin another value.
+		if err := strvals.ParseInto(s.Name+"="+strings.ReplaceAll(s.Value, ",", `\,`), values); err != nil {
+			return nil, fmt.Errorf("%s does not name a value of a chart", printable(s.Name))
+		}
+	}
+	return values, nil
+}
+
+func capabilities(r chart.Request) (*common.Capabilities, error) {
+	version, err := common.ParseKubeVersion(r.KubeVersion)
+	if err != nil {
+		return nil, errors.New("the cluster does not say which version of Kubernetes it is")
+	}
+	caps := common.DefaultCapabilities.Copy()
+	caps.KubeVersion, caps.APIVersions = *version, r.APIVersions
+	return caps, nil
+}
+
+// plain is an object as JSON: without anchors, and with the last of keys that stand twice, as Helm reads it.
+func plain(name string, text []byte) ([]byte, error) {
+	out, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, faultOf(fmt.Errorf("%s: YAML", name))
+	}
+	return out, nil
+}
+
+// notesOf takes the notes out of what was rendered: they are no objects.
+func notesOf(c *helmchart.Chart, files map[string]string) string {
+	const name = "NOTES.txt"
+	notes := files[path.Join(c.Name(), "templates", name)]
+	maps.DeleteFunc(files, func(file, _ string) bool { return strings.HasSuffix(file, name) })
+	return notes
+}
+
+var (
+	place = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([A-Za-z0-9._/-]{1,200}/templates/[A-Za-z0-9._/-]{1,200})(?::(\d{1,6}))?`)
+	})
+	member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`at '(/[A-Za-z0-9._/-]{0,200})'`) })
+)
+
+// faultOf names the template that stops, and the line. What a template or Helm says may hold values.
+func faultOf(err error) error {
+	says, at := err.Error(), "a template"
+	if m := place().FindAllStringSubmatch(says, -1); m != nil {
+		last := m[len(m)-1] // the innermost of those that include each other
+		if at = last[1]; last[2] != "" {
+			at += ":" + last[2]
+		}
+	}
+	why := "cannot be rendered"
+	switch {
+	case strings.Contains(says, "execution error at"), strings.Contains(says, "error calling required"), strings.Contains(says, "error calling fail"):
+		why = "stops by itself (fail, or required): see there which value it misses"
+	case strings.Contains(says, "not defined"):
+		why = "calls a function or a template that is not there"
+	case strings.Contains(says, "parse error"), strings.Contains(says, "YAML"):
+		why = "gives no YAML"
+	case strings.Contains(says, "nil pointer"), strings.Contains(says, "can't evaluate field"):
+		why = "asks for a value that is not there"
+	}
+	return fmt.Errorf("%s %s", at, why)
+}
+
+// unfit names the values that do not fit the chart's schema.
+func unfit(err error) error {
+	var names []string
+	for _, m := range member().FindAllStringSubmatch(err.Error(), 5) {
+		names = append(names, m[1])
+	}
+	if len(names) == 0 {
+		return errors.New("the values do not fit the chart's values.schema.json, or that cannot be read without what it refers to elsewhere")
+	}
+	return fmt.Errorf("the values do not fit the chart's values.schema.json at %s", strings.Join(slices.Compact(names), ", "))
+}
+
+// printable is a name of a chart as far as an error can hold it.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 100)]
+}

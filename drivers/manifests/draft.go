@@ -1,0 +1,276 @@
+package manifests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// Annotations of Helm that mean something here.
+const (
+	hookAnnotation   = "helm.sh/hook"
+	policyAnnotation = "helm.sh/resource-policy"
+)
+
+// Marks are what every object of a set gets besides the instance's label. Labels that objects bring, and that begin
+// with vimbroker.io/, are taken away: no chart says whose an object is.
+type Marks struct {
+	Labels, Annotations map[string]string
+	// Release is a name that VDUs' names may stand before or behind, as in "web-RELEASE".
+	Release string
+}
+
+// read reads an object with the marks on it.
+func (m *Marks) read(o *object) error {
+	unlabel(o.content)
+	if meta, ok := o.content["metadata"].(map[string]any); ok {
+		m.annotate(meta)
+	}
+	if err := o.read(); err != nil {
+		return err
+	}
+	for name, value := range m.Labels {
+		setText(mapAt(o.content, "metadata"), "labels", name, value)
+	}
+	return nil
+}
+
+func (m *Marks) annotate(meta map[string]any) {
+	for name, value := range m.Annotations {
+		setText(meta, "annotations", name, value)
+	}
+	if text(mapAt(meta, "annotations"), policyAnnotation) == "keep" {
+		setText(meta, "annotations", outlivesAnnotation, "true")
+	}
+	if m.Release == "" || text(mapAt(meta, "annotations"), vduAnnotation) != "" {
+		return
+	}
+	name := text(meta, "name")
+	for _, vdu := range []string{strings.TrimSuffix(name, "-"+m.Release), strings.TrimPrefix(name, m.Release+"-")} {
+		if vdu != name {
+			setText(meta, "annotations", vduAnnotation, vdu)
+			return
+		}
+	}
+}
+
+// unlabel takes labels of our prefix out of an object, templates included.
+func unlabel(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		labels, _ := v["labels"].(map[string]any)
+		for key := range labels {
+			if strings.HasPrefix(key, prefix) {
+				delete(labels, key)
+			}
+		}
+		for _, inner := range v {
+			unlabel(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			unlabel(inner)
+		}
+	}
+}
+
+// Draft is a plan in the making, whose objects come from elsewhere than from manifests of a package. What it is told
+// to do is done in that order. It belongs to one goroutine, which closes it.
+type Draft struct {
+	plan   draft
+	server *server
+	in     lifecycle.PlanInput
+}
+
+// Draft begins a plan; it connects to nothing yet. The manifests of the input are not looked at.
+func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, error) {
+	s, err := d.connect(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Draft{server: s, in: in}, nil
+}
+
+// Close ends the draft's connections.
+func (d *Draft) Close() { d.server.close() }
+
+// Secret is a Secret as it stands on the cluster.
+type Secret struct {
+	Labels map[string]string
+	Data   map[string][]byte
+	// Own: it has the instance's label.
+	Own bool
+}
+
+// Secret reads a Secret of the input's namespace; nil without an error is one that is not there.
+func (d *Draft) Secret(ctx context.Context, name string) (*Secret, error) {
+	r := SecretNamed(d.in.Namespace, name)
+	var o struct {
+		Metadata struct {
+			Name   string            `json:"name"`
+			UID    string            `json:"uid"`
+			Labels map[string]string `json:"labels"`
+		} `json:"metadata"`
+		Data map[string][]byte `json:"data"`
+	}
+	err := d.server.call(ctx, request{method: http.MethodGet, path: pathOf(r)}, &o)
+	switch {
+	case err == nil && (o.Metadata.Name != name || o.Metadata.UID == ""):
+		return nil, notKubernetes("read "+title(r), 0)
+	case err == nil:
+		return &Secret{Labels: o.Metadata.Labels, Data: o.Data, Own: o.Metadata.Labels[instanceLabel] == d.in.Instance}, nil
+	case isGone(err, r):
+		return nil, nil
+	}
+	return nil, fault(err, "read "+title(r))
+}
+
+// SecretNamed is a Secret as instances consist of it.
+func SecretNamed(namespace, name string) lifecycle.Resource {
+	return lifecycle.Resource{Version: "v1", Kind: "Secret", Plural: "secrets", Namespace: namespace, Name: name}
+}
+
+// Serves says which version of Kubernetes the cluster is, and which versions ("apps/v1") and kinds
+// ("apps/v1/Deployment") it serves, sorted. A group whose server does not answer is left out.
+func (d *Draft) Serves(ctx context.Context) (version string, names []string, err error) {
+	const deed = "ask which kinds the cluster serves"
+	var is struct {
+		Version string `json:"gitVersion"`
+	}
+	if err := d.server.call(ctx, request{method: http.MethodGet, path: "/version"}, &is); err != nil {
+		return "", nil, fault(err, deed)
+	}
+	var groups metav1.APIGroupList
+	if err := d.server.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
+		return "", nil, fault(err, deed)
+	}
+	if groups.Kind != "APIGroupList" {
+		return "", nil, notKubernetes(deed, 0)
+	}
+	versions := []string{"v1"}
+	for _, g := range groups.Groups {
+		for _, v := range g.Versions {
+			if group, name := groupVersion(v.GroupVersion); pluralName().MatchString(group) && versionName().MatchString(name) {
+				versions = append(versions, v.GroupVersion)
+			}
+		}
+	}
+	var mu sync.Mutex
+	side, within := errgroup.WithContext(ctx)
+	side.SetLimit(sideBySide)
+	for _, v := range versions {
+		side.Go(func() error {
+			group, name := groupVersion(v)
+			list, err := d.server.served(within, group, name)
+			if err != nil {
+				if said, ok := errors.AsType[*broker.Error](err); ok && within.Err() == nil && v != "v1" && errors.Is(said, broker.ErrUnreachable) {
+					return nil // one of others' servers, behind this one
+				}
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			names = append(names, v)
+			for _, r := range list {
+				if kindName().MatchString(r.Kind) && pluralName().MatchString(r.Name) {
+					names = append(names, v+"/"+r.Kind)
+				}
+			}
+			return nil
+		})
+	}
+	if err := side.Wait(); err != nil {
+		return "", nil, err
+	}
+	slices.Sort(names)
+	return is.Version, slices.Compact(names), nil
+}
+
+// Objects are objects as a draft can apply them.
+type Objects struct{ all []*object }
+
+// Read reads objects, as the cluster and the instance want them. None in files is none.
+func (d *Draft) Read(ctx context.Context, files []lifecycle.Manifest, marks Marks) (Objects, error) {
+	if len(files) == 0 {
+		return Objects{}, nil
+	}
+	in := d.in
+	in.Manifests = files
+	all, err := d.server.settled(ctx, in, &marks)
+	return Objects{all}, err
+}
+
+// Resources are what the objects are on the cluster.
+func (o Objects) Resources() []lifecycle.Resource {
+	var all []lifecycle.Resource
+	for _, one := range o.all {
+		all = append(all, one.Resource)
+	}
+	return all
+}
+
+// YAML writes each object as it is applied, with the file that it is from.
+func (o Objects) YAML() (string, error) {
+	var out strings.Builder
+	for _, one := range o.all {
+		text, err := yaml.Marshal(one.content)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&out, "---\n# Source: %s\n%s", one.file, text)
+	}
+	return out.String(), nil
+}
+
+// Apply plans to make objects, or to change them to what they are to be, each wave ready before the next.
+func (d *Draft) Apply(o Objects) error { return d.plan.applyEach(d.in, o.all) }
+
+// ApplyPassing is Apply of objects that the instance does not consist of once the plan is done: something later in
+// it removes them.
+func (d *Draft) ApplyPassing(o Objects) error {
+	lasting, has := d.plan.resources, d.plan.has
+	d.plan.resources, d.plan.has = nil, nil
+	err := d.plan.applyEach(d.in, o.all)
+	d.plan.resources, d.plan.has = lasting, has
+	return err
+}
+
+// Remove plans to remove resources, but for those that outlive the instance; the last made goes first.
+func (d *Draft) Remove(ctx context.Context, all []lifecycle.Resource) error {
+	return d.plan.remove(ctx, d.server, all)
+}
+
+// Keep has the instance still consist of resources that the plan does not touch.
+func (d *Draft) Keep(all ...lifecycle.Resource) {
+	for _, r := range all {
+		d.plan.keep(r)
+	}
+}
+
+// Left are those of the standing resources that nothing in the plan is about.
+func (d *Draft) Left() []lifecycle.Resource {
+	var left []lifecycle.Resource
+	for _, r := range d.in.Standing {
+		if !d.plan.has[identityOf(r)] {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// Replace plans to remove the pods that the input names, and to wait for those that follow them.
+func (d *Draft) Replace() error { return d.plan.replace(d.in) }
+
+// Plan is the plan as it was told.
+func (d *Draft) Plan() lifecycle.Plan { return d.plan.done() }
