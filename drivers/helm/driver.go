@@ -55,6 +55,9 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	if b.Namespace == "" {
 		b.Namespace = "default"
 	}
+	if len(s.Given) > 0 && len(charts(s.Paths)) > 0 {
+		return b, broker.Invalid("additionalParams.variables", "are of manifests; a chart takes helm_values")
+	}
 	if len(s.Named) > 0 {
 		if b.Files = filesOf(s.Named[0], s.Paths); len(s.Named) > 1 || len(b.Files) == 0 {
 			return b, &broker.Error{
