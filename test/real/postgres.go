@@ -349,6 +349,13 @@ func (s *PostgresServer) Restart(t testing.TB) {
 // Crash ends the server and what works for it at once, as a power failure would.
 func (s *PostgresServer) Crash() { s.end(syscall.SIGQUIT) }
 
+// Kill ends the server and what works for it by SIGKILL: nothing of it says goodbye.
+func (s *PostgresServer) Kill(t testing.TB) {
+	t.Helper()
+	s.signalAll(t, syscall.SIGKILL)
+	s.end(syscall.SIGKILL)
+}
+
 // Start starts a server that was stopped or crashed, and waits until it answers.
 func (s *PostgresServer) Start(t testing.TB) {
 	t.Helper()

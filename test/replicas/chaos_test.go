@@ -102,6 +102,33 @@ func TestDatabaseRestarted(t *testing.T) {
 	l.prove()
 }
 
+// TestFailover kills the database under load, and promotes its synchronous standby. Servers
+// know both addresses: they stay up and go on, and nothing that was answered is lost.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	demand(t)
+	db := real.OwnPostgres(t)
+	standby := db.Standby(t)
+	f := newFleetOn(t, db, footing{program: present, standby: standby})
+	l := f.begin()
+	l.more(enough)
+	db.Kill(t)
+	killed := time.Now()
+	standby.Promote(t)
+	l.more(enough)
+	t.Logf("%d callers have %d answers %v after the kill", workers, enough, time.Since(killed))
+	for i, r := range f.replicas {
+		r.ready()
+		select {
+		case <-r.broker.Done:
+			t.Errorf("replica %d has ended", i)
+		default:
+		}
+	}
+	l.end()
+	l.prove()
+}
+
 // TestOpenSnapshot holds a snapshot of the database open under load, as a backup does.
 // Rows that are replaced at the same time cannot be removed, and callers hardly notice.
 // "make soak" holds it for ten minutes.

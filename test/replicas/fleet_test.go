@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -73,6 +74,8 @@ type footing struct {
 	keyStores string
 	// settings are further lines of the configuration.
 	settings string
+	// standby is of the database's server, where it has one.
+	standby *real.PostgresServer
 }
 
 // newFleet starts three replicas on a new database of db, with the cluster
@@ -88,11 +91,15 @@ func newFleetOn(t testing.TB, db *real.PostgresServer, on footing) *fleet {
 	token, digest := policy.NewToken()
 	tokens := filepath.Join(t.TempDir(), "tokens.yaml")
 	f.write(tokens, "tokens: [{name: admin, project: default, roles: [admin], sha256: "+digest+"}]\n")
+	if on.standby != nil {
+		f.dsn = db.Either(f.dsn, on.standby)
+	}
 	u, err := url.Parse(f.dsn)
 	if err != nil {
 		t.Fatal("the connection string is no URL")
 	}
-	f.cut = real.NewCut(t, u.Host)
+	first, _, _ := strings.Cut(u.Host, ",")
+	f.cut = real.NewCut(t, first)
 	if on.keyStores == "" {
 		on.keyStores = "  - keydir: {dir: " + f.keys + "}\n"
 	}
@@ -101,7 +108,7 @@ func newFleetOn(t testing.TB, db *real.PostgresServer, on footing) *fleet {
 		f.replicas = append(f.replicas, r)
 		dsn := *u
 		if i == 0 {
-			dsn.Host = f.cut.Addr()
+			dsn.Host = strings.Replace(u.Host, first, f.cut.Addr(), 1)
 		}
 		listen := process.FreeAddress(t)
 		f.write(filepath.Join(r.dir, "dsn"), dsn.String()+"\n")
