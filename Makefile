@@ -81,6 +81,10 @@ test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-too
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
 	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
 
+.PHONY: test-million
+test-million: postgres-tools ## migrate a database of a million leases under load, and hold that no writer waits for long
+	VIMBROKER_REAL=1 VIMBROKER_LEASES=1000000 $(GO) test -count=1 -v -timeout 30m -run '^TestManyRowsAreMigrated$$' ./drivers/postgres
+
 .PHONY: test-vault-kubernetes
 test-vault-kubernetes: build kube-tools vault-kubernetes-tools ## a server that logs in to Vault by a pod's service account, reviewed by a real API server
 	VIMBROKER_REAL=1 $(GO) test -count=1 -v -run '^TestVaultByServiceAccount$$' -bench '^BenchmarkVaultByServiceAccount$$' ./test/real

@@ -159,22 +159,16 @@ func TestAChangeOfALeaseEntersNoIndex(t *testing.T) {
 	}
 }
 
-// TestLeasesOfBeforeAreFollowed migrates 25 000 live leases, while others are issued and
-// moved all the time.
-func TestLeasesOfBeforeAreFollowed(t *testing.T) {
-	o := Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
-	s, err := connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	files, earlier := released(), fstest.MapFS{}
+// migrateBefore migrates an empty database up to the migration of that name, and without it.
+func (s *Store) migrateBefore(t *testing.T, name string) {
+	t.Helper()
+	earlier := fstest.MapFS{}
 	entries, err := migrations.ReadDir("migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), "_live_leases.sql") {
+		if strings.HasSuffix(e.Name(), name) {
 			break
 		}
 		text, err := migrations.ReadFile("migrations/" + e.Name())
@@ -186,14 +180,28 @@ func TestLeasesOfBeforeAreFollowed(t *testing.T) {
 	if _, err := s.migrate(t.Context(), earlier); err != nil {
 		t.Fatal(err)
 	}
-	const add = `INSERT INTO leases (` + `id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason,
-			role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
-			unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
-			next_attempt_at, last_error, revision, idempotency_key, request_digest)
-		SELECT $1::text || i, 'vim-' || i % 50, 'vim', 'kubernetes', 'north', 1, 'north', 'alice', '', 'active', '', 'edit', '{}', 'kubeconfig', '',
-			'2030-01-01', '2030-01-01', '2030-01-02', '2030-01-02', '-infinity', 'bearerToken', false, true, true, 0, '-infinity',
-			'-infinity', 'handle', 'sealed', '', 0, '2030-01-01', '', 1, '', ''
-		FROM generate_series(1, $2::int) AS i`
+}
+
+// addLeases stores active leases, in the columns that each version has: the beginning of their ids, and how many.
+const addLeases = `INSERT INTO leases (` + `id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason,
+		role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
+		unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
+		next_attempt_at, last_error, revision, idempotency_key, request_digest)
+	SELECT $1::text || i, 'vim-' || i % 50, 'vim', 'kubernetes', 'north', 1, 'north', 'alice', '', 'active', '', 'edit', '{}', 'kubeconfig', '',
+		'2030-01-01', '2030-01-01', '2030-01-02', '2030-01-02', '-infinity', 'bearerToken', false, true, true, 0, '-infinity',
+		'-infinity', 'handle', 'sealed', '', 0, '2030-01-01', '', 1, '', ''
+	FROM generate_series(1, $2::int) AS i`
+
+// TestLeasesOfBeforeAreFollowed migrates 25 000 live leases, while others are issued and
+// moved all the time.
+func TestLeasesOfBeforeAreFollowed(t *testing.T) {
+	o := Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
+	s, err := connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.migrateBefore(t, "_live_leases.sql")
 	// Counted row by row, as earlier versions do, 25 000 leases take a minute.
 	if err := pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
 		for _, text := range []string{`ALTER TABLE leases DISABLE TRIGGER USER`, `SET LOCAL statement_timeout = 0`} {
@@ -201,7 +209,7 @@ func TestLeasesOfBeforeAreFollowed(t *testing.T) {
 				return err
 			}
 		}
-		if _, err := tx.Exec(t.Context(), add, "old-", 25_000); err != nil {
+		if _, err := tx.Exec(t.Context(), addLeases, "old-", 25_000); err != nil {
 			return err
 		}
 		for _, text := range []string{
@@ -232,7 +240,7 @@ func TestLeasesOfBeforeAreFollowed(t *testing.T) {
 					return
 				}
 			}
-			if _, err := s.pool.Exec(t.Context(), add, fmt.Sprint("new-", i, "-"), 2); err != nil {
+			if _, err := s.pool.Exec(t.Context(), addLeases, fmt.Sprint("new-", i, "-"), 2); err != nil {
 				stopped <- err
 				return
 			}
@@ -244,7 +252,7 @@ func TestLeasesOfBeforeAreFollowed(t *testing.T) {
 			}
 		}
 	}()
-	_, err = s.migrate(t.Context(), files)
+	_, err = s.migrate(t.Context(), released())
 	close(stop)
 	if writing := <-stopped; err != nil || writing != nil {
 		t.Fatalf("migrate = %v, and writing beside it %v", err, writing)
