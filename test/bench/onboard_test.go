@@ -24,6 +24,8 @@ const (
 	realAmong    = 3
 	onboardGoal  = 60 * time.Second
 	onboardLimit = 150 * time.Second
+	// restartRest is how long requests are counted for once the program watches again.
+	restartRest = 15 * time.Second
 	// tenant is the namespace of the management cluster that is watched.
 	tenant = "tenant"
 )
@@ -35,27 +37,19 @@ type nursery struct {
 	b       *testing.B
 	hub     *fakekube.Server
 	program *story.Broker
+	bin     string
+	home    string
 	ready   map[string]time.Time // since when, by the cluster's name
 }
 
 // newNursery starts the program with a management cluster that it has begun to follow.
 func newNursery(b *testing.B, p *program) *nursery {
 	b.Helper()
-	n := &nursery{b: b, hub: fakekube.New(b, fakekube.Options{ClusterAPI: []string{"v1beta2"}}), ready: map[string]time.Time{}}
-	home := b.TempDir()
-	data := filepath.Join(home, "data")
-	var err error
-	if n.program, err = serveIn(p.binary(b), home, data); err != nil {
-		b.Fatal(err)
+	n := &nursery{
+		b: b, hub: fakekube.New(b, fakekube.Options{ClusterAPI: []string{"v1beta2"}}), bin: p.binary(b), home: b.TempDir(),
+		ready: map[string]time.Time{},
 	}
-	b.Cleanup(n.program.Kill)
-	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	if n.Client, err = client.New(client.Options{Addr: n.program.URL, Token: secret.NewText(strings.TrimSpace(string(token)))}); err != nil {
-		b.Fatal(err)
-	}
+	n.serve()
 	n.hub.PutCluster(fakekube.Cluster{Namespace: tenant, Name: "first"}) // whose namespace must be there
 	if _, err := n.RegisterVIM(b.Context(), v1.Registration{Name: "hub", Kubeconfig: secret.NewText(n.hub.Kubeconfig())}, ""); err != nil {
 		b.Fatal(err)
@@ -67,6 +61,45 @@ func newNursery(b *testing.B, p *program) *nursery {
 	}
 	n.await("waiting", 1) // it watches
 	return n
+}
+
+// serve starts the program, on what the one before has stored.
+func (n *nursery) serve() {
+	n.b.Helper()
+	data := filepath.Join(n.home, "data")
+	var err error
+	if n.program, err = serveIn(n.bin, n.home, data); err != nil {
+		n.b.Fatal(err)
+	}
+	n.b.Cleanup(n.program.Kill)
+	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
+	if err != nil {
+		n.b.Fatal(err)
+	}
+	if n.Client, err = client.New(client.Options{Addr: n.program.URL, Token: secret.NewText(strings.TrimSpace(string(token)))}); err != nil {
+		n.b.Fatal(err)
+	}
+}
+
+// restarted kills the program and starts it again, and says how long it takes until it watches, from
+// the kill.
+func (n *nursery) restarted() time.Duration {
+	n.b.Helper()
+	killed := time.Now()
+	n.program.Kill()
+	n.serve()
+	for {
+		m, err := n.ManagementCluster(n.b.Context(), "hub")
+		switch {
+		case err != nil:
+			n.b.Fatal(err)
+		case m.WatchedAt.After(killed):
+			return m.WatchedAt.Sub(killed)
+		case time.Since(killed) > onboardLimit:
+			n.b.Fatalf("it does not watch again after %v: %s", onboardLimit, m.Trouble)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // grow makes a cluster that is ready, with its secret.
@@ -109,6 +142,7 @@ func (n *nursery) took(registered []v1.WorkloadCluster) (each sample) {
 func onboardAtOnce(b *testing.B, p *program) *figure {
 	b.Helper()
 	kubeconfigs := make([]string, readyAtOnce)
+	var fakes []*fakekube.Server
 	isReal := map[string]bool{}
 	for i := range kubeconfigs {
 		if i%(readyAtOnce/realAmong) == 0 && len(isReal) < realAmong {
@@ -116,10 +150,11 @@ func onboardAtOnce(b *testing.B, p *program) *figure {
 			kubeconfigs[i] = real.OwnKubernetes(b).NewKubeconfig(b)
 			continue
 		}
-		kubeconfigs[i] = fakekube.New(b, fakekube.Options{}).Kubeconfig()
+		fakes = append(fakes, fakekube.New(b, fakekube.Options{}))
+		kubeconfigs[i] = fakes[len(fakes)-1].Kubeconfig()
 	}
 	n := newNursery(b, p)
-	defer n.program.Kill()
+	defer func() { n.program.Kill() }()
 	began := time.Now()
 	for i, kubeconfig := range kubeconfigs {
 		n.grow(atOnceName(i), kubeconfig)
@@ -150,6 +185,21 @@ func onboardAtOnce(b *testing.B, p *program) *figure {
 		timed("from ready to registered", n.took(all)),
 		timed("from ready to registered, real API servers", n.took(onReal)),
 		row{What: "resident memory then", N: 1, Value: memory, Unit: "MB"},
+	)
+	asked := func() (all int) {
+		for _, k := range fakes {
+			all += len(k.Requests())
+		}
+		return all
+	}
+	time.Sleep(restartRest) // what registrations leave to do is done
+	asked()
+	watched := n.restarted()
+	time.Sleep(restartRest)
+	f.Rows = append(f.Rows,
+		row{What: "killed: until they are watched again", N: 1, P50: millis(watched)},
+		row{What: fmt.Sprintf("killed: requests to the fakes until %v later", restartRest), N: len(fakes), Value: float64(asked())},
+		row{What: "killed: processor time until then", N: 1, Value: spent(b, n.program.PID()), Unit: "ms"},
 	)
 	return f
 }
