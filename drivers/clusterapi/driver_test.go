@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type hub struct {
 	watches map[string]chan string // a closed one ends the watch
 	lists   map[string]int
 	selects []string
+	says    string // what each watch of clusters says before it ends
 }
 
 type answer struct {
@@ -101,6 +103,10 @@ func (h *hub) watch(w http.ResponseWriter, r *http.Request) {
 	events := h.feed(r.URL.Path)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
+	if h.says != "" && r.URL.Path == clusters {
+		_, _ = io.WriteString(w, h.says+"\n")
+		return
+	}
 	w.(http.Flusher).Flush()
 	for {
 		select {
@@ -135,6 +141,12 @@ func follow(t *testing.T, h *hub) watched {
 
 func followBy(t *testing.T, h *hub, d *clusterapi.Driver) watched {
 	t.Helper()
+	access := h.access()
+	return followAs(t, d, func() onboard.Access { return access })
+}
+
+func followAs(t *testing.T, d *clusterapi.Driver, access func() onboard.Access) watched {
+	t.Helper()
 	t.Cleanup(d.Close)
 	w := watched{seen: make(chan string, 64), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -143,10 +155,9 @@ func followBy(t *testing.T, h *hub, d *clusterapi.Driver) watched {
 		for range w.seen { //nolint:revive // until it is closed
 		}
 	})
-	access := h.access()
 	go func() {
 		defer close(w.seen)
-		w.done <- d.Watch(ctx, func() onboard.Access { return access }, "a", onboard.Sight{
+		w.done <- d.Watch(ctx, access, "a", onboard.Sight{
 			Clusters: func(all []onboard.Seen) {
 				for _, s := range all {
 					w.seen <- fmt.Sprintf("listed %s %s ready=%t %s", s.Name, s.UID, s.Ready, s.ControlPlane)
@@ -265,6 +276,125 @@ func TestAWatchThatStaysSilent(t *testing.T) {
 	}
 }
 
+// ends waits until the watch has ended, and returns why.
+func (w watched) ends(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-w.done:
+		return err
+	case <-time.After(time.Minute):
+		t.Fatal("the watch does not end")
+		return nil
+	}
+}
+
+// atOnce are timers that ring at once, but for those that bound a watch.
+func atOnce(d time.Duration) <-chan time.Time {
+	alarm := make(chan time.Time, 1)
+	if d < time.Minute {
+		alarm <- time.Time{}
+	}
+	return alarm
+}
+
+// TestAWatchThatBreaksAgainAndAgain is a failure in the end, and a refusal in a watch is one at once.
+func TestAWatchThatBreaksAgainAndAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		event   string
+		watches int
+		want    error
+	}{
+		"broken":  {"what no API server says", 6, broker.ErrUnreachable},
+		"refused": {`{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}}`, 1, broker.ErrForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.says = c.event
+			if err := followBy(t, h, clusterapi.NewAfter(atOnce)).ends(t); !errors.Is(err, c.want) {
+				t.Errorf("Watch() = %v, want %v", err, c.want)
+			}
+			watches := 0
+			for _, r := range h.Requests() {
+				if r.Path == clusters && strings.Contains(r.Query, "watch=true") {
+					watches++
+				}
+			}
+			if watches != c.watches {
+				t.Errorf("it was watched %d times, want %d", watches, c.watches)
+			}
+		})
+	}
+}
+
+// TestEachWatchUsesTheLeaseOfThatMoment: the lease is renewed meanwhile.
+func TestEachWatchUsesTheLeaseOfThatMoment(t *testing.T) {
+	h := newHub(t)
+	var token atomic.Value
+	token.Store("leased")
+	w := followAs(t, clusterapi.New(), func() onboard.Access {
+		a := h.access()
+		a.Token = secret.NewText(token.Load().(string))
+		return a
+	})
+	w.want(t, "clusters 1")
+	token.Store("the next one, which this server does not know")
+	h.feed(clusters) <- "" // the watch's time is over
+	if err := w.ends(t); !errors.Is(err, broker.ErrUnauthorized) {
+		t.Errorf("Watch() = %v, want a refusal of the next credential", err)
+	}
+}
+
+// TestAListWithoutEnd is given up.
+func TestAListWithoutEnd(t *testing.T) {
+	h := newHub(t)
+	h.Fail(fake.Fault{Method: "GET", Path: "^" + clusters + "$", Times: -1, Kind: fake.Custom, Answer: func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"10","continue":"next"},"items":[]}`)
+	}})
+	w := follow(t, h)
+	if err := w.ends(t); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("Watch() = %v, want %v", err, broker.ErrUnsupported)
+	}
+	for line := range w.seen {
+		if strings.HasPrefix(line, "clusters") {
+			t.Errorf("shown: %s", line)
+		}
+	}
+}
+
+// TestControlPlane: its UID, where it is what was asked for.
+func TestControlPlane(t *testing.T) {
+	const group = "controlplane.cluster.x-k8s.io"
+	const path = "/apis/" + group + "/v1beta2/namespaces/a/kubeadmcontrolplanes/cp"
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		want   error
+	}{
+		"it is there":         {200, `{"metadata":{"name":"cp","uid":"p1"}}`, nil},
+		"another object":      {200, `{"metadata":{"name":"other","uid":"p2"}}`, broker.ErrUnreachable},
+		"not there":           {404, `{"kind":"Status","status":"Failure","reason":"NotFound","code":404,"details":{"name":"cp","kind":"kubeadmcontrolplanes"}}`, broker.ErrNotFound},
+		"not served":          {404, `404 page not found`, broker.ErrUnsupported},
+		"forbidden":           {403, `{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}`, broker.ErrForbidden},
+		"a gateway's refusal": {403, `<html>no</html>`, broker.ErrUnreachable},
+		"too many requests":   {429, `{"kind":"Status","status":"Failure","reason":"TooManyRequests","code":429}`, broker.ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.answer("/apis/"+group, 200, `{"preferredVersion":{"version":"v1beta2"}}`)
+			h.answer(path, c.status, c.body)
+			d := clusterapi.New()
+			defer d.Close()
+			uid, err := d.ControlPlane(t.Context(), h.access(), "a", group, "kubeadmcontrolplanes", "cp")
+			if !errors.Is(err, c.want) || (err == nil) != (uid == "p1") {
+				t.Errorf("ControlPlane() = %q, %v, want %v", uid, err, c.want)
+			}
+			if c.status == 429 && !strings.Contains(err.Error(), "limits requests") {
+				t.Errorf("ControlPlane() = %v, which does not say why", err)
+			}
+		})
+	}
+}
+
 // TestEndsOfAWatch: nothing but what is listed says what there is.
 func TestEndsOfAWatch(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -349,6 +479,10 @@ func TestSecret(t *testing.T) {
 	put(strings.Repeat("x", 300<<10))
 	if s, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); err != nil || !s.Value.Empty() || !s.Large {
 		t.Errorf("Secret() of a large entry = large %t, %v", s.Large, err)
+	}
+	h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"name":"core-kubeconfig"},"data":{"value":"AAAA"}}`)
+	if s, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); !errors.Is(err, broker.ErrUnreachable) || !s.Value.Empty() {
+		t.Errorf("Secret() of another one = %v", err)
 	}
 	h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"name":"edge-kubeconfig"},"data":{"value":"canary"}}`)
 	if _, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); !errors.Is(err, broker.ErrUnreachable) || strings.Contains(err.Error(), "canary") {
