@@ -40,9 +40,15 @@ func TestWithoutOnboarding(t *testing.T) {
 	b := newBench(t)
 	id := uuid.NewString()
 	for _, r := range [][3]string{
-		{"POST", "/v1/management-clusters", `{"vim":"hub","namespaces":["tenant"]}`}, {"GET", "/v1/management-clusters", ""},
-		{"GET", "/v1/management-clusters/hub", ""}, {"DELETE", "/v1/management-clusters/hub", ""}, {"POST", "/v1/management-clusters/hub/release", "{}"},
-		{"GET", "/v1/clusters", ""}, {"GET", "/v1/clusters/" + id, ""}, {"POST", "/v1/clusters/" + id + "/push-token", "{}"}, {"DELETE", "/v1/clusters/" + id + "/push-token", ""},
+		{"POST", "/v1/management-clusters", `{"vim":"hub","namespaces":["tenant"]}`},
+		{"GET", "/v1/management-clusters", ""},
+		{"GET", "/v1/management-clusters/hub", ""},
+		{"DELETE", "/v1/management-clusters/hub", ""},
+		{"POST", "/v1/management-clusters/hub/release", "{}"},
+		{"GET", "/v1/clusters", ""},
+		{"GET", "/v1/clusters/" + id, ""},
+		{"POST", "/v1/clusters/" + id + "/push-token", "{}"},
+		{"DELETE", "/v1/clusters/" + id + "/push-token", ""},
 	} {
 		if answer, body := b.raw("root", r[0], r[1], r[2]); answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "does not follow the clusters") {
 			t.Errorf("%s %s = %d %s", r[0], r[1], answer.StatusCode, body)
