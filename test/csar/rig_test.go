@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/heat"
+	"github.com/vimbroker/vimbroker/drivers/helm"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -77,7 +79,7 @@ func newRig(t *testing.T) *rig {
 		terms.Patience, terms.LookEvery = patience, 250*time.Millisecond
 		return lifecycle.New(lifecycle.Options{
 			Store: store, Leaser: lends{r.cluster, r.heat}, Packages: packages{r.catalog}, Guard: guard,
-			Drivers:   []lifecycle.Driver{manifests.New(), heat.New()},
+			Drivers:   []lifecycle.Driver{manifests.New(), helm.New(os.Args[0], renders), heat.New()},
 			Delegates: &policy.Delegates{Now: time.Now}, Terms: terms, Log: log, Now: time.Now,
 			Egress: func(string) *egress.Rules {
 				rules := egress.Default()

@@ -131,8 +131,8 @@ func TestTackersPackagesThatDoNotRun(t *testing.T) {
 	}{
 		"scripted": {csar.Files{"Definitions/edge_df_simple.yaml": strings.Replace(simple, "instantiate_start: noop",
 			"instantiate_end: {implementation: mgmt-driver}", 1)}, named, "instantiate_end"},
-		"chart in files":   {csar.Files{"Files/kubernetes/web/Chart.yaml": "name: web", "Files/kubernetes/web/templates/web.yaml": "{{ . }}"}, nil, "Helm chart"},
-		"chart named":      {csar.Files{"Files/kubernetes/web-0.1.0.tgz": "\x1f\x8b"}, []string{"Files/kubernetes/web-0.1.0.tgz"}, "Helm chart"},
+		"chart in files":   {csar.Files{"Files/kubernetes/web/Chart.yaml": "name: web", "Files/kubernetes/web/templates/web.yaml": "{{ . }}"}, nil, "name the chart"},
+		"chart named":      {csar.Files{"Files/kubernetes/web-0.1.0.tgz": "\x1f\x8b"}, []string{"Files/kubernetes/web-0.1.0.tgz"}, "no chart that Helm can read"},
 		"missing":          {nil, []string{"Files/kubernetes/none.yaml"}, "not in the package"},
 		"elsewhere":        {nil, []string{"http://example.org/deployment.yaml"}, "not in the package"},
 		"answer":           {nil, []string{"Files/kubernetes/token-review.yaml"}, "TokenReview"},
