@@ -285,3 +285,35 @@ func TestWithoutTheProgram(t *testing.T) {
 		t.Errorf("Plan = %v, want that there is no program", err)
 	}
 }
+
+// TestSample: the chart of the documentation gives what its page says.
+func TestSample(t *testing.T) {
+	s := fakeobjects.New(t)
+	const root = "../../docs/samples/chart"
+	var files []lifecycle.Manifest
+	err := filepath.WalkDir(root, func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		files = append(files, lifecycle.Manifest{Path: "chart" + strings.TrimPrefix(name, root), Text: secret.NewText(string(text))})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := inputOf(files)
+	in.Replicas = map[string]int32{"web": 2}
+	p, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := applied(p, "web"); !strings.Contains(got, `"replicas":2`) || !strings.Contains(got, `"vimbroker.io/vdu":"web"`) {
+		t.Errorf("the Deployment is %s", got)
+	}
+	for _, name := range []string{"web-login", "web-pages", "web-started"} {
+		if applied(p, name) == "" {
+			t.Errorf("the plan does not apply %s", name)
+		}
+	}
+}

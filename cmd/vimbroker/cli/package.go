@@ -37,6 +37,7 @@ package is named by its id, by how that begins, or by the id of its VNFD.`,
 type packing struct {
 	vnfd, provider, product, version string
 	most                             int
+	vdus                             []string
 }
 
 func (f *packing) add(c *cobra.Command) {
@@ -46,6 +47,7 @@ func (f *packing) add(c *cobra.Command) {
 	flags.StringVar(&f.product, "product", "", "name of the product (default: the directory's)")
 	flags.StringVar(&f.version, "version", "1.0", "version of software and descriptor")
 	flags.IntVar(&f.most, "max", 5, "to how many instances each workload may be scaled")
+	flags.StringArrayVar(&f.vdus, "vdu", nil, "workload of a Helm chart that is a VDU, without the release's name (repeatable)")
 }
 
 // maxManifest bounds a manifest that is packed, in bytes.
@@ -70,6 +72,15 @@ func (f packing) pack(dir string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
+	if _, err := root.Stat(chartFile); err == nil {
+		if d.Manifests, d.VDUs, err = f.chart(root, name); err != nil {
+			return nil, err
+		}
+		return packed(d)
+	}
+	if len(f.vdus) > 0 {
+		return nil, fmt.Errorf("--vdu is for Helm charts, and %s holds no %s: the workloads of manifests are found by themselves", dir, chartFile)
+	}
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		template, isTemplate := strings.CutPrefix(filepath.ToSlash(path), vnfpkg.TemplateFolder)
 		if err != nil || entry.IsDir() || !isTemplate && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
@@ -106,6 +117,11 @@ func (f packing) pack(dir string) ([]byte, error) {
 		d.VDUs = append(d.VDUs, v)
 	}
 	d.VDUs = append(d.VDUs, vnfpkg.Templates(d.Templates, f.most)...)
+	return packed(d)
+}
+
+// packed is a draft as an archive.
+func packed(d vnfpkg.Draft) ([]byte, error) {
 	var archive bytes.Buffer
 	if err := vnfpkg.Pack(&archive, d); err != nil {
 		return nil, err
@@ -117,14 +133,16 @@ func (p *program) packageCreateCommand() *cobra.Command {
 	var f packing
 	var out string
 	c := &cobra.Command{
-		Use: "create DIR", Short: "Make a package of a directory of manifests, or of a base HOT",
+		Use: "create DIR", Short: "Make a package of manifests, a Helm chart or a base HOT",
 		Long: `Make a VNF package of the Kubernetes manifests in a directory. Its VNFD names
 each Deployment, StatefulSet, ReplicaSet and Pod as a VDU with a scaling aspect
 of its own, and each object of another kind that has the annotation
 vimbroker.io/vdu: NAME. What is in the directory's BaseHOT/FLAVOUR is the base
 HOT of a VNF on OpenStack: each VDU whose desired_capacity or computeFlavourId
-it takes from the parameter nfv is one, the former with a scaling aspect. The
-same directory and flags always give the same file. Nothing is uploaded.`,
+it takes from the parameter nfv is one, the former with a scaling aspect. A
+directory with a Chart.yaml is a Helm chart: all of it is packed, and --vdu
+names its workloads. The same directory and flags always give the same file.
+Nothing is uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
 		Args:    console.Names("DIR"), ValidArgsFunction: console.OnlyFirst(console.Directories),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -1,0 +1,4 @@
+{{- define "web.labels" -}}
+app: web
+release: {{ .Release.Name }}
+{{- end }}
