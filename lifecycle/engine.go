@@ -85,9 +85,11 @@ type attempt struct {
 	begun bool
 
 	mu sync.Mutex
-	// steps are the newest observations by resource, changed those that are not saved.
+	// steps are the newest observations by resource, changed those that are not saved. savedAt is when they were saved
+	// last, by this machine's clock.
 	steps   map[string]Observation
 	changed bool
+	savedAt time.Time
 }
 
 func (r Resource) key() string {
@@ -298,7 +300,11 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 		failpoint.At("operation.wave")
 		a.mu.Lock()
 		a.o.Wave++
+		soon := time.Since(a.savedAt) < time.Duration(len(a.steps)/stepsALook)*a.terms.LookEvery
 		a.mu.Unlock()
+		if soon { // whoever goes on from the last save finds these waves done
+			continue
+		}
 		if err := a.save(ctx); err != nil {
 			return err
 		}
@@ -318,7 +324,7 @@ func (a *attempt) observed(seen Observation) {
 func (a *attempt) save(ctx context.Context) error {
 	a.mu.Lock()
 	a.o.Steps = sortedSteps(a.steps)
-	a.changed = false
+	a.changed, a.savedAt = false, time.Now()
 	o := a.o
 	a.mu.Unlock()
 	return a.store.SaveProgress(ctx, o)
@@ -350,8 +356,9 @@ func (a *attempt) leaseEnded(ctx context.Context, h held) error {
 	}
 }
 
-// stepsALook bounds what is written of an operation while it runs: one of so many steps, or fewer, is saved at each look
-// that finds it changed, one of n times as many at each n-th or so. Its row is written whole.
+// stepsALook bounds what is written of an operation while it runs: one of fewer steps is saved after each wave and at
+// each look that finds it changed, one of n times as many only when n looks' time has passed since. Its row is written
+// whole.
 const stepsALook = 1000
 
 // look saves what was seen while a stage runs, and ends it where somebody has canceled the operation or revoked

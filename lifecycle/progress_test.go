@@ -3,8 +3,10 @@ package lifecycle_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
@@ -72,6 +74,44 @@ func TestManyStepsAreSavedLessOften(t *testing.T) {
 		p.running()
 		if most := c.looked/every + 4; c.saved > most || c.saved == 0 {
 			t.Errorf("%d objects: %d looks save %d times, want 1 to %d", objects, c.looked, c.saved, most)
+		}
+	}
+}
+
+// parade is a yard in which an instance is made in many waves, the first of which has many objects.
+type parade struct {
+	*yard
+	waves, objects int
+}
+
+func (p parade) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	plan, err := p.yard.Plan(ctx, c, in)
+	if err == nil {
+		plan.Stages[0].Waves = slices.Repeat(plan.Stages[0].Waves, p.waves)
+	}
+	return plan, err
+}
+
+func (p parade) Run(ctx context.Context, conn lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+	for n := range p.objects {
+		progress(lifecycle.Observation{Resource: lifecycle.Resource{Version: "v1", Kind: "Thing", Plural: "things", Namespace: "default", Name: fmt.Sprintf("thing-%05d", n)}})
+	}
+	return p.yard.Run(ctx, conn, instance, w, progress)
+}
+
+// TestWavesOfManyStepsAreSavedLessOften: 100 waves of an operation that has 4000 objects write its row once in the time
+// of four looks, and not after each.
+func TestWavesOfManyStepsAreSavedLessOften(t *testing.T) {
+	for objects, least := range map[int]int32{4000: 1, 10: 100} {
+		var l *ledger
+		p := newPlantWith(t, func(o *lifecycle.Options, y *yard) {
+			l = &ledger{Store: o.Store, read: make(chan struct{})}
+			o.Store, o.Drivers = l, []lifecycle.Driver{parade{y, 100, objects}}
+			o.Terms.LookEvery = time.Hour
+		})
+		p.running()
+		if n := l.saves.Load(); n < least || n > least+5 {
+			t.Errorf("%d objects: 100 waves are saved %d times, want %d and those of the stages", objects, n, least)
 		}
 	}
 }
