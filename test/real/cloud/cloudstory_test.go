@@ -41,7 +41,6 @@ func cloudStories(t *testing.T, dir string) {
 	const port = "properties: {value: {get_param: net}}"
 	files["broken.csar"] = string(csar.TackerHeatAs("broken", port, "properties: {value: only-for-the-port, fail: true}").Zip(t))
 	files["slow.csar"] = string(csar.TackerHeatAs("slow", port, "properties: {action_wait_secs: {create: 600}}").Zip(t))
-	files["steady.csar"] = string(csar.TackerHeatAs("steady", port, "properties: {action_wait_secs: {create: 4}}").Zip(t))
 	// As Tacker's documentation has it.
 	files["tacker-http.yaml"] = fmt.Sprintf("auth_url: '%s'\nusername: '%s'\npassword: '%s'\nproject_name: '%s'\nproject_domain_name: 'Default'\nuser_domain_name: 'Default'\ntype: 'openstack'\n",
 		o.AuthURL, who.Username, who.Password, who.Project)
