@@ -46,6 +46,7 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Operation":      func(r *broker.LeaseRequest) { r.Operation = "op-2" },
 		"Instance":       func(r *broker.LeaseRequest) { r.Instance = "vnf-2" },
 		"Standing":       func(r *broker.LeaseRequest) { r.Standing = true },
+		"Widest":         nil, // a bound of what is issued, and not what is asked for
 		"IdempotencyKey": nil,
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.LeaseRequest](), cases)

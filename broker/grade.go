@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +18,19 @@ import (
 
 // grades from the narrowest to the widest.
 var grades = []Grade{GradeBounded, GradeNamespaces, GradeUnbounded}
+
+// widerThan reports whether a grade is wider than another; one that is not known is wider than each.
+func widerThan(g, than Grade) bool {
+	at := slices.Index(grades, g)
+	return at < 0 || at > slices.Index(grades, than)
+}
+
+func tooWide(g, most Grade) error {
+	return &Error{
+		Kind: ErrDenied, Detail: fmt.Sprintf("the lease would be %s, and was to be %s at most", cmp.Or(g, GradeUnbounded), most),
+		Remedy: "ask for less, or let it be wider",
+	}
+}
 
 // narrowest is a wish before its grade is known, as if it were the narrowest: who may
 // not even have that is refused before the VIM is asked.

@@ -294,3 +294,33 @@ type conflicting struct{ kubeDriver }
 func (conflicting) Revoke(context.Context, broker.Access, broker.Issued) error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: "the account was relabelled"}
 }
+
+// The grade that a request bounds is the one that the lease is issued with, not one that was weighed before.
+func TestALeaseIsNoWiderThanItWasToBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		grade, widest broker.Grade
+		ok            bool
+	}{
+		"as wide":                   {broker.GradeNamespaces, broker.GradeNamespaces, true},
+		"narrower":                  {broker.GradeBounded, broker.GradeNamespaces, true},
+		"wider":                     {broker.GradeNamespaces, broker.GradeBounded, false},
+		"without a bound":           {broker.GradeNamespaces, "", true},
+		"with a bound that is none": {broker.GradeBounded, "narrow", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, g := newGradingBench(t)
+			g.grade = func(r broker.Grant) (broker.Graded, error) { return broker.Graded{Grant: r, Grade: c.grade}, nil }
+			l, config, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Role: "view", Namespaces: []string{"default"}, Widest: c.widest})
+			if c.ok {
+				if err != nil || l.Grade != c.grade {
+					t.Errorf("IssueLease() = %s, %v", l.Grade, err)
+				}
+				return
+			}
+			wantKind(t, "IssueLease() of a lease that would be too wide", err, broker.ErrDenied)
+			if !config.Credential.Empty() || len(b.kube.Tokens()) > 0 && !g.minted.Credential.Empty() {
+				t.Error("a credential was minted")
+			}
+		})
+	}
+}

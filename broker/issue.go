@@ -87,6 +87,8 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 			Kind: ErrUnsupported, Field: "vim", Next: NextCheckVIM,
 			Detail: "no lease can be derived from the VIM's credential: " + v.Health.MintMessage,
 		}))
+	case r.Widest != "" && r.Widest != GradeUnbounded:
+		return fail(b.refuse(ctx, act, tooWide(GradeUnbounded, r.Widest)))
 	default:
 		return b.passThrough(ctx, p, v, l, wish, act)
 	}
@@ -97,6 +99,9 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	defer o.close()
 	if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
 		return fail(err)
+	}
+	if r.Widest != "" && widerThan(l.Grade, r.Widest) {
+		return fail(b.refuse(ctx, act, tooWide(l.Grade, r.Widest)))
 	}
 	created, err := b.createLease(ctx, l, v, act)
 	if err != nil {

@@ -208,6 +208,9 @@ type LeaseRequest struct {
 	Instance string
 	// Standing asks for a lease that stands: see [Broker.IssueLease].
 	Standing bool
+	// Widest is the widest grade that the lease may have; empty leaves that to policy. It is no part of
+	// what makes a repeat the same request.
+	Widest Grade
 
 	IdempotencyKey string
 }

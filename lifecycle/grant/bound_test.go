@@ -142,12 +142,17 @@ func TestGrantsOfAClientAreBounded(t *testing.T) {
 		t.Errorf("another client's first: %v", err)
 	}
 	s.clock.Add(time.Minute)
-	if err := s.Notify(t.Context(), s.tacker, "op-1", "COMPLETED"); err != nil {
-		t.Fatal(err)
+	for who, operation := range map[*policy.Principal]string{&s.tacker: "op-1", &other: "op-3"} {
+		if err := s.Notify(t.Context(), *who, operation, "COMPLETED"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.granted(ask(grant.Instantiate, "op-3", "plain-1"))
 	if _, err := s.options.Store.VNFGrantOf(t.Context(), s.client.ID, "op-1"); !errors.Is(err, broker.ErrNotFound) {
 		t.Errorf("the one that had ended: %v", err)
+	}
+	if _, err := s.options.Store.VNFGrantOf(t.Context(), strings.TrimPrefix(other.Name, "client:"), "op-3"); err != nil {
+		t.Errorf("the other client's made room for it: %v", err)
 	}
 	s.refused("one too many again", broker.ErrQuota, "quota.grants", s.tacker, ask(grant.Instantiate, "op-4", "plain-1"))
 	// The lease of an instance stands on its grant, whatever the client asks for.

@@ -191,6 +191,7 @@ func (g Grant) stands() bool { return g.Placement.Profile != oauth.Token }
 func (g Grant) lease() broker.LeaseRequest {
 	r := g.Placement.Lease()
 	r.Purpose, r.Operation, r.Instance, r.IdempotencyKey = "grant", g.Request.ID, g.Request.Instance, "vnf-grant:"+g.ID
+	r.Widest = g.Placement.Grade
 	if r.Standing = g.stands(); !r.Standing {
 		r.Format = clientconfig.VIMConnection
 	}

@@ -43,7 +43,6 @@ type Options struct {
 // Leases is [broker.Broker] as this package uses it.
 type Leases interface {
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
-	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
 	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
 	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
 }
@@ -292,9 +291,6 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 		}
 	}
 	err := g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease))
-	if err == nil && one.State == Deciding && maker.Lease == "" && maker.Placement.Grade != "" {
-		err = g.withinGrade(ctx, p, maker)
-	}
 	connection := Connection{Client: one.Client}
 	if err == nil {
 		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, maker.lease())
@@ -363,18 +359,6 @@ func (g *Grants) tooLate(ctx context.Context, one Grant) error {
 		g.log.WarnContext(ctx, "the lease of a grant that was refused meanwhile waits for the next look at it", "grant", one.ID, "error", err)
 	}
 	return denied(now)
-}
-
-// withinGrade refuses a lease that would be of a wider grade than the placement lets it be.
-func (g *Grants) withinGrade(ctx context.Context, p policy.Principal, maker Grant) error {
-	weighed, err := g.leases.WeighLease(ctx, p, maker.lease())
-	if err == nil && maker.Placement.Exceeds(weighed.Grade) {
-		err = &broker.Error{
-			Kind: broker.ErrDenied, Detail: "the lease would be " + string(weighed.Grade) + ", and the client's placement lets it be " + string(maker.Placement.Grade) + " at most",
-			Remedy: "have the placement ask for less, or allow more",
-		}
-	}
-	return err
 }
 
 // failed says what became of a grant whose lease is not to be had. What may be different later leaves

@@ -47,6 +47,9 @@ func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.Leas
 	if l.fail != nil {
 		return broker.Lease{}, clientconfig.Config{}, l.fail
 	}
+	if r.Widest != "" && r.Widest != l.grade {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrDenied, Detail: "it would be " + string(l.grade)}
+	}
 	lease, known := l.leases[r.IdempotencyKey]
 	if !known {
 		lease = broker.Lease{ID: uuid.NewString(), VIM: "vim-id", VIMName: r.VIM, Principal: p.Name}
@@ -56,10 +59,6 @@ func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.Leas
 		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict, Detail: "it has ended"}
 	}
 	return lease, clientconfig.Config{Credential: secret.Credential{LeaseSecret: secret.NewText("canary-" + lease.ID)}}, nil
-}
-
-func (l *lender) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
-	return broker.Lease{Grade: l.grade}, nil
 }
 
 func (l *lender) RevokeLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
@@ -274,12 +273,15 @@ func TestHostileAndRefusedRequests(t *testing.T) {
 		t.Errorf("an administrator is given a client's credential: %v", err)
 	}
 	for field, spoil := range map[string]func(*grant.Request){
-		"vnfLcmOpOccId":      func(r *grant.Request) { r.ID = "" },
-		"vnfInstanceId":      func(r *grant.Request) { r.Instance = "a\nb" },
-		"vnfdId":             func(r *grant.Request) { r.VNFD = strings.Repeat("x", 256) },
-		"operation":          func(r *grant.Request) { r.Type = "EXPLODE" },
-		"addResources":       func(r *grant.Request) { r.Add = make([]string, 10001) },
-		"removeResources":    func(r *grant.Request) { r.Remove = []string{""} },
+		"vnfLcmOpOccId":   func(r *grant.Request) { r.ID = "" },
+		"vnfInstanceId":   func(r *grant.Request) { r.Instance = "a\nb" },
+		"vnfdId":          func(r *grant.Request) { r.VNFD = strings.Repeat("x", 256) },
+		"operation":       func(r *grant.Request) { r.Type = "EXPLODE" },
+		"addResources":    func(r *grant.Request) { r.Add = make([]string, 10001) },
+		"removeResources": func(r *grant.Request) { r.Remove = []string{""} },
+		"updateResources": func(r *grant.Request) {
+			r.Add, r.Update = slices.Repeat([]string{"a"}, 1001), slices.Repeat([]string{"u"}, 1000)
+		},
 		"_links.vnfLcmOpOcc": func(r *grant.Request) { r.OperationURL = "http://user:secret@vnfm/" },
 	} {
 		r := ask(grant.Instantiate, "op-9", "vnfd-1")
