@@ -58,6 +58,10 @@ func BenchmarkFigures(b *testing.B) {
 		{"engine-load", func(b *testing.B) *figure { return engineLoad(b, p) }},
 		{"heat", func(b *testing.B) *figure { return heatStack(b, p) }},
 		{"audit", func(b *testing.B) *figure { return auditLog(b, p) }},
+		{"grants-1", func(b *testing.B) *figure { return grants(b, p, 1, 4, 25) }},
+		{"grants-64", func(b *testing.B) *figure { return grants(b, p, 64, 3, 3) }},
+		{"standing", func(b *testing.B) *figure { return standing(b, p) }},
+		{"notifications", func(b *testing.B) *figure { return notifications(b, p) }},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			var found *figure
