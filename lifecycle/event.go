@@ -39,7 +39,9 @@ type Event struct {
 	State  OperationState `json:"state,omitempty"`
 	// Failure is why it failed, where it did.
 	Failure *Failure `json:"failure,omitempty"`
-	// Asked is the request of a completed MODIFY_INFO, NewProduct what a completed CHANGE_VNFPKG went over to.
+	// Asked is the request of a completed MODIFY_INFO, NewProduct what a completed CHANGE_VNFPKG went over to. No store
+	// keeps Asked with an event, which is stored for each subscriber: it stands in the operation's row, for as long as that
+	// is there. Versions before this one stored it.
 	Asked      json.RawMessage `json:"asked,omitempty"`
 	NewProduct *Product        `json:"newProduct,omitempty"`
 	// VIM, VIMType and Connection are those of the VIM that it was on.
@@ -79,10 +81,7 @@ func Moved(o Operation, i Instance) (Operation, Event) {
 		e.Affected = o.Affected()
 		on := o.On()
 		e.VIM, e.VIMType, e.Connection = on.VIM, on.VIMType, on.Connection
-		switch o.Type {
-		case ModifyInfo:
-			e.Asked = o.Params
-		case ChangePackage:
+		if o.Type == ChangePackage {
 			e.NewProduct = &o.Target.Product
 		}
 	}

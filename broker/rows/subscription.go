@@ -36,6 +36,7 @@ var SubscriptionColumns = Columns[Subscription]{
 	{Name: "delivered", field: func(s *Subscription) any { return &s.Delivered }, fixed: true},
 	{Name: "delivered_at", field: func(s *Subscription) any { return &s.DeliveredAt }, fixed: true},
 	{Name: "failures", field: func(s *Subscription) any { return &s.Failures }, fixed: true},
+	{Name: "refusals", field: func(s *Subscription) any { return &s.Refusals }, fixed: true},
 	{Name: "failing_since", field: func(s *Subscription) any { return &s.FailingSince }, fixed: true},
 	{Name: "fault", field: func(s *Subscription) any { return &s.Fault }, fixed: true},
 	{Name: "given_up", field: func(s *Subscription) any { return &s.GivenUp }, fixed: true},

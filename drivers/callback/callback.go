@@ -116,7 +116,7 @@ func (c *Callback) client(ctx context.Context, to subscription.Target) (*client,
 	o := remote.Options{Server: "the subscriber", CA: remote.Authorities{File: c.options.CAFile}}
 	if credentials.Certificate {
 		if c.options.CertFile == "" {
-			return nil, errors.New("the broker has no client certificate any more (sol003.notifications.certFile)")
+			return nil, fmt.Errorf("%w: it has no client certificate any more (sol003.notifications.certFile)", subscription.ErrOurs)
 		}
 		o.ClientCertificate = c.certificate
 	}
@@ -149,10 +149,12 @@ func (c *Callback) keep(id string, made *client) {
 	c.clients[id] = made
 }
 
+var errCertificate = fmt.Errorf("%w: its client certificate cannot be read", subscription.ErrOurs)
+
 func (c *Callback) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(c.options.CertFile, c.options.KeyFile)
 	if err != nil {
-		return nil, errors.New("the broker's client certificate cannot be read")
+		return nil, &remote.Fault{Detail: errCertificate.Error(), Cause: subscription.ErrOurs}
 	}
 	return &pair, nil
 }
@@ -220,10 +222,10 @@ func (c *client) call(ctx context.Context, method, uri string, body []byte) (int
 		}
 		response, err := c.way.Client().Do(request)
 		if err != nil {
-			return 0, remote.Explain(err, "the subscriber")
+			return 0, explain(err, "the subscriber")
 		}
 		if err := response.Body.Close(); err != nil {
-			return 0, remote.Explain(err, "the subscriber")
+			return 0, explain(err, "the subscriber")
 		}
 		if response.StatusCode != http.StatusUnauthorized || !old {
 			return response.StatusCode, nil
@@ -271,10 +273,18 @@ func (c *client) bearer(ctx context.Context, anew bool) (text string, old bool, 
 			return "", false, fmt.Errorf("the token endpoint answers %d%s", said.Response.StatusCode, moved(said.Response.StatusCode))
 		}
 		if f := remote.Unanswered(err, "the token endpoint"); f != nil {
-			return "", false, remote.Explain(err, "the token endpoint")
+			return "", false, explain(err, "the token endpoint")
 		}
 		return "", false, errors.New("the token endpoint answers without an access token")
 	}
 	c.token = got
 	return got.AccessToken, false, nil
+}
+
+// explain turns an error of the network into our own words, but for what is the broker's fault.
+func explain(err error, server string) error {
+	if errors.Is(err, subscription.ErrOurs) {
+		return errCertificate
+	}
+	return remote.Explain(err, server)
 }

@@ -32,13 +32,14 @@ const (
 	insertNotification = `INSERT INTO vnf_notifications (subscription, at, document) VALUES ($1, $2, $3)`
 	removeNotification = `DELETE FROM vnf_notifications WHERE seq = $1 AND subscription = $2`
 	dropNotifications  = `DELETE FROM vnf_notifications WHERE subscription = $1`
-	notificationSent   = `UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = $1, failures = 0, failing_since = '-infinity', fault = ''
+	notificationSent   = `UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = $1, failures = 0, refusals = 0, failing_since = '-infinity', fault = ''
 		WHERE id = $2`
 	notificationFailed = `UPDATE vnf_subscriptions SET failing_since = CASE failures WHEN 0 THEN $1 ELSE failing_since END,
-		failures = failures + 1, fault = $2 WHERE id = $3`
+		failures = failures + 1, refusals = CASE WHEN $4 THEN refusals + 1 ELSE 0 END, fault = $2 WHERE id = $3`
 	giveUpNotifications = `DELETE FROM vnf_notifications WHERE subscription = $1 AND (seq = $2 OR at < $3 OR seq <=
 		(SELECT seq FROM vnf_notifications WHERE subscription = $1 ORDER BY seq DESC LIMIT 1 OFFSET $4))`
-	givenUp = `UPDATE vnf_subscriptions SET given_up = given_up + $1, given_up_at = $2, failures = CASE WHEN $3 THEN 0 ELSE failures END WHERE id = $4`
+	givenUp = `UPDATE vnf_subscriptions SET given_up = given_up + $1, given_up_at = $2,
+		failures = CASE WHEN $3 THEN 0 ELSE failures END, refusals = CASE WHEN $3 THEN 0 ELSE refusals END WHERE id = $4`
 
 	notifications        = `SELECT seq, subscription, document FROM vnf_notifications WHERE subscription = $1 ORDER BY seq LIMIT $2`
 	waitingNotifications = `SELECT subscription, count(*)::int FROM vnf_notifications WHERE subscription = ANY ($1) GROUP BY 1`
@@ -229,9 +230,9 @@ func (s *Store) NotificationSent(ctx context.Context, n subscription.Notificatio
 }
 
 // NotificationFailed notes why an attempt failed.
-func (s *Store) NotificationFailed(ctx context.Context, id, why string, at time.Time) error {
+func (s *Store) NotificationFailed(ctx context.Context, id, why string, refused bool, at time.Time) error {
 	err := s.change(ctx, func(t txn) error {
-		return t.one("subscription", notificationFailed, stamp(at), audit.Cut(why), id)
+		return t.one("subscription", notificationFailed, stamp(at), audit.Cut(why), id, refused)
 	})
 	return noted(id, err)
 }

@@ -30,13 +30,14 @@ var (
 	insertNotification = prepared(`INSERT INTO vnf_notifications (subscription, at, document) VALUES (?, ?, ?)`)
 	removeNotification = prepared(`DELETE FROM vnf_notifications WHERE seq = ? AND subscription = ?`)
 	dropNotifications  = prepared(`DELETE FROM vnf_notifications WHERE subscription = ?`)
-	notificationSent   = prepared(`UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = ?, failures = 0, failing_since = 0, fault = ''
+	notificationSent   = prepared(`UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = ?, failures = 0, refusals = 0, failing_since = 0, fault = ''
 		WHERE id = ?`)
 	notificationFailed = prepared(`UPDATE vnf_subscriptions SET failing_since = CASE failures WHEN 0 THEN ? ELSE failing_since END,
-		failures = failures + 1, fault = ? WHERE id = ?`)
+		failures = failures + 1, refusals = CASE WHEN ? THEN refusals + 1 ELSE 0 END, fault = ? WHERE id = ?`)
 	giveUpNotifications = prepared(`DELETE FROM vnf_notifications WHERE subscription = ? AND (seq = ? OR at < ? OR seq <=
 		(SELECT seq FROM vnf_notifications WHERE subscription = ? ORDER BY seq DESC LIMIT 1 OFFSET ?))`)
-	givenUp = prepared(`UPDATE vnf_subscriptions SET given_up = given_up + ?, given_up_at = ?, failures = CASE WHEN ? THEN 0 ELSE failures END WHERE id = ?`)
+	givenUp = prepared(`UPDATE vnf_subscriptions SET given_up = given_up + ?1, given_up_at = ?2,
+		failures = CASE WHEN ?3 THEN 0 ELSE failures END, refusals = CASE WHEN ?3 THEN 0 ELSE refusals END WHERE id = ?4`)
 )
 
 const (
@@ -250,9 +251,9 @@ func (s *Store) NotificationSent(ctx context.Context, n subscription.Notificatio
 }
 
 // NotificationFailed notes why an attempt failed.
-func (s *Store) NotificationFailed(ctx context.Context, id, why string, at time.Time) error {
+func (s *Store) NotificationFailed(ctx context.Context, id, why string, refused bool, at time.Time) error {
 	err := s.write(ctx, func(t txn) error {
-		return t.one("subscription", notificationFailed, rows.Micro(at), audit.Cut(why), id)
+		return t.one("subscription", notificationFailed, rows.Micro(at), refused, audit.Cut(why), id)
 	})
 	return noted(id, err)
 }

@@ -3,12 +3,14 @@ package subscription
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -25,10 +27,17 @@ const (
 	batch = 20
 	// refusals is how often in a row a subscriber may refuse a notification until that one is given up.
 	refusals = 5
+	// slowFor is how long one counts as slow that is not sent to.
+	slowFor = time.Hour
+	// trimEvery is how often one attempt looks whether more wait than are kept.
+	trimEvery = 30 * time.Second
 )
 
 // errTardy: the subscriber has to wait for its place.
 var errTardy = errors.New("other subscribers that fail or are slow are being sent to")
+
+// errBehind: more wait for the subscriber than are kept.
+var errBehind = errors.New("the subscriber is too slow: more wait for it than are kept")
 
 // Tally counts what this process has done since it started.
 type Tally struct{ Sent, Failed, GivenUp int64 }
@@ -59,6 +68,15 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 		if err != nil || len(found) == 0 {
 			return err
 		}
+		// Also where the subscriber takes them, only more slowly than they come, or has to wait for its place.
+		if len(found) == batch && s.now().Sub(o.trimmed) >= trimEvery {
+			o.trimmed = s.now()
+			if given, err := o.giveUp(ctx, GiveUp{Keep: s.terms.Keep, At: o.trimmed}, errBehind); err != nil {
+				return err
+			} else if given > 0 {
+				continue
+			}
+		}
 		for _, n := range found {
 			if err := o.place(); err != nil {
 				return err
@@ -70,6 +88,9 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 				}
 				return err
 			}
+			if s.now().Sub(o.trimmed) >= trimEvery {
+				break
+			}
 		}
 	}
 }
@@ -80,12 +101,15 @@ type order struct {
 	one   Subscription
 	to    Target
 	since time.Time // when it got a place among the tardy; zero where it has none
+	// trimmed is when it was looked last whether more wait than are kept.
+	trimmed time.Time
 }
 
 // place gets a place among the tardy for a subscriber that is.
 func (o *order) place() error {
 	o.mu.Lock()
-	tardy := o.one.Failures > 0 || o.slow[o.one.ID]
+	was, slow := o.slow[o.one.ID]
+	tardy := o.one.Failures > 0 || slow && o.now().Sub(was) < slowFor
 	o.mu.Unlock()
 	switch {
 	case !tardy:
@@ -122,7 +146,11 @@ func (s *Subscriptions) forget(id string) {
 
 // send sends one notification, and records how that went. An error ends the attempt.
 func (o *order) send(ctx context.Context, n Notification) error {
-	body, err := o.render(o.one, n.Event)
+	event, err := o.whole(ctx, n.Event)
+	if err != nil {
+		return err
+	}
+	body, err := o.render(o.one, event)
 	if err != nil {
 		return err
 	}
@@ -135,7 +163,7 @@ func (o *order) send(ctx context.Context, n Notification) error {
 	}
 	o.mu.Lock()
 	if time.Since(began) > slowAfter {
-		o.slow[o.one.ID] = true
+		o.slowed(o.one.ID)
 	} else {
 		delete(o.slow, o.one.ID)
 	}
@@ -148,34 +176,69 @@ func (o *order) send(ctx context.Context, n Notification) error {
 		return err
 	}
 	failpoint.At("notify.recorded")
-	o.one.Failures = 0
+	o.one.Failures, o.one.Refusals = 0, 0
 	o.count(Tally{Sent: 1})
 	return nil
 }
 
-// failed records that the subscriber did not take a notification, and gives up what is too old.
+// whole is an event with what is not stored with it.
+func (o *order) whole(ctx context.Context, e lifecycle.Event) (lifecycle.Event, error) {
+	if e.Type != lifecycle.ModifyInfo || e.State != lifecycle.Completed || e.Asked != nil || o.one.Verbosity == Short {
+		return e, nil
+	}
+	of, err := o.store.Operation(ctx, e.Operation)
+	if errors.Is(err, broker.ErrNotFound) { // the instance is gone, and its operations with it
+		return e, nil
+	}
+	e.Asked = of.Params
+	return e, err
+}
+
+// slowed notes that a subscriber took long. The caller holds the lock. What was noted of those that are gone from every
+// list is dropped in time.
+func (s *Subscriptions) slowed(id string) {
+	now := s.now()
+	maps.DeleteFunc(s.slow, func(_ string, at time.Time) bool { return now.Sub(at) >= slowFor })
+	s.slow[id] = now
+}
+
+// failed records that the subscriber did not take a notification, and gives up what is too old. What is the broker's own
+// fault is no failure of the subscriber.
 func (o *order) failed(ctx context.Context, n Notification, why error) error {
-	now := o.now()
-	if err := o.store.NotificationFailed(ctx, o.one.ID, why.Error(), now); err != nil {
+	if errors.Is(why, ErrOurs) {
+		o.log.WarnContext(ctx, "notifications wait", "subscription", o.one.ID, "project", o.one.Project, "error", why)
+		return why
+	}
+	now, refused := o.now(), errors.Is(why, ErrRefused)
+	if err := o.store.NotificationFailed(ctx, o.one.ID, why.Error(), refused, now); err != nil {
 		return err
 	}
 	o.one.Failures++
 	g := GiveUp{Before: now.Add(-o.terms.GiveUpAfter), Keep: o.terms.Keep, At: now}
-	if errors.Is(why, ErrRefused) && o.one.Failures >= refusals {
+	if refused && o.one.Refusals+1 >= refusals {
 		g.Seq = n.Seq
 	}
+	if _, err := o.giveUp(ctx, g, why); err != nil {
+		return err
+	}
+	o.count(Tally{Failed: 1})
+	return why
+}
+
+// giveUp gives notifications up, and says how many.
+func (o *order) giveUp(ctx context.Context, g GiveUp, why error) (int64, error) {
 	act := o.guard.Record(ctx, self(o.one.Project), policy.SubscriptionNotify, o.one.resource()).With(audit.DetailSubscription, o.one.ID)
 	given, err := o.store.GiveUpNotifications(ctx, o.one.ID, g, func(n int64) audit.Entry {
 		return act.With(audit.DetailCount, strconv.FormatInt(n, 10)).Failed(why.Error())
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if given > 0 {
 		o.log.ErrorContext(ctx, "notifications are given up: their subscriber does not take them", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
 	}
-	o.count(Tally{Failed: 1, GivenUp: given})
-	return why
+	o.count(Tally{GivenUp: given})
+	return given, nil
 }
 
 func (s *Subscriptions) count(t Tally) {

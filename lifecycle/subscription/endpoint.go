@@ -16,7 +16,7 @@ type Endpoint interface {
 	// Test asks a subscriber with GET, and returns nil where it answers 204 (SOL003 clause 5.4.20.3.2).
 	Test(ctx context.Context, to Target) error
 	// Send posts a notification, and returns nil once the subscriber has taken it: it answered 2xx. An error is an
-	// [ErrRefused] where the subscriber takes others, but not this one.
+	// [ErrRefused] where the subscriber takes others, but not this one, and an [ErrOurs] where it was not asked.
 	Send(ctx context.Context, to Target, body []byte) error
 	// Forget drops what is kept of a subscription.
 	Forget(subscription string)
@@ -24,6 +24,9 @@ type Endpoint interface {
 
 // ErrRefused: the subscriber does not take this notification (it answered 400, 413, 415 or 422).
 var ErrRefused = errors.New("the subscriber refuses the notification")
+
+// ErrOurs: the broker cannot authenticate itself now, and the subscriber has no part in that.
+var ErrOurs = errors.New("the broker cannot authenticate itself to the subscriber")
 
 // Target is a subscriber as an [Endpoint] needs it.
 type Target struct {

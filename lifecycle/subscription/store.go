@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -32,6 +33,8 @@ type Store interface {
 	DeleteSubscription(ctx context.Context, id string, e audit.Entry) error
 	// CountSubscriptions counts.
 	CountSubscriptions(ctx context.Context) (Count, error)
+	// Operation is [lifecycle.Store]'s.
+	Operation(ctx context.Context, id string) (lifecycle.Operation, error)
 
 	// Notifications returns those that are to be sent first, in their order, at most limit.
 	Notifications(ctx context.Context, subscription string, limit int) ([]Notification, error)
@@ -39,11 +42,11 @@ type Store interface {
 	WaitingNotifications(ctx context.Context, subscriptions []string) (map[string]int, error)
 	// NotificationSent removes a notification that its subscriber took; ErrNotFound where the subscription is gone.
 	NotificationSent(ctx context.Context, n Notification, at time.Time) error
-	// NotificationFailed notes on a subscription why an attempt failed; ErrNotFound.
-	NotificationFailed(ctx context.Context, subscription, why string, at time.Time) error
+	// NotificationFailed notes on a subscription why an attempt failed, and whether that was a refusal; ErrNotFound.
+	NotificationFailed(ctx context.Context, subscription, why string, refused bool, at time.Time) error
 	// GiveUpNotifications removes the notification seq, those of events before a time, and all but the newest keep,
-	// and counts them on the subscription, with the entry that records how many they are. Where seq is given, the count
-	// of Failures begins anew. Where there are none it writes nothing.
+	// and counts them on the subscription, with the entry that records how many they are. Where seq is given, the counts
+	// of Failures and Refusals begin anew. Where there are none it writes nothing.
 	GiveUpNotifications(ctx context.Context, subscription string, g GiveUp, entry func(n int64) audit.Entry) (int64, error)
 	// DropNotifications removes those of a subscription that is gone. There is no audit entry.
 	DropNotifications(ctx context.Context, subscription string) error

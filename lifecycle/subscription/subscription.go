@@ -54,7 +54,9 @@ type Subscription struct {
 	Delivered   int64
 	DeliveredAt time.Time
 	// Failures counts the attempts in a row that have failed since FailingSince; Fault says why the last did.
+	// Refusals counts those of them, the last ones without another between them, in which it refused the notification.
 	Failures     int64
+	Refusals     int64
 	FailingSince time.Time
 	Fault        string
 	// GivenUp counts the notifications that are not sent any more, the last of them since GivenUpAt.

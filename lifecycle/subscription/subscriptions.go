@@ -99,7 +99,7 @@ type Subscriptions struct {
 	// tardy has one place for each subscriber that fails or is slow and is worked nevertheless.
 	tardy chan struct{}
 	mu    sync.Mutex
-	slow  map[string]bool // those that took long the last time
+	slow  map[string]time.Time // when those took long that did so the last time
 	sent  Tally
 }
 
@@ -108,7 +108,7 @@ func New(o Options) *Subscriptions {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	return &Subscriptions{
 		store: o.Store, keys: o.Keys, ledger: o.Ledger, endpoint: o.Endpoint, render: o.Render, guard: o.Guard, egress: o.Egress,
-		terms: o.Terms, log: o.Log, now: now, tardy: make(chan struct{}, tardyAtOnce), slow: map[string]bool{},
+		terms: o.Terms, log: o.Log, now: now, tardy: make(chan struct{}, tardyAtOnce), slow: map[string]time.Time{},
 	}
 }
 
@@ -123,7 +123,7 @@ type Request struct {
 	Credentials Credentials
 }
 
-// Create makes a subscription, once its subscriber has answered a test. If the project has one that gets the same
+// Create makes a subscription, once its subscriber has answered a test, which is asked when the intent is stored. If the project has one that gets the same
 // notifications at the same place, that one is returned, and made is false.
 func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Request) (one Subscription, made bool, err error) {
 	fail := func(err error) (Subscription, bool, error) { return Subscription{}, false, err }
@@ -136,7 +136,7 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Reques
 		return fail(s.refuse(ctx, act, err))
 	}
 	one = Subscription{
-		ID: uuid.NewString(), Project: p.Project, State: Active, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
+		ID: uuid.NewString(), Project: p.Project, State: Making, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
 		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.now(),
 	}
 	one.Digest = one.digest()
@@ -147,21 +147,7 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Reques
 		return there, false, err
 	}
 	act.With(audit.DetailSubscription, one.ID).With(audit.DetailEndpointHost, host)
-	if err := s.endpoint.Test(ctx, s.target(one, r.Credentials)); err != nil {
-		return fail(s.refuse(ctx, act, &broker.Error{
-			Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(),
-			Remedy: "have it answer GET on the callback URI with 204", Cause: err,
-		}))
-	}
-	if !r.Credentials.secrets() {
-		err = s.store.CreateSubscription(ctx, one, s.terms.PerProject, act.Done())
-	} else {
-		one.State = Making
-		if err = s.store.CreateSubscription(ctx, one, s.terms.PerProject, act.Intent()); err == nil {
-			failpoint.At("subscription.intent")
-			one, err = s.seal(ctx, one, r.Credentials, act)
-		}
-	}
+	err = s.store.CreateSubscription(ctx, one, s.terms.PerProject, act.Intent())
 	if errors.Is(err, broker.ErrExists) { // another was quicker
 		if there, found, err := s.like(ctx, one); found || err != nil {
 			return there, false, err
@@ -169,6 +155,10 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Reques
 	}
 	if err != nil {
 		return fail(s.refuse(ctx, act, err))
+	}
+	failpoint.At("subscription.intent")
+	if one, err = s.make(ctx, one, r.Credentials, act); err != nil {
+		return fail(err)
 	}
 	failpoint.At("subscription.made")
 	return one, true, nil
@@ -186,9 +176,13 @@ func (s *Subscriptions) like(ctx context.Context, one Subscription) (Subscriptio
 	return found[0], true, nil
 }
 
-// seal seals the secrets of a subscription that is being made, under a key of its own.
-func (s *Subscriptions) seal(ctx context.Context, one Subscription, c Credentials, act *audit.Act) (Subscription, error) {
-	stored, err := s.sealed(ctx, one, c)
+// make tests the subscriber, seals its secrets, and makes the subscription active; or drops it.
+func (s *Subscriptions) make(ctx context.Context, one Subscription, c Credentials, act *audit.Act) (Subscription, error) {
+	stored := one
+	err := s.test(ctx, one, c)
+	if err == nil && c.secrets() {
+		stored, err = s.sealed(ctx, one, c)
+	}
 	if err == nil {
 		stored, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
 			now.State, now.Sealed, now.KeyStore, now.Ref = Active, stored.Sealed, stored.KeyStore, stored.Ref
@@ -198,12 +192,25 @@ func (s *Subscriptions) seal(ctx context.Context, one Subscription, c Credential
 	if err == nil {
 		return stored, nil
 	}
-	if left := s.drop(ctx, one, act); left != nil {
+	if left := s.drop(ctx, one); left != nil {
 		s.log.WarnContext(ctx, "a subscription that was not made is left for the pass", "subscription", one.ID, "error", left)
 	}
-	return one, err
+	return one, s.refuse(ctx, act, err)
 }
 
+// test asks the subscriber whether it takes notifications.
+func (s *Subscriptions) test(ctx context.Context, one Subscription, c Credentials) error {
+	err := s.endpoint.Test(ctx, s.target(one, c))
+	if err == nil {
+		return nil
+	}
+	return &broker.Error{
+		Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(),
+		Remedy: "have it answer GET on the callback URI with 204", Cause: err,
+	}
+}
+
+// sealed is a subscription with its secrets sealed, under a key of its own.
 func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credentials) (Subscription, error) {
 	text, err := c.text(one.Callback)
 	if err != nil {
@@ -235,7 +242,10 @@ func (s *Subscriptions) open(ctx context.Context, one Subscription) (Credentials
 		}
 		key, err := s.keys[at].Get(ctx, one.Ref)
 		if err != nil {
-			return c, errors.New("the key store of the subscriber's secrets cannot be used now, or has lost their key")
+			if errors.Is(err, secret.ErrNotFound) {
+				return c, errors.New("the key store has lost the key of the subscriber's secrets: delete the subscription, and make it anew")
+			}
+			return c, fmt.Errorf("%w: the key store of the subscriber's secrets cannot be used now", ErrOurs)
 		}
 		defer key.Clear()
 		text, err := secret.Open(key, one.Owner(), sealedField, one.Sealed)
@@ -401,7 +411,7 @@ func (s *Subscriptions) Delete(ctx context.Context, p policy.Principal, id strin
 		return s.refuse(ctx, act, err)
 	}
 	failpoint.At("subscription.deleted")
-	s.endpoint.Forget(one.ID)
+	s.forget(one.ID)
 	if one.Ref != "" {
 		s.ledger.RetireKeys(ctx)
 	}
@@ -447,16 +457,21 @@ func self(project string) policy.Principal {
 
 // drop ends a subscription that was never made, so that it never will be; then it destroys what seals its secret, and
 // removes its row. One that is active by now stays.
-func (s *Subscriptions) drop(ctx context.Context, one Subscription, act *audit.Act) error {
+func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	_, err := s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
+	act, err := s.enter(ctx, self(one.Project), policy.SubscriptionDelete, one.resource())
+	if err != nil {
+		return err
+	}
+	act.With(audit.DetailSubscription, one.ID)
+	_, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
 		if now.State == Active {
 			return broker.ErrConflict
 		}
 		now.State = Abandoned
 		return nil
-	}, act.Failed("the subscription was not made"))
+	}, act.Intent())
 	if errors.Is(err, broker.ErrConflict) {
 		return nil
 	}
@@ -489,11 +504,7 @@ func (s *Subscriptions) Settle(ctx context.Context, before time.Time) error {
 		}
 		for _, one := range found {
 			if one.State == Abandoned || one.CreatedAt.Before(before) {
-				act, err := s.enter(ctx, self(one.Project), policy.SubscriptionDelete, one.resource())
-				if err == nil {
-					err = s.drop(ctx, one, act.With(audit.DetailSubscription, one.ID))
-				}
-				failed = append(failed, err)
+				failed = append(failed, s.drop(ctx, one))
 			}
 		}
 		if next == "" {

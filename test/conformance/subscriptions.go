@@ -292,20 +292,26 @@ func notificationsAreSent(t *testing.T, s SubscriptionStore) {
 	one := subscriber(t, s)
 	operationGoes(t, s)
 	all := waiting(t, s, one.ID)
-	for n := range 2 {
-		if err := s.NotificationFailed(ctx, one.ID, fmt.Sprint("fault ", n), epoch.Add(time.Duration(n)*time.Minute)); err != nil {
+	for n, c := range []struct {
+		refused bool
+		want    int64
+	}{{true, 1}, {true, 2}, {false, 0}, {true, 1}} {
+		if err := s.NotificationFailed(ctx, one.ID, fmt.Sprint("fault ", n), c.refused, epoch.Add(time.Duration(n)*time.Minute)); err != nil {
 			t.Fatal(err)
+		}
+		if got, err := s.Subscription(ctx, one.ID); err != nil || got.Refusals != c.want {
+			t.Errorf("after failure %d: %d refusals, %v, want %d", n, got.Refusals, err, c.want)
 		}
 	}
 	got, err := s.Subscription(ctx, one.ID)
-	if err != nil || got.Failures != 2 || got.Fault != "fault 1" || !got.FailingSince.Equal(epoch) {
+	if err != nil || got.Failures != 4 || got.Fault != "fault 3" || !got.FailingSince.Equal(epoch) {
 		t.Errorf("after failures: %+v, %v", got, err)
 	}
 	if err := s.NotificationSent(ctx, all[0], epoch.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	got, err = s.Subscription(ctx, one.ID)
-	if err != nil || got.Failures != 0 || got.Fault != "" || !got.FailingSince.IsZero() || got.Delivered != 1 || !got.DeliveredAt.Equal(epoch.Add(time.Hour)) {
+	if err != nil || got.Failures != 0 || got.Refusals != 0 || got.Fault != "" || !got.FailingSince.IsZero() || got.Delivered != 1 || !got.DeliveredAt.Equal(epoch.Add(time.Hour)) {
 		t.Errorf("after one was sent: %+v, %v", got, err)
 	}
 	if left := waiting(t, s, one.ID); len(left) != 3 || left[0].Seq != all[1].Seq {
@@ -315,7 +321,7 @@ func notificationsAreSent(t *testing.T, s SubscriptionStore) {
 	if err := s.NotificationSent(ctx, gone, epoch); !errors.Is(err, broker.ErrNotFound) || len(waiting(t, s, one.ID)) != 3 {
 		t.Errorf("NotificationSent of one that is gone = %v, want ErrNotFound, and nothing removed", err)
 	}
-	if err := s.NotificationFailed(ctx, gone.Subscription, "x", epoch); !errors.Is(err, broker.ErrNotFound) {
+	if err := s.NotificationFailed(ctx, gone.Subscription, "x", false, epoch); !errors.Is(err, broker.ErrNotFound) {
 		t.Errorf("NotificationFailed of one that is gone = %v, want ErrNotFound", err)
 	}
 }
@@ -326,7 +332,7 @@ func notificationsAreGivenUp(t *testing.T, s SubscriptionStore) {
 	operationGoes(t, s)
 	operationGoes(t, s)
 	all := waiting(t, s, one.ID)
-	if err := s.NotificationFailed(ctx, one.ID, "x", epoch); err != nil {
+	if err := s.NotificationFailed(ctx, one.ID, "x", true, epoch); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -344,7 +350,7 @@ func notificationsAreGivenUp(t *testing.T, s SubscriptionStore) {
 		var counted int64
 		given, err := s.GiveUpNotifications(ctx, one.ID, c.g, func(n int64) audit.Entry { counted = n; return entry("give up") })
 		got, again := s.Subscription(ctx, one.ID)
-		if err != nil || again != nil || given != c.given || counted != given || len(waiting(t, s, one.ID)) != c.left || got.Failures != int64(c.fail) {
+		if err != nil || again != nil || given != c.given || counted != given || len(waiting(t, s, one.ID)) != c.left || got.Failures != int64(c.fail) || got.Refusals != int64(c.fail) {
 			t.Errorf("GiveUpNotifications(%+v) = %d, %v; %d left, %d failures", c.g, given, err, len(waiting(t, s, one.ID)), got.Failures)
 		}
 	}
@@ -361,7 +367,7 @@ func notificationFence(t *testing.T, s SubscriptionStore) {
 	n := waiting(t, s, one.ID)[0]
 	for what, err := range map[string]error{
 		"NotificationSent":   s.NotificationSent(ctx, n, epoch),
-		"NotificationFailed": s.NotificationFailed(ctx, one.ID, "x", epoch),
+		"NotificationFailed": s.NotificationFailed(ctx, one.ID, "x", false, epoch),
 	} {
 		if !errors.Is(err, job.ErrFenced) {
 			t.Errorf("%s = %v, want ErrFenced", what, err)
