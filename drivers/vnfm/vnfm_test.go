@@ -46,8 +46,10 @@ func TestOperationState(t *testing.T) {
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, aim.URL, http.StatusTemporaryRedirect)
 		}, loopback, "", "answers 307"},
-		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, canary) }, loopback, "", "not answer as one does"},
-		"another type":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"operationState":["`+canary+`"]}`) }, loopback, "", "not answer as one does"},
+		"no JSON": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, canary) }, loopback, "", "not answer as one does"},
+		"another type": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"operationState":["`+canary+`"]}`)
+		}, loopback, "", "not answer as one does"},
 		"breaks":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, loopback, "", "broke"},
 		"no way there":  {func(http.ResponseWriter, *http.Request) { t.Error("it was reached") }, egress.Default(), "", "egress rules"},
 		"does not stop": {endless, loopback, "", "longer than"},

@@ -1,0 +1,45 @@
+package subscription
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+// forgetful is an endpoint of which only Forget is called.
+type forgetful struct{ Endpoint }
+
+func (forgetful) Forget(string) {}
+
+// What is noted of slow subscribers counts for an hour, and is dropped then and where a subscription goes.
+func TestWhatIsNotedOfSlowSubscribersGoes(t *testing.T) {
+	at := clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC))
+	s := New(Options{Now: at.Now, Endpoint: forgetful{}})
+	o := order{Subscriptions: s, one: Subscription{ID: "a"}}
+	tardy := func() bool {
+		t.Helper()
+		if err := o.place(); err != nil {
+			t.Fatal(err)
+		}
+		had := !o.since.IsZero()
+		o.leave()
+		return had
+	}
+	if tardy() {
+		t.Error("one that was never slow has a place among the tardy")
+	}
+	s.slowed("a")
+	if at.Add(slowFor - time.Second); !tardy() {
+		t.Error("one that was slow has no place among the tardy")
+	}
+	if at.Add(time.Second); tardy() {
+		t.Error("one that was slow an hour ago has a place among the tardy")
+	}
+	if s.slowed("b"); len(s.slow) != 1 {
+		t.Errorf("%d are noted, want the last", len(s.slow))
+	}
+	if s.forget("b"); len(s.slow) != 0 {
+		t.Errorf("%d are noted of what is gone", len(s.slow))
+	}
+}
