@@ -3,6 +3,7 @@ package helm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -300,7 +301,7 @@ func (p *plan) hooks(ctx context.Context, r record, event string) error {
 	return p.Remove(ctx, passing)
 }
 
-// hookResources are what hooks are on the cluster.
+// hookResources are what hooks are on the cluster, as far as it still knows them.
 func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Resource, err error) {
 	hooks, err := r.hooks("")
 	if err != nil {
@@ -308,7 +309,7 @@ func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Res
 	}
 	for _, h := range hooks {
 		objects, err := p.Read(ctx, h.manifest(), manifests.Marks{})
-		if err != nil {
+		if err != nil && !errors.Is(err, broker.ErrUnsupported) && !errors.Is(err, broker.ErrInvalid) {
 			return nil, err
 		}
 		all = append(all, objects.Resources()...)
@@ -397,16 +398,16 @@ func (p *plan) uninstall(ctx context.Context) error {
 	last := p.newest()
 	for _, r := range p.records {
 		later = append(later, manifests.SecretNamed(p.in.Namespace, recordName(p.in.Instance, r.version)))
+		hooked, err := p.hookResources(ctx, r) // of every revision: one that failed may have left some
+		if err != nil {
+			return err
+		}
+		later = append(later, hooked...)
 	}
 	if last != nil {
 		if err := p.hooks(ctx, *last, "pre-delete"); err != nil {
 			return err
 		}
-		hooked, err := p.hookResources(ctx, *last)
-		if err != nil {
-			return err
-		}
-		later = append(later, hooked...)
 		// Somebody else may have changed the release: what it holds beside is the instance's where its label says so.
 		if objects, err := p.Read(ctx, last.objects(), p.marks()); err == nil {
 			all = append(all, objects.Resources()...)

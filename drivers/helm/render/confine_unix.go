@@ -11,7 +11,7 @@ import (
 // What one chart can use up: memory in bytes, time of a processor in seconds.
 const (
 	maxMemory = 768 << 20
-	maxTime   = 10
+	maxTime   = 5
 )
 
 // confine has the process open no file and no connection any more, write no file, and end when it has used up

@@ -264,6 +264,9 @@ func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
 	case len(p.Files) > 0:
 		return nil, nil, broker.Invalid(field, "and lcm-kubernetes-def-files are not both of one instance")
 	}
+	if len(p.ChartValues)+len(p.ChartSets)+len(p.ChartNames) == 0 {
+		return []string{p.Chart}, nil, nil
+	}
 	parameters, err := json.Marshal(struct {
 		Values jsontext.Value `json:"helm_values,omitzero"`
 		Sets   jsontext.Value `json:"helm_parameters,omitzero"`

@@ -204,6 +204,10 @@ func TestRequests(t *testing.T) {
 			},
 		},
 		{
+			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"helm_chart_path":"web.tgz"}}`, 202,
+			lifecycle.PackageChange{VNFDID: "e", Files: []string{"web.tgz"}},
+		},
+		{
 			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"helm_chart_path":"web.tgz","helm_parameters":{"a.b":"c"}}}`, 202,
 			lifecycle.PackageChange{VNFDID: "e", Files: []string{"web.tgz"}, Parameters: json.RawMessage(`{"helm_parameters":{"a.b":"c"}}`)},
 		},
