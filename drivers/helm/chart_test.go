@@ -93,7 +93,7 @@ const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: "
 func TestHostileCharts(t *testing.T) {
 	s := fakeobjects.New(t)
 	host := filepath.Join(t.TempDir(), "host")
-	if err := os.WriteFile(host, []byte("canary of the host"), 0o644); err != nil { //nolint:gosec // who may read it is not what is shown
+	if err := os.WriteFile(host, []byte(`{"description": "canary of the host"}`), 0o644); err != nil { //nolint:gosec // who may read it is not what is shown
 		t.Fatal(err)
 	}
 	t.Setenv("CANARY", "canary of the environment")
