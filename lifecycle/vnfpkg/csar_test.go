@@ -143,9 +143,10 @@ func TestOpenRefuses(t *testing.T) {
 		"an algorithm of old":           {instead(0, meta("Name: "+deployment+"\nAlgorithm: MD5\nHash: 00")), vnfpkg.Limits{}, "not supported"},
 		"two hashes of one file": {append(instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "Entry-Definitions: Definitions/top.yaml\nETSI-Entry-Manifest: web.mf\n\nName: " + deployment +
 			"\nAlgorithm: SHA-256\nHash: " + sum("other")}), file{name: "web.mf", text: "Source: " + deployment + "\nAlgorithm: SHA-256\nHash: " + sum(manifest)}), vnfpkg.Limits{}, "two different hashes"},
-		"a hash without an algorithm": {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.Limits{}, "without an algorithm"},
-		"an algorithm without a hash": {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.Limits{}, "without a hash"},
-		"an artifact with a path up":  {instead(0, meta("Name: ../x")), vnfpkg.Limits{}, "plain relative"},
+		"a hash without an algorithm":                {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.Limits{}, "without an algorithm"},
+		"an algorithm without a hash":                {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.Limits{}, "without a hash"},
+		"an artifact with a path up":                 {instead(0, meta("Name: ../x")), vnfpkg.Limits{}, "plain relative"},
+		"an artifact without a hash that is missing": {instead(0, meta("Name: Files/gone.yaml")), vnfpkg.Limits{}, "is named in TOSCA-Metadata/TOSCA.meta and is not there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(archive(t, c.files...), c.limits)
@@ -154,6 +155,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	_, err := open([]byte("not a ZIP"), vnfpkg.Limits{})
 	wantFault(t, err, "not a ZIP")
+	_, err = open(archive(t, whole()...)[:200], vnfpkg.Limits{})
+	wantFault(t, err, "it was cut off")
 }
 
 func wantFault(t *testing.T, err error, want string) {
