@@ -5,6 +5,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func render(r chart.Request) (a chart.Answer, err error) {
 	if err != nil {
 		return a, unfit(err)
 	}
-	files, err := new(engine.Engine).Render(c, top) //nolint:staticcheck // the process ends with its time, not with a context
+	files, err := new(engine.Engine).RenderWithContext(context.Background(), c, top) // the process ends with its time
 	if err != nil {
 		return a, faultOf(err)
 	}
