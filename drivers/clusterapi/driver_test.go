@@ -261,7 +261,12 @@ func TestAWatchThatStaysSilent(t *testing.T) {
 	}
 	all(2)
 	for range 2 {
-		(<-silent) <- time.Time{}
+		select {
+		case alarm := <-silent:
+			alarm <- time.Time{}
+		case <-time.After(time.Minute):
+			t.Fatal("a watch is not bounded to six minutes")
+		}
 	}
 	all(4)
 	for _, r := range watches {
