@@ -4,8 +4,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -440,5 +445,64 @@ func TestAStandingLeaseIsNotRenewedAndIsRevokedByItsInstance(t *testing.T) {
 	}
 	if b.row(l.ID).State != broker.LeaseRevoked {
 		t.Error("the lease was not revoked")
+	}
+}
+
+// Two replicas mint under one lease while one of them revokes it: nothing that either has minted works afterwards, and
+// neither mints again.
+func TestTwoReplicasMintUnderALeaseThatOneRevokes(t *testing.T) {
+	b := newStandingBench(t, benchOptions{})
+	other := mustNew(t, b.options)
+	l, plain := b.mustStand()
+	var (
+		mu     sync.Mutex
+		tokens []secret.Text
+		minted = make(chan struct{}, 1000)
+		group  sync.WaitGroup
+	)
+	for _, replica := range []*broker.Broker{b.Broker, other} {
+		group.Go(func() {
+			for {
+				_, cred, _, err := replica.MintUnder(t.Context(), l.ID, plain.Reveal(), "")
+				if err != nil {
+					if !errors.Is(err, broker.ErrConflict) || !cred.Empty() {
+						t.Errorf("MintUnder() of a lease that is revoked = %v", err)
+					}
+					return
+				}
+				mu.Lock()
+				tokens = append(tokens, cred.Token)
+				mu.Unlock()
+				select {
+				case minted <- struct{}{}:
+				default: // enough were
+				}
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { group.Wait(); close(ended) }()
+	for range 6 {
+		select {
+		case <-minted:
+		case <-ended:
+			t.Fatal("no replica mints any more, and the lease is not revoked")
+		}
+	}
+	b.mustRevoke(l.ID)
+	<-ended
+	for _, token := range tokens {
+		clients, err := kubernetes.NewForConfig(&rest.Config{
+			Host: b.kube.Endpoint, BearerToken: token.Reveal(), TLSClientConfig: rest.TLSClientConfig{CAData: []byte(b.kube.CA)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := clients.Discovery().ServerVersion(); !apierrors.IsUnauthorized(err) {
+			t.Errorf("a token that was minted works after the revocation: %v", err)
+		}
+	}
+	if row := b.row(l.ID); row.State != broker.LeaseRevoked || b.upstream() != 0 {
+		t.Errorf("the lease is %s, and %d accounts stand", row.State, b.upstream())
 	}
 }
