@@ -248,10 +248,10 @@ func standing(b *testing.B, p *program) *figure {
 	memory(fmt.Sprintf("leases: %d", polledLeases))
 	load(fmt.Sprintf("leases: %d, at rest", polledLeases), atRest)
 	// The others are copies, each with an account's name of its own, which nobody asks the cluster for meanwhile.
-	if _, err := conn.Exec(ctx, `INSERT INTO leases
-		SELECT (jsonb_populate_record(one, jsonb_build_object('id', new, 'handle', 'lease-' || new, 'idempotency_key', ''))).*
-		FROM (SELECT * FROM leases WHERE state = 'active' ORDER BY id LIMIT 1) AS one,
-			LATERAL (SELECT gen_random_uuid()::text AS new FROM generate_series(1, $1::int) AS i WHERE one.id <> '') AS copies`,
+	if _, err := conn.Exec(ctx, `INSERT INTO leases SELECT copy.* FROM leases AS one,
+			LATERAL (SELECT gen_random_uuid()::text AS new FROM generate_series(1, $1::int) AS i WHERE one.id <> '') AS ids,
+			LATERAL jsonb_populate_record(one, jsonb_build_object('id', new, 'handle', 'lease-' || new, 'idempotency_key', '')) AS copy
+		WHERE one.id = (SELECT min(id) FROM leases WHERE state = 'active')`,
 		standingLeases-polledLeases); err != nil {
 		b.Fatal(err)
 	}
