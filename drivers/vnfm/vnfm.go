@@ -15,14 +15,18 @@ import (
 )
 
 // Driver asks VNFMs. It is safe for concurrent use.
-type Driver struct{}
+type Driver struct {
+	// CAFile holds the authorities (PEM) of VNFMs' certificates, read at each question; empty means the
+	// system's.
+	CAFile string
+}
 
 var _ grant.VNFM = Driver{}
 
 // OperationState implements [grant.VNFM]. It follows no redirect, connects only where the rules let
 // it, and repeats nothing of an answer but one word.
-func (Driver) OperationState(ctx context.Context, url string, rules *egress.Rules) (string, error) {
-	way, err := remote.New(rules, remote.Options{Server: "the VNFM"})
+func (d Driver) OperationState(ctx context.Context, url string, rules *egress.Rules) (string, error) {
+	way, err := remote.New(rules, remote.Options{Server: "the VNFM", CA: remote.Authorities{File: d.CAFile}})
 	if err != nil {
 		return "", err
 	}

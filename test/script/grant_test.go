@@ -1,6 +1,7 @@
 package script
 
 import (
+	"archive/zip"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -129,6 +131,43 @@ func (v *tacker) token(a access) (int, string) {
 	}](v.t, text).Token
 }
 
+// packages fetches a package as Tacker does, which asks for JSON where it reads an archive.
+func (v *tacker) packages() {
+	v.t.Helper()
+	if err := os.WriteFile(filepath.Join(v.Dir, "edge.csar"), csar.Tacker().Zip(v.t), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	v.Must(v.t, "vimbroker package upload edge.csar")
+	at := "/vnfpkgm/v2/onboarded_vnf_packages/" + csar.TackerVNFD
+	fetch := func(path string) (string, string) {
+		v.t.Helper()
+		status, text, header := v.send("GET", at+path, "", "Authorization", v.login(), "Version", "2.1.0", "Accept", "application/json")
+		if status != 200 || header.Get("Version") != "2.1.0" {
+			v.t.Fatalf("GET %s = %d, version %s: %s", at+path, status, header.Get("Version"), text)
+		}
+		return text, header.Get("Content-Type")
+	}
+	text, _ := fetch("")
+	info := read[struct{ ID, VNFDID, VNFProvider, VNFProductName, VNFSoftwareVersion, VNFDVersion, OperationalState string }](v.t, text)
+	if info.ID == "" || info.VNFDID != csar.TackerVNFD || info.VNFProvider == "" || info.VNFProductName == "" || info.VNFSoftwareVersion == "" ||
+		info.VNFDVersion == "" || info.OperationalState != "ENABLED" {
+		v.t.Errorf("the package is %s", text)
+	}
+	for path, file := range map[string]string{"/vnfd": "Definitions/edge_top.vnfd.yaml", "/package_content": "Files/kubernetes/deployment.yaml"} {
+		text, kind := fetch(path)
+		zipped, err := zip.NewReader(strings.NewReader(text), int64(len(text)))
+		if kind != "application/zip" || err != nil {
+			v.t.Fatalf("GET %s answers %s, %v", at+path, kind, err)
+		}
+		if _, err := zipped.Open(file); err != nil {
+			v.t.Errorf("what GET %s answers lacks %s: %v", at+path, file, err)
+		}
+	}
+	if status, text, _ := v.send("GET", at, "", "Version", "2.1.0"); status != 401 {
+		v.t.Errorf("GET %s without a token = %d %s", at, status, text)
+	}
+}
+
 // TestTackerWithAnExternalNFVO replays what Tacker sends, with the headers of both releases.
 func TestTackerWithAnExternalNFVO(t *testing.T) {
 	kube := fakekube.New(t, fakekube.Options{})
@@ -200,6 +239,8 @@ func TestTackerWithAnExternalNFVO(t *testing.T) {
 		}
 		last = lent
 	}
+
+	v.packages()
 
 	// Between two operations somebody cuts the instance off.
 	v.Must(t, "vimbroker lease revoke "+last.Username)

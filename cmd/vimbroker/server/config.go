@@ -65,6 +65,9 @@ type config struct {
 		// GrantLater: a grant request is answered with 202, and decided on when it is asked for.
 		GrantLater bool
 		Enabled    bool
+		// VNFMCAFile holds the authorities of the certificates of VNFMs that are asked about their
+		// operations; empty means the system's.
+		VNFMCAFile string
 		// SignersFile holds the authorities whose signers of packages are trusted; empty: none.
 		SignersFile string
 		// Notifications say how subscribers are met.
@@ -204,6 +207,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"enabled":     d.Flag(&c.SOL003.Enabled),
 			"signersFile": d.Text(&c.SOL003.SignersFile),
 			"grantLater":  d.Flag(&c.SOL003.GrantLater),
+			"vnfmCAFile":  d.Text(&c.SOL003.VNFMCAFile),
 			"notifications": d.Section(strictyaml.Fields{
 				"caFile":      d.Text(&c.SOL003.Notifications.CAFile),
 				"certFile":    d.Text(&c.SOL003.Notifications.CertFile),

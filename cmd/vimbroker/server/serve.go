@@ -53,7 +53,7 @@ is left out means:
   oauth: {issuer: , clientCAFile: }   # clients log in; by certificates, too
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
-  sol003: {enabled: false, signersFile: , grantLater: false}
+  sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
     # notifications: {caFile: , certFile: , keyFile: , giveUpAfter: 24h}
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: []          # besides vimbroker.io/: need vim:label-reserved

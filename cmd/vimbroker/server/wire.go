@@ -164,7 +164,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Store: store, Clients: s.clients, Keys: stores, Ledger: b, Guard: b.Guard(), Log: log, Issuer: c.Issuer, Now: store.Now,
 	})
 	s.grants = grant.New(grant.Options{
-		Store: store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{}, Guard: b.Guard(), Egress: s.live.egress, Log: log,
+		Store: store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(), Egress: s.live.egress, Log: log,
 		Later: c.SOL003.GrantLater, Standing: c.Issuer != "", PerClient: c.GrantsPerClient, Now: store.Now,
 	})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed

@@ -4,9 +4,13 @@
 // A grant is decided on at once and answered with 201, or, where the server is set up so, with 202
 // and decided on when the VNFM asks for it. Besides, the door has a callback for the VNFM's own
 // notifications: with them a lease ends as soon as its instance is terminated.
+//
+// A client that asks for version 1.2.0 is answered as SOL003 had it before the map of VIM connections:
+// in the array vimConnections.
 package grants
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net/http"
@@ -41,6 +45,8 @@ const (
 	// maxBody bounds a request in bytes: some ten thousand resources.
 	maxBody = 2 << 20
 	prefix  = "/grant/v1"
+	// withArray is the version whose grants have an array of VIM connections; the other has a map.
+	withArray, withMap = "1.2.0", "1.4.0"
 	// callback is where a VNFM posts its notifications. The standard leaves the path to us.
 	callback = "/notifications"
 )
@@ -58,7 +64,7 @@ type server struct {
 func Door(g Grants, issuer string) api.Door {
 	s := &server{grants: g, tokenURL: issuer + "/oidc/token"}
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
-	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{{Path: prefix, Versions: []string{"1.4.0"}}}},
+	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{{Path: prefix, Versions: []string{withArray, withMap}}}},
 		api.Operation{Method: "POST", Path: "/grants", Body: body, Timeout: answerTime, Status: http.StatusCreated, Handle: s.request},
 		api.Operation{Method: "GET", Path: "/grants/{id}", Timeout: answerTime, Handle: s.show},
 	)
@@ -153,14 +159,16 @@ type grantBody struct {
 	ID        string         `json:"id"`
 	Instance  string         `json:"vnfInstanceId"`
 	Operation string         `json:"vnfLcmOpOccId"`
-	VIMs      map[string]any `json:"vimConnectionInfo"`
-	Zones     []zone         `json:"zones"`
-	Add       []granted      `json:"addResources,omitempty"`
-	Temporary []granted      `json:"tempResources,omitempty"`
-	Remove    []granted      `json:"removeResources,omitempty"`
-	Update    []granted      `json:"updateResources,omitempty"`
-	Assets    *assets        `json:"vimAssets,omitempty"`
-	Links     sol003.Links   `json:"_links"`
+	VIMs      map[string]any `json:"vimConnectionInfo,omitempty"`
+	// List holds VimConnectionInfos, each with its id among its members.
+	List      []map[string]jsontext.Value `json:"vimConnections,omitempty"`
+	Zones     []zone                      `json:"zones"`
+	Add       []granted                   `json:"addResources,omitempty"`
+	Temporary []granted                   `json:"tempResources,omitempty"`
+	Remove    []granted                   `json:"removeResources,omitempty"`
+	Update    []granted                   `json:"updateResources,omitempty"`
+	Assets    *assets                     `json:"vimAssets,omitempty"`
+	Links     sol003.Links                `json:"_links"`
 }
 
 type zone struct {
@@ -216,16 +224,26 @@ func (s *server) answer(c *api.Call, status int, g grant.Grant, connection grant
 		}
 		return out
 	}
-	return api.Answer{Status: status, Header: h, Body: grantBody{
-		ID: g.ID, Instance: g.Request.Instance, Operation: g.Request.ID,
-		VIMs: map[string]any{vim: info}, Zones: []zone{where},
+	body := grantBody{
+		ID: g.ID, Instance: g.Request.Instance, Operation: g.Request.ID, Zones: []zone{where},
 		Add: all(g.Request.Add, where.ID), Temporary: all(g.Request.Temporary, where.ID),
 		Remove: all(g.Request.Remove, ""), Update: all(g.Request.Update, where.ID),
 		Assets: assetsOf(g.Placement, vim),
 		Links: sol003.Links{
 			"self": {Href: self}, "vnfLcmOpOcc": {Href: g.Request.OperationURL}, "vnfInstance": {Href: g.Request.InstanceURL},
 		},
-	}}, nil
+	}
+	if sol013.Version(c) == withArray {
+		var members map[string]jsontext.Value
+		if err := wire.Tolerant(info, &members); err != nil {
+			return api.Answer{}, err
+		}
+		members["id"] = jsontext.Value(`"` + vim + `"`)
+		body.List = []map[string]jsontext.Value{members}
+	} else {
+		body.VIMs = map[string]any{vim: info}
+	}
+	return api.Answer{Status: status, Header: h, Body: body}, nil
 }
 
 func assetsOf(p oauth.Placement, vim string) *assets {
@@ -259,7 +277,7 @@ type oidc struct {
 }
 
 // connection is a VimConnectionInfo.
-func (s *server) connection(g grant.Grant, c grant.Connection) (any, error) {
+func (s *server) connection(g grant.Grant, c grant.Connection) (jsontext.Value, error) {
 	if c.Config.LeaseSecret.Empty() {
 		text, err := c.Config.Render(clientconfig.VIMConnection)
 		return jsontext.Value(text.Reveal()), err
@@ -272,5 +290,7 @@ func (s *server) connection(g grant.Grant, c grant.Connection) (any, error) {
 	if c.Config.CACert != "" && !c.Config.InsecureSkipVerify {
 		info.Face["ssl_ca_cert"] = c.Config.CACert
 	}
-	return info, nil
+	var out bytes.Buffer
+	err := wire.Encode(&out, info)
+	return out.Bytes(), err
 }

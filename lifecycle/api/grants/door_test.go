@@ -109,6 +109,59 @@ func TestAGrantAsTheStandardHasIt(t *testing.T) {
 	}
 }
 
+// TestAGrantForOlderClients: SOL003 V2.6.1 has VIM connections as an array of what has an id, which
+// zones and resources refer to.
+func TestAGrantForOlderClients(t *testing.T) {
+	raw := func(g *grant.Grant, c *clientconfig.Config) {
+		c.Credential = secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("canary-token")}
+		c.Client = clientconfig.Cluster{}
+	}
+	for name, change := range map[string]func(*grant.Grant, *clientconfig.Config){"standing": nil, "a token": raw} {
+		c := open(t, &giver{state: grant.Granted, change: change})
+		for _, version := range []string{"1.2.0", "1.2.0-impl:example.com:1"} {
+			answer, body := c.Ask("POST", "/grant/v1/grants", request, "Version", version)
+			if answer.StatusCode != http.StatusCreated || answer.Header.Get("Version") != "1.2.0" || strings.Contains(body, "vimConnectionInfo") {
+				t.Fatalf("%s: POST as version %s = %d %v %s", name, version, answer.StatusCode, answer.Header, body)
+			}
+			var got struct {
+				VIMs []struct {
+					ID      string            `json:"id"`
+					VIM     string            `json:"vimId"`
+					Type    string            `json:"vimType"`
+					Face    map[string]string `json:"interfaceInfo"`
+					Access  map[string]string `json:"accessInfo"`
+					Further map[string]string `json:"extra"`
+				} `json:"vimConnections"`
+				Zones []struct {
+					VIM string `json:"vimConnectionId"`
+				} `json:"zones"`
+				Add []struct {
+					VIM string `json:"vimConnectionId"`
+				} `json:"addResources"`
+			}
+			if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.VIMs) != 1 || len(got.Zones) != 1 || len(got.Add) != 1 {
+				t.Fatalf("%s: %v: %s", name, err, body)
+			}
+			vim := got.VIMs[0]
+			if vim.ID == "" || vim.ID != got.Zones[0].VIM || vim.ID != got.Add[0].VIM || vim.Type != "ETSINFV.KUBERNETES.V_1" || vim.Face["endpoint"] == "" || len(vim.Access) == 0 {
+				t.Errorf("%s: the connection is %+v in %s", name, vim, body)
+			}
+			if again, shown := c.Ask("GET", "/grant/v1/grants/"+id, "", "Version", version); again.StatusCode != http.StatusOK || shown != body {
+				t.Errorf("%s: GET = %d %s", name, again.StatusCode, shown)
+			}
+		}
+	}
+	c := open(t, &giver{state: grant.Granted})
+	if _, body := c.Ask("POST", "/grant/v1/grants", request); strings.Contains(body, "vimConnections") {
+		t.Errorf("version 1.4.0 has the array, too: %s", body)
+	}
+	for _, version := range []string{"1.3.0", "1.2", "1.2.0, 1.4.0", "2.0.0"} {
+		if answer, body := c.Ask("POST", "/grant/v1/grants", request, "Version", version); answer.StatusCode != http.StatusNotAcceptable {
+			t.Errorf("version %s = %d %s", version, answer.StatusCode, body)
+		}
+	}
+}
+
 func TestWhatAGrantHasOnlyWhereItIsSo(t *testing.T) {
 	for name, c := range map[string]struct {
 		change       func(*grant.Grant, *clientconfig.Config)

@@ -106,6 +106,13 @@ func versions(path, prefix string, majors ...Major) api.Operation {
 	}
 }
 
+// Version is the one that the header of a request names. A header may name an implementation
+// besides: "2.1.0-impl:example.com:1".
+func Version(c *api.Call) string {
+	asked, _, _ := strings.Cut(c.Header.Get(versionHeader), "-impl:")
+	return asked
+}
+
 func (m Major) last() string { return m.Versions[len(m.Versions)-1] }
 
 // versioned checks the header of a request and sets that of the answer.
@@ -113,8 +120,7 @@ func (m Major) versioned(handle func(*api.Call) (api.Answer, error)) func(*api.C
 	return func(c *api.Call) (api.Answer, error) {
 		version := m.last()
 		if !m.Lenient {
-			// A version may name the implementation besides: "2.1.0-impl:example.com:1".
-			asked, _, _ := strings.Cut(c.Header.Get(versionHeader), "-impl:")
+			asked := Version(c)
 			if !slices.Contains(m.Versions, asked) {
 				return api.Answer{}, api.Refuse(ErrVersion, "header", versionHeader, "must be "+strings.Join(m.Versions, " or "))
 			}
