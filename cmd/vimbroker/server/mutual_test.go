@@ -8,10 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -200,6 +202,49 @@ func TestClientsLogInByCertificateOverTLS(t *testing.T) {
 	m.reload(func(c *config) { c.ClientCAFile = "" }, []string{clientsKey})
 	m.wantRefused("where certificates are taken no more", m.as(issue(other, "tacker", later)), "/oauth2/token", form)
 	m.wantMethods(mine, false)
+}
+
+// Over REST a client is made with one name of its certificate, which is shown, and without a secret.
+func TestClientsAreMadeByCertificate(t *testing.T) {
+	ca := newPKI(t)
+	cert, key := story.ServerCertificate(t)
+	s, token := tryOut(t, func(c *config) {
+		c.TLS.CertFile, c.TLS.KeyFile, c.Issuer = cert, key, "https://127.0.0.1:8420"
+		c.ClientCAFile = story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600)
+	})
+	ask := func(method, path, body string) (int, string) {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+token)
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	for n, name := range []string{
+		`{"subjectDN":"CN=a"}`, `{"sanDNS":"a.example"}`, `{"sanURI":"spiffe://a"}`, `{"sanIP":"192.0.2.1"}`, `{"sanEmail":"a@b.example"}`,
+	} {
+		status, body := ask("POST", "/v1/clients", `{"name":"c`+strconv.Itoa(n)+`","roles":["vnfm"],"certificate":`+name+`}`)
+		var made struct{ ID string }
+		if err := json.Unmarshal([]byte(body), &made); err != nil || status != 201 || !strings.Contains(body, `"certificate":`+name) || strings.Contains(body, "clientSecret") {
+			t.Fatalf("POST with %s = %d %s", name, status, body)
+		}
+		if status, body := ask("GET", "/v1/clients/"+made.ID, ""); status != 200 || !strings.Contains(body, `"certificate":`+name) {
+			t.Errorf("GET = %d %s", status, body)
+		}
+		if status, body := ask("POST", "/v1/clients/"+made.ID+"/rotate", `{"certificate":{"subjectDN":"CN=next"}}`); status != 200 || !strings.Contains(body, "CN=next") {
+			t.Errorf("rotate = %d %s", status, body)
+		}
+		if status, body := ask("POST", "/v1/clients/"+made.ID+"/rotate", `{}`); status != 422 || !strings.Contains(body, "certificate") {
+			t.Errorf("rotate to a secret = %d %s", status, body)
+		}
+	}
+	for _, name := range []string{`{}`, `{"subjectDN":"CN=a","sanDNS":"a"}`, `{"subjectDN":"a"}`} {
+		if status, body := ask("POST", "/v1/clients", `{"name":"x","roles":["vnfm"],"certificate":`+name+`}`); status != 422 || !strings.Contains(body, "certificate") {
+			t.Errorf("POST with %s = %d %s", name, status, body)
+		}
+	}
 }
 
 // reload takes a configuration that differs.
