@@ -29,6 +29,8 @@ const (
 type debts struct {
 	mu sync.Mutex
 	of map[string]*debt // by lease
+	// repeats counts the acts of all debts but their first ones.
+	repeats int
 	// made wakes [Broker.KeepRecording].
 	made chan struct{}
 	// turn is held by who records.
@@ -38,34 +40,77 @@ type debts struct {
 // debt is one revocation that is not recorded.
 type debt struct {
 	id, vim string
+	by      string    // who asked first
 	since   time.Time // when it was asked for
+	// repeats are the first acts of other callers who asked for the same, by their names, and tried is when the
+	// VIM was asked last; both are guarded by debts.mu.
+	repeats map[string]*audit.Act
+	tried   time.Time
 	// What follows belongs to who has the lease in takingBack.
 	lease Lease // as it is once this is recorded
 	left  []string
 	act   *audit.Act
+	// recorded: what is left to record are the repeats.
+	recorded bool
 }
 
 func newDebts() debts { return debts{of: map[string]*debt{}, made: make(chan struct{}, 1)} }
 
-// take returns the debt of a lease, made by act unless there is one; ErrUnavailable where there
-// are too many.
+// take returns the debt of a lease, made by act unless there is one: then act is to be recorded beside it, once for
+// each caller. It returns ErrUnavailable where there is too much to record.
 func (d *debts) take(l Lease, act *audit.Act, now time.Time) (*debt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known := d.of[l.ID]; known != nil {
+	known, who := d.of[l.ID], act.Principal()
+	if known != nil && (known.by == who || known.repeats[who] != nil) {
 		return known, nil
 	}
-	if len(d.of) >= maxOwed {
+	if len(d.of)+d.repeats >= maxOwed {
 		return nil, &Error{
 			Kind:   ErrUnavailable,
-			Detail: fmt.Sprintf("the database takes no writes, and this server has revoked %d leases that it has to record first", maxOwed),
+			Detail: fmt.Sprintf("the database takes no writes, and this server has %d revocations of leases that it has to record first", maxOwed),
 			Remedy: "have the broker's operator get the database going",
 		}
 	}
-	made := &debt{id: l.ID, vim: l.VIM, since: now, lease: l, act: act.With(audit.DetailActedAt, now.Format(time.RFC3339Nano))}
+	act = act.With(audit.DetailActedAt, now.Format(time.RFC3339Nano))
+	if known != nil {
+		known.repeats[who] = act
+		d.repeats++
+		return known, nil
+	}
+	made := &debt{id: l.ID, vim: l.VIM, by: who, since: now, tried: now, lease: l, act: act, repeats: map[string]*audit.Act{}}
 	made.lease.Unrecorded = true
 	d.of[l.ID] = made
 	return made, nil
+}
+
+// settled forgets a debt unless there are repeats to record.
+func (d *debts) settled(of *debt) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(of.repeats) > 0 {
+		return false
+	}
+	delete(d.of, of.id)
+	return true
+}
+
+// repeat returns an act of another caller that is to be recorded beside a debt, and his name; nil where there is none.
+func (d *debts) repeat(of *debt) (string, *audit.Act) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for who, act := range of.repeats {
+		return who, act
+	}
+	return "", nil
+}
+
+// repeated forgets what repeat returned.
+func (d *debts) repeated(of *debt, who string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(of.repeats, who)
+	d.repeats--
 }
 
 // wake has what is owed recorded.
@@ -79,6 +124,9 @@ func (d *debts) wake() {
 func (d *debts) drop(lease string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if known := d.of[lease]; known != nil {
+		d.repeats -= len(known.repeats)
+	}
 	delete(d.of, lease)
 }
 
@@ -96,6 +144,22 @@ func (d *debts) all() []*debt {
 	return all
 }
 
+// longest are the debts, first those whose VIM was not asked for longest.
+func (d *debts) longest() []*debt {
+	all := d.all()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	slices.SortStableFunc(all, func(a, b *debt) int { return a.tried.Compare(b.tried) })
+	return all
+}
+
+// asked notes that the VIM of a debt is asked.
+func (d *debts) asked(of *debt, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	of.tried = now
+}
+
 func (d *debts) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,39 +174,59 @@ func (b *Broker) revokeFirst(ctx context.Context, src *source, l Lease, act *aud
 	if l.State == LeasePending || l.State == LeaseRevoked {
 		return l, why
 	}
-	if _, working := b.takingBack.LoadOrStore(l.ID, true); working {
-		l.State, l.Unrecorded = LeaseRevoking, true
-		return l, nil
-	}
 	defer b.owed.wake()
-	defer b.takingBack.Delete(l.ID)
+	_, working := b.takingBack.LoadOrStore(l.ID, true)
+	if !working {
+		defer b.takingBack.Delete(l.ID)
+	}
 	src.place(ctx, l, act)
 	owed, err := b.owed.take(l, act, b.now())
-	if err != nil {
+	switch {
+	case err != nil:
 		return l, err
-	}
-	if owed.lease.State == LeaseRevoked {
+	case working:
+		l.State, l.Unrecorded = LeaseRevoking, true
+		return l, nil
+	case owed.lease.State == LeaseRevoked:
 		return owed.lease, nil
 	}
-	ctx, cancel := b.cleanup(ctx)
-	defer cancel()
-	err = b.revokeUpstream(ctx, src, l)
-	if err == nil {
-		failpoint.At("revoke.unrecorded")
-		owed.left, err = b.leftBehind(ctx, src, l)
-	}
-	switch {
-	case err == nil:
-		now := b.now()
-		owed.lease.State, owed.lease.Reason, owed.lease.RevokedAt, owed.lease.LastError = LeaseRevoked, ReasonRequested, now, ""
-		owed.lease.LeftBehind, owed.lease.Sealed = slices.Concat(owed.lease.LeftBehind, owed.left), ""
-		owed.act.With(audit.DetailActedAt, now.Format(time.RFC3339Nano))
-	case errors.Is(err, errPassedThrough), errors.Is(err, errVIMGone):
+	err = b.revokeOwed(ctx, src, owed)
+	if errors.Is(err, errPassedThrough) || errors.Is(err, errVIMGone) {
 		b.owed.drop(l.ID)
 		return l, why
-	default:
-		owed.lease.State, owed.lease.Reason, owed.lease.LastError = LeaseRevoking, ReasonRequested, message(err)
 	}
+	b.tell(ctx, owed, err)
+	return owed.lease, nil
+}
+
+// revokeOwed revokes a lease at its VIM before that is recorded, and notes with the debt what came of it. The caller
+// has the lease in takingBack.
+func (b *Broker) revokeOwed(ctx context.Context, src *source, owed *debt) error {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	b.owed.asked(owed, b.now())
+	err := b.revokeUpstream(ctx, src, owed.lease)
+	if err == nil {
+		failpoint.At("revoke.unrecorded")
+		owed.left, err = b.leftBehind(ctx, src, owed.lease)
+	}
+	owed.lease.Reason = ReasonRequested
+	if err != nil {
+		owed.lease.State, owed.lease.LastError = LeaseRevoking, message(err)
+		return err
+	}
+	now := b.now()
+	owed.lease.State, owed.lease.RevokedAt, owed.lease.LastError = LeaseRevoked, now, ""
+	owed.lease.LeftBehind, owed.lease.Sealed = slices.Concat(owed.lease.LeftBehind, owed.left), ""
+	owed.act.With(audit.DetailActedAt, now.Format(time.RFC3339Nano))
+	return nil
+}
+
+// tell says in the log, and to the required sinks of the audit log, what became of a revocation that is not recorded.
+func (b *Broker) tell(ctx context.Context, owed *debt, err error) {
+	ctx, cancel := b.cleanup(ctx)
+	defer cancel()
+	l := owed.lease
 	said := owed.act.With(audit.DetailReason, string(ReasonRequested)).Intent()
 	said.Detail[audit.DetailRecorded] = "false"
 	if owed.lease.State == LeaseRevoked {
@@ -150,10 +234,9 @@ func (b *Broker) revokeFirst(ctx context.Context, src *source, l Lease, act *aud
 	}
 	b.log.ErrorContext(ctx, "a lease was revoked before that is recorded: the database takes no writes",
 		"lease", l.ID, "vim", l.VIM, "holder", l.Principal, "by", said.Principal, "request", said.Request, "state", string(owed.lease.State), "error", err)
-	telling, cancel := context.WithTimeout(ctx, tellTime)
-	defer cancel()
+	telling, done := context.WithTimeout(ctx, tellTime)
+	defer done()
 	b.courier.Tell(telling, said)
-	return owed.lease, nil
 }
 
 // takesNoWrites reports whether a write failed because the store can only be read now.
@@ -186,6 +269,25 @@ func (b *Broker) recordOne(ctx context.Context, owed *debt) error {
 		return errUnderWay
 	}
 	defer b.takingBack.Delete(owed.id)
+	if !owed.recorded {
+		if err := b.recordFirst(ctx, owed); err != nil {
+			return err
+		}
+		owed.recorded = true
+	}
+	for !b.owed.settled(owed) {
+		who, act := b.owed.repeat(owed)
+		if err := b.store.Append(ctx, act.Done(audit.DetailReason, "was being revoked already")); err != nil {
+			return err
+		}
+		b.owed.repeated(owed, who)
+	}
+	b.log.InfoContext(ctx, "a revocation is recorded that was not", "lease", owed.id, "asked", owed.since)
+	return nil
+}
+
+// recordFirst records what the first caller asked for.
+func (b *Broker) recordFirst(ctx context.Context, owed *debt) error {
 	gone := owed.lease.State == LeaseRevoked
 	var claim time.Duration // none: the reaper's at once
 	if gone {
@@ -201,12 +303,41 @@ func (b *Broker) recordOne(ctx context.Context, owed *debt) error {
 		// Whoever else is at it finds it gone, and records that as well.
 		_, err = b.finishRevocation(ctx, l, owed.left, owed.lease.RevokedAt, owed.act)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// RetryOwed asks the VIMs again that did not answer when leases on them were to be revoked, as long as the store takes
+// no writes: until it does, no reaper can. Of each VIM that still does not answer it tries one lease, and it begins no
+// try after recordAtMost.
+func (b *Broker) RetryOwed(ctx context.Context) {
+	begin, cancel := context.WithTimeout(ctx, recordAtMost)
+	defer cancel()
+	silent := map[string]bool{}
+	for _, owed := range b.owed.longest() {
+		if begin.Err() != nil {
+			return
+		}
+		if !silent[owed.vim] && b.retryOne(ctx, owed) != nil {
+			silent[owed.vim] = true
+		}
 	}
-	b.owed.drop(owed.id)
-	b.log.InfoContext(ctx, "a revocation is recorded that was not", "lease", owed.id, "asked", owed.since)
-	return nil
+}
+
+func (b *Broker) retryOne(ctx context.Context, owed *debt) error {
+	if _, working := b.takingBack.LoadOrStore(owed.id, true); working {
+		return nil
+	}
+	defer b.takingBack.Delete(owed.id)
+	if owed.lease.State == LeaseRevoked {
+		return nil
+	}
+	src := b.newSource(owed.vim)
+	defer src.close()
+	err := b.revokeOwed(ctx, src, owed)
+	if err == nil {
+		b.tell(ctx, owed, nil)
+	}
+	return err
 }
 
 // KeepRecording records what was revoked while the store took no writes, as soon as it does, until ctx ends,
@@ -231,6 +362,9 @@ func (b *Broker) KeepRecording(ctx context.Context) {
 		} else {
 			wait = min(max(recordAtFirst, 2*wait), recordAtMost)
 			b.log.WarnContext(ctx, "revocations cannot be recorded yet", "owed", b.owed.count(), "error", err)
+			if takesNoWrites(err) {
+				b.RetryOwed(ctx)
+			}
 		}
 	}
 }

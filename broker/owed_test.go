@@ -240,6 +240,87 @@ func TestASetIsRevokedBeforeItIsRecorded(t *testing.T) {
 	b.wantChain(policy.LeaseRevoke)
 }
 
+// A VIM that did not answer is asked again before the store takes writes: by then its answer may be late.
+func TestASilentVIMIsAskedAgainBeforeItIsRecorded(t *testing.T) {
+	b, store := onStandby(t, benchOptions{})
+	b.mustRegister(alice, "edge")
+	l, _ := b.mustIssue(alice, "edge")
+	other, _ := b.mustIssue(alice, "edge")
+	hasty := b.options
+	hasty.Terms.CallTimeout = 300 * time.Millisecond
+	impatient := mustNew(t, hasty)
+	store.refuse(diskFull)
+	b.kube.BlackHole(true)
+	for _, id := range []string{l.ID, other.ID} {
+		got, err := impatient.RevokeLease(t.Context(), alice, id)
+		if err != nil || !got.Unrecorded || got.State != broker.LeaseRevoking {
+			t.Fatalf("RevokeLease() with a VIM that is silent = %s, unrecorded %t, %v", got.State, got.Unrecorded, err)
+		}
+	}
+	impatient.RetryOwed(t.Context())
+	if n := b.upstream(); n != 2 {
+		t.Fatalf("%d lease objects on a VIM that is silent, want 2", n)
+	}
+	b.kube.BlackHole(false)
+	b.clock.Add(time.Minute)
+	acted := b.clock.Now()
+	for range 2 { // again is harmless
+		impatient.RetryOwed(t.Context())
+	}
+	if n := b.upstream(); n != 0 {
+		t.Errorf("%d lease objects on the VIM, want none before anything is recorded", n)
+	}
+	for _, id := range []string{l.ID, other.ID} {
+		if row := b.row(id); row.State != broker.LeaseActive {
+			t.Errorf("the row is %s", row.State)
+		}
+		if n := strings.Count(b.log.String(), "lease="+id); n < 2 {
+			t.Errorf("the log names lease %s %d times, want at each answer", id, n)
+		}
+	}
+	b.clock.Add(time.Minute)
+	store.refuse(nil)
+	if err := impatient.RecordOwed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{l.ID, other.ID} {
+		if row := b.row(id); row.State != broker.LeaseRevoked || !row.RevokedAt.Equal(acted) {
+			t.Errorf("the row is %s, revoked at %v, want %v", row.State, row.RevokedAt, acted)
+		}
+	}
+}
+
+// Each who revokes a lease that is owed is recorded, once.
+func TestEachWhoRevokesWhatIsOwedIsRecorded(t *testing.T) {
+	b, store := onStandby(t, benchOptions{})
+	b.mustRegister(alice, "edge")
+	l, _ := b.mustIssue(alice, "edge")
+	store.refuse(diskFull)
+	for _, p := range []policy.Principal{alice, root, root, alice} {
+		if got, err := b.RevokeLease(t.Context(), p, l.ID); err != nil || got.State != broker.LeaseRevoked {
+			t.Fatalf("RevokeLease() by %s = %s, %v", p.Name, got.State, err)
+		}
+	}
+	store.refuse(nil)
+	if err := b.RecordOwed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := b.store.Entries(t.Context(), audit.Query{Lease: l.ID, Action: policy.LeaseRevoke, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string][]audit.Outcome{}
+	for _, e := range entries {
+		by[e.Principal] = append(by[e.Principal], e.Outcome)
+		if e.Detail[audit.DetailActedAt] == "" {
+			t.Errorf("the entry of %s does not say when it was done", e.Principal)
+		}
+	}
+	if len(by) != 2 || len(by[alice.Name]) != 2 || len(by[root.Name]) != 1 || by[root.Name][0] != audit.Done {
+		t.Errorf("recorded %v, want intent and done of alice, and done of root", by)
+	}
+}
+
 // Two replicas revoke the same lease, one of which can record it.
 func TestAnotherReplicaRecordsTheSameRevocation(t *testing.T) {
 	b, store := onStandby(t, benchOptions{})

@@ -135,6 +135,9 @@ func (a *Act) About(res policy.Resource) *Act {
 	return a
 }
 
+// Principal is the name of who acts.
+func (a *Act) Principal() string { return a.entry.Principal }
+
 // With adds a detail to the entries made from now on, and returns the act. A
 // later value of a key replaces an earlier one; values over 512 bytes are cut.
 func (a *Act) With(key, value string) *Act {
