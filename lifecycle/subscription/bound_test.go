@@ -157,11 +157,10 @@ func TestFailuresAreNoRefusals(t *testing.T) {
 
 // The request of a MODIFY_INFO is stored once, and told to each subscriber while its operation is there.
 func TestARequestIsNotCopiedToEachSubscriber(t *testing.T) {
-	o := newOffice(t)
 	full, short := newSubscriber(t, nil), newSubscriber(t, nil)
 	var bodies []string
 	var mu sync.Mutex
-	tells := func(o *subscription.Options) {
+	o := newOffice(t, func(o *subscription.Options) {
 		render := o.Render
 		o.Render = func(s subscription.Subscription, e lifecycle.Event) ([]byte, error) {
 			mu.Lock()
@@ -173,8 +172,7 @@ func TestARequestIsNotCopiedToEachSubscriber(t *testing.T) {
 			}
 			return render(s, e)
 		}
-	}
-	o = newOffice(t, tells)
+	})
 	first := o.subscribe(full)
 	second := o.subscribe(short, func(r *subscription.Request) { r.Verbosity = subscription.Short })
 	const long = "metadata-of-4-megabytes"
