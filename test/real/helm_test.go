@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/kube"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
@@ -28,6 +30,7 @@ func (s *stand) outsider() *action.Configuration {
 	s.t.Helper()
 	flags := genericclioptions.NewConfigFlags(false)
 	flags.KubeConfig, flags.Namespace = &s.cluster.Kubeconfig, &s.in.Namespace
+	kube.ManagedFieldsManager = "helm" // as its command sets it
 	c := action.NewConfiguration()
 	if err := c.Init(flags, s.in.Namespace, "secret"); err != nil {
 		s.t.Fatal(err)
@@ -55,8 +58,9 @@ func (s *stand) revisions() (all []string) {
 
 func (s *stand) mark() { s.in.Mark = uuid.NewString() }
 
-// TestHelmSeesReleases: what is made here is a release that Helm lists, with its history.
-func TestHelmSeesReleases(t *testing.T) {
+// TestHelmGoesOnWithReleases: what is made here is a release that Helm lists and rolls back, and what Helm has made
+// of it is gone on with here, down to nothing.
+func TestHelmGoesOnWithReleases(t *testing.T) {
 	s := newStand(t)
 	s.driver = helm.New(story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker")))
 	name := "vnf" + strings.ReplaceAll(s.in.Instance, "-", "")
@@ -86,8 +90,37 @@ func TestHelmSeesReleases(t *testing.T) {
 		t.Fatalf("after a change of package the password is %q, and the revisions are %v", password(), got)
 	}
 
+	// Helm rolls it back, and the drift is seen.
+	back := action.NewRollback(s.outsider())
+	back.Version, back.WaitStrategy, back.Timeout = 1, kube.StatusWatcherStrategy, time.Minute
+	if err := back.Run(name); err != nil {
+		t.Fatalf("helm rollback: %v", err)
+	}
+	if got, want := s.revisions(), []string{"superseded", "superseded", "deployed"}; password() != "one" || !slices.Equal(got, want) {
+		t.Fatalf("after Helm's rollback the password is %q, and the revisions are %v", password(), got)
+	}
+	if !slices.ContainsFunc(s.observe(), func(o lifecycle.Observation) bool { return o.Kind == "Secret" && len(o.ChangedBy) > 0 }) {
+		t.Error("what Helm has changed is no drift")
+	}
+
+	// What is done here next goes on from there: heal keeps what Helm has made, and the next revision is the fourth.
+	s.mark()
+	s.must(lifecycle.Heal)
+	if got := password(); got != "one" {
+		t.Errorf("healed, the password is %q, and Helm went back to one", got)
+	}
+	s.in.Replicas, s.in.Scaled = map[string]int32{cnf.VDU: 3}, []string{cnf.VDU}
+	s.mark()
+	s.must(lifecycle.ScaleVNF)
+	s.in.Scaled = nil
+	if got, want := s.revisions(), []string{"superseded", "superseded", "superseded", "deployed"}; len(s.vnfcs[cnf.VDU]) != 3 || !slices.Equal(got, want) {
+		t.Errorf("scaled to %d VNFCs, and the revisions are %v", len(s.vnfcs[cnf.VDU]), got)
+	}
 	s.mark()
 	s.must(lifecycle.Terminate)
+	if left, err := s.kubectl("-n", s.in.Namespace, "get", "deployments,secrets,configmaps,jobs", "-o", "name"); err != nil || strings.TrimSpace(left) != "configmap/kube-root-ca.crt" {
+		t.Errorf("after TERMINATE there is\n%s", left)
+	}
 }
 
 // TestHelmGoesOnAfterAKill: what was rendered before the kill is what stands after it, at every wave, and a release
