@@ -7,9 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -107,6 +110,9 @@ func TestHostileCharts(t *testing.T) {
 		"endless":     {chartOf(map[string]string{"templates/a.yaml": `{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`}), "more time or memory"},
 		"many":        {chartOf(map[string]string{"templates/a.yaml": "{{ range until 10001 }}\n---\n" + strings.Replace(configMap, "name: a", "name: a{{ . }}", 1) + "{}\n{{ end }}"}), "more than 10000 objects"},
 		"value":       {chartOf(map[string]string{"templates/a.yaml": `{{ fail (printf "no %s" .Values.password) }}`}), "templates/a.yaml:1 stops by itself"},
+		"by chance":   {chartOf(map[string]string{"templates/a.yaml": `{{ mustToDate "2006" .Values.password }}`}), "templates/a.yaml:1 cannot be rendered"},
+		"as a place":  {chartOf(map[string]string{"templates/a.yaml": `{{ fail (printf "web/templates/%s" .Values.password) }}`}), "web/templates/a.yaml:1 stops by itself"},
+		"as a line":   {chartOf(map[string]string{"templates/a.yaml": `{{ fail "web/templates/a.yaml:4711" }}`}), "web/templates/a.yaml:1 stops by itself"},
 		"required":    {chartOf(map[string]string{"templates/a.yaml": `{{ required "canary-of-the-values" .Values.none }}`}), "templates/a.yaml:1 stops by itself"},
 		"yaml":        {chartOf(map[string]string{"templates/a.yaml": `a: {{ .Values.password }}: [`}), "templates/a.yaml gives no YAML"},
 		"environment": {chartOf(map[string]string{"templates/a.yaml": configMap + `{x: "{{ env "CANARY" }}"}`}), "calls a function"},
@@ -123,6 +129,15 @@ func TestHostileCharts(t *testing.T) {
 		"no chart":   {chartOf(map[string]string{"Chart.yaml": "name: web"}), "no chart that Helm can read"},
 		"library":    {chartOf(map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ntype: library"}), "library chart"},
 		"dependency": {chartOf(map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: db, version: 1.0.0, repository: 'https://example.org'}]"}), "dependency db"},
+		"record":     {chartOf(map[string]string{"templates/a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: sh.helm.release.v1.vnf1.v2}\n"}), "records of releases"},
+		"record as a hook": {chartOf(map[string]string{
+			"templates/a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: sh.helm.release.v1.vnf1.v2, annotations: {helm.sh/hook: pre-install}}\n",
+		}), "records of releases"},
+		"record as a definition": {chartOf(map[string]string{
+			"crds/a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: sh.helm.release.v1.vnf1.v2}\n", "templates/a.yaml": configMap + "{}",
+		}), "records of releases"},
+		"long":       {chartOf(map[string]string{"templates/a.yaml": "{{/*" + strings.Repeat("a", 16<<20) + "*/}}\n" + configMap + "{}"}), "more than 16 MiB unpacked"},
+		"hooks":      {chartOf(map[string]string{"templates/a.yaml": "{{ range until 1001 }}\n---\n" + strings.Replace(configMap, "name: a", "name: a{{ . }}, annotations: {helm.sh/hook: post-delete}", 1) + "{}\n{{ end }}"}), "more than 1000 hooks"},
 		"kubernetes": {chartOf(map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\nkubeVersion: '>= 2.0.0'"}), "asks for Kubernetes"},
 		"elsewhere":  {chartOf(map[string]string{"templates/a.yaml": strings.Replace(configMap, "name: a", "name: a, namespace: kube-system", 1) + "{}"}), "namespace kube-system"},
 		"bomb": {packed(t, func(w *tar.Writer) {
@@ -167,6 +182,34 @@ func TestHostileCharts(t *testing.T) {
 	}
 }
 
+// TestRenderingOutlastsASignalToTheServer: a terminal sends its to all processes of a group, and so may what
+// runs services; an operation whose chart is being rendered does not fail of it.
+func TestRenderingOutlastsASignalToTheServer(t *testing.T) {
+	c := exec.CommandContext(t.Context(), os.Args[0], renders)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	c.Stdout = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// More than a pipe takes: it reads when this is written.
+	if _, err := io.WriteString(in, strings.Repeat(" ", 4<<20)); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = io.WriteString(in, "{}")
+	if err := errors.Join(err, in.Close(), c.Wait()); err != nil || !strings.Contains(out.String(), "no chart that Helm can read") {
+		t.Errorf("it answers %q, %v", out.String(), err)
+	}
+}
+
 // TestNobodyWaitsForAChart: an operation that is canceled does not.
 func TestNobodyWaitsForAChart(t *testing.T) {
 	s := fakeobjects.New(t)
@@ -202,11 +245,33 @@ func TestValues(t *testing.T) {
 	if got, want := applied(p, "a"), `{"a":"request","b":"set,with","big":"12345678","c":"{\"d\":7}","number":"4"}`; !strings.Contains(got, want) {
 		t.Errorf("the object is %s, want %s in it", got, want)
 	}
-	for _, bad := range []string{`{"helm_values": []}`, `{"helm_parameters": {"a": {"b": 1}}}`} {
+	for _, bad := range []string{`{"helm_values": []}`, `{"helm_parameters": {"a": {"b": 1}}}`, `{"helm_parameters": {"a[b]": "canary"}}`} {
 		in.Parameters = []byte(bad)
-		if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) {
+		if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("with %s Plan = %v, want %v", bad, err, broker.ErrInvalid)
 		}
+	}
+}
+
+// TestNamesOfFilesAddNothing: a file whose name has lines of its own gives the objects that its text does, also where
+// they are read again from the release's record.
+func TestNamesOfFilesAddNothing(t *testing.T) {
+	s := fakeobjects.New(t)
+	in := inputOf(packed(t, nil, map[string]string{"templates/x\n---\n" + strings.Replace(configMap, "name: a", "name: hidden", 1) + "{}\n---\n#.yaml": configMap + "{}"}))
+	first, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := driver().Run(t.Context(), connect(s, first.Stages[0].Grant), in.Instance, first.Stages[0].Waves[0], func(lifecycle.Observation) {}); err != nil {
+		t.Fatal(err)
+	}
+	in.Standing = first.Resources
+	again, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if applied(first, "a") == "" || applied(again, "a") != applied(first, "a") || applied(again, "hidden") != "" {
+		t.Errorf("the plan applies %s, and going on %s and %s", applied(first, "a"), applied(again, "a"), applied(again, "hidden"))
 	}
 }
 

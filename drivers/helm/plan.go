@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -95,7 +96,7 @@ func (p *plan) revise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := p.Read(ctx, files, p.marks())
+	objects, err := p.read(ctx, files, p.marks())
 	if err != nil {
 		return err
 	}
@@ -257,15 +258,34 @@ func (p *plan) record(ctx context.Context, all ...record) error {
 		if err != nil {
 			return err
 		}
-		if err := p.apply(ctx, []lifecycle.Manifest{written}, r.marks()); err != nil {
+		objects, err := p.Read(ctx, []lifecycle.Manifest{written}, r.marks())
+		if err != nil {
+			return err
+		}
+		if err := p.Apply(objects); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *plan) apply(ctx context.Context, files []lifecycle.Manifest, marks manifests.Marks) error {
+// read reads what a chart or a record gives. Records of releases are not among it: a later operation would take one for
+// what was made here, and apply what no policy has seen as the chart's.
+func (p *plan) read(ctx context.Context, files []lifecycle.Manifest, marks manifests.Marks) (manifests.Objects, error) {
 	objects, err := p.Read(ctx, files, marks)
+	if err != nil {
+		return manifests.Objects{}, err
+	}
+	for _, r := range objects.Resources() {
+		if r.Kind == "Secret" && r.Group == "" && strings.HasPrefix(r.Name, recordPrefix) {
+			return manifests.Objects{}, faultOf("it gives a Secret whose name begins with " + recordPrefix + ", which is for the records of releases")
+		}
+	}
+	return objects, nil
+}
+
+func (p *plan) apply(ctx context.Context, files []lifecycle.Manifest, marks manifests.Marks) error {
+	objects, err := p.read(ctx, files, marks)
 	if err != nil {
 		return err
 	}
@@ -281,7 +301,7 @@ func (p *plan) hooks(ctx context.Context, r record, event string) error {
 	}
 	var passing []lifecycle.Resource
 	for _, h := range all {
-		objects, err := p.Read(ctx, h.manifest(), manifests.Marks{})
+		objects, err := p.read(ctx, h.manifest(), manifests.Marks{})
 		if err != nil {
 			return err
 		}
@@ -363,7 +383,7 @@ func (p *plan) heal(ctx context.Context) error {
 		}
 		return p.Replace()
 	}
-	objects, err := p.Read(ctx, last.objects(), p.marks())
+	objects, err := p.read(ctx, last.objects(), p.marks())
 	if err != nil {
 		return err
 	}
@@ -441,7 +461,19 @@ func unlike(all, others []lifecycle.Resource) (out []lifecycle.Resource) {
 func filesAs(files []chart.File) []lifecycle.Manifest {
 	var all []lifecycle.Manifest
 	for _, f := range files {
-		all = append(all, lifecycle.Manifest{Path: f.Path, Text: secret.NewText(string(f.Text))})
+		all = append(all, lifecycle.Manifest{Path: oneLine(f.Path), Text: secret.NewText(string(f.Text))})
 	}
 	return all
+}
+
+// oneLine is the path of a file of a chart as errors and the record's comments hold it. Charts and records choose it: a
+// line of its own would be read as more of the manifest.
+func oneLine(path string) string {
+	path = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, path)
+	return path[:min(len(path), 200)]
 }

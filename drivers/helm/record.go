@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,9 +31,12 @@ const (
 	history = 10
 	// ahead is how many revisions are looked for that are newer than what is recorded here: somebody else's.
 	ahead = 16
-	// maxRecord bounds a release as text, and as the Secret that holds it.
-	maxRecord       = 64 << 20
+	// maxRecord bounds a release as text, and as the Secret that holds it. Helm's have some ten members, and bounded
+	// hooks.
+	maxRecord       = 16 << 20
 	maxRecordStored = 1 << 20
+	maxMembers      = 64
+	maxHooks        = 1000
 )
 
 // The states of a release, as Helm spells them.
@@ -55,9 +59,12 @@ type record struct {
 	own  bool
 }
 
+// recordPrefix begins the name of each record, of whichever release.
+const recordPrefix = "sh.helm.release.v1."
+
 // recordName is the Secret's that holds a revision.
 func recordName(instance string, version int) string {
-	return "sh.helm.release.v1." + releaseName(instance) + ".v" + strconv.Itoa(version)
+	return recordPrefix + releaseName(instance) + ".v" + strconv.Itoa(version)
 }
 
 // versions are those that can be there: what the instance is known to consist of, and what somebody else may have
@@ -79,43 +86,44 @@ func versions(in lifecycle.PlanInput) []int {
 	return known
 }
 
-// records reads the release's revisions, the oldest first.
+// records reads the release's revisions, the oldest first. A Secret of another instance is none of them, whatever its
+// name: where it is in the way, making the record says so.
 func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([]record, error) {
 	asked := versions(in)
-	found := make([]*record, len(asked))
+	found := make([]*manifests.Secret, len(asked))
 	side, within := errgroup.WithContext(ctx)
 	side.SetLimit(8)
 	for i, v := range asked {
 		side.Go(func() error {
 			s, err := d.Secret(within, recordName(in.Instance, v))
-			if err != nil || s == nil {
-				return err
+			if err == nil && s != nil && (s.Owner == "" || s.Owner == in.Instance) {
+				found[i] = s
 			}
-			r, err := decode(s)
-			if err == nil && r.version != v {
-				err = fmt.Errorf("it says that it is revision %d", r.version)
-			}
-			if err != nil && !s.Own {
-				return nil // where it is in the way, making the record says so
-			}
-			if err != nil {
-				return &broker.Error{
-					Kind: broker.ErrConflict, Detail: "Secret " + recordName(in.Instance, v) + " is no record of the release as Helm writes it",
-					Remedy: "see who changed it; remove it if nobody needs it", Cause: err,
-				}
-			}
-			found[i] = &r
-			return nil
+			return err
 		})
 	}
 	if err := side.Wait(); err != nil {
 		return nil, err
 	}
 	var all []record
-	for _, r := range found {
-		if r != nil {
-			all = append(all, *r)
+	for i, s := range found { // one after the other: what they unpack to is others' choice
+		if s == nil {
+			continue
 		}
+		r, err := decode(s)
+		if err == nil && r.version != asked[i] {
+			err = fmt.Errorf("it says that it is revision %d", r.version)
+		}
+		if err != nil && s.Owner == "" {
+			continue
+		}
+		if err != nil {
+			return nil, &broker.Error{
+				Kind: broker.ErrConflict, Detail: "Secret " + recordName(in.Instance, asked[i]) + " is no record of the release as Helm writes it",
+				Remedy: "see who changed it; remove it if nobody needs it", Cause: err,
+			}
+		}
+		all = append(all, r)
 	}
 	return all, nil
 }
@@ -140,7 +148,10 @@ func decode(s *manifests.Secret) (r record, err error) {
 	if err := json.Unmarshal(r.body["info"], &r.info); err != nil {
 		return r, err
 	}
-	r.mark, r.own = s.Labels[markLabel], s.Own
+	if r.info == nil || len(r.body) > maxMembers || len(r.info) > maxMembers {
+		return r, errors.New("it is no release")
+	}
+	r.mark, r.own = s.Labels[markLabel], s.Owner != ""
 	return r, json.Unmarshal(r.body["version"], &r.version)
 }
 
@@ -155,6 +166,9 @@ func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return lifecycle.Manifest{}, err
+	}
+	if len(text) > maxRecord { // nobody would read it again
+		return lifecycle.Manifest{}, faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
 	}
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -238,9 +252,16 @@ type hook struct {
 // hooks are those of an event, in the order in which they are run; of all events but tests where it is empty.
 func (r record) hooks(event string) ([]hook, error) {
 	var all []hook
-	if text := r.body["hooks"]; len(text) > 0 {
-		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, faultOf("its record holds hooks that cannot be read")
+	list := json.NewDecoder(bytes.NewReader(r.body["hooks"]))
+	if begin, _ := list.Token(); begin == json.Delim('[') { // it is null, or missing, where there are none
+		for list.More() {
+			var h hook
+			if list.Decode(&h) != nil {
+				return nil, faultOf("its record holds hooks that cannot be read")
+			}
+			if all = append(all, h); len(all) > maxHooks {
+				return nil, faultOf(fmt.Sprintf("it has more than %d hooks", maxHooks))
+			}
 		}
 	}
 	all = slices.DeleteFunc(all, func(h hook) bool {
@@ -255,5 +276,5 @@ func (r record) hooks(event string) ([]hook, error) {
 }
 
 func (h hook) manifest() []lifecycle.Manifest {
-	return []lifecycle.Manifest{{Path: h.Path, Text: secret.NewText(h.Manifest)}}
+	return []lifecycle.Manifest{{Path: oneLine(h.Path), Text: secret.NewText(h.Manifest)}}
 }

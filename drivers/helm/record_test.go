@@ -1,12 +1,18 @@
 package helm_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"helm.sh/helm/v4/pkg/release"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
@@ -18,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/conformance/cnf"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
@@ -129,5 +136,91 @@ func TestHelmReadsTheRecords(t *testing.T) {
 	}
 	if got := states(); got[9] != "deployed" || slices.ContainsFunc(got[:9], func(s string) bool { return s != "superseded" }) {
 		t.Errorf("Helm sees %v, want that the last is deployed and all before it superseded", got)
+	}
+}
+
+// TestRecordsOfStrangers: what lies on the cluster under the name of a release's record is no record where it is another
+// instance's, and an error where the instance's own has become something else.
+func TestRecordsOfStrangers(t *testing.T) {
+	s := fakeobjects.New(t)
+	in := inputOf(cnf.Chart("canary"))
+	name := func(version string) string {
+		return "sh.helm.release.v1.vnf" + strings.ReplaceAll(in.Instance, "-", "") + ".v" + version
+	}
+	put := func(version, owner, text string) {
+		t.Helper()
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		value := base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(packed.Bytes())))
+		s.Put(secretsOfCNF+name(version), map[string]any{
+			"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"release": value},
+			"metadata": map[string]any{"name": name(version), "namespace": "cnf", "labels": map[string]any{
+				"vimbroker.io/instance": owner, "vimbroker.io/operation": in.Mark,
+			}},
+		})
+	}
+	const planted = `"info": {"status": "deployed"}, "manifest": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: planted}\n"`
+
+	// Another instance's chart or manifests have planted it: this one has no release, and heals by its own chart.
+	put("1", uuid.NewString(), `{"version": 1, `+planted+`}`)
+	in.Operation = lifecycle.Heal
+	p, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if applied(p, "planted") != "" || applied(p, "login") == "" {
+		t.Error("another instance's Secret is taken for a record of the release")
+	}
+
+	many := func(of string) string {
+		var out strings.Builder
+		for n := range 65 {
+			fmt.Fprintf(&out, `, "%s%d": 1`, of, n)
+		}
+		return out.String()
+	}
+	for name, text := range map[string]string{
+		"null":          `null`,
+		"no info":       `{"version": 1}`,
+		"info is null":  `{"version": 1, "info": null}`,
+		"other version": `{"version": 2, ` + planted + `}`,
+		"members":       `{"version": 1, ` + planted + many("a") + `}`,
+		"infos":         `{"version": 1, "info": {"status": "deployed"` + many("a") + `}}`,
+		"long":          `{"version": 1, ` + planted + `, "name": "` + strings.Repeat("a", 16<<20) + `"}`,
+		"no gzip":       "",
+	} {
+		put("1", in.Instance, text)
+		for _, operation := range []lifecycle.OperationType{lifecycle.Instantiate, lifecycle.Heal, lifecycle.ScaleVNF, lifecycle.Terminate} {
+			in.Operation = operation
+			if _, err := plan(t, s, in); !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "is no record of the release") {
+				t.Errorf("%s of a record with %s: %v, want a conflict that says so", operation, name, err)
+			}
+		}
+	}
+
+	// What is written into a record does not become another one.
+	in.Operation = lifecycle.Heal
+	put("1", in.Instance, `{"version": 1, `+strings.NewReplacer("ConfigMap", "Secret", "planted", name("2")).Replace(planted)+`}`)
+	in.Mark = uuid.NewString() // of another operation than has made it
+	if _, err := plan(t, s, in); err == nil || !strings.Contains(err.Error(), "records of releases") {
+		t.Errorf("a record that holds a record: %v", err)
+	}
+
+	// Hooks that cannot be: too many, and another kind of value.
+	in.Operation = lifecycle.Terminate
+	for says, hooks := range map[string]string{
+		"more than 1000 hooks": "[" + strings.Repeat(`{"events":["pre-delete"]},`, 1000) + `{}]`,
+		"hooks that cannot be": `[{"events": 1}]`,
+	} {
+		put("1", in.Instance, `{"version": 1, `+planted+`, "hooks": `+hooks+`}`)
+		if _, err := plan(t, s, in); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("hooks: %v, want %q", err, says)
+		}
 	}
 }

@@ -109,8 +109,8 @@ func (d *Draft) Close() { d.server.close() }
 type Secret struct {
 	Labels map[string]string
 	Data   map[string][]byte
-	// Own: it has the instance's label.
-	Own bool
+	// Owner is the instance whose label it has; empty without one.
+	Owner string
 }
 
 // Secret reads a Secret of the input's namespace; nil without an error is one that is not there.
@@ -129,7 +129,7 @@ func (d *Draft) Secret(ctx context.Context, name string) (*Secret, error) {
 	case err == nil && (o.Metadata.Name != name || o.Metadata.UID == ""):
 		return nil, notKubernetes("read "+title(r), 0)
 	case err == nil:
-		return &Secret{Labels: o.Metadata.Labels, Data: o.Data, Own: o.Metadata.Labels[instanceLabel] == d.in.Instance}, nil
+		return &Secret{Labels: o.Metadata.Labels, Data: o.Data, Owner: o.Metadata.Labels[instanceLabel]}, nil
 	case isGone(err, r):
 		return nil, nil
 	}

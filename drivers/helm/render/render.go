@@ -11,12 +11,16 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"os/signal"
 	"path"
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
@@ -40,7 +44,9 @@ const maxUnpacked = 32 << 20
 
 // Main reads a [chart.Request] and writes a [chart.Answer]. It returns the process's exit code, which is 0 also
 // for a chart that cannot be rendered: the answer says why.
+// What tells the server to stop may tell its whole group of processes: the server decides what becomes of this one.
 func Main(in io.Reader, out io.Writer) int {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	text, err := io.ReadAll(io.LimitReader(in, chart.MaxRequest+1))
 	if err != nil || len(text) > chart.MaxRequest || confine() != nil {
 		return 1
@@ -77,7 +83,7 @@ func render(r chart.Request) (a chart.Answer, err error) {
 	}
 	for _, d := range c.CRDObjects() {
 		for _, text := range inOrder(releaseutil.SplitManifests(string(d.File.Data))) {
-			text, err := plain(d.Filename, []byte(text))
+			text, err := plain(d.Filename, []byte(text), nil)
 			if err != nil {
 				return a, err
 			}
@@ -100,24 +106,25 @@ func render(r chart.Request) (a chart.Answer, err error) {
 	if err != nil {
 		return a, unfit(err)
 	}
+	lines := linesOf(c)
 	files, err := new(engine.Engine).RenderWithContext(context.Background(), c, top) // the process ends with its time
 	if err != nil {
-		return a, faultOf(err)
+		return a, faultOf(err, lines)
 	}
 	notes := notesOf(c, files)
 	hooks, objects, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
 	if err != nil {
-		return a, faultOf(err)
+		return a, faultOf(err, lines)
 	}
 	for _, o := range objects {
-		text, err := plain(o.Name, []byte(o.Content))
+		text, err := plain(o.Name, []byte(o.Content), lines)
 		if err != nil {
 			return a, err
 		}
 		a.Objects = append(a.Objects, chart.File{Path: o.Name, Text: text})
 	}
 	for _, h := range hooks {
-		text, err := plain(h.Path, []byte(h.Manifest))
+		text, err := plain(h.Path, []byte(h.Manifest), lines)
 		if err != nil {
 			return a, err
 		}
@@ -201,10 +208,10 @@ func capabilities(r chart.Request) (*common.Capabilities, error) {
 }
 
 // plain is an object as JSON: without anchors, and with the last of keys that stand twice, as Helm reads it.
-func plain(name string, text []byte) ([]byte, error) {
+func plain(name string, text []byte, lines map[string]int) ([]byte, error) {
 	out, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		return nil, faultOf(fmt.Errorf("%s: YAML", name))
+		return nil, faultOf(fmt.Errorf("%s: YAML", name), lines)
 	}
 	return out, nil
 }
@@ -224,13 +231,32 @@ var (
 	member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`at '(/[A-Za-z0-9._/-]{0,200})'`) })
 )
 
-// faultOf names the template that stops, and the line. What a template or Helm says may hold values.
-func faultOf(err error) error {
+// linesOf counts the lines of each template of a chart, and of those in it, by Helm's names for them.
+func linesOf(c *helmchart.Chart) map[string]int {
+	lines := map[string]int{}
+	for _, t := range c.Templates {
+		lines[path.Join(c.ChartFullPath(), t.Name)] = bytes.Count(t.Data, []byte("\n")) + 1
+	}
+	for _, in := range c.Dependencies() {
+		maps.Copy(lines, linesOf(in))
+	}
+	return lines
+}
+
+// faultOf names the template that stops, and the line. What a template or Helm says may hold values, also in the form
+// of a place: it has to be one of the chart's.
+func faultOf(err error, lines map[string]int) error {
 	says, at := err.Error(), "a template"
-	if m := place().FindAllStringSubmatch(says, -1); m != nil {
-		last := m[len(m)-1] // the innermost of those that include each other
-		if at = last[1]; last[2] != "" {
-			at += ":" + last[2]
+	for _, m := range place().FindAllStringSubmatch(says, -1) {
+		has := lines[m[1]]
+		if has == 0 {
+			continue
+		}
+		// The last is the innermost of those that include each other.
+		if n, err := strconv.Atoi(m[2]); err == nil && n <= has {
+			at = m[1] + ":" + m[2]
+		} else if !strings.HasPrefix(at, m[1]+":") {
+			at = m[1]
 		}
 	}
 	why := "cannot be rendered"
