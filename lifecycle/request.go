@@ -46,7 +46,7 @@ type Instantiation struct {
 	Files     []string
 	Variables map[string]string
 	// Parameters is a JSON object, or empty, that a driver merges into what it makes of the descriptor. Like
-	// Variables it is stored and shown.
+	// Variables it is stored as it is.
 	Parameters json.RawMessage
 	// Params is the request's body, to be shown again.
 	Params json.RawMessage

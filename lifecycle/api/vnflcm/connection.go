@@ -3,6 +3,7 @@ package vnflcm
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -113,9 +114,43 @@ func inline(info sol003.VIMConnectionInfo) (lifecycle.Inline, error) {
 	return in, nil
 }
 
-// params is the body of a request, to be stored and shown: of vimConnectionInfo only the names of VIMs, so that no
-// credential is in it, whatever its member is called.
-func params(c *api.Call) (json.RawMessage, error) { return unbrought(c.Content) }
+// params is the body of a request, to be stored and shown.
+func params(c *api.Call) (json.RawMessage, error) { return showable(c.Content) }
+
+// showable is a request without the values of a chart, which may be passwords, and without what it says of VIMs but for
+// their names: so no credential is in it, whatever its member is called.
+func showable(request []byte) (json.RawMessage, error) {
+	plain, err := unvalued(request)
+	if err != nil {
+		return nil, err
+	}
+	return unbrought(plain)
+}
+
+// unvalued is a request without the values of a chart.
+func unvalued(request []byte) (json.RawMessage, error) {
+	var all, given map[string]jsontext.Value
+	if err := wire.Tolerant(request, &all); err != nil {
+		return nil, err
+	}
+	if wire.Tolerant(all["additionalParams"], &given) != nil {
+		return request, nil
+	}
+	kept := len(given)
+	maps.DeleteFunc(given, func(name string, _ jsontext.Value) bool {
+		return strings.EqualFold(name, "helm_values") || strings.EqualFold(name, "helm_parameters")
+	})
+	if len(given) == kept {
+		return request, nil
+	}
+	var named, shown bytes.Buffer
+	if err := wire.Encode(&named, given); err != nil {
+		return nil, err
+	}
+	all["additionalParams"] = named.Bytes()
+	err := wire.Encode(&shown, all)
+	return shown.Bytes(), err
+}
 
 // unbrought is a request without what it says of VIMs but for their names.
 func unbrought(request []byte) (json.RawMessage, error) {

@@ -90,12 +90,33 @@ func TestNoCredentialOfARequestIsKept(t *testing.T) {
 	}
 }
 
+// TestNoValueOfAChartIsShown: what is stored of a request to be shown says which chart it is of, and no value, whichever
+// request it is in; also beside a VIM.
+func TestNoValueOfAChartIsShown(t *testing.T) {
+	const one, vim = "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d", `,"vimConnectionInfo":{"site":{"vimId":"i"}}`
+	const given = `,"additionalParams":{"helm_chart_path":"c.tgz","helm_values":{"password":"canary"},"helm_parameters":{"a.b":"canary"},"helm_value_names":{"V":{"replica":"n"}}}`
+	for request, body := range map[string]string{
+		one + "/instantiate":   `{"flavourId":"f"` + given + vim + `}`,
+		one + "/change_vnfpkg": `{"vnfdId":"d"` + given + `}`,
+		one + "/scale":         `{"type":"SCALE_OUT","aspectId":"a"` + given + `}`,
+		one + "/heal":          `{"cause":"c"` + strings.Replace(given, "helm_values", "Helm_Values", 1) + `}`,
+	} {
+		l := newLife()
+		answer, text := serve(t, l).Ask("POST", request, body)
+		if kept := string(l.params); answer.StatusCode != 202 || strings.Contains(kept, "canary") ||
+			!strings.Contains(kept, `"additionalParams":{"helm_chart_path":"c.tgz","helm_value_names":{"V":{"replica":"n"}}}`) {
+			t.Errorf("%s = %d %s, and keeps %s", request, answer.StatusCode, text, kept)
+		}
+	}
+}
+
 // TestStoredCredentialsAreNotShown: rows of earlier versions hold requests as they came.
 func TestStoredCredentialsAreNotShown(t *testing.T) {
 	l := newLife()
 	for params, want := range map[string]string{
 		`{"vnfdId":"d","vimConnectionInfo":{"site":{"vimId":"i","vimType":"t","accessInfo":{"password":"canary"}}}}`: `{"vimConnectionInfo":{"site":{"vimId":"i","vimType":"t"}},"vnfdId":"d"}`,
 		`{"vnfdId":"d","vimConnectionInfo":["canary"]}`:                                                              `{"vnfdId":"d"}`,
+		`{"vnfdId":"d","additionalParams":{"helm_chart_path":"c","helm_values":{"p":"canary"}}}`:                     `{"additionalParams":{"helm_chart_path":"c"},"vnfdId":"d"}`,
 		`{"vimConnectionInfo":"canary","vnfdId":1,"vnfdId":2}`:                                                       ``,
 	} {
 		l.o.Type, l.o.State, l.o.Params = lifecycle.ChangePackage, lifecycle.Completed, []byte(params)

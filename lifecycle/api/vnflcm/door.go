@@ -247,7 +247,9 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 // made are the files of the package that a request names, and the parameters of a base HOT or of a chart.
 func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
 	if p.Chart == "" {
-		for name, given := range map[string]jsontext.Value{"helm_values": p.ChartValues, "helm_parameters": p.ChartSets} {
+		for name, given := range map[string]jsontext.Value{
+			"helm_values": p.ChartValues, "helm_parameters": p.ChartSets, "helm_value_names": p.ChartNames,
+		} {
 			if len(given) > 0 {
 				return nil, nil, broker.Invalid("additionalParams."+name, "is given without helm_chart_path")
 			}

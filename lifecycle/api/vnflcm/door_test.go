@@ -196,6 +196,7 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"use_helm":"canary"}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"oci://canary/chart"}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_value_names":{"canary":{"replica":"n"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"a","lcm-kubernetes-def-files":["b"]}}`, 422, nil},
 		{
 			"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"web.tgz","helm_values":{"a":1},"helm_value_names":{"VDU1":{"replica":"n"}}}}`, 202,

@@ -76,11 +76,11 @@ func kept(text []byte) jsontext.Value {
 	return v
 }
 
-// requested is what an operation was asked for with. Earlier versions stored access information as well, in rows that
-// are still there: it is not shown.
+// requested is what an operation was asked for with. Earlier versions stored access information as well, and values of
+// charts, in rows that are still there: they are not shown.
 func requested(params []byte) jsontext.Value {
-	if bytes.Contains(params, []byte("vimConnectionInfo")) {
-		params, _ = unbrought(params) // nothing, where it cannot be read
+	if bytes.Contains(params, []byte("vimConnectionInfo")) || bytes.Contains(params, []byte("helm_")) {
+		params, _ = showable(params) // nothing, where it cannot be read
 	}
 	return kept(params)
 }
