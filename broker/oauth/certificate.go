@@ -8,11 +8,14 @@ import (
 	"encoding/asn1"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -32,7 +35,7 @@ type NameKind string
 
 // The kinds of names, as RFC 8705 section 2.1.2 calls them.
 const (
-	// SubjectDN is the subject, in the form of RFC 4514.
+	// SubjectDN is the subject, as [Subject] writes it.
 	SubjectDN NameKind = "subject_dn"
 	SANDNS    NameKind = "san_dns"
 	SANURI    NameKind = "san_uri"
@@ -61,8 +64,12 @@ func (c Certificate) check() error {
 	}
 	switch c.Kind {
 	case SubjectDN:
-		if !strings.Contains(c.Name, "=") || strings.HasPrefix(c.Name, "/") || strings.Contains(c.Name, ", ") && !strings.Contains(c.Name, `\, `) {
-			return wrong("must have its subject in the form of RFC 4514, such as CN=tacker,O=Acme, without spaces behind the commas")
+		if !subjectForm().MatchString(c.Name) { // no certificate would have it
+			return &broker.Error{
+				Kind: broker.ErrInvalid, Field: "certificate", Detail: "must have its subject in the form of RFC 4514, such as CN=tacker,O=Acme, without spaces behind the commas",
+				Remedy: "take what openssl x509 -noout -subject -nameopt RFC2253,-esc_msb prints, and for attributes but " + strings.Join(attributeNames(), ", ") +
+					" a subject alternative name",
+			}
 		}
 	case SANDNS, SANEmail:
 	case SANURI:
@@ -100,14 +107,49 @@ func (c Certificate) names(leaf *x509.Certificate) bool {
 	return false
 }
 
-// Subject is the subject of a certificate in the form of RFC 4514, its parts as they stand there.
+// Subject is the subject of a certificate in the form of RFC 4514, as openssl writes it: the last
+// part first, characters that are not ASCII as they are, and attributes that are not in
+// [attributes] as OID=#hex.
 func Subject(leaf *x509.Certificate) string {
 	var parts pkix.RDNSequence
 	if rest, err := asn1.Unmarshal(leaf.RawSubject, &parts); err != nil || len(rest) > 0 {
 		return ""
 	}
-	return parts.String()
+	var said []string
+	for _, part := range slices.Backward(parts) {
+		var of []string
+		for _, one := range slices.Backward(part) {
+			name, named := attributes[one.Type.String()]
+			if named {
+				one.Type = commonName // only for its value, escaped
+			}
+			text := pkix.RDNSequence{{one}}.String()
+			if named {
+				text = name + strings.TrimPrefix(text, "CN")
+			}
+			of = append(of, text)
+		}
+		said = append(said, strings.Join(of, "+"))
+	}
+	return strings.Join(said, ",")
 }
+
+var commonName = asn1.ObjectIdentifier{2, 5, 4, 3}
+
+// attributes are the types of RFC 4514 section 3, and others that subjects often have, by OID.
+var attributes = map[string]string{
+	commonName.String(): "CN", "2.5.4.5": "serialNumber", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.9": "street",
+	"2.5.4.10": "O", "2.5.4.11": "OU", "2.5.4.17": "postalCode", "0.9.2342.19200300.100.1.1": "UID",
+	"0.9.2342.19200300.100.1.25": "DC", "1.2.840.113549.1.9.1": "emailAddress",
+}
+
+func attributeNames() []string { return slices.Sorted(maps.Values(attributes)) }
+
+// subjectForm is the form of what [Subject] returns.
+var subjectForm = sync.OnceValue(func() *regexp.Regexp {
+	one := `(?:(?:` + strings.Join(attributeNames(), "|") + `)=(?:[^\\,+"<>;]|\\[\\,+"<>; #])*|[0-9.]+=#[0-9a-f]+)`
+	return regexp.MustCompile(`^` + one + `(?:[,+]` + one + `)*$`)
+})
 
 // id tells a name from others in a token, as [secretID] does a secret.
 func (c Certificate) id() string {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"math/big"
 	"net"
@@ -251,7 +252,8 @@ func TestAShownCertificateIsConfirmed(t *testing.T) {
 		fine  bool
 	}{
 		"its own": {right, c.ID, true}, "another": {wrong, c.ID, false}, "none": {nil, c.ID, true},
-		"one of a client with a secret": {wrong, withSecret.ID, true}, "one of nobody": {wrong, "nobody", true},
+		"another, under the id in capitals": {wrong, strings.ToUpper(c.ID), false},
+		"one of a client with a secret":     {wrong, withSecret.ID, true}, "one of nobody": {wrong, "nobody", true},
 	} {
 		err := m.Confirm(oauth.WithPeer(t.Context(), one.chain), one.id)
 		if one.fine != (err == nil) || !one.fine && !errors.Is(err, policy.ErrUnauthenticated) {
@@ -290,14 +292,14 @@ func TestNamesOfCertificates(t *testing.T) {
 			t.Errorf("%s is not taken: %v", by, err)
 		}
 	}
-	for _, by := range append(append(append(append(names(oauth.SubjectDN, "cn=tacker,O=Acme\\, Inc.", "CN=tacker", "O=Acme\\, Inc.,CN=tacker"),
+	for _, by := range append(append(append(append(names(oauth.SubjectDN, "CN=Tacker,O=Acme\\, Inc.", "CN=tacker", "O=Acme\\, Inc.,CN=tacker"),
 		names(oauth.SANDNS, "acme.example", "*.acme.example", "192.0.2.7")...), names(oauth.SANEmail, "OPS@acme.example")...),
 		names(oauth.SANIP, "192.0.2.8")...), names(oauth.SANURI, "spiffe://acme/tacker/")...) {
 		if err := logIn(by); !errors.Is(err, policy.ErrUnauthenticated) {
 			t.Errorf("%s is taken: %v", by, err)
 		}
 	}
-	for _, by := range append(append(append(names(oauth.SubjectDN, "", "tacker", "/CN=tacker/O=Acme", "CN=tacker, O=Acme", "CN=\n", "CN="+strings.Repeat("x", 1024)),
+	for _, by := range append(append(append(names(oauth.SubjectDN, "", "tacker", "/CN=tacker/O=Acme", "cn=tacker", `CN=M\C3\BCller`, "title=Dr", "CN=tacker,", "CN=a<b", "2.5.4.12=Dr", "CN=tacker, O=Acme", "CN=\n", "CN="+strings.Repeat("x", 1024)),
 		names(oauth.SANIP, "tacker", "192.0.2.0/24")...), names(oauth.SANURI, "tacker", "")...), names("", "CN=a")...) {
 		bad := new(broker.Error)
 		if _, _, err := m.Create(t.Context(), keeper, oauth.Registration{Name: "one", Roles: []string{"vnfm"}, Certificate: by}); !errors.As(err, &bad) ||
@@ -308,5 +310,34 @@ func TestNamesOfCertificates(t *testing.T) {
 	m.roots = nil
 	if _, _, err := m.Create(t.Context(), keeper, oauth.Registration{Name: "one", Roles: []string{"vnfm"}, Certificate: bySubject(tackersName)}); !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("Create at a server without authorities = %v", err)
+	}
+}
+
+// Subjects are written as openssl writes them, with the attributes that authorities of companies use.
+func TestSubjectsAreWrittenAsPeopleReadThem(t *testing.T) {
+	m, a := coinFor(t)
+	attribute := func(value string, oid ...int) pkix.AttributeTypeAndValue {
+		return pkix.AttributeTypeAndValue{Type: oid, Value: value}
+	}
+	component := func(value string) pkix.AttributeTypeAndValue {
+		return attribute(value, 0, 9, 2342, 19200300, 100, 1, 25)
+	}
+	subject, err := asn1.Marshal(pkix.RDNSequence{
+		{component("example")}, {component("acme")}, {attribute("Müller, Söhne", 2, 5, 4, 10)}, {attribute("77", 2, 5, 4, 5)},
+		{attribute("tacker", 2, 5, 4, 3), attribute("t1", 0, 9, 2342, 19200300, 100, 1, 1)}, {attribute("a@b.example", 1, 2, 840, 113549, 1, 9, 1)},
+		{attribute("Dr", 2, 5, 4, 12)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := a.issue(t, m.clock.Now(), func(c *x509.Certificate) { c.RawSubject = subject })
+	// All but the first as openssl x509 -subject -nameopt RFC2253,-esc_msb has it.
+	const want = `2.5.4.12=#13024472,emailAddress=a@b.example,UID=t1+CN=tacker,serialNumber=77,O=Müller\, Söhne,DC=acme,DC=example`
+	if got := oauth.Subject(leaf); got != want {
+		t.Errorf("Subject = %s, want %s", got, want)
+	}
+	c := m.certified(t, "one", bySubject(want))
+	if _, err := m.Issue(oauth.WithPeer(t.Context(), []*x509.Certificate{leaf}), c.ID, ""); err != nil {
+		t.Errorf("Issue = %v", err)
 	}
 }

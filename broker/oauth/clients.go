@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -404,7 +405,7 @@ func (c *Clients) active(ctx context.Context, id string) (Client, error) {
 	if uuid.Validate(id) != nil {
 		return Client{}, policy.ErrUnauthenticated
 	}
-	found, err := c.store.Client(ctx, id)
+	found, err := c.store.Client(ctx, strings.ToLower(id))
 	switch {
 	case errors.Is(err, broker.ErrNotFound) || err == nil && found.State != Active:
 		return Client{}, policy.ErrUnauthenticated

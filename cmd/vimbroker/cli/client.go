@@ -70,7 +70,8 @@ go to standard output.
 
 With --tls-subject or --tls-san it has no secret: it logs in with a certificate
 of that name, which an authority in the server's oauth.clientCAFile signed. The
-subject is written as openssl x509 -noout -subject -nameopt RFC2253 prints it.
+subject is written as this prints it, in letters of that case and that order:
+openssl x509 -noout -subject -nameopt RFC2253,-esc_msb -in FILE
 
 Role vnfm lets it lease the VIMs of its project and those that are shared with
 it, look after its own leases, and read VNF packages. Policies say more: which
