@@ -122,8 +122,8 @@ func (h home) places() []string {
 }
 
 // makeHome refuses what the cluster cannot give, then makes the namespace, the
-// role of exact rules, and the bindings. Each step finds what an earlier attempt left; fresh says that the namespace was
-// not there before.
+// role of exact rules, and the bindings. Each step finds what an earlier attempt left; fresh says that nothing of
+// it was there before.
 func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace string, fresh bool, _ error) {
 	if len(h.grant.Rules) == 0 {
 		if err := c.roleExists(ctx, h.grant.Role); err != nil {
@@ -146,9 +146,11 @@ func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace
 				return "", false, err
 			}
 		}
-		if err := d.bind(ctx, c, h, namespace, place); err != nil {
+		made, err := d.bind(ctx, c, h, namespace, place)
+		if err != nil {
 			return "", false, err
 		}
+		fresh = fresh && made
 	}
 	failpoint.At("k8s.home.bound")
 	return namespace, fresh, nil
@@ -256,8 +258,8 @@ func (h home) bindingName(n int) string {
 }
 
 // bind gives the home's accounts its role in a place. A name that somebody else
-// took, or whose binding was changed, is left alone, and the next one tried.
-func (d *Driver) bind(ctx context.Context, c *connection, h home, namespace, place string) error {
+// took, or whose binding was changed, is left alone, and the next one tried. made: there was none before.
+func (d *Driver) bind(ctx context.Context, c *connection, h home, namespace, place string) (made bool, _ error) {
 	for n := 1; n <= maxBindings; n++ {
 		b := binding{
 			meta: metav1.ObjectMeta{Name: h.bindingName(n), Namespace: place, Labels: h.labels()},
@@ -265,15 +267,15 @@ func (d *Driver) bind(ctx context.Context, c *connection, h home, namespace, pla
 		}
 		there, err := c.makeBinding(ctx, b)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if there == nil || h.owns(there.object) && there.object.GetDeletionTimestamp() == nil &&
 			there.role == b.role && slices.Equal(there.subjects, b.subjects) {
-			return nil
+			return there == nil && n == 1, nil
 		}
 		d.log.WarnContext(ctx, "a binding with the name of ours is not as we make it, left alone", "vim", h.vim, "binding", b.path())
 	}
-	return foreign("binding", binding{meta: metav1.ObjectMeta{Name: h.bindingName(maxBindings), Namespace: place}}.path())
+	return false, foreign("binding", binding{meta: metav1.ObjectMeta{Name: h.bindingName(maxBindings), Namespace: place}}.path())
 }
 
 // policyRules are rules as the API has them.

@@ -72,6 +72,16 @@ func (m *memory) count(k memoryKey) int {
 	return r.leases - 1
 }
 
+// recount begins to count leases under the key anew.
+func (m *memory) recount(k memoryKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.seen[k]; ok {
+		r.leases = 0
+		m.seen[k] = r
+	}
+}
+
 func (m *memory) drop(k memoryKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,8 +21,8 @@ type Trial string
 // The trials. The empty one is TrialSampled.
 const (
 	// TrialSampled tries the first lease of a grant, and one of each sampleEvery after it. Grants of exact rules whose
-	// namespace is made for the lease are one in this: nobody could name that namespace before, so what the cluster gives
-	// the first of them besides its rules it gives all.
+	// namespace and bindings are made for the lease are one in this: nobody could name that namespace before, so what the
+	// cluster gives the first of them besides its rules it gives all.
 	TrialSampled Trial = "sampled"
 	TrialAlways  Trial = "always"
 	TrialNever   Trial = "never"
@@ -59,8 +59,13 @@ func (d *Driver) try(
 		d.facts.forget(a, "clusterroles", h.grant.Role)
 		excess, err = d.excess(ctx, c, a, h, m)
 	}
-	if err != nil || len(excess) == 0 {
+	if err != nil { // it is not known what the lease can do: the next is tried
+		d.homes.recount(h.key(a))
+		d.homes.recount(alike)
 		return err
+	}
+	if len(excess) == 0 {
+		return nil
 	}
 	what := strings.Join(excess[:min(len(excess), maxShown)], ", ")
 	d.log.ErrorContext(ctx, "a lease can do more than it was granted, and is revoked", "vim", h.vim, "lease", account.Labels[leaseLabel], "can", what)

@@ -152,6 +152,46 @@ func TestWhichLeasesOfExactRulesAreTried(t *testing.T) {
 			t.Errorf("the first lease in home %d, which another replica has made, is not tried", n)
 		}
 	}
+
+	// Of a namespace that somebody deleted the bindings are there, and its name was to be seen.
+	l = newLab(t)
+	l.issue(rules(1))
+	if gone := l.home(); !l.Delete("namespaces", "", gone) {
+		t.Fatalf("no namespace %s", gone)
+	}
+	l.drive(kubernetes.Options{})
+	l.issue(rules(2))
+	l.tried()
+	if l.issue(rules(1)); !l.tried() {
+		t.Error("the first lease in a home whose namespace was deleted by hand is not tried")
+	}
+}
+
+// A trial that came to nothing is none: the next lease is tried.
+func TestATrialThatIsNotAnsweredIsMadeWithTheNextLease(t *testing.T) {
+	for what, next := range map[string]func(l *lab, n int) broker.Grant{
+		"of a role": func(l *lab, _ int) broker.Grant { return l.grant("view") },
+		"of exact rules": func(l *lab, n int) broker.Grant {
+			g := l.grant("", "default")
+			g.Rules = []broker.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{fmt.Sprint("c", n)}, Verbs: []string{"get"}}}
+			return g
+		},
+	} {
+		l := newLab(t)
+		l.drive(kubernetes.Options{})
+		l.fail(fake.Fault{Path: "/selfsubjectaccessreviews$", Kind: fake.Refuse, Status: 401})
+		if _, err := l.driver.Issue(t.Context(), l.access, next(l, 1)); err == nil {
+			t.Fatalf("%s: a lease is issued whose trial is not answered", what)
+		}
+		l.Heal()
+		l.tried()
+		if l.issue(next(l, 2)); !l.tried() {
+			t.Errorf("%s: the lease after it is not tried", what)
+		}
+		if l.issue(next(l, 3)); l.tried() {
+			t.Errorf("%s: the lease after that is tried, too", what)
+		}
+	}
 }
 
 // Somebody bound more to the accounts of a grant than the grant says.
