@@ -137,7 +137,8 @@ func (l *live) tls(log *slog.Logger) *tls.Config {
 		asking := plain.Clone()
 		if asking.ClientCAs = l.clientCAs(); asking.ClientCAs != nil {
 			// Who signed it is looked at where a client logs in: see [oauth.Clients.Authenticate].
-			asking.ClientAuth = tls.RequestClientCert
+			// A session that goes on would show what was shown when it began: none, if none was asked for then.
+			asking.ClientAuth, asking.SessionTicketsDisabled = tls.RequestClientCert, true
 		}
 		return asking, nil
 	}

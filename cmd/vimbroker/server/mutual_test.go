@@ -204,6 +204,34 @@ func TestClientsLogInByCertificateOverTLS(t *testing.T) {
 	m.wantMethods(mine, false)
 }
 
+// A client that goes on with a session of before certificates were asked for is asked, too.
+func TestSessionsOfBeforeAreAskedForCertificates(t *testing.T) {
+	ca := newPKI(t)
+	m := startMutual(t, ca)
+	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
+	c, _, err := m.clients.Create(t.Context(), admin, oauth.Registration{
+		Name: "tacker", Roles: []string{policy.RoleVNFM}, Certificate: oauth.Certificate{Kind: oauth.SubjectDN, Name: "CN=tacker,O=Acme"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := ca.Client("tacker", []string{"Acme"}, time.Now().Add(24*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(c *config) { c.ClientCAFile, c.clientPEM = "", "" }
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		m.reload(none, []string{clientsKey})
+		mine := m.as(&pair)
+		transport := mine.Transport.(*http.Transport)
+		transport.TLSClientConfig.ClientSessionCache, transport.TLSClientConfig.MaxVersion = tls.NewLRUClientSessionCache(1), version
+		m.wantMethods(mine, false)
+		transport.CloseIdleConnections()
+		m.reload(func(*config) {}, []string{clientsKey})
+		m.token(mine, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ID}})
+	}
+}
+
 // Over REST a client is made with one name of its certificate, which is shown, and without a secret.
 func TestClientsAreMadeByCertificate(t *testing.T) {
 	ca := newPKI(t)
