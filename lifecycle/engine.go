@@ -163,6 +163,12 @@ func (a *attempt) stages(ctx context.Context) error {
 	for a.o.Stage < len(a.plan.Stages) {
 		stage := a.plan.Stages[a.o.Stage]
 		h, err := a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, stage.Grant))
+		if errors.Is(err, broker.ErrQuota) && !a.begun { // the lease of the plan is one of those
+			if err := a.endLeases(ctx); err != nil {
+				return err
+			}
+			h, err = a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, stage.Grant))
+		}
 		if err != nil {
 			return err
 		}

@@ -81,6 +81,17 @@ func TestLeaseOfNoUse(t *testing.T) {
 	}
 }
 
+// The lease that a plan is made under keeps no operation from the last one that its quota allows.
+func TestAnOperationNeedsOneLeaseOfItsQuota(t *testing.T) {
+	p := newPlant(t)
+	p.lends.most = 1
+	o, err := p.Instantiate(t.Context(), alice, p.made().ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge"})
+	p.completes(o, err)
+	if n := p.lends.count(); n != 0 {
+		t.Errorf("%d leases are left", n)
+	}
+}
+
 // TestRevokedLeaseStopsItsOperation, whether the VIM refuses the credential first or it is still taken there. A
 // retry asks for another.
 func TestRevokedLeaseStopsItsOperation(t *testing.T) {

@@ -188,6 +188,8 @@ type lends struct {
 	live    map[string]broker.LeaseRequest
 	asked   []broker.LeaseRequest
 	refusal error
+	// most is how many leases live at a time; 0 is no bound.
+	most int
 	// lives is how long leases live, if not as long as was asked for; passes: they hand out what is stored.
 	lives  time.Duration
 	passes bool
@@ -238,6 +240,9 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	}
 	if l.refusal != nil && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
 		return broker.Lease{}, clientconfig.Config{}, l.refusal
+	}
+	if l.most > 0 && len(l.live) >= l.most {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrQuota, Detail: "as many leases as there may be"}
 	}
 	id := uuid.NewString()
 	l.live[id] = r
