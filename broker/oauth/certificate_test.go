@@ -323,8 +323,12 @@ func TestSubjectsAreWrittenAsPeopleReadThem(t *testing.T) {
 		return attribute(value, 0, 9, 2342, 19200300, 100, 1, 25)
 	}
 	subject, err := asn1.Marshal(pkix.RDNSequence{
-		{component("example")}, {component("acme")}, {attribute("Müller, Söhne", 2, 5, 4, 10)}, {attribute("77", 2, 5, 4, 5)},
-		{attribute("tacker", 2, 5, 4, 3), attribute("t1", 0, 9, 2342, 19200300, 100, 1, 1)}, {attribute("a@b.example", 1, 2, 840, 113549, 1, 9, 1)},
+		{component("example")},
+		{component("acme")},
+		{attribute("Müller, Söhne", 2, 5, 4, 10)},
+		{attribute("77", 2, 5, 4, 5)},
+		{attribute("tacker", 2, 5, 4, 3), attribute("t1", 0, 9, 2342, 19200300, 100, 1, 1)},
+		{attribute("a@b.example", 1, 2, 840, 113549, 1, 9, 1)},
 		{attribute("Dr", 2, 5, 4, 12)},
 	})
 	if err != nil {
