@@ -43,7 +43,7 @@ type debt struct {
 	by      string    // who asked first
 	since   time.Time // when it was asked for
 	// repeats are the first acts of other callers who asked for the same, by their names, and tried is when the
-	// VIM was asked last; both are guarded by debts.mu.
+	// VIM was asked again last, zero before that; both are guarded by debts.mu.
 	repeats map[string]*audit.Act
 	tried   time.Time
 	// What follows belongs to who has the lease in takingBack.
@@ -78,7 +78,7 @@ func (d *debts) take(l Lease, act *audit.Act, now time.Time) (*debt, error) {
 		d.repeats++
 		return known, nil
 	}
-	made := &debt{id: l.ID, vim: l.VIM, by: who, since: now, tried: now, lease: l, act: act, repeats: map[string]*audit.Act{}}
+	made := &debt{id: l.ID, vim: l.VIM, by: who, since: now, lease: l, act: act, repeats: map[string]*audit.Act{}}
 	made.lease.Unrecorded = true
 	d.of[l.ID] = made
 	return made, nil
@@ -144,16 +144,25 @@ func (d *debts) all() []*debt {
 	return all
 }
 
-// longest are the debts, first those whose VIM was not asked for longest.
+// longest are the debts, VIM by VIM: first those of the VIM that was not asked again for longest, so that none waits for
+// the many leases of another, and of each VIM first the lease that was not tried again for longest.
 func (d *debts) longest() []*debt {
 	all := d.all()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	slices.SortStableFunc(all, func(a, b *debt) int { return a.tried.Compare(b.tried) })
+	last := map[string]time.Time{}
+	for _, one := range all {
+		if one.tried.After(last[one.vim]) {
+			last[one.vim] = one.tried
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *debt) int {
+		return cmp.Or(last[a.vim].Compare(last[b.vim]), cmp.Compare(a.vim, b.vim), a.tried.Compare(b.tried))
+	})
 	return all
 }
 
-// asked notes that the VIM of a debt is asked.
+// asked notes that the VIM of a debt is asked again.
 func (d *debts) asked(of *debt, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -190,7 +199,9 @@ func (b *Broker) revokeFirst(ctx context.Context, src *source, l Lease, act *aud
 	case owed.lease.State == LeaseRevoked:
 		return owed.lease, nil
 	}
-	err = b.revokeOwed(ctx, src, owed)
+	asking, cancel := b.cleanup(ctx)
+	defer cancel()
+	err = b.revokeOwed(asking, src, owed)
 	if errors.Is(err, errPassedThrough) || errors.Is(err, errVIMGone) {
 		b.owed.drop(l.ID)
 		return l, why
@@ -202,9 +213,6 @@ func (b *Broker) revokeFirst(ctx context.Context, src *source, l Lease, act *aud
 // revokeOwed revokes a lease at its VIM before that is recorded, and notes with the debt what came of it. The caller
 // has the lease in takingBack.
 func (b *Broker) revokeOwed(ctx context.Context, src *source, owed *debt) error {
-	ctx, cancel := b.cleanup(ctx)
-	defer cancel()
-	b.owed.asked(owed, b.now())
 	err := b.revokeUpstream(ctx, src, owed.lease)
 	if err == nil {
 		failpoint.At("revoke.unrecorded")
@@ -308,7 +316,7 @@ func (b *Broker) recordFirst(ctx context.Context, owed *debt) error {
 
 // RetryOwed asks the VIMs again that did not answer when leases on them were to be revoked, as long as the store takes
 // no writes: until it does, no reaper can. Of each VIM that still does not answer it tries one lease, and it begins no
-// try after recordAtMost.
+// try after recordAtMost. A try ends with ctx, so that it keeps no process from its end.
 func (b *Broker) RetryOwed(ctx context.Context) {
 	begin, cancel := context.WithTimeout(ctx, recordAtMost)
 	defer cancel()
@@ -333,7 +341,10 @@ func (b *Broker) retryOne(ctx context.Context, owed *debt) error {
 	}
 	src := b.newSource(owed.vim)
 	defer src.close()
-	err := b.revokeOwed(ctx, src, owed)
+	b.owed.asked(owed, b.now())
+	asking, cancel := context.WithTimeout(ctx, 2*b.terms.CallTimeout)
+	defer cancel()
+	err := b.revokeOwed(asking, src, owed)
 	if err == nil {
 		b.tell(ctx, owed, nil)
 	}

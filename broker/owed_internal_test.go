@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,5 +32,24 @@ func TestDebtsAreBounded(t *testing.T) {
 	}
 	if all := d.all(); len(all) != maxOwed || all[0].id != "0" && all[0].id != "more" {
 		t.Errorf("%d debts, the first of lease %s", len(all), all[0].id)
+	}
+}
+
+// The many leases of a VIM that is silent keep no other VIM waiting, and no other lease of their own.
+func TestEachVIMIsAskedAgainInTurn(t *testing.T) {
+	d, now := newDebts(), time.Unix(1000, 0)
+	for n, l := range []Lease{{ID: "a1", VIM: "a"}, {ID: "a2", VIM: "a"}, {ID: "a3", VIM: "a"}, {ID: "b1", VIM: "b"}} {
+		if _, err := d.take(l, &audit.Act{}, now.Add(time.Duration(n)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked []string
+	for n := range 6 {
+		first := d.longest()[0]
+		asked = append(asked, first.id)
+		d.asked(first, now.Add(time.Duration(n+1)*time.Minute))
+	}
+	if want := []string{"a1", "b1", "a2", "b1", "a3", "b1"}; !slices.Equal(asked, want) {
+		t.Errorf("asked again first are %q, want %q", asked, want)
 	}
 }
