@@ -50,6 +50,7 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	if err != nil {
 		return fail(err)
 	}
+	unfolded := ctx
 	ctx = b.refusedMints.Under(ctx, l.ID)
 	p, err := b.holderNow(ctx, l)
 	if err != nil {
@@ -103,7 +104,8 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 		stored, err = b.recordMint(ctx, again, l, minted, done)
 	}
 	if err != nil {
-		return fail(b.refuse(ctx, act.With(audit.DetailCredentialID, minted.CredentialID), err))
+		// A token is there that nobody has: each is recorded.
+		return fail(b.refuse(unfolded, act.With(audit.DetailCredentialID, minted.CredentialID), err))
 	}
 	failpoint.At("mint.done")
 	minted.Credential.LeaseSecret = secret.Text{}

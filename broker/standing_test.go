@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -189,6 +190,76 @@ func TestRefusedPollsOfAStandingLeaseAreFolded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// changeless is a store that changes no lease while it fails.
+type changeless struct {
+	broker.Store
+	fails bool
+}
+
+func (c *changeless) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
+	if c.fails {
+		return broker.Lease{}, &broker.Error{Kind: broker.ErrUnavailable, Detail: "not now"}
+	}
+	return c.Store.UpdateLease(ctx, id, change, e)
+}
+
+// A token that was minted and is not handed out is recorded each time: it is no poll of what has ended. So is a refusal
+// by another policy than the one before.
+func TestWhatIsNoPollIsNotFolded(t *testing.T) {
+	b := newStandingBench(t, benchOptions{})
+	l, plain := b.mustStand()
+	store := &changeless{Store: b.store}
+	b.options.Store = store
+	decides := &deciding{Decider: b.options.Policy}
+	b.options.Policy = decides
+	b.Broker = mustNew(t, b.options)
+	mint := func() {
+		t.Helper()
+		if _, cred, _, err := b.MintUnder(t.Context(), l.ID, plain.Reveal(), ""); err == nil || !cred.Empty() {
+			t.Fatalf("MintUnder() = %v", err)
+		}
+	}
+	of := func(outcome audit.Outcome) (all []audit.Entry) {
+		t.Helper()
+		entries, err := b.store.Entries(t.Context(), audit.Query{Action: policy.LeaseMint, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Outcome == outcome && e.Detail[audit.DetailPolicy] != "" {
+				all = append(all, e)
+			}
+		}
+		return all
+	}
+	store.fails = true
+	for range 3 {
+		mint()
+	}
+	if got := of(audit.Failed); len(got) != 3 {
+		t.Errorf("of three tokens that nobody has the log has %d: %v", len(got), got)
+	}
+	for _, decides.forbids = range []string{"one", "one", "another"} {
+		mint()
+	}
+	if got := of(audit.Denied); len(got) != 2 {
+		t.Errorf("of refusals by two policies the log has %d: %v", len(got), got)
+	}
+}
+
+// deciding forbids to mint by a policy of that name, if there is one.
+type deciding struct {
+	policy.Decider
+	forbids string
+}
+
+func (d *deciding) Decide(r policy.Request) policy.Decision {
+	if d.forbids != "" && r.Action == policy.LeaseMint {
+		return policy.Decision{Policies: []string{d.forbids}}
+	}
+	return d.Decider.Decide(r)
 }
 
 // A repeat answers with the same secret, also once tokens were minted and the VIM was sealed anew.

@@ -31,6 +31,7 @@ type refusal struct {
 	action                              policy.Action
 	outcome                             Outcome
 	principal, project, source, why, of string
+	policies                            string // that decided
 }
 
 type folded struct {
@@ -62,7 +63,7 @@ func AppendRefusal(ctx context.Context, sink Sink, e Entry) error {
 	}
 	key := refusal{
 		about: f.about, action: e.Action, outcome: e.Outcome, principal: e.Principal, project: e.Project,
-		source: e.Detail[DetailSource], why: e.Detail[DetailError], of: e.Detail[DetailReason],
+		source: e.Detail[DetailSource], why: e.Detail[DetailError], of: e.Detail[DetailReason], policies: e.Detail[DetailPolicy],
 	}
 	repeats, due := f.due(key, e.Time)
 	if !due {
