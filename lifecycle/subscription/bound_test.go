@@ -22,7 +22,7 @@ import (
 
 // A subscriber that takes notifications more slowly than they come has no more of them kept than one that fails.
 func TestASlowSubscriberIsBounded(t *testing.T) {
-	o := newOffice(t, func(o *subscription.Options) { o.Terms.Keep = 30 })
+	o := newOffice(t, func(o *subscription.Options) { o.Terms.Keep, o.Terms.SendTime = 30, time.Hour })
 	var more sync.Once
 	s := newSubscriber(t, nil)
 	one := o.subscribe(s)
@@ -48,6 +48,31 @@ func TestASlowSubscriberIsBounded(t *testing.T) {
 	}
 	if !strings.Contains(o.log.String(), "too slow") {
 		t.Error("the log does not say so")
+	}
+}
+
+// reads counts how often notifications are read.
+type reads struct {
+	subscription.Store
+	n int
+}
+
+func (r *reads) Notifications(ctx context.Context, id string, limit int) ([]subscription.Notification, error) {
+	r.n++
+	return r.Store.Notifications(ctx, id, limit)
+}
+
+// Notifications are read many at a time, however few there are.
+func TestNotificationsAreReadManyAtATime(t *testing.T) {
+	var store *reads
+	o := newOffice(t, func(o *subscription.Options) { store = &reads{Store: o.Store}; o.Store = store })
+	s := newSubscriber(t, nil)
+	one := o.subscribe(s)
+	for range 10 {
+		o.happens()
+	}
+	if err := o.work(one.ID); err != nil || len(s.told()) != 10 || store.n != 2 {
+		t.Errorf("Work = %v, told %d, read %d times, want once, and once more to see that there are none", err, len(s.told()), store.n)
 	}
 }
 
@@ -152,6 +177,34 @@ func TestFailuresAreNoRefusals(t *testing.T) {
 	}
 	if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || shown.GivenUp != 1 || shown.Waiting != 0 {
 		t.Errorf("%d given up, %d waiting, %v", shown.GivenUp, shown.Waiting, err)
+	}
+}
+
+// stale is a store in which an older version has begun the failures anew, and not the refusals.
+type stale struct{ subscription.Store }
+
+func (s stale) Subscription(ctx context.Context, id string) (subscription.Subscription, error) {
+	one, err := s.Store.Subscription(ctx, id)
+	one.Refusals = 4
+	return one, err
+}
+
+// Refusals from before a success that an older version has recorded do not count.
+func TestRefusalsBeforeASuccessOfAnOlderVersion(t *testing.T) {
+	o := newOffice(t, func(o *subscription.Options) { o.Store = stale{o.Store} })
+	s := newSubscriber(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) })
+	one := o.subscribe(s)
+	o.happens()
+	for attempt := range 5 {
+		if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || shown.GivenUp != 0 {
+			t.Fatalf("before attempt %d %d are given up, %v", attempt, shown.GivenUp, err)
+		}
+		if err := o.work(one.ID); err == nil {
+			t.Fatalf("attempt %d: it takes them", attempt)
+		}
+	}
+	if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || shown.GivenUp != 1 {
+		t.Errorf("%d are given up, %v", shown.GivenUp, err)
 	}
 }
 

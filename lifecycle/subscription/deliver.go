@@ -64,6 +64,7 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	}}
 	defer o.leave()
 	for {
+		read := s.now()
 		found, err := s.store.Notifications(ctx, id, batch)
 		if err != nil || len(found) == 0 {
 			return err
@@ -88,7 +89,7 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 				}
 				return err
 			}
-			if s.now().Sub(o.trimmed) >= trimEvery {
+			if s.now().Sub(read) >= trimEvery {
 				break
 			}
 		}
@@ -215,7 +216,8 @@ func (o *order) failed(ctx context.Context, n Notification, why error) error {
 	}
 	o.one.Failures++
 	g := GiveUp{Before: now.Add(-o.terms.GiveUpAfter), Keep: o.terms.Keep, At: now}
-	if refused && o.one.Refusals+1 >= refusals {
+	// A version without Refusals begins Failures anew, and not those.
+	if refused && min(o.one.Refusals+1, o.one.Failures) >= refusals {
 		g.Seq = n.Seq
 	}
 	if _, err := o.giveUp(ctx, g, why); err != nil {
