@@ -140,7 +140,7 @@ func TestASubscriberThatDemandsACertificate(t *testing.T) {
 
 // A token endpoint that does not answer is waited for no longer than a subscriber, and has failed.
 func TestATokenEndpointThatHangsIsBounded(t *testing.T) {
-	o, s := newOffice(t, func(o *subscription.Options) { o.Terms.SendTime = 200 * time.Millisecond }), newSubscriber(t, nil)
+	o, s := newOffice(t, func(o *subscription.Options) { o.Terms.SendTime = time.Second }), newSubscriber(t, nil)
 	let := make(chan struct{})
 	var hangs atomic.Bool
 	login := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
