@@ -1,8 +1,13 @@
 package real_test
 
 import (
+	"database/sql"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	_ "modernc.org/sqlite"
 
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -19,14 +24,22 @@ func TestDriftIsSeen(t *testing.T) {
 	b.onboard(t, "web-1", "1.0", sample(t))
 	b.Must(t, "vimbroker vnf create --vnfd web-1 web")
 	b.Must(t, "vimbroker vnf instantiate web --vim edge1 --namespace drift --wait")
-	b.onCluster(t, "-n drift set image deployment/web web="+real.MissingImage+" --field-manager=mallory")
-	b.onCluster(t, "-n drift delete configmap web-pages")
 
-	// A server that starts looks at once at what is due, and an operation makes it due.
 	if err := b.broker.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	var err error
+	b.onCluster(t, "-n drift set image deployment/web web="+real.MissingImage+" --field-manager=mallory")
+	b.onCluster(t, "-n drift delete configmap web-pages")
+
+	// A server that starts looks at once at what is due. A look from before the change would be the last for a while.
+	db, err := sql.Open("sqlite", filepath.Join(b.data, "vimbroker.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "UPDATE vnf_instances SET observed_at = 0")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
 	if b.broker, err = story.Serve(b.bin, b.Dir, b.Env, "--dev", "--listen", "127.0.0.1:0", "--data-dir", b.data); err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,13 @@ func (c *cnfs) life(ctx context.Context, vim string) error {
 			return fmt.Errorf("after %s %d objects of the instance stand, want %d (error %w)", o.task, got, o.stands, err)
 		}
 	}
-	return c.until(ctx, "delete", func(ctx context.Context, r *replica) error { return r.DeleteVNF(ctx, id) })
+	return c.until(ctx, "delete", func(ctx context.Context, r *replica) error {
+		err := r.DeleteVNF(ctx, id)
+		if client.Status(err) == http.StatusNotFound {
+			return nil // an earlier request has deleted it, and its answer was lost
+		}
+		return err
+	})
 }
 
 // completed is an error until the newest operation of an instance is that one, and COMPLETED; one that ends
