@@ -72,7 +72,7 @@ func inputOf(chart []lifecycle.Manifest) lifecycle.PlanInput {
 func plan(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	t.Helper()
 	d := driver()
-	return d.Plan(t.Context(), connect(s, d.Survey(in)), in)
+	return d.Plan(t.Context(), s.Connection(d.Survey(in)), in)
 }
 
 // applied is the object of that name as a plan applies it last; empty where it does not.
@@ -218,7 +218,7 @@ func TestNobodyWaitsForAChart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := d.Plan(ctx, connect(s, d.Survey(in)), in)
+		_, err := d.Plan(ctx, s.Connection(d.Survey(in)), in)
 		ended <- err
 	}()
 	cancel()
@@ -262,7 +262,7 @@ func TestNamesOfFilesAddNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := driver().Run(t.Context(), connect(s, first.Stages[0].Grant), in.Instance, first.Stages[0].Waves[0], func(lifecycle.Observation) {}); err != nil {
+	if err := driver().Run(t.Context(), s.Connection(first.Stages[0].Grant), in.Instance, first.Stages[0].Waves[0], func(lifecycle.Observation) {}); err != nil {
 		t.Fatal(err)
 	}
 	in.Standing = first.Resources
@@ -345,7 +345,7 @@ func TestBasis(t *testing.T) {
 func TestWithoutTheProgram(t *testing.T) {
 	s := fakeobjects.New(t)
 	d, in := helm.New(filepath.Join(t.TempDir(), "none")), inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + "{}"}))
-	_, err := d.Plan(t.Context(), connect(s, d.Survey(in)), in)
+	_, err := d.Plan(t.Context(), s.Connection(d.Survey(in)), in)
 	if !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), "renders charts") {
 		t.Errorf("Plan = %v, want that there is no program", err)
 	}

@@ -92,7 +92,7 @@ func TestHelmReadsTheRecords(t *testing.T) {
 				if waves--; waves < 0 {
 					return p.Resources
 				}
-				if err := driver().Run(t.Context(), connect(s, stage.Grant), in.Instance, w, func(lifecycle.Observation) {}); err != nil {
+				if err := driver().Run(t.Context(), s.Connection(stage.Grant), in.Instance, w, func(lifecycle.Observation) {}); err != nil {
 					t.Fatal(err)
 				}
 			}

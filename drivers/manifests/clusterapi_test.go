@@ -40,12 +40,12 @@ func TestReadinessOfClusters(t *testing.T) {
 		{"MachineDeployment", m{"replicas": 3, "availableReplicas": 3, "upToDateReplicas": 3}, ""},
 	} {
 		r := lifecycle.Resource{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: c.kind, Plural: kinds[c.kind], Namespace: "cnf", Name: "edge"}
-		s.Put(pathOf(r), m{
+		s.Put(fakeobjects.Path(r), m{
 			"kind": c.kind, "apiVersion": "cluster.x-k8s.io/v1beta2", "spec": m{"replicas": 3}, "status": c.status,
 			"metadata": m{"name": "edge", "namespace": "cnf", "generation": 2, "labels": m{"vimbroker.io/instance": instance}},
 		})
 		g := lifecycle.Grant{Namespaces: []string{"cnf"}, Rules: rulesFor(r, "get")}
-		seen, err := manifests.New().Observe(t.Context(), connect(s, g), instance, []lifecycle.Resource{r})
+		seen, err := manifests.New().Observe(t.Context(), s.Connection(g), instance, []lifecycle.Resource{r})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,15 +70,15 @@ func TestPropagation(t *testing.T) {
 		if c.finalizer {
 			meta["finalizers"] = []any{"a.example/end"}
 		}
-		s.Put(pathOf(c.r), map[string]any{"kind": c.r.Kind, "apiVersion": c.r.Group + "/v1", "metadata": meta})
+		s.Put(fakeobjects.Path(c.r), map[string]any{"kind": c.r.Kind, "apiVersion": c.r.Group + "/v1", "metadata": meta})
 		g := lifecycle.Grant{Namespaces: []string{"cnf"}, Rules: rulesFor(c.r, "get", "delete")}
 		w := lifecycle.Wave{Deed: lifecycle.Delete, Objects: []lifecycle.Object{{Resource: c.r}}}
-		err := manifests.New().Run(t.Context(), connect(s, g), instance, w, func(lifecycle.Observation) { s.Remove(pathOf(c.r)) })
+		err := manifests.New().Run(t.Context(), s.Connection(g), instance, w, func(lifecycle.Observation) { s.Remove(fakeobjects.Path(c.r)) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		calls := s.Calls()
-		if got := calls[len(calls)-1]; got != "DELETE "+pathOf(c.r)+" "+c.want {
+		if got := calls[len(calls)-1]; got != "DELETE "+fakeobjects.Path(c.r)+" "+c.want {
 			t.Errorf("%s, finalizer %t: %s, want %s", c.r.Kind, c.finalizer, got, c.want)
 		}
 	}

@@ -62,7 +62,7 @@ func TestAnswersAboutAnotherObject(t *testing.T) {
 		s := fakeobjects.New(t)
 		s.Fail(says("GET", "/configmaps/a$", c.body))
 		got := ""
-		all, err := manifests.New().Observe(t.Context(), connect(s, everything), instance, []lifecycle.Resource{r})
+		all, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, []lifecycle.Resource{r})
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -96,12 +96,12 @@ func TestPodsThatCount(t *testing.T) {
 			{"metadata":{"name":"not a name","uid":"4","labels":{` + own + instance + `"}}}]}`
 	}
 	s.Fail(says("GET", "/pods$", pods("PodList")))
-	all, err := manifests.New().Observe(t.Context(), connect(s, everything), instance, standing)
+	all, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, standing)
 	if err != nil || len(all[0].VNFCs) != 1 || all[0].VNFCs[0].Name != "mine" {
 		t.Errorf("the VNFCs are %+v, %v, want the one pod that is the instance's", all, err)
 	}
 	s.Fail(says("GET", "/pods$", pods("List")))
-	if _, err := manifests.New().Observe(t.Context(), connect(s, everything), instance, standing); !errors.Is(err, broker.ErrUnreachable) {
+	if _, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, standing); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("a list that is none of pods = %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestMissingByAGateway(t *testing.T) {
 	s := fakeobjects.New(t)
 	s.Fail(fake.Fault{Method: "GET", Path: "/configmaps/a$", Kind: fake.JSON, Status: http.StatusNotFound, Body: `{"kind":"Status","code":410,"reason":"NotFound","details":{"kind":"configmaps","name":"a"}}`})
 	r := lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "cnf", Name: "a"}
-	if all, err := manifests.New().Observe(t.Context(), connect(s, everything), instance, []lifecycle.Resource{r}); err == nil {
+	if all, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, []lifecycle.Resource{r}); err == nil {
 		t.Errorf("it is seen as %+v", all)
 	}
 }
@@ -173,7 +173,7 @@ func TestEndlessPods(t *testing.T) {
 	endless := says("GET", "/pods$", `{"kind":"PodList","metadata":{"continue":"more"},"items":[]}`)
 	endless.Times = -1
 	s.Fail(endless)
-	if _, err := manifests.New().Observe(t.Context(), connect(s, everything), instance, standing); !errors.Is(err, broker.ErrUnreachable) {
+	if _, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, standing); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("pods without end = %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func input(texts ...string) lifecycle.PlanInput {
 func plan(t testing.TB, s *fakeobjects.Server, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	t.Helper()
 	d := manifests.New()
-	return d.Plan(t.Context(), connect(s, d.Survey(in)), in)
+	return d.Plan(t.Context(), s.Connection(d.Survey(in)), in)
 }
 
 func mustPlan(t testing.TB, s *fakeobjects.Server, in lifecycle.PlanInput) lifecycle.Plan {

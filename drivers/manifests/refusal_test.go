@@ -31,7 +31,7 @@ func do(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInput) ([]lifecycl
 	seen := map[string]lifecycle.Resource{}
 	for _, stage := range p.Stages {
 		for _, w := range stage.Waves {
-			err := manifests.New().Run(t.Context(), connect(s, stage.Grant), instance, w, func(o lifecycle.Observation) { seen[o.Name] = o.Resource })
+			err := manifests.New().Run(t.Context(), s.Connection(stage.Grant), instance, w, func(o lifecycle.Observation) { seen[o.Name] = o.Resource })
 			if err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func TestVNFCsOfOthers(t *testing.T) {
 			t.Errorf("%s was removed", path)
 		}
 	}
-	path := pathOf(standing[0])
+	path := fakeobjects.Path(standing[0])
 	s.Remove(path)
 	s.Put(path, map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web", "namespace": "cnf"}, "spec": map[string]any{"replicas": 1.0}})
 	in.Operation, in.VNFCs, in.Replicas, in.Scaled = lifecycle.ScaleVNF, nil, map[string]int32{"web": 3}, []string{"web"}

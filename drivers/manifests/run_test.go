@@ -23,7 +23,7 @@ func TestAnObjectThatIsReplacedMeanwhile(t *testing.T) {
 			p := mustPlan(t, s, in)
 			in.Standing = p.Resources
 			w := p.Stages[0].Waves[0]
-			return d.Run(t.Context(), connect(s, p.Stages[0].Grant), instance, w, func(o lifecycle.Observation) { in.Standing = []lifecycle.Resource{o.Resource} })
+			return d.Run(t.Context(), s.Connection(p.Stages[0].Grant), instance, w, func(o lifecycle.Observation) { in.Standing = []lifecycle.Resource{o.Resource} })
 		}
 		if err := run(); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestObserving(t *testing.T) {
 	seen := map[string]lifecycle.Resource{}
 	for _, stage := range p.Stages {
 		for _, w := range stage.Waves {
-			if err := d.Run(t.Context(), connect(s, stage.Grant), instance, w, func(o lifecycle.Observation) { seen[o.Name] = o.Resource }); err != nil {
+			if err := d.Run(t.Context(), s.Connection(stage.Grant), instance, w, func(o lifecycle.Observation) { seen[o.Name] = o.Resource }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +66,7 @@ func TestObserving(t *testing.T) {
 	for _, name := range []string{"same", "wide", "changed", "missing", "taken", "old"} {
 		in.Standing = append(in.Standing, seen[name])
 	}
-	at := func(name string) string { return pathOf(seen[name]) }
+	at := func(name string) string { return fakeobjects.Path(seen[name]) }
 	s.Change(at("changed"), "kubectl-edit", func(o map[string]any) { o["data"] = map[string]any{"a": "other"} })
 	s.Remove(at("missing"))
 	s.Remove(at("taken"))
@@ -83,7 +83,7 @@ func TestObserving(t *testing.T) {
 		for _, o := range stage.Waves[0].Objects {
 			some = append(some, o.Resource)
 		}
-		all, err := d.Observe(t.Context(), connect(s, stage.Grant), instance, some)
+		all, err := d.Observe(t.Context(), s.Connection(stage.Grant), instance, some)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,18 @@ import (
 // VDU is the one VDU of the CNF.
 const VDU = "web"
 
-// Chart is a chart of the same, with a value at random, and a job before the first installation.
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ` + VDU + `}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: registry.invalid/web:1}]
+`
+
+// Chart is a chart of the same, with a value at random and with hooks.
 func Chart(text string) []lifecycle.Manifest {
 	const root = "Files/kubernetes/web/"
 	return []lifecycle.Manifest{
@@ -25,16 +36,7 @@ kind: ConfigMap
 metadata: {name: pages}
 data: {index.html: "{{ .Release.Name }} {{ .Release.Revision }}"}
 ---
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: ` + VDU + `}
-spec:
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: web, image: registry.invalid/web:1}]
-`)},
+` + deployment)},
 		{Path: root + "templates/hook.yaml", Text: secret.NewText(`apiVersion: v1
 kind: ConfigMap
 metadata: {name: before, annotations: {helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-weight: "-1"}}
@@ -59,14 +61,5 @@ kind: ConfigMap
 metadata: {name: pages}
 data: {index.html: "${VNF_INSTANCE_NAME}"}
 ---
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: ` + VDU + `}
-spec:
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: web, image: registry.invalid/web:1}]
-`)}}
+` + deployment)}}
 }
