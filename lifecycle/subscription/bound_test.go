@@ -79,42 +79,17 @@ func TestNotificationsAreReadManyAtATime(t *testing.T) {
 // One that has to wait for its place is bounded as well.
 func TestOneThatWaitsForItsPlaceIsBounded(t *testing.T) {
 	o := newOffice(t, func(o *subscription.Options) { o.Terms.Keep, o.Terms.SendTime = 5, time.Hour })
-	hang, entered := make(chan struct{}), make(chan struct{}, 64)
-	var all []subscription.Subscription
-	for range 17 {
-		s := newSubscriber(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-		all = append(all, o.subscribe(s))
-		o.happens()
-		if err := o.work(all[len(all)-1].ID); err == nil {
-			t.Fatal("it takes them")
-		}
-		s.answers(func(http.ResponseWriter, *http.Request) {
-			select {
-			case entered <- struct{}{}:
-			default: // enough have come
-			}
-			<-hang
-		})
-	}
-	var working sync.WaitGroup
-	for _, one := range all[:16] {
-		working.Go(func() { _ = o.work(one.ID) })
-	}
-	for range 16 {
-		<-entered
-	}
+	last, release := o.hanging()
 	for range 30 {
 		o.happens()
 	}
-	last := all[16].ID
 	if err := o.work(last); err == nil || !strings.Contains(err.Error(), "other subscribers") {
 		t.Errorf("one more that fails: %v, want that it waits", err)
 	}
 	if shown, err := o.Subscription(t.Context(), alice, last); err != nil || shown.Waiting != 5 {
 		t.Errorf("%d wait for it, %v", shown.Waiting, err)
 	}
-	close(hang)
-	working.Wait()
+	release()
 }
 
 // away is a key store that does not answer, or has lost a key.

@@ -632,18 +632,19 @@ func TestDeletedIsToldNothingMore(t *testing.T) {
 	}
 }
 
-// TestTardySubscribersLeavePlaces: those that fail wait for each other, and never for long; others do not wait for them.
-func TestTardySubscribersLeavePlaces(t *testing.T) {
-	o := newOffice(t, func(opts *subscription.Options) { opts.Terms.SendTime = time.Hour })
-	hang := make(chan struct{})
-	entered := make(chan struct{}, 64)
-	var tardy []subscription.Subscription
+// hanging has subscribers that have failed hang in all places there are for such. It returns another one that has
+// failed, for which there is none, and what lets the others go on.
+func (o *office) hanging() (last string, release func()) {
+	o.t.Helper()
+	hang, entered := make(chan struct{}), make(chan struct{}, 64)
+	var all []string
 	for range 17 {
-		s := newSubscriber(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-		tardy = append(tardy, o.subscribe(s))
+		s := newSubscriber(o.t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+		one := o.subscribe(s)
+		all = append(all, one.ID)
 		o.happens()
-		if err := o.work(tardy[len(tardy)-1].ID); err == nil {
-			t.Fatal("it takes them")
+		if err := o.work(one.ID); err == nil {
+			o.t.Fatal("it takes them")
 		}
 		s.answers(func(http.ResponseWriter, *http.Request) {
 			select {
@@ -654,13 +655,23 @@ func TestTardySubscribersLeavePlaces(t *testing.T) {
 		})
 	}
 	var working sync.WaitGroup
-	for _, one := range tardy[:16] {
-		working.Go(func() { _ = o.work(one.ID) })
+	for _, one := range all[:16] {
+		working.Go(func() { _ = o.work(one) })
 	}
 	for range 16 {
 		<-entered
 	}
-	if err := o.work(tardy[16].ID); err == nil || !strings.Contains(err.Error(), "other subscribers") {
+	return all[16], func() {
+		close(hang)
+		working.Wait()
+	}
+}
+
+// TestTardySubscribersLeavePlaces: those that fail wait for each other, and never for long; others do not wait for them.
+func TestTardySubscribersLeavePlaces(t *testing.T) {
+	o := newOffice(t, func(opts *subscription.Options) { opts.Terms.SendTime = time.Hour })
+	last, release := o.hanging()
+	if err := o.work(last); err == nil || !strings.Contains(err.Error(), "other subscribers") {
 		t.Errorf("one more that fails: %v, want that it waits", err)
 	}
 	s := newSubscriber(t, nil)
@@ -669,8 +680,7 @@ func TestTardySubscribersLeavePlaces(t *testing.T) {
 	if err := o.work(one.ID); err != nil || len(s.told()) != 1 {
 		t.Errorf("one that does not fail: %v, told %d", err, len(s.told()))
 	}
-	close(hang)
-	working.Wait()
+	release()
 }
 
 // TestUnfinishedIsSettled: what a process that died has left is removed, with its key.
