@@ -12,10 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/broker/secret"
-	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/real"
-	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // parts is what a server says at /readyz, which anybody may ask.
@@ -37,38 +34,11 @@ func parts(t *testing.T, url string) string {
 // revoked: the revocation is recorded, and ends on the cluster once Vault is unsealed.
 func TestSealedVaultCostsIssuingAlone(t *testing.T) {
 	cluster, v := real.Kubernetes(t), real.Vault(t)
-	dir := t.TempDir()
-	token, digest := policy.NewToken()
-	for name, text := range map[string]string{
-		"tokens.yaml": "tokens: [{name: admin, project: default, roles: [admin], sha256: " + digest + "}]\n",
-		"role-id":     v.RoleID,
-		"config.yaml": fmt.Sprintf(`
-listen: 127.0.0.1:0
-dataDir: %s
-tokensFile: %s
-egress: {allowLoopback: true}
-keyStores: [vault: {address: %s, caFile: %s, auth: {appRole: {roleIDFile: %s, secretIDFile: %s}}}]
-`, dir, filepath.Join(dir, "tokens.yaml"), v.Address, v.CAFile, filepath.Join(dir, "role-id"), v.SecretIDFile),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := story.Serve(story.Build(t, t.TempDir()), dir, []string{"HOME=" + dir}, "--config", filepath.Join(dir, "config.yaml"))
-	if err != nil {
+	roleID := filepath.Join(t.TempDir(), "role-id")
+	if err := os.WriteFile(roleID, []byte(v.RoleID), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(b.Kill)
-	c, err := client.New(client.Options{Addr: b.URL, Token: secret.NewText(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = c.RegisterVIM(t.Context(), v1.Registration{
-		Name: "edge", Type: "kubernetes", Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
-		Credential: v1.Credential{Token: secret.NewText(cluster.AdminToken(t))},
-	}, ""); err != nil {
-		t.Fatal(err)
-	}
+	b, c, token := serveOnVault(t, cluster, v, fmt.Sprintf("appRole: {roleIDFile: %s, secretIDFile: %s}", roleID, v.SecretIDFile))
 	ask := v1.LeaseRequest{VIM: "edge", Role: "view", Namespaces: []string{"default"}}
 	l, err := c.IssueLease(t.Context(), ask, "")
 	if err != nil {

@@ -19,11 +19,7 @@ import (
 	rbacclient "k8s.io/client-go/kubernetes/typed/rbac/v1"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/broker/secret"
-	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/real"
-	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // pod is where a server would run on a cluster: a namespace, and a directory with a
@@ -123,38 +119,7 @@ func TestVaultLoginByServiceAccount(t *testing.T) {
 	p.admit(v, "first")
 	p.project("first")
 
-	dir := t.TempDir()
-	token, digest := policy.NewToken()
-	for name, text := range map[string]string{
-		"tokens.yaml": "tokens: [{name: admin, project: default, roles: [admin], sha256: " + digest + "}]\n",
-		"config.yaml": fmt.Sprintf(`
-listen: 127.0.0.1:0
-dataDir: %s
-tokensFile: %s
-egress: {allowLoopback: true}
-keyStores: [vault: {address: %s, caFile: %s, auth: {jwt: {role: cluster, tokenFile: %s}}}]
-`, dir, filepath.Join(dir, "tokens.yaml"), v.Address, v.CAFile, p.tokenFile()),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := story.Serve(story.Build(t, t.TempDir()), dir, []string{"HOME=" + dir}, "--config", filepath.Join(dir, "config.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Kill)
-	broker, err := client.New(client.Options{Addr: b.URL, Token: secret.NewText(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = broker.RegisterVIM(t.Context(), v1.Registration{
-		Name: "edge", Type: "kubernetes", Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
-		Credential: v1.Credential{Token: secret.NewText(cluster.AdminToken(t))},
-	}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, broker, _ := serveOnVault(t, cluster, v, fmt.Sprintf("jwt: {role: cluster, tokenFile: %s}", p.tokenFile()))
 	opens := func(when string) {
 		t.Helper()
 		if got, err := broker.CheckVIM(t.Context(), "edge"); err != nil || got.Status != "reachable" {

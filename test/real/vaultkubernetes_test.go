@@ -3,19 +3,14 @@ package real_test
 import (
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/vault"
-	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/real"
-	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // TestVaultByServiceAccount has a server log in to Vault by a pod's service account, which Vault has the API
@@ -26,37 +21,7 @@ func TestVaultByServiceAccount(t *testing.T) {
 	v := real.OnKubernetes(t, cluster)
 	v.NewAccount(t)
 	v.PutToken(t)
-	dir := t.TempDir()
-	token, digest := policy.NewToken()
-	for name, text := range map[string]string{
-		"tokens.yaml": "tokens: [{name: admin, project: default, roles: [admin], sha256: " + digest + "}]\n",
-		"config.yaml": fmt.Sprintf(`
-listen: 127.0.0.1:0
-dataDir: %s
-tokensFile: %s
-egress: {allowLoopback: true}
-keyStores: [vault: {address: %s, caFile: %s, auth: {jwt: {role: vimbroker, tokenFile: %s, mountPath: kubernetes}}}]
-`, dir, filepath.Join(dir, "tokens.yaml"), v.Address, v.CAFile, v.TokenFile),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := story.Serve(story.Build(t, t.TempDir()), dir, []string{"HOME=" + dir}, "--config", filepath.Join(dir, "config.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Kill)
-	c, err := client.New(client.Options{Addr: b.URL, Token: secret.NewText(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = c.RegisterVIM(t.Context(), v1.Registration{
-		Name: "edge", Type: "kubernetes", Endpoint: cluster.Endpoint, CACert: cluster.CAPEM,
-		Credential: v1.Credential{Token: secret.NewText(cluster.AdminToken(t))},
-	}, ""); err != nil {
-		t.Fatal(err)
-	}
+	b, c, _ := serveOnVault(t, cluster, v.VaultServer, fmt.Sprintf("jwt: {role: vimbroker, tokenFile: %s, mountPath: kubernetes}", v.TokenFile))
 	issue := func() error {
 		_, err := c.IssueLease(t.Context(), v1.LeaseRequest{VIM: "edge", Role: "view", Namespaces: []string{"default"}}, "")
 		return err
