@@ -146,11 +146,8 @@ func hostile(b *testing.B, p *program) *figure {
 			b.Fatal(err)
 		}
 		defer server.Kill()
-		token, err := os.ReadFile(filepath.Join(s.dir, "dev-token"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(strings.TrimSpace(string(token)))})
+		token := devToken(b, s.dir)
+		c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(token)})
 		if err != nil {
 			b.Fatal(err)
 		}

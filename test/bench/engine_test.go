@@ -68,11 +68,8 @@ func engineApply(b *testing.B, p *program) *figure {
 		b.Fatal(err)
 	}
 	b.Cleanup(server.Kill)
-	token, err := os.ReadFile(filepath.Join(home, "data", "dev-token"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	v := newVNFM(b, cluster, server.URL, strings.TrimSpace(string(token)), text)
+	token := devToken(b, filepath.Join(home, "data"))
+	v := newVNFM(b, cluster, server.URL, token, text)
 
 	allowed := egress.Default()
 	allowed.AllowLoopback = true
@@ -145,14 +142,11 @@ func engineLoad(b *testing.B, p *program) *figure {
 	if err != nil {
 		b.Fatal(err)
 	}
-	token, err := os.ReadFile(filepath.Join(home, "data", "dev-token"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	token := devToken(b, filepath.Join(home, "data"))
 	begins := func(store string, v *vnfm) {
 		f.Rows = append(f.Rows, timed("request to PROCESSING, "+store, v.begins(b, namespace, alone)).medianGoal(beginGoal))
 	}
-	begins("SQLite", newVNFM(b, cluster, embedded.URL, strings.TrimSpace(string(token)), smallCNF))
+	begins("SQLite", newVNFM(b, cluster, embedded.URL, token, smallCNF))
 	embedded.Kill()
 
 	fleet := newEngineFleet(b, p)

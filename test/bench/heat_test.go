@@ -53,11 +53,8 @@ func heatStack(b *testing.B, p *program) *figure {
 		b.Fatal(err)
 	}
 	b.Cleanup(server.Kill)
-	token, err := os.ReadFile(filepath.Join(home, "data", "dev-token"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(strings.TrimSpace(string(token)))})
+	token := devToken(b, filepath.Join(home, "data"))
+	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(token)})
 	if err != nil {
 		b.Fatal(err)
 	}

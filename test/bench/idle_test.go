@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,11 +38,8 @@ func idle(b *testing.B, p *program) *figure {
 	b.Cleanup(server.Kill)
 	f.Rows = append(f.Rows, atRest(b, server.PID(), "after start")...)
 
-	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(strings.TrimSpace(string(token)))})
+	token := devToken(b, data)
+	c, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(token)})
 	if err != nil {
 		b.Fatal(err)
 	}

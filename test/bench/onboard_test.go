@@ -2,10 +2,8 @@ package bench
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,11 +70,8 @@ func (n *nursery) serve() {
 		n.b.Fatal(err)
 	}
 	n.b.Cleanup(n.program.Kill)
-	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
-	if err != nil {
-		n.b.Fatal(err)
-	}
-	if n.Client, err = client.New(client.Options{Addr: n.program.URL, Token: secret.NewText(strings.TrimSpace(string(token)))}); err != nil {
+	token := devToken(n.b, data)
+	if n.Client, err = client.New(client.Options{Addr: n.program.URL, Token: secret.NewText(token)}); err != nil {
 		n.b.Fatal(err)
 	}
 }

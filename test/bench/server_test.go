@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -29,4 +32,14 @@ func (p *program) binary(b *testing.B) string {
 // returns when it says that it is ready.
 func serveIn(bin, home, data string) (*story.Broker, error) {
 	return story.Serve(bin, home, []string{"HOME=" + home, "TMPDIR=" + home}, "--dev", "--listen", "127.0.0.1:0", "--data-dir", data)
+}
+
+// devToken is the administrator's token of a server that runs with --dev on a data directory.
+func devToken(b *testing.B, data string) string {
+	b.Helper()
+	token, err := os.ReadFile(filepath.Join(data, "dev-token"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return strings.TrimSpace(string(token))
 }

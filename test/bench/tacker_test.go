@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -87,11 +86,8 @@ func tackerAPI(b *testing.B, p *program) *figure {
 		b.Fatal(err)
 	}
 	b.Cleanup(server.Kill)
-	token, err := os.ReadFile(filepath.Join(home, "data", "dev-token"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	d := &door{url: server.URL, token: strings.TrimSpace(string(token))}
+	token := devToken(b, filepath.Join(home, "data"))
+	d := &door{url: server.URL, token: token}
 	b.Cleanup(d.client.CloseIdleConnections)
 	kinds := map[string]map[string]any{
 		"kubernetes": {
