@@ -92,6 +92,34 @@ func (v *tacker) ask(operation, id string) (int, string) {
 	return status, text
 }
 
+// olderAsks asks for a grant as version 1 of Tacker's API does: without a version, and with JSON made JSON once more.
+func (v *tacker) olderAsks(id string) {
+	v.t.Helper()
+	body, err := json.Marshal(`{"vnfInstanceId": "97b5c0de-0000-4000-8000-000000000002", "vnfLcmOpOccId": "` + id + `", "vnfdId": "b1bb0ce7-ebca-4fa7-95ed-4840d70a1177", ` +
+		`"flavourId": "simple", "operation": "INSTANTIATE", "isAutomaticInvocation": false, "_links": {"vnfLcmOpOcc": {"href": "` + v.url + `/vnflcm/v1/vnf_lcm_op_occs/` + id +
+		`"}, "vnfInstance": {"href": "` + v.url + `/vnflcm/v1/vnf_instances/97b5"}}, "addResources": [{"id": "a464", "type": "COMPUTE", "resourceTemplateId": "VDU1", "vduId": "VDU1"}]}`)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	status, text, header := v.send("POST", "/grant/v1/grants", string(body), "Authorization", v.login(), "Content-Type", "application/json", "Accept", "*/*", "User-Agent", "python-requests/2.31.0")
+	given := read[struct {
+		VIMs []struct {
+			ID, VIMID, VIMType string
+			Access             access `json:"accessInfo"`
+		} `json:"vimConnections"`
+		Add []struct {
+			Resource string `json:"resourceDefinitionId"`
+			VIM      string `json:"vimConnectionId"`
+		} `json:"addResources"`
+	}](v.t, text)
+	if status != 201 || header.Get("Version") != "1.2.0" || len(given.VIMs) != 1 || len(given.Add) != 1 || given.Add[0].Resource != "a464" || given.Add[0].VIM != given.VIMs[0].ID {
+		v.t.Fatalf("version 1 is granted %d, version %s: %s", status, header.Get("Version"), text)
+	}
+	if status, _ := v.token(given.VIMs[0].Access); status != 200 {
+		v.t.Errorf("a token under what version 1 was granted = %d", status)
+	}
+}
+
 // access is the access information of a grant.
 type access struct {
 	URL      string `json:"oidc_token_url"`
@@ -241,6 +269,7 @@ func TestTackerWithAnExternalNFVO(t *testing.T) {
 	}
 
 	v.packages()
+	v.olderAsks("18d2-older")
 
 	// Between two operations somebody cuts the instance off.
 	v.Must(t, "vimbroker lease revoke "+last.Username)

@@ -6,7 +6,7 @@
 // notifications: with them a lease ends as soon as its instance is terminated.
 //
 // A client that asks for version 1.2.0 is answered as SOL003 had it before the map of VIM connections:
-// in the array vimConnections.
+// in the array vimConnections. So is version 1 of Tacker's API, which names no version.
 package grants
 
 import (
@@ -64,7 +64,7 @@ type server struct {
 func Door(g Grants, issuer string) api.Door {
 	s := &server{grants: g, tokenURL: issuer + "/oidc/token"}
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
-	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{{Path: prefix, Versions: []string{withArray, withMap}}}},
+	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{{Path: prefix, Versions: []string{withArray, withMap}, Older: ofTackerV1}}},
 		api.Operation{Method: "POST", Path: "/grants", Body: body, Timeout: answerTime, Status: http.StatusCreated, Handle: s.request},
 		api.Operation{Method: "GET", Path: "/grants/{id}", Timeout: answerTime, Handle: s.show},
 	)
@@ -76,6 +76,17 @@ func Door(g Grants, issuer string) api.Door {
 		api.Operation{Method: "POST", Path: prefix + callback, Body: body, Timeout: answerTime, Status: http.StatusNoContent, Handle: s.notified},
 	)
 	return d
+}
+
+// ofTackerV1 takes the JSON text out of the JSON string in which version 1 of Tacker's API sends it, without the
+// header Version. Nobody else does, so whoever forgets the header learns of it.
+func ofTackerV1(c *api.Call) string {
+	var text string
+	if jsontext.Value(c.Content).Kind() != '"' || wire.Tolerant(c.Content, &text) != nil {
+		return ""
+	}
+	c.Content = []byte(text)
+	return withArray
 }
 
 // resource is a ResourceDefinition, as far as the answer rests on it.

@@ -162,6 +162,49 @@ func TestAGrantForOlderClients(t *testing.T) {
 	}
 }
 
+// TestAGrantForTackersV1: version 1 of Tacker's API (tacker/vnfm/nfvo_client.py) names no version, and has its
+// request, which it has made JSON already, made JSON once more.
+func TestAGrantForTackersV1(t *testing.T) {
+	const asked = `{"vnfInstanceId": "i", "vnfLcmOpOccId": "o", "vnfdId": "v", "operation": "TERMINATE", "isAutomaticInvocation": false, "_links": {"vnfLcmOpOcc": {"href": "http://vnfm/vnflcm/v1/vnf_lcm_op_occs/o"}, "vnfInstance": {"href": "http://vnfm/vnflcm/v1/vnf_instances/i"}}, "removeResources": [{"id": "r1", "type": "COMPUTE", "resourceTemplateId": "VDU1", "vduId": "VDU1", "resource": {"vimConnectionId": "x", "resourceId": "y", "vimLevelResourceType": null}}]}`
+	text, err := json.Marshal(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := string(text)
+	g := &giver{state: grant.Granted}
+	c := open(t, g)
+	c.Version = ""
+	headers := []string{"User-Agent", "python-requests/2.31.0", "Accept", "*/*"}
+	answer, body := c.Ask("POST", "/grant/v1/grants", sent, headers...)
+	if answer.StatusCode != http.StatusCreated || answer.Header.Get("Version") != "1.2.0" {
+		t.Fatalf("POST = %d %v %s", answer.StatusCode, answer.Header, body)
+	}
+	if g.asked.ID != "o" || g.asked.Type != "TERMINATE" || len(g.asked.Remove) != 1 || g.asked.OperationURL != "http://vnfm/vnflcm/v1/vnf_lcm_op_occs/o" {
+		t.Errorf("it is asked for %+v", g.asked)
+	}
+	if !strings.Contains(body, `"vimConnections":[{`) || !strings.Contains(body, `"removeResources":[{"resourceDefinitionId":"r1"`) {
+		t.Errorf("it is given %s", body)
+	}
+	for name, c := range map[string]struct {
+		method, path, body, version string
+		status                      int
+	}{
+		"a request as the standard has it":    {"POST", "/grant/v1/grants", asked, "", 400},
+		"no request at all":                   {"POST", "/grant/v1/grants", "", "", 400},
+		"a text that does not end":            {"POST", "/grant/v1/grants", sent[:100], "", 400},
+		"a text of something else":            {"POST", "/grant/v1/grants", `"[]"`, "", 422},
+		"a text in a text":                    {"POST", "/grant/v1/grants", `"\"{}\""`, "", 422},
+		"a text, with the version of the map": {"POST", "/grant/v1/grants", sent, "1.4.0", 422},
+		"the same grant, by nobody's version": {"GET", "/grant/v1/grants/" + id, "", "", 400},
+	} {
+		g.asked = grant.Request{}
+		headers := []string{"Version", c.version}
+		if answer, body := open(t, g).Ask(c.method, c.path, c.body, headers...); answer.StatusCode != c.status || g.asked.ID != "" || answer.Header.Get("Version") != "1.4.0" {
+			t.Errorf("%s = %d %s, want %d", name, answer.StatusCode, body, c.status)
+		}
+	}
+}
+
 func TestWhatAGrantHasOnlyWhereItIsSo(t *testing.T) {
 	for name, c := range map[string]struct {
 		change       func(*grant.Grant, *clientconfig.Config)

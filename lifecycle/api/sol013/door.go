@@ -29,6 +29,9 @@ type Major struct {
 	Versions []string
 	// Lenient: the header Version is not looked at, as by servers of before SOL013 2.6.
 	Lenient bool
+	// Older gives a request without the header Version the version of SOL003 that its form shows, and
+	// may put its body into the standard's form. Empty, and nil: the header is required.
+	Older func(c *api.Call) (version string)
 }
 
 var (
@@ -69,7 +72,7 @@ func Door(a API, operations ...api.Operation) api.Door {
 			op.Path = m.Path + op.Path
 			op.Status = cmp.Or(op.Status, http.StatusOK)
 			if !m.Lenient {
-				op.Header = append(slices.Clone(op.Header), api.Parameter{Name: versionHeader, Required: true})
+				op.Header = append(slices.Clone(op.Header), api.Parameter{Name: versionHeader, Required: m.Older == nil})
 			}
 			op.Handle = m.versioned(op.Handle)
 			d.Operations = append(d.Operations, op)
@@ -120,7 +123,13 @@ func (m Major) versioned(handle func(*api.Call) (api.Answer, error)) func(*api.C
 	return func(c *api.Call) (api.Answer, error) {
 		version := m.last()
 		if !m.Lenient {
+			if m.Older != nil && c.Header.Get(versionHeader) == "" {
+				c.Header.Set(versionHeader, m.Older(c))
+			}
 			asked := Version(c)
+			if asked == "" {
+				return api.Answer{}, api.Refuse(api.ErrMalformed, "header", versionHeader, "is required")
+			}
 			if !slices.Contains(m.Versions, asked) {
 				return api.Answer{}, api.Refuse(ErrVersion, "header", versionHeader, "must be "+strings.Join(m.Versions, " or "))
 			}
