@@ -92,7 +92,7 @@ func (p *plan) kind() kind {
 // revise plans another revision: its record as pending, definitions, hooks, objects, what is left of the revision
 // before, hooks again, and the record as deployed.
 func (p *plan) revise(ctx context.Context) error {
-	made, files, definitions, err := p.target(ctx)
+	made, files, err := p.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,10 @@ func (p *plan) revise(ctx context.Context) error {
 	if err := p.record(ctx, made.as(k.pending, "")); err != nil {
 		return err
 	}
-	if err := p.apply(ctx, definitions, manifests.Marks{}); err != nil {
+	if err := p.apply(ctx, made.definitions, manifests.Marks{}); err != nil {
+		return err
+	}
+	if err := p.laterHooks(ctx, made); err != nil {
 		return err
 	}
 	if err := p.hooks(ctx, made, k.pre); err != nil {
@@ -134,32 +137,27 @@ func (p *plan) revise(ctx context.Context) error {
 	return p.record(ctx, append(p.overtaken(made), made.as(deployed, k.done))...)
 }
 
-// target is the revision that is to be, with its objects, and the definitions of its chart. Where an attempt before
-// has recorded it, it is that.
-func (p *plan) target(ctx context.Context) (made record, objects, definitions []lifecycle.Manifest, err error) {
-	last := p.newest()
-	version := 1
+// target is the revision that is to be, with its objects. Where an attempt before has recorded it, it is that; where a
+// revision before stands again, it is a copy of that one, and nothing is rendered.
+func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Manifest, err error) {
+	last, version := p.newest(), 1
 	if last != nil {
 		version = last.version + 1
 	}
-	request, err := requestOf(p.in, p.parameters)
-	if err != nil {
-		return made, nil, nil, err
-	}
-	request.Revision, request.Upgrade = version, p.in.Operation != lifecycle.Instantiate
-	if request.KubeVersion, request.APIVersions, err = p.Serves(ctx); err != nil {
-		return made, nil, nil, err
-	}
-	answer, err := p.driver.render(ctx, request)
-	if err != nil {
-		return made, nil, nil, err
-	}
-	definitions = filesAs(answer.Definitions)
-	switch base := p.before(); {
+	base := p.before()
+	switch {
 	case last != nil && last.mark == p.in.Mark && p.marked(len(p.records)-1):
-		return *last, last.objects(), definitions, nil
+		made = *last
+		if base == nil && !made.defined { // what recorded it had no room for the definitions
+			answer, err := p.render(ctx, version)
+			if err != nil {
+				return made, nil, err
+			}
+			made.definitions = filesAs(answer.Definitions)
+		}
+		return made, made.objects(), nil
 	case last != nil && last.pending() && !p.marked(len(p.records)-1):
-		return made, nil, nil, &broker.Error{
+		return made, nil, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "somebody else is at the release: its revision " + strconv.Itoa(last.version) + " is " + last.status(),
 			Remedy: "wait until that has ended, or end it (helm rollback), and try again",
 		}
@@ -167,26 +165,43 @@ func (p *plan) target(ctx context.Context) (made record, objects, definitions []
 		made, objects = record{body: maps.Clone(base.body), info: maps.Clone(base.info)}, base.objects()
 		made.info["rollback_revision"] = json.RawMessage(strconv.Itoa(base.version))
 	default:
+		answer, err := p.render(ctx, version)
+		if err != nil {
+			return made, nil, err
+		}
 		made.body, made.info = map[string]json.RawMessage{}, map[string]json.RawMessage{}
 		if err := json.Unmarshal(answer.Release, &made.body); err != nil {
-			return made, nil, nil, err
+			return made, nil, err
 		}
 		if err := json.Unmarshal(made.body["info"], &made.info); err != nil {
-			return made, nil, nil, err
+			return made, nil, err
 		}
-		objects = filesAs(answer.Objects)
+		objects, made.definitions = filesAs(answer.Objects), filesAs(answer.Definitions)
 	}
-	made.version, made.mark = version, p.in.Mark
+	made.version, made.mark, made.defined = version, p.in.Mark, true
 	made.body["version"] = json.RawMessage(strconv.Itoa(version))
 	now, err := json.Marshal(time.Now().UTC())
 	if err != nil {
-		return made, nil, nil, err
+		return made, nil, err
 	}
 	made.info["last_deployed"] = now
 	if last != nil && len(last.info["first_deployed"]) > 0 {
 		made.info["first_deployed"] = last.info["first_deployed"]
 	}
-	return made, objects, definitions, nil
+	return made, objects, nil
+}
+
+// render renders the chart as that revision.
+func (p *plan) render(ctx context.Context, version int) (a chart.Answer, err error) {
+	request, err := requestOf(p.in, p.parameters)
+	if err != nil {
+		return a, err
+	}
+	request.Revision, request.Upgrade = version, p.in.Operation != lifecycle.Instantiate
+	if request.KubeVersion, request.APIVersions, err = p.Serves(ctx); err != nil {
+		return a, err
+	}
+	return p.driver.render(ctx, request)
 }
 
 // marked reports whether a revision was made here, for the operation that its mark names. Somebody else's Helm takes
@@ -319,6 +334,21 @@ func (p *plan) hooks(ctx context.Context, r record, event string) error {
 		}
 	}
 	return p.Remove(ctx, passing)
+}
+
+// laterHooks refuses hooks that could not be run when their event comes: an instance that they are in the way of could
+// not be terminated.
+func (p *plan) laterHooks(ctx context.Context, r record) error {
+	all, err := r.hooks("")
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if _, err := p.read(ctx, h.manifest(), manifests.Marks{}); errors.Is(err, broker.ErrInvalid) {
+			return err
+		}
+	}
+	return nil
 }
 
 // hookResources are what hooks are on the cluster, as far as it still knows them.

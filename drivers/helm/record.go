@@ -20,6 +20,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/helm/chart"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
@@ -54,10 +55,17 @@ type record struct {
 	version int
 	body    map[string]json.RawMessage
 	info    map[string]json.RawMessage
+	// definitions are those of its chart, which Helm's form has no place for: subcharts are not in it. They are recorded
+	// while the revision is pending, for whoever goes on, and later that there are none; defined says that they are known.
+	definitions []lifecycle.Manifest
+	defined     bool
 	// mark is of what has made it; own: it is the instance's.
 	mark string
 	own  bool
 }
+
+// definitionsKey is the member of a record that holds the definitions. Helm ignores what it does not know.
+const definitionsKey = "vimbroker.io/definitions"
 
 // recordPrefix begins the name of each record, of whichever release.
 const recordPrefix = "sh.helm.release.v1."
@@ -152,38 +160,26 @@ func decode(s *manifests.Secret) (r record, err error) {
 		return r, errors.New("it is no release")
 	}
 	r.mark, r.own = s.Labels[markLabel], s.Owner != ""
+	if text, has := r.body[definitionsKey]; has {
+		var files []chart.File
+		if err := json.Unmarshal(text, &files); err != nil {
+			return r, err
+		}
+		r.definitions, r.defined = filesAs(files), true
+		delete(r.body, definitionsKey)
+	}
 	return r, json.Unmarshal(r.body["version"], &r.version)
 }
 
 // written is a record as a Secret that holds it.
 func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
-	body := maps.Clone(r.body)
-	info, err := json.Marshal(r.info)
+	definitions := r.defined && (r.pending() || len(r.definitions) == 0)
+	value, err := r.packed(definitions)
+	if definitions && errors.Is(err, broker.ErrInvalid) {
+		value, err = r.packed(false) // whoever goes on renders the chart again
+	}
 	if err != nil {
 		return lifecycle.Manifest{}, err
-	}
-	body["info"] = info
-	text, err := json.Marshal(body)
-	if err != nil {
-		return lifecycle.Manifest{}, err
-	}
-	if len(text) > maxRecord { // nobody would read it again
-		return lifecycle.Manifest{}, faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
-	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return lifecycle.Manifest{}, err
-	}
-	if _, err := w.Write(text); err != nil {
-		return lifecycle.Manifest{}, err
-	}
-	if err := w.Close(); err != nil {
-		return lifecycle.Manifest{}, err
-	}
-	value := base64.StdEncoding.EncodeToString(packed.Bytes())
-	if len(value) > maxRecordStored {
-		return lifecycle.Manifest{}, faultOf(fmt.Sprintf("its release takes %d bytes, and the Secret that records it holds %d", len(value), maxRecordStored))
 	}
 	var since time.Time
 	_ = json.Unmarshal(r.info["last_deployed"], &since) // without it the record is as old as it can be
@@ -196,6 +192,48 @@ func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 		"data": map[string][]byte{"release": []byte(value)},
 	})
 	return lifecycle.Manifest{Path: "release", Text: secret.NewText(string(object))}, err
+}
+
+// packed is the value of a record's Secret.
+func (r record) packed(definitions bool) (string, error) {
+	body := maps.Clone(r.body)
+	info, err := json.Marshal(r.info)
+	if err != nil {
+		return "", err
+	}
+	body["info"] = info
+	if definitions {
+		files := []chart.File{}
+		for _, d := range r.definitions {
+			files = append(files, chart.File{Path: d.Path, Text: []byte(d.Text.Reveal())})
+		}
+		if body[definitionsKey], err = json.Marshal(files); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return "", err
+	}
+	if len(text) > maxRecord { // nobody would read it again
+		return "", faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(text); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	value := base64.StdEncoding.EncodeToString(packed.Bytes())
+	if len(value) > maxRecordStored {
+		return "", faultOf(fmt.Sprintf("its release takes %d bytes, and the Secret that records it holds %d", len(value), maxRecordStored))
+	}
+	return value, nil
 }
 
 // marks are what a record carries besides.

@@ -25,6 +25,7 @@ import (
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/helm"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/conformance/cnf"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
@@ -222,5 +223,86 @@ func TestRecordsOfStrangers(t *testing.T) {
 		if _, err := plan(t, s, in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("hooks: %v, want %q", err, says)
 		}
+	}
+}
+
+// TestRenderedOnce: whoever goes on with an operation, or takes it back, needs no chart and no program that renders:
+// what is to stand is recorded, the definitions of subcharts included.
+func TestRenderedOnce(t *testing.T) {
+	s := fakeobjects.New(t)
+	definition := func(plural string) string {
+		return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + plural + ".example.com}\n" +
+			"spec: {group: example.com, scope: Namespaced, names: {kind: K" + plural + ", plural: " + plural + "}, versions: [{name: v1, served: true, storage: true}]}\n"
+	}
+	in := inputOf(chartOf(map[string]string{
+		"crds/a.yaml": definition("outers"), "charts/sub/crds/b.yaml": definition("inners"),
+		"charts/sub/Chart.yaml": "apiVersion: v2\nname: sub\nversion: 1.0.0\n",
+		"templates/a.yaml":      configMap + "{salt: {{ randAlphaNum 16 | quote }}}",
+	}))
+	run := func(p lifecycle.Plan, waves int) {
+		t.Helper()
+		for _, stage := range p.Stages {
+			for _, w := range stage.Waves {
+				if waves--; waves < 0 {
+					return
+				}
+				if err := driver().Run(t.Context(), s.Connection(stage.Grant), in.Instance, w, func(lifecycle.Observation) {}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	const whole = 100
+	without := helm.New("/nonexistent")
+	goOn := func(in lifecycle.PlanInput) lifecycle.Plan {
+		t.Helper()
+		in.Manifests = nil
+		p, err := without.Plan(t.Context(), s.Connection(without.Survey(in)), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+
+	p, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(p, 1)
+	in.Standing = p.Resources
+	again := goOn(in)
+	if !slices.Equal(again.Resources, p.Resources) || applied(again, "a") != applied(p, "a") || applied(again, "outers.example.com") == "" || applied(again, "inners.example.com") == "" {
+		t.Errorf("going on the plan is of\n%v, and was of\n%v", again.Resources, p.Resources)
+	}
+	run(again, whole)
+	stood := applied(p, "a")
+
+	first := in.Mark
+	in.Operation, in.Mark = lifecycle.ScaleVNF, first+"x"
+	if p, err = plan(t, s, in); err != nil {
+		t.Fatal(err)
+	}
+	run(p, 1)
+	in.Standing, in.Undone, in.Mark = append(in.Standing, p.Resources...), in.Mark, in.Mark+"-back"
+	back := goOn(in)
+	if applied(back, "a") != stood || applied(back, "outers.example.com") != "" {
+		t.Errorf("going back applies %s, want %s, and no definition", applied(back, "a"), stood)
+	}
+	run(back, 1)
+	if applied(goOn(in), "a") != stood {
+		t.Error("going on going back applies something else")
+	}
+
+	// Of what failed to be made nothing is needed either, and of an older version's record the chart is.
+	in.Undone, in.Operation = "", lifecycle.Terminate
+	goOn(in)
+	in.Operation, in.Mark = lifecycle.ScaleVNF, first+"y"
+	if p, err = plan(t, s, in); err != nil {
+		t.Fatal(err)
+	}
+	run(p, whole)
+	in.Standing = append(in.Standing, p.Resources...)
+	if _, err := without.Plan(t.Context(), s.Connection(without.Survey(in)), in); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("with definitions that nobody has recorded Plan = %v, want %v", err, broker.ErrUnsupported)
 	}
 }
