@@ -155,7 +155,8 @@ func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
 
 // Entries returns what q selects of the audit log, newest first: to those who may not
 // read every project's, what their project's principals did, and what others did on its VIMs.
-// Whoever may not read the project that q names is refused.
+// Whoever may not read the project that q names is refused, and so is an action that neither
+// exists nor, by a version of before, is in the log.
 func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
 	page, err := Page{Size: q.Limit}.Valid()
 	if err != nil {
@@ -173,12 +174,38 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 		return nil, err
 	}
 	found, err := b.store.Entries(ctx, q)
+	if err == nil && len(found) == 0 && q.Action != "" {
+		return nil, b.typoOf(q.Action)
+	}
 	if !b.seesAll(p, policy.AuditRead) {
 		for i := range found {
 			hideForeign(&found[i], q.Project)
 		}
 	}
 	return found, err
+}
+
+// typoOf refuses an action that does not exist.
+func (b *Broker) typoOf(a policy.Action) error {
+	if words, ok := b.policy.(vocabulary); ok {
+		return misspelt(words.CheckAction(a, audit.ServerActions...))
+	}
+	return nil
+}
+
+// vocabulary is what a [policy.Decider] may know of the words of questions.
+type vocabulary interface {
+	Check(r policy.Request) error
+	CheckAction(a policy.Action, others ...policy.Action) error
+}
+
+// misspelt refuses the word that err, a [*policy.Typo], is about.
+func misspelt(err error) error {
+	var typo *policy.Typo
+	if errors.As(err, &typo) {
+		return Invalid(typo.Field, "%s", typo)
+	}
+	return err
 }
 
 // EntriesAfter returns at most limit entries of the whole audit log that follow one of them, oldest
@@ -319,14 +346,13 @@ func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Reque
 	} else {
 		r.Principal = p // one's own roles are what they are
 	}
-	if words, ok := b.policy.(interface{ Check(r policy.Request) error }); ok {
+	if words, ok := b.policy.(vocabulary); ok {
 		known := r
 		if r.Principal.Name == p.Name && r.Principal.Project == p.Project {
 			known.Principal.Roles = nil // what they are, nobody has typed
 		}
-		var typo *policy.Typo
-		if errors.As(words.Check(known), &typo) {
-			return policy.Decision{}, Invalid(typo.Field, "%s", typo)
+		if err := misspelt(words.Check(known)); err != nil {
+			return policy.Decision{}, err
 		}
 	}
 	r.Wish = b.effective(r)

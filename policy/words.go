@@ -39,10 +39,10 @@ func (t *Typo) Error() string {
 // that does not exist or is not done to that kind of thing, a role that no policy asks
 // for, a grade that does not exist.
 func (p *Policies) Check(r Request) error {
-	shape, ok := p.actions[r.Action]
-	if !ok {
-		return typo("action", string(r.Action), slices.Sorted(maps.Keys(p.actions)))
+	if err := p.CheckAction(r.Action); err != nil {
+		return err
 	}
+	shape := p.actions[r.Action]
 	if !slices.Contains(shape.kinds, r.Resource.Kind) {
 		kinds := slices.Clone(shape.kinds)
 		slices.Sort(kinds)
@@ -58,6 +58,14 @@ func (p *Policies) Check(r Request) error {
 		return typo("grade", grade, Grades)
 	}
 	return nil
+}
+
+// CheckAction returns a [*Typo] for an action that is neither one of the schema nor one of others.
+func (p *Policies) CheckAction(a Action, others ...Action) error {
+	if _, ok := p.actions[a]; ok || slices.Contains(others, a) {
+		return nil
+	}
+	return typo("action", string(a), slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(p.actions)), others...))))
 }
 
 // roles are those that policies for callers ask for, sorted.

@@ -163,6 +163,7 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 
 		{line: "key migrate --to nowhere", field: "--to", reason: "is not configured here"},
 		{line: "audit list --outcome happy", field: "--outcome", reason: "must be one of"},
+		{line: "audit list --action lease:isue", field: "--action", reason: "did you mean lease:issue?"},
 		{line: "audit prove 99999", field: "SEQ", reason: "must be between"},
 		{line: "policy explain lease:isue --vim edge", field: "ACTION", reason: "did you mean lease:issue?"},
 		{line: "policy explain lease:issue", field: "--vim", reason: "not done to a Project"},

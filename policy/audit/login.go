@@ -12,7 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// What is recorded and decided by no policy.
+// The actions of [ServerActions].
 const (
 	Login        policy.Action = "server:login"
 	ServerStart  policy.Action = "server:start"
@@ -22,6 +22,9 @@ const (
 	// ServerSink is about deliveries to a sink of the audit log, which is the resource.
 	ServerSink policy.Action = "server:sink"
 )
+
+// ServerActions are what is recorded and decided by no policy.
+var ServerActions = []policy.Action{Login, ServerStart, ServerReload, ServerPrune, ServerSink}
 
 // KindServer is the broker itself.
 const KindServer policy.Kind = "Server"

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,17 +96,18 @@ the id of the application credential on OpenStack.`,
 	flags.StringVar(&since, "since", "", "only what is newer: a duration like 24h, or a time like 2026-01-31T12:00:00Z")
 	flags.StringVar(&until, "until", "", "only what is older: a duration like 24h, or a time")
 	flags.IntVar(&limit, "limit", 100, "at most this many")
-	console.MustComplete(c, "action", cobra.FixedCompletions(append(serverActions, actions...), cobra.ShellCompDirectiveNoFileComp))
+	known := slices.Clone(actions)
+	for _, a := range audit.ServerActions {
+		known = append(known, string(a))
+	}
+	console.MustComplete(c, "action", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "outcome", cobra.FixedCompletions(outcomes, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }
 
-// outcomes are those of entries, and serverActions what is recorded and no policy decides.
-var (
-	outcomes      = []string{string(audit.Denied), string(audit.Read), string(audit.Intent), string(audit.Done), string(audit.Failed)}
-	serverActions = []string{string(audit.Login), string(audit.ServerStart), string(audit.ServerReload), string(audit.ServerPrune), string(audit.ServerSink)}
-)
+// outcomes are those of entries.
+var outcomes = []string{string(audit.Denied), string(audit.Read), string(audit.Intent), string(audit.Done), string(audit.Failed)}
 
 // when reads a flag that holds a duration before now, or a time.
 func (p *program) when(flag, s string) (time.Time, error) {

@@ -28,6 +28,7 @@ var commands = strings.NewReplacer(
 // fieldFlags are the flags that fill fields of the REST API, by field; of several the
 // first that a command has.
 var fieldFlags = map[string][]string{
+	"action":      {"action"},
 	"caCert":      {"ca-cert-file"},
 	"cloud":       {"cloud"},
 	"cloudsYaml":  {"clouds-yaml"},

@@ -72,6 +72,11 @@ func (l *live) configured() api.Configured {
 // Check says whether a question has words that no policy could mean.
 func (l *live) Check(r policy.Request) error { return l.now.Load().policies.Check(r) }
 
+// CheckAction says whether an action is known.
+func (l *live) CheckAction(a policy.Action, others ...policy.Action) error {
+	return l.now.Load().policies.CheckAction(a, others...)
+}
+
 // Authenticate implements [api.Authenticator]: a token of ours is looked up, one of a client is
 // verified, and any other is Keystone's, if callers may bring such.
 func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
