@@ -14,6 +14,10 @@ import (
 // the job over or the attempt is over. Nothing was written.
 var ErrFenced = errors.New("another worker has taken the job over")
 
+// ErrAgain is returned by work that leaves its place to others before it is done. It is
+// no failure: the work is called again at once, behind the jobs of its kind that wait.
+var ErrAgain = errors.New("the job leaves its place to others")
+
 // Job names work on one subject. What is to be done stands in the subject's row,
 // not in the job.
 type Job struct {
@@ -33,7 +37,8 @@ func (j Job) Valid() bool {
 // Worker works the jobs of one kind. Work is called for one subject by one worker at
 // a time. It reads from the subject's row how far the previous attempt came, and goes
 // on from there. If it fails or panics, it is called again after a backoff that grows
-// up to [MaxBackoff]; work that must not be repeated returns nil.
+// up to [MaxBackoff]; work that must not be repeated returns nil, and work that leaves its
+// place to others [ErrAgain].
 //
 // The context carries the worker's [Claim]: every write of the store that is made with
 // it is refused with [ErrFenced] once another worker has taken over. The context ends

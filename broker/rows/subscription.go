@@ -118,12 +118,12 @@ func Notify(events []lifecycle.Event, to []Subscriber) (all []NotificationRow, e
 }
 
 // Notification reads a row.
-func Notification(seq int64, of, document string) (subscription.Notification, error) {
+func Notification(seq int64, of, document string) subscription.Notification {
 	n := subscription.Notification{Seq: seq, Subscription: of}
 	if err := json.Unmarshal([]byte(document), &n.Event); err != nil {
-		return n, unreadable("vnf_notifications", fmt.Sprint(seq), err)
+		n.Event, n.Unreadable = lifecycle.Event{}, unreadable("vnf_notifications", fmt.Sprint(seq), err)
 	}
-	return n, nil
+	return n
 }
 
 // SubscriptionsUsedUp says that a project has as many subscriptions as it may have.

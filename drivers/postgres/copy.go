@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -322,7 +323,7 @@ func (c *copying) subscriptions() error {
 			}
 			for _, n := range all {
 				document, err := json.Marshal(n.Event)
-				if err != nil {
+				if err = cmp.Or(n.Unreadable, err); err != nil {
 					return err
 				}
 				waiting = append(waiting, []any{one.ID, stamp(n.Event.At), string(document)})

@@ -197,7 +197,7 @@ func (s *Store) Notifications(ctx context.Context, id string, limit int) ([]subs
 		if err := r.Scan(&n.Seq, &of, &document); err != nil {
 			return n, err
 		}
-		return rows.Notification(n.Seq, of, document)
+		return rows.Notification(n.Seq, of, document), nil
 	}, notifications, id, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notifications of subscription %s: %w", id, err)

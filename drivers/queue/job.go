@@ -72,7 +72,7 @@ func (w *jobWorker) Work(ctx context.Context, r *river.Job[jobArgs]) error {
 	switch {
 	case err == nil:
 		ended = w.ledger.FinishJob(end, c, begun)
-	case ctx.Err() != nil: // the process stops
+	case ctx.Err() != nil, errors.Is(err, job.ErrAgain): // the process stops, or others wait
 		ended = w.ledger.RetryJob(end, c, w.now(), false)
 	case !errors.Is(err, job.ErrFenced):
 		wait := backoff(begun.Failures)

@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -21,8 +22,10 @@ const (
 	atOnce      = 64
 	tardyAtOnce = 16
 	slowAfter   = 2 * time.Second
-	// turnTime is how long a tardy subscriber has its place, if others wait for one.
-	turnTime = 30 * time.Second
+	// tardyTurn is how long a tardy subscriber has its place among the tardy, if all of those are taken, and turn how
+	// long any other has its place, if all are.
+	tardyTurn = 30 * time.Second
+	turn      = 2 * time.Second
 	// batch is how many notifications are read at a time.
 	batch = 20
 	// refusals is how often in a row a subscriber may refuse a notification until that one is given up.
@@ -36,8 +39,11 @@ const (
 // errTardy: the subscriber has to wait for its place.
 var errTardy = errors.New("other subscribers that fail or are slow are being sent to")
 
-// errBehind: more wait for the subscriber than are kept.
-var errBehind = errors.New("the subscriber is too slow: more wait for it than are kept")
+// Why notifications are given up that the subscriber has not refused.
+var (
+	errBehind     = errors.New("the subscriber is too slow: more wait for it than are kept")
+	errUnreadable = errors.New("the notification cannot be written: what is stored of it cannot be read")
+)
 
 // Tally counts what this process has done since it started.
 type Tally struct{ Sent, Failed, GivenUp int64 }
@@ -48,7 +54,8 @@ func (s *Subscriptions) Worker() job.Worker {
 }
 
 // Work sends what waits for one subscription, in its order. It returns an error where the subscriber does not take
-// the first, and is called again after a backoff: nothing later is sent before.
+// the first, and is called again after a backoff: nothing later is sent before. While all places are taken it ends
+// after its turn, and is called again behind those that wait.
 func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	one, err := s.store.Subscription(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
@@ -58,10 +65,12 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	if err != nil || one.State != Active {
 		return err
 	}
-	o := order{Subscriptions: s, one: one, to: Target{
+	o := order{Subscriptions: s, one: one, began: s.now(), to: Target{
 		Subscription: one.ID, Callback: one.Callback, Egress: s.egress(one.Project),
 		Credentials: func(ctx context.Context) (Credentials, error) { return s.open(ctx, one) },
 	}}
+	s.working.Add(1)
+	defer s.working.Add(-1)
 	defer o.leave()
 	for {
 		read := s.now()
@@ -101,12 +110,14 @@ type order struct {
 	*Subscriptions
 	one   Subscription
 	to    Target
+	began time.Time
 	since time.Time // when it got a place among the tardy; zero where it has none
 	// trimmed is when it was looked last whether more wait than are kept.
 	trimmed time.Time
 }
 
-// place gets a place among the tardy for a subscriber that is.
+// place gets a place among the tardy for a subscriber that is. An error says that the subscriber leaves its place to
+// others.
 func (o *order) place() error {
 	o.mu.Lock()
 	was, slow := o.slow[o.one.ID]
@@ -115,6 +126,9 @@ func (o *order) place() error {
 	switch {
 	case !tardy:
 		o.leave()
+		if o.working.Load() >= atOnce && o.now().Sub(o.began) > turn {
+			return job.ErrAgain
+		}
 		return nil
 	case o.since.IsZero():
 		select {
@@ -124,7 +138,7 @@ func (o *order) place() error {
 		default:
 			return errTardy
 		}
-	case len(o.tardy) == cap(o.tardy) && o.now().Sub(o.since) > turnTime:
+	case len(o.tardy) == cap(o.tardy) && o.now().Sub(o.since) > tardyTurn:
 		return errTardy
 	}
 	return nil
@@ -152,7 +166,9 @@ func (o *order) send(ctx context.Context, n Notification) error {
 		return err
 	}
 	body, err := o.render(o.one, event)
-	if err != nil {
+	if err = cmp.Or(n.Unreadable, err); err != nil {
+		o.log.ErrorContext(ctx, "a notification cannot be written", "subscription", o.one.ID, "project", o.one.Project, "notification", n.Seq, "error", err)
+		_, err = o.giveUp(ctx, GiveUp{Seq: n.Seq, Keep: o.terms.Keep, At: o.now()}, errUnreadable)
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, o.terms.SendTime)
@@ -237,7 +253,7 @@ func (o *order) giveUp(ctx context.Context, g GiveUp, why error) (int64, error) 
 		return 0, err
 	}
 	if given > 0 {
-		o.log.ErrorContext(ctx, "notifications are given up: their subscriber does not take them", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
+		o.log.ErrorContext(ctx, "notifications are given up", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
 	}
 	o.count(Tally{GivenUp: given})
 	return given, nil

@@ -66,8 +66,8 @@ type sealable struct {
 	Callback string `json:"callback"`
 }
 
-// errUnreadable: what was sealed is not what is opened.
-var errUnreadable = errors.New("what is sealed is not of this subscription")
+// errForeign: what was sealed is not what is opened.
+var errForeign = errors.New("what is sealed is not of this subscription")
 
 func (c Credentials) text(callback string) (secret.Text, error) {
 	b, err := json.Marshal(sealable{c.User, c.Password.Reveal(), c.ClientID, c.ClientPassword.Reveal(), c.TokenEndpoint, callback}) //nolint:gosec // it is sealed at once
@@ -81,7 +81,7 @@ func (c Credentials) text(callback string) (secret.Text, error) {
 func readCredentials(t secret.Text, callback string) (Credentials, error) {
 	var s sealable
 	if json.Unmarshal([]byte(t.Reveal()), &s) != nil || s.Callback != callback {
-		return Credentials{}, errUnreadable
+		return Credentials{}, errForeign
 	}
 	return Credentials{
 		User: s.User, Password: secret.NewText(s.Password), ClientID: s.ClientID, ClientPassword: secret.NewText(s.ClientPassword), TokenEndpoint: s.TokenEndpoint,

@@ -42,7 +42,7 @@ type Subscription struct {
 	Digest string
 
 	// Sealed is the Fernet token of what authenticates the broker to the subscriber, under Ref in KeyStore. All are
-	// empty where nothing does.
+	// empty where nothing does. While it is made only KeyStore is known, the one that the key goes to.
 	Sealed   string
 	KeyStore string
 	Ref      secret.Ref
@@ -110,6 +110,14 @@ const (
 // Owner is whom the Fernet key belongs to.
 func (s Subscription) Owner() secret.Owner { return secret.Owner{ID: s.ID, Generation: 1} }
 
+// mayHaveKeyIn reports whether a key store may have a key of a subscription that was never made.
+func (s Subscription) mayHaveKeyIn(store string) bool {
+	if s.KeyStore == "" { // versions before this one did not note it
+		return slices.Contains(s.Auth, Basic) || slices.Contains(s.Auth, OAuth2)
+	}
+	return s.KeyStore == store
+}
+
 // Job is the one that sends its notifications.
 func (s Subscription) Job() job.Job { return job.Job{Kind: JobKind, Subject: s.ID} }
 
@@ -144,4 +152,6 @@ type Notification struct {
 	Seq          int64
 	Subscription string
 	Event        lifecycle.Event
+	// Unreadable is why Event is empty: what is stored of it cannot be read.
+	Unreadable error
 }

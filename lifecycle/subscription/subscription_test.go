@@ -688,6 +688,7 @@ func TestUnfinishedIsSettled(t *testing.T) {
 	o := newOffice(t)
 	left := subscription.Subscription{
 		ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: "https://nfvo.example.org", Digest: "x", CreatedBy: "alice", CreatedAt: o.clock.Now(),
+		Auth: []string{subscription.Basic}, KeyStore: o.keys.Name(),
 	}
 	if err := o.store.CreateSubscription(t.Context(), left, 0, o.entry()); err != nil {
 		t.Fatal(err)

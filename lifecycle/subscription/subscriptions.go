@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -100,7 +101,9 @@ type Subscriptions struct {
 	tardy chan struct{}
 	mu    sync.Mutex
 	slow  map[string]time.Time // when those took long that did so the last time
-	sent  Tally
+	// working counts the attempts under way.
+	working atomic.Int64
+	sent    Tally
 }
 
 // New returns Subscriptions; it starts nothing. [Subscriptions.Worker] sends the notifications.
@@ -138,6 +141,9 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Reques
 	one = Subscription{
 		ID: uuid.NewString(), Project: p.Project, State: Making, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
 		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.now(),
+	}
+	if r.Credentials.secrets() {
+		one.KeyStore = s.keys[0].Name()
 	}
 	one.Digest = one.digest()
 	if there, found, err := s.like(ctx, one); found || err != nil {
@@ -479,6 +485,9 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 		return err
 	}
 	for _, keys := range s.keys {
+		if !one.mayHaveKeyIn(keys.Name()) {
+			continue
+		}
 		held, err := keys.List(ctx, one.ID)
 		if err != nil {
 			return fmt.Errorf("listing what seals the secret of a subscription that was abandoned: %w", err)

@@ -35,6 +35,7 @@ func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
 		"WithItsEntry":      jobWithItsEntry,
 		"OneAtATime":        jobOneAtATime,
 		"Retry":             jobRetry,
+		"Again":             jobAgain,
 		"AtOnce":            jobsAtOnce,
 		"Stop":              jobStop,
 		"Takeover":          jobTakeover,
@@ -260,6 +261,54 @@ func jobRetry(t *testing.T, s jobTest) {
 	}
 	if len(tried) != 0 {
 		t.Errorf("a job that succeeded ran again")
+	}
+}
+
+// jobAgain has a job leave its place: one that waits comes before it is worked again, and no backoff delays it, however
+// often it does so.
+func jobAgain(t *testing.T, s jobTest) {
+	order, waits := make(chan string, 100), make(chan struct{})
+	var tries atomic.Int64
+	const often = 6 // a backoff would be a minute by then
+	s.run(t, job.Worker{Kind: "lcm", AtOnce: 1, Work: func(_ context.Context, subject string) error {
+		order <- subject
+		if subject != vnf.Subject {
+			return nil
+		}
+		switch n := tries.Add(1); {
+		case n == 1:
+			<-waits
+			return job.ErrAgain
+		case n < often:
+			return fmt.Errorf("wrapped: %w", job.ErrAgain)
+		}
+		return nil
+	}})
+	s.mustEnqueue(t, vnf)
+	if first := next(t, "the job", order); first != vnf.Subject {
+		t.Fatalf("%s began", first)
+	}
+	s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: "waits"})
+	for due := 1; due > 0; { // until Run has taken it up: two that are due together come in any order
+		mine, err := s.OfferJobs(s.ctx, 1, s.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		due = len(mine)
+	}
+	began := time.Now()
+	close(waits)
+	if second := next(t, "the one that waits", order); second != "waits" {
+		t.Errorf("%s came before the one that waits", second)
+	}
+	for range often - 1 {
+		next(t, "the job again", order)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v, want no backoff", took)
+	}
+	if begun := tries.Load(); begun != often {
+		t.Errorf("it was worked %d times, want %d", begun, often)
 	}
 }
 
