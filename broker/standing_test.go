@@ -188,6 +188,18 @@ func TestRefusedPollsOfAStandingLeaseAreFolded(t *testing.T) {
 			if told != c.entries {
 				t.Errorf("%d entries count the ten that were folded, want %d: %v", told, c.entries, refused())
 			}
+			for range 3 {
+				poll("192.0.2.1")
+			}
+			before := len(refused())
+			ended, end := context.WithCancel(t.Context())
+			end()
+			for range 2 { // what was told is not told again
+				b.KeepLogins(ended)
+			}
+			if got := refused()[:len(refused())-before]; len(got) != c.entries || got[0].Detail[audit.DetailRepeats] != "2" {
+				t.Errorf("at the end the three that were folded are told by %v, want %d entries for two others each", got, c.entries)
+			}
 		})
 	}
 }

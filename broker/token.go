@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // TokenHolders lists callers' static tokens, as [policy.StaticTokens] does.
@@ -92,12 +93,16 @@ func (b *Broker) RecordTokenUses(ctx context.Context) error {
 }
 
 // KeepLogins records once a minute, and when ctx ends, when tokens were last used, and the
-// refused logins that were only counted.
+// refused logins that were only counted; of refused mints those of an hour that is over, and
+// when ctx ends all.
 func (b *Broker) KeepLogins(ctx context.Context) {
 	ticks := time.NewTicker(tokenUsesEvery)
 	defer ticks.Stop()
-	record := func(ctx context.Context, level slog.Level) {
+	record := func(ctx context.Context, level slog.Level, counted time.Time) {
 		b.logins.Tell(ctx)
+		if err := b.refusedMints.Tell(ctx, b.store, counted); err != nil {
+			b.log.Log(ctx, level, "refusals of tokens that were only counted are not written", "error", err)
+		}
 		if err := b.RecordTokenUses(ctx); err != nil {
 			b.log.Log(ctx, level, "when tokens were last used is not written", "error", err)
 		}
@@ -107,10 +112,10 @@ func (b *Broker) KeepLogins(ctx context.Context) {
 		case <-ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenUsesDeadline)
 			defer cancel()
-			record(ctx, slog.LevelWarn)
+			record(ctx, slog.LevelWarn, b.now())
 			return
 		case <-ticks.C:
-			record(ctx, slog.LevelDebug) // tried again; readiness reports a store that is down
+			record(ctx, slog.LevelDebug, b.now().Add(-audit.FoldWithin)) // tried again; readiness reports a store that is down
 		}
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -12,14 +13,14 @@ import (
 const (
 	// FoldWithin is how long refusals that are alike are only counted.
 	FoldWithin = time.Hour
-	// maxFolds bounds what is remembered of refusals. When it is reached, all is forgotten, and
-	// more is recorded than need be.
+	// maxFolds bounds what is remembered of refusals. When it is reached, all is forgotten, with the
+	// counts, and more is recorded than need be.
 	maxFolds = 65536
 )
 
 // Folds folds the refusals of what a program repeats by itself, such as a poll of what has ended: of
-// those that are alike one in [FoldWithin] is recorded, with the count of the others before it. Safe
-// for concurrent use.
+// those that are alike one in [FoldWithin] is recorded, with the count of the others before it, and
+// [Folds.Tell] has the last ones. Safe for concurrent use.
 type Folds struct {
 	mu   sync.Mutex
 	seen map[refusal]folded
@@ -37,6 +38,7 @@ type refusal struct {
 type folded struct {
 	at      time.Time // of the last entry
 	repeats int       // since
+	last    Entry     // of the repeats
 }
 
 // NewFolds returns Folds that have seen nothing.
@@ -65,30 +67,79 @@ func AppendRefusal(ctx context.Context, sink Sink, e Entry) error {
 		about: f.about, action: e.Action, outcome: e.Outcome, principal: e.Principal, project: e.Project,
 		source: e.Detail[DetailSource], why: e.Detail[DetailError], of: e.Detail[DetailReason], policies: e.Detail[DetailPolicy],
 	}
-	repeats, due := f.due(key, e.Time)
+	repeats, due := f.due(key, e)
 	if !due {
 		return nil
 	}
-	if repeats > 0 {
-		e.Detail[DetailRepeats] = strconv.Itoa(repeats)
-	}
-	err := sink.Append(ctx, e)
+	err := sink.Append(ctx, e.repeated(repeats))
 	if err == nil {
 		f.recorded(key, e.Time, repeats)
 	}
 	return err
 }
 
-func (f *Folds) due(key refusal, at time.Time) (repeats int, due bool) {
+// repeated is an entry that stands for so many others, too.
+func (e Entry) repeated(others int) Entry {
+	if others > 0 {
+		e.Detail = maps.Clone(e.Detail)
+		e.Detail[DetailRepeats] = strconv.Itoa(others)
+	}
+	return e
+}
+
+func (f *Folds) due(key refusal, e Entry) (repeats int, due bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, again := f.seen[key]
-	if !again || !at.Before(before.at.Add(FoldWithin)) {
+	if !again || !e.Time.Before(before.at.Add(FoldWithin)) {
 		return before.repeats, true
 	}
 	before.repeats++
+	before.last = e
 	f.seen[key] = before
 	return 0, false
+}
+
+// Tell records what was only counted since an entry that was made by a time: of refusals that are alike the last,
+// with the count of the others. What of it cannot be written is told the next time, and its error returned.
+func (f *Folds) Tell(ctx context.Context, sink Sink, by time.Time) error {
+	f.mu.Lock()
+	counted := map[refusal]folded{}
+	for key, r := range f.seen {
+		if r.at.After(by) {
+			continue
+		}
+		if r.repeats > 0 {
+			counted[key] = r
+		}
+		delete(f.seen, key)
+	}
+	f.mu.Unlock()
+	var failed error
+	for key, r := range counted {
+		if failed == nil {
+			failed = sink.Append(ctx, r.last.repeated(r.repeats-1))
+		}
+		if failed != nil {
+			f.untold(key, r)
+		}
+	}
+	return failed
+}
+
+// untold puts back what could not be told.
+func (f *Folds) untold(key refusal, r folded) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	since, again := f.seen[key]
+	if !again {
+		since.at = r.at
+	}
+	if since.repeats == 0 {
+		since.last = r.last
+	}
+	since.repeats += r.repeats
+	f.seen[key] = since
 }
 
 // recorded says that an entry with so many repeats is in the log.
@@ -98,5 +149,7 @@ func (f *Folds) recorded(key refusal, at time.Time, repeats int) {
 	if len(f.seen) >= maxFolds {
 		clear(f.seen)
 	}
-	f.seen[key] = folded{at: at, repeats: f.seen[key].repeats - min(repeats, f.seen[key].repeats)}
+	since := f.seen[key]
+	since.at, since.repeats = at, since.repeats-min(repeats, since.repeats)
+	f.seen[key] = since
 }

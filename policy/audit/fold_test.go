@@ -1,0 +1,76 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// full is a sink that takes nothing while it is full.
+type full struct {
+	audit.Sink
+	full    bool
+	entries []audit.Entry
+}
+
+func (f *full) Append(_ context.Context, e audit.Entry) error {
+	if f.full {
+		return errors.New("full")
+	}
+	f.entries = append(f.entries, e)
+	return nil
+}
+
+// What was only counted is told once the hour is over, or the process ends, and nothing is lost or told twice, also
+// where it cannot be written at first.
+func TestFoldedRefusalsAreTold(t *testing.T) {
+	now := time.Unix(1000, 0)
+	sink := &full{}
+	f := audit.NewFolds()
+	refuse := func(about string) {
+		t.Helper()
+		err := audit.AppendRefusal(f.Under(t.Context(), about), sink, audit.Entry{
+			Time: now, Action: policy.LeaseMint, Outcome: audit.Denied, Resource: about, Detail: map[string]string{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell := func(by time.Time, wants ...string) {
+		t.Helper()
+		sink.entries = nil
+		if err := f.Tell(t.Context(), sink, by); (err != nil) != sink.full {
+			t.Errorf("Tell() = %v", err)
+		}
+		var got []string
+		for _, e := range sink.entries {
+			got = append(got, e.Resource+" "+e.Detail[audit.DetailRepeats])
+		}
+		if len(got) != len(wants) || len(got) == 1 && got[0] != wants[0] {
+			t.Errorf("told are %q, want %q", got, wants)
+		}
+	}
+	refuse("once")
+	for range 5 {
+		refuse("often")
+		now = now.Add(time.Minute)
+	}
+	if len(sink.entries) != 2 {
+		t.Errorf("six refusals of two kinds are %d entries", len(sink.entries))
+	}
+	tell(now.Add(-audit.FoldWithin)) // each counts on for its hour
+	sink.full = true
+	tell(now)
+	refuse("often") // meanwhile, and counted on
+	sink.full = false
+	tell(now, "often 4")
+	tell(now)
+	refuse("often")
+	if len(sink.entries) != 1 || sink.entries[0].Detail[audit.DetailRepeats] != "" {
+		t.Errorf("the first one after that is told as %+v", sink.entries)
+	}
+}
