@@ -94,7 +94,7 @@ func (b *Broker) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Pr
 		left = l.TokenTTL
 	}
 	r := policy.Request{Principal: holder, Action: policy.LeaseIssue, Resource: vimResource(v), Wish: l.wish(left)}
-	if l.Grade == "" {
+	if l.Grade == "" || !l.Derived { // as it was issued
 		r.Wish = narrowest(d, r.Wish)
 	}
 	decision := b.policy.Decide(r)

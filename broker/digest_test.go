@@ -40,12 +40,15 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Rules": func(r *broker.LeaseRequest) {
 			r.Role, r.Rules = "", []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
 		},
-		"ClusterWide":    func(r *broker.LeaseRequest) { r.ClusterWide, r.Namespaces = true, nil },
-		"Format":         func(r *broker.LeaseRequest) { r.Format = clientconfig.JSON },
-		"Purpose":        func(r *broker.LeaseRequest) { r.Purpose = "repair" },
-		"Operation":      func(r *broker.LeaseRequest) { r.Operation = "op-2" },
-		"Instance":       func(r *broker.LeaseRequest) { r.Instance = "vnf-2" },
-		"Standing":       func(r *broker.LeaseRequest) { r.Standing = true },
+		"ClusterWide": func(r *broker.LeaseRequest) { r.ClusterWide, r.Namespaces = true, nil },
+		"Format":      func(r *broker.LeaseRequest) { r.Format = clientconfig.JSON },
+		"Purpose":     func(r *broker.LeaseRequest) { r.Purpose = "repair" },
+		"Operation":   func(r *broker.LeaseRequest) { r.Operation = "op-2" },
+		"Instance":    func(r *broker.LeaseRequest) { r.Instance = "vnf-2" },
+		"Standing":    func(r *broker.LeaseRequest) { r.Standing = true },
+		"Credential": func(r *broker.LeaseRequest) {
+			r.Credential, r.Role, r.Namespaces = broker.LeasePassThrough, "", nil
+		},
 		"Widest":         nil, // a bound of what is issued, and not what is asked for
 		"IdempotencyKey": nil,
 	}

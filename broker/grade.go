@@ -248,5 +248,8 @@ func leaseDigest(vim string, r LeaseRequest, g Grant) string {
 	if r.Standing || r.Instance != "" {
 		parts = append(parts, r.Standing, r.Instance)
 	}
+	if r.Credential != "" {
+		parts = append(parts, r.Credential)
+	}
 	return digest(parts...)
 }

@@ -81,16 +81,16 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(b.refuse(ctx, act, &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + v.Suspended}))
 	}
 	switch {
-	case v.Health.CanMint:
-	case r.Standing:
+	case r.Credential == LeasePassThrough, !v.Health.CanMint && !r.Standing:
+		if r.Widest != "" && r.Widest != GradeUnbounded {
+			return fail(b.refuse(ctx, act, tooWide(GradeUnbounded, r.Widest)))
+		}
+		return b.passThrough(ctx, p, v, l, wish, act)
+	case !v.Health.CanMint:
 		return fail(b.refuse(ctx, act, &Error{
-			Kind: ErrUnsupported, Field: "vim", Next: NextCheckVIM,
+			Kind: ErrUnsupported, Field: "standing", Next: NextCheckVIM,
 			Detail: "no lease can be derived from the VIM's credential: " + v.Health.MintMessage,
 		}))
-	case r.Widest != "" && r.Widest != GradeUnbounded:
-		return fail(b.refuse(ctx, act, tooWide(GradeUnbounded, r.Widest)))
-	default:
-		return b.passThrough(ctx, p, v, l, wish, act)
 	}
 	o, err := b.open(ctx, v, v.Current)
 	if err != nil {
@@ -174,10 +174,19 @@ func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Gr
 		return nil, Grant{}, err
 	}
 	usual, most := b.terms.DefaultTTL, b.terms.MaxTTL
-	if r.Standing {
+	switch {
+	case r.Standing:
 		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
+	case r.Credential != "":
+		usual, most = b.terms.StandingMax, b.terms.StandingMax
 	}
 	switch {
+	case !slices.Contains(leaseCredentials, r.Credential):
+		return nil, Grant{}, Invalid("credential", "must be %s, or be left out", LeasePassThrough)
+	case r.Credential == LeasePassThrough && (r.Role != "" || len(r.Namespaces)+len(r.Rules) > 0 || r.ClusterWide):
+		return nil, Grant{}, Invalid("credential", "has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
+	case r.Standing && r.Credential != "":
+		return nil, Grant{}, Invalid("credential", "cannot be chosen for a standing lease: what is handed out is its secret")
 	case r.Standing && b.directories[p.Authenticator()] == nil:
 		return nil, Grant{}, &Error{
 			Kind: ErrUnsupported, Field: "standing",
@@ -218,6 +227,9 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,
 		RequestDigest:  leaseDigest(v.ID, r, g),
+	}
+	if r.Credential != "" {
+		l.MaxExpiresAt = now.Add(b.terms.StandingMax)
 	}
 	if r.Standing {
 		l.TokenTTL, l.MaxExpiresAt = g.TTL, now.Add(b.terms.StandingMax)
@@ -269,7 +281,11 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 		return fail(err)
 	}
 	defer o.close()
-	if old.Grade != "" && old.Grade != GradeBounded { // act rests on the narrowest
+	if !old.Derived {
+		if err := b.mayPassThrough(ctx, p, v, old.wish(old.granted())); err != nil {
+			return fail(err)
+		}
+	} else if old.Grade != "" && old.Grade != GradeBounded { // act rests on the narrowest
 		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), old.wish(old.granted())); err != nil {
 			return Lease{}, clientconfig.Config{}, err
 		}
@@ -431,31 +447,40 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	}
 }
 
-// passThrough hands the stored credential itself out, where the VIM cannot mint
-// and policy says so.
+// mayPassThrough decides whether p may have the stored credential itself.
+func (b *Broker) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
+	err := b.enterToo(ctx, p, policy.LeasePassThrough, vimResource(v), wish)
+	switch {
+	case err == nil, errors.Is(err, ErrUnavailable):
+		return err
+	case v.Health.CanMint:
+		return &Error{
+			Kind: ErrDenied, Field: "credential", Detail: "policy does not let you have the VIM's stored credential itself",
+			Remedy: "ask for a lease that is derived from it, or have a policy of the site permit " + string(policy.LeasePassThrough), Next: NextExplain,
+		}
+	}
+	return &Error{
+		Kind: ErrUnsupported, Field: "vim",
+		Detail: "no lease can be derived from the VIM's credential, and policy does not let you have it passed through: " + v.Health.MintMessage,
+		Remedy: "give the credential the missing rights", Next: NextCheckVIM,
+	}
+}
+
+// passThrough hands the stored credential itself out, where that was asked for or the VIM cannot
+// mint, and policy says so.
 func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l Lease, wish policy.Wish, act *audit.Act) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}
-	if err := b.enterToo(ctx, p, policy.LeasePassThrough, vimResource(v), wish); err != nil {
-		if errors.Is(err, ErrUnavailable) {
-			return fail(err)
-		}
-		return fail(&Error{
-			Kind: ErrUnsupported, Field: "vim",
-			Detail: "no lease can be derived from the VIM's credential, and policy does not let you have it passed through: " + v.Health.MintMessage,
-			Remedy: "give the credential the missing rights", Next: NextCheckVIM,
-		})
+	if err := b.mayPassThrough(ctx, p, v, wish); err != nil {
+		return fail(err)
 	}
 	o, err := b.open(ctx, v, v.Current)
 	if err != nil {
 		return fail(err)
 	}
 	defer o.close()
-	l.Derived, l.Revocable = false, false
-	if _, grades := b.drivers[v.Type].(Grader); grades {
-		l.Grade, l.GradeReasons = GradeUnbounded, []string{"the holder has the VIM's own credential"}
-	}
+	b.passesThrough(&l)
 	if end := v.Current.CredentialExpiresAt; !end.IsZero() && end.Before(l.ExpiresAt) {
 		l.ExpiresAt = end
 	}
@@ -480,6 +505,14 @@ func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l L
 		return fail(err)
 	}
 	return stored, b.config(v, v.Current, stored, o.Credential), nil
+}
+
+// passesThrough says of a lease that it is the stored credential.
+func (b *Broker) passesThrough(l *Lease) {
+	l.Derived, l.Revocable = false, false
+	if _, grades := b.drivers[l.VIMType].(Grader); grades {
+		l.Grade, l.GradeReasons = GradeUnbounded, []string{"the holder has the VIM's own credential, which works until it is replaced on the VIM"}
+	}
 }
 
 // config is what the holder of a lease needs.

@@ -208,12 +208,25 @@ type LeaseRequest struct {
 	Instance string
 	// Standing asks for a lease that stands: see [Broker.IssueLease].
 	Standing bool
+	// Credential asks for another kind of credential than leases on the VIM are; not with Standing.
+	Credential LeaseCredential
 	// Widest is the widest grade that the lease may have; empty leaves that to policy. It is no part of
 	// what makes a repeat the same request.
 	Widest Grade
 
 	IdempotencyKey string
 }
+
+// LeaseCredential is what the credential of a lease is to be, for clients that understand nothing
+// else. Empty means what the VIM's leases usually are.
+type LeaseCredential string
+
+// LeasePassThrough is the VIM's stored credential itself, for Terms.StandingMax at most. It needs
+// [policy.LeasePassThrough]. It is not derived, and nothing revokes it but its replacement on the VIM.
+const LeasePassThrough LeaseCredential = "passThrough"
+
+// leaseCredentials are those that can be asked for.
+var leaseCredentials = []LeaseCredential{"", LeasePassThrough}
 
 // LeaseQuery selects leases that the principal may see, newest first.
 type LeaseQuery struct {

@@ -538,8 +538,75 @@ func TestAVIMThatCannotMintPassesThroughOnlyByPolicy(t *testing.T) {
 	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
 		t.Fatal(err)
 	}
+	if after, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil || b.row(after.ID).State != broker.LeaseIrrevocable || !strings.Contains(b.row(l.ID).LastError, "still takes it") {
+		t.Errorf("revoking it while the VIM takes it = %+v, %v, want irrevocable", b.row(l.ID), err)
+	}
+	b.kube.RevokeToken(b.kube.AdminToken)
 	if after, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil || after.State != broker.LeaseRevoked {
 		t.Errorf("revoking it after the credential was replaced = %s, %v, want revoked", after.State, err)
+	}
+	b.wantKeys(1)
+}
+
+// The stored credential itself is handed out to who asks for it and has the right, for as long as
+// a lease can stand; its end is that of the credential on the VIM, and nothing else.
+func TestTheStoredCredentialIsPassedThroughByPolicyAlone(t *testing.T) {
+	wish := broker.LeaseRequest{VIM: "edge1", Credential: broker.LeasePassThrough, IdempotencyKey: "again"}
+	for _, p := range []policy.Principal{alice, root} {
+		b := newBench(t, benchOptions{})
+		wish := wish
+		wish.VIM = b.mustRegister(alice, "edge1").ID
+		_, _, err := b.IssueLease(t.Context(), p, wish)
+		wantKind(t, "by the default policies, for "+p.Name, err, broker.ErrDenied)
+		_, err = b.WeighLease(t.Context(), p, wish)
+		wantKind(t, "weighing it, for "+p.Name, err, broker.ErrDenied)
+	}
+	b := newBench(t, benchOptions{policies: map[string][]byte{"site.cedar": []byte(
+		`@id("pass") permit (principal, action == Action::"lease:pass-through", resource is VIM) when { principal.name == "alice" };`)}})
+	b.mustRegister(alice, "edge1")
+	narrow := wish
+	narrow.Widest = broker.GradeBounded
+	_, _, err := b.IssueLease(t.Context(), alice, narrow)
+	wantKind(t, "as a bounded lease", err, broker.ErrDenied)
+	if l, err := b.WeighLease(t.Context(), alice, wish); err != nil || l.Derived || l.Grade != broker.GradeUnbounded {
+		t.Errorf("WeighLease() = %+v, %v, want unbounded, not derived", l, err)
+	}
+	l, config, err := b.IssueLease(t.Context(), alice, wish)
+	if err != nil || l.Derived || l.Revocable || l.Grade != broker.GradeUnbounded || config.Token.Reveal() != b.kube.AdminToken {
+		t.Fatalf("IssueLease() = %+v, %v, want the stored credential", l, err)
+	}
+	if want := broker.DefaultTerms().StandingMax; l.ExpiresAt.Sub(l.CreatedAt) != want {
+		t.Errorf("it lives for %v, want %v", l.ExpiresAt.Sub(l.CreatedAt), want)
+	}
+	again, config, err := b.IssueLease(t.Context(), alice, wish)
+	if err != nil || again.ID != l.ID || config.Token.Reveal() != b.kube.AdminToken {
+		t.Errorf("a repeat = %s, %v, want the lease %s", again.ID, err, l.ID)
+	}
+	usual := wish
+	usual.Credential = ""
+	_, _, err = b.IssueLease(t.Context(), alice, usual)
+	wantKind(t, "a derived lease under the same key", err, broker.ErrConflict)
+
+	// At its end nothing can be confirmed, and the state says so.
+	b.clock.Add(broker.DefaultTerms().StandingMax + time.Minute)
+	b.mustReap()
+	if row := b.row(l.ID); row.State != broker.LeaseIrrevocable || !row.ConfirmedDeadAt.IsZero() || !strings.Contains(row.LastError, "change it on the VIM itself") {
+		t.Errorf("at its end it is %+v, want irrevocable, and what is to be done", row)
+	}
+	// Once the credential is another, and the VIM refuses the one before, it has ended by itself.
+	b.kube.RevokeToken(b.kube.AdminToken)
+	if _, err := b.RotateVIM(t.Context(), alice, "edge1", broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.mustReap()
+	if row := b.row(l.ID); row.State != broker.LeaseRevoked {
+		t.Errorf("after the credential was replaced it is %s (%s), want revoked", row.State, row.LastError)
+	}
+	for _, bad := range []broker.LeaseRequest{{VIM: "edge1", Credential: "mine"}, {VIM: "edge1", Credential: broker.LeasePassThrough, Standing: true}} {
+		_, _, err := b.IssueLease(t.Context(), alice, bad)
+		if wrong := (*broker.Error)(nil); !errors.As(err, &wrong) || wrong.Field != "credential" && wrong.Field != "standing" {
+			t.Errorf("%+v = %v, want the field named", bad, err)
+		}
 	}
 	b.wantKeys(1)
 }

@@ -62,13 +62,20 @@ func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequ
 	if err := issuable(v); err != nil {
 		return Lease{}, b.refuse(ctx, act, err)
 	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return Lease{}, b.refuse(ctx, act, err)
-	}
-	defer o.close()
-	if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
-		return Lease{}, err
+	if r.Credential == LeasePassThrough {
+		if err := b.mayPassThrough(ctx, p, v, l.wish(grant.TTL)); err != nil {
+			return Lease{}, b.refuse(ctx, act, err)
+		}
+		b.passesThrough(&l)
+	} else {
+		o, err := b.open(ctx, v, v.Current)
+		if err != nil {
+			return Lease{}, b.refuse(ctx, act, err)
+		}
+		defer o.close()
+		if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
+			return Lease{}, err
+		}
 	}
 	if err := act.Read(ctx); err != nil {
 		return Lease{}, Unrecorded(err)

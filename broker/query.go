@@ -371,8 +371,11 @@ func (b *Broker) effective(r policy.Request) policy.Wish {
 		return w
 	}
 	usual, most := b.terms.DefaultTTL, b.terms.MaxTTL
-	if w.Standing {
+	switch {
+	case w.Standing:
 		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
+	case r.Action == policy.LeasePassThrough:
+		most = b.terms.StandingMax
 	}
 	if w.TTL == 0 {
 		w.TTL = usual

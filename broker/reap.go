@@ -305,10 +305,11 @@ func (b *Broker) bury(ctx context.Context, l Lease, e audit.Entry) (Lease, error
 	}, e)
 }
 
-// retryIrrevocable takes up again, once a VIM has come back, what was given up on it.
+// retryIrrevocable takes up again, once a VIM has come back or has another credential, what was
+// given up on it; what was passed through, where it has been replaced.
 func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
 	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseIrrevocable}}, func(l Lease) error {
-		if !l.Derived {
+		if !l.Derived && l.VIMGeneration == v.Current.Number {
 			return nil
 		}
 		act, err := b.enter(ctx, system("check"), policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})

@@ -202,7 +202,9 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 		}
 		return after, err
 	case errors.Is(err, errPassedThrough):
-		return l, b.giveUp(ctx, l, "it was passed through: replace the VIM's credential", act)
+		return l, b.giveUp(ctx, l, "it was passed through: change it on the VIM itself, and replace the VIM's credential", act)
+	case errors.Is(err, errStillTaken):
+		return l, b.giveUp(ctx, l, "it was passed through, and the VIM still takes it: change it on the VIM itself", act)
 	case errors.Is(err, errVIMGone):
 		return l, b.giveUp(ctx, l, "its VIM was deleted by force", act)
 	}
@@ -223,6 +225,7 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 
 var (
 	errPassedThrough = errors.New("the credential was passed through and cannot be revoked")
+	errStillTaken    = errors.New("the credential was passed through and works on the VIM, although it was replaced here")
 	errVIMGone       = errors.New("the lease's VIM is gone")
 )
 
@@ -235,15 +238,12 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 	if err != nil {
 		return err
 	}
-	if !l.Derived {
-		if v.Current.Number != l.VIMGeneration {
-			return nil // the credential that was passed through has been replaced
-		}
-		return errPassedThrough
-	}
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return err
+	}
+	if !l.Derived {
+		return b.replaced(ctx, src, d, v, l)
 	}
 	issued := l.issued()
 	if g, ok := v.generation(l.VIMGeneration); ok && l.Sealed != "" {
@@ -257,6 +257,35 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 		defer cancel()
 		return d.Revoke(ctx, o.Access, issued)
 	})
+	return err
+}
+
+// replaced is nil where the credential that was passed through has been replaced, and the VIM
+// refuses it, as far as its kind can be tried.
+func (b *Broker) replaced(ctx context.Context, src *source, d Driver, v VIM, l Lease) error {
+	g, kept := v.generation(l.VIMGeneration)
+	if v.Current.Number == l.VIMGeneration {
+		return errPassedThrough
+	}
+	if !kept {
+		return nil
+	}
+	o, err := src.opened(ctx, g)
+	if errors.Is(err, ErrUnopenable) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	dead, err := d.Dead(ctx, b.access(v, g, Credential{}), o.Credential)
+	switch {
+	case errors.Is(err, ErrInvalid):
+		return nil
+	case err == nil && !dead:
+		return errStillTaken
+	}
 	return err
 }
 

@@ -11,13 +11,18 @@ import (
 )
 
 // Cloud is a [Client] of an OpenStack cloud. The endpoint is Keystone's without the
-// version, and the credential is an application credential or a project's token.
+// version, and the credential is an application credential, a project's token, or a user's
+// name and password.
 type Cloud struct {
 	Region      string `json:"region,omitempty"`
 	ProjectID   string `json:"projectId"`
 	ProjectName string `json:"projectName,omitempty"`
 	// ProjectDomain is the project's domain by name.
 	ProjectDomain string `json:"projectDomain,omitempty"`
+	// UserDomain is the domain of the user whose password the credential is, by name; where that
+	// is not known it is UserDomainID, by id.
+	UserDomain   string `json:"userDomain,omitempty"`
+	UserDomainID string `json:"userDomainId,omitempty"`
 	// Delegated says that the token was made with an application credential. Keystone
 	// exchanges it for no other, so only clients that use it unchanged can use it.
 	Delegated bool `json:"delegated,omitempty"`
@@ -34,23 +39,35 @@ func (l Cloud) Forms() []Form {
 }
 
 // Accepts implements [Client].
-func (Cloud) Accepts(c secret.Credential) bool {
-	return !c.Token.Empty() || c.ApplicationCredentialID != ""
+func (l Cloud) Accepts(c secret.Credential) bool {
+	return !c.Token.Empty() || c.ApplicationCredentialID != "" || !c.Password.Empty() && l.UserDomain+l.UserDomainID != ""
 }
 
 func authURL(c Config) string { return c.Endpoint + "/v3" }
 
 // Auth types of keystoneauth, which clients of OpenStack name.
 const (
-	authByAppCred = "v3applicationcredential"
-	authByToken   = "v3token"
+	authByAppCred  = "v3applicationcredential"
+	authByToken    = "v3token"
+	authByPassword = "v3password"
 )
 
 func authType(c Config) string {
-	if c.ApplicationCredentialID != "" {
+	switch {
+	case c.ApplicationCredentialID != "":
 		return authByAppCred
+	case !c.Password.Empty():
+		return authByPassword
 	}
 	return authByToken
+}
+
+// userDomainID is the user's domain by id, where it is not known by name.
+func (l Cloud) userDomainID() string {
+	if l.UserDomain != "" {
+		return ""
+	}
+	return l.UserDomainID
 }
 
 // cloudsFile is the form that openstackclient, Terraform and gophercloud read.
@@ -74,6 +91,10 @@ type cloudAuth struct {
 	AppCredID     string `yaml:"application_credential_id,omitempty"`
 	AppCredSecret string `yaml:"application_credential_secret,omitempty"`
 	Token         string `yaml:"token,omitempty"`
+	Username      string `yaml:"username,omitempty"`
+	Password      string `yaml:"password,omitempty"`
+	UserDomain    string `yaml:"user_domain_name,omitempty"`
+	UserDomainID  string `yaml:"user_domain_id,omitempty"`
 	ProjectID     string `yaml:"project_id,omitempty"`
 }
 
@@ -87,6 +108,10 @@ func (l Cloud) cloudsYAML(c Config, caFile string) (secret.Text, error) {
 	}
 	if token := c.Token.Reveal(); token != "" {
 		entry.Auth.Token, entry.Auth.ProjectID = token, l.askedProject()
+	}
+	if password := c.Password.Reveal(); password != "" {
+		entry.Auth.Username, entry.Auth.Password, entry.Auth.ProjectID = c.Username, password, l.ProjectID
+		entry.Auth.UserDomain, entry.Auth.UserDomainID = l.UserDomain, l.userDomainID()
 	}
 	if c.InsecureSkipVerify {
 		entry.Verify = new(bool)
@@ -155,6 +180,11 @@ func (l Cloud) variables(c Config) []variable {
 	}
 	if !c.Token.Empty() {
 		vars = append(vars, variable{"OS_PROJECT_ID", l.askedProject()})
+	}
+	if password := c.Password.Reveal(); password != "" {
+		vars = append(vars,
+			variable{"OS_USERNAME", c.Username}, variable{"OS_PASSWORD", password}, variable{"OS_USER_DOMAIN_NAME", l.UserDomain},
+			variable{"OS_USER_DOMAIN_ID", l.userDomainID()}, variable{"OS_PROJECT_ID", l.ProjectID})
 	}
 	return vars
 }

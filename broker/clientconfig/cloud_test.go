@@ -56,6 +56,17 @@ func delegatedCloud() clientconfig.Config {
 	return c
 }
 
+// passwordCloud is a lease that is a user's name and password.
+func passwordCloud() clientconfig.Config {
+	c := cloudConfig()
+	c.CACert, c.ApplicationCredentialID, c.ApplicationCredentialSecret = "", "", secret.Text{}
+	c.Username, c.Password = "lease-0b5f", secret.NewText(canary+"'s $HOME")
+	cloud := c.Client.(clientconfig.Cloud)
+	cloud.UserDomain = "Default"
+	c.Client = cloud
+	return c
+}
+
 // insecureCloud is a lease on a cloud whose server is not verified, and without a region.
 func insecureCloud() clientconfig.Config {
 	c := cloudConfig()
@@ -71,7 +82,7 @@ func TestFormatsOfACloud(t *testing.T) {
 	cluster := tokenConfig(t)
 	cluster.VIMID, cluster.CACert = "5a1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f", twoCAs
 	for name, c := range map[string]clientconfig.Config{
-		"appcred": cloudConfig(), "token": tokenCloud(), "delegated": delegatedCloud(), "insecure": insecureCloud(), "cluster": cluster,
+		"appcred": cloudConfig(), "token": tokenCloud(), "delegated": delegatedCloud(), "insecure": insecureCloud(), "password": passwordCloud(), "cluster": cluster,
 	} {
 		for _, format := range []clientconfig.Format{
 			clientconfig.CloudsYAML, clientconfig.Environment, clientconfig.JSON, clientconfig.VIMConnection,
@@ -103,7 +114,7 @@ func TestFormatsOfACloud(t *testing.T) {
 
 func TestACloudsJSONIsDecoded(t *testing.T) {
 	for name, c := range map[string]clientconfig.Config{
-		"appcred": cloudConfig(), "token": tokenCloud(), "delegated": delegatedCloud(), "insecure": insecureCloud(),
+		"appcred": cloudConfig(), "token": tokenCloud(), "delegated": delegatedCloud(), "insecure": insecureCloud(), "password": passwordCloud(),
 	} {
 		text, err := c.Render(clientconfig.JSON)
 		if err != nil {
@@ -124,6 +135,8 @@ func TestACloudRefuses(t *testing.T) {
 	both.Token = secret.NewText(canary)
 	half := cloudConfig()
 	half.ApplicationCredentialID = ""
+	byID := passwordCloud()
+	byID.Client = clientconfig.Cloud{ProjectID: "0123456789abcdef", UserDomainID: "default"}
 	for name, test := range map[string]struct {
 		config clientconfig.Config
 		format clientconfig.Format
@@ -131,7 +144,8 @@ func TestACloudRefuses(t *testing.T) {
 	}{
 		"a kubeconfig":       {cloudConfig(), clientconfig.Kubeconfig, clientconfig.ErrFormat},
 		"an exec credential": {tokenCloud(), clientconfig.ExecCredential, clientconfig.ErrFormat},
-		"a password":         {password, clientconfig.CloudsYAML, clientconfig.ErrCredential},
+		"a password":         {password, clientconfig.CloudsYAML, clientconfig.ErrCredential}, // of a user in no domain
+		"a domain by its id": {byID, clientconfig.VIMConnection, clientconfig.ErrFormat},
 		"two credentials":    {both, clientconfig.CloudsYAML, clientconfig.ErrCredential},
 		"half a credential":  {half, clientconfig.JSON, clientconfig.ErrCredential},
 	} {

@@ -57,8 +57,12 @@ func (Cluster) vimConnectionInfo(c Config) (secret.Text, error) {
 }
 
 // vimConnectionInfo names an application credential and a token of Keystone's as
-// clouds.yaml does: SOL 003 has no names for them.
+// clouds.yaml does: SOL 003 has no names for them. A user's domain is named: the
+// standard has no member for its id.
 func (l Cloud) vimConnectionInfo(c Config) (secret.Text, error) {
+	if !c.Password.Empty() && l.UserDomain == "" {
+		return secret.Text{}, fmt.Errorf("vimConnectionInfo names the user's domain, of which only the id is known: %w", ErrFormat)
+	}
 	face := map[string]any{"endpoint": authURL(c), "skipCertificateVerification": c.InsecureSkipVerify}
 	if ca := c.verified(c.CACert); ca != "" {
 		face["trustedCertificates"] = each(ca)
@@ -68,6 +72,9 @@ func (l Cloud) vimConnectionInfo(c Config) (secret.Text, error) {
 		"application_credential_id":     c.ApplicationCredentialID,
 		"application_credential_secret": c.ApplicationCredentialSecret.Reveal(),
 		"token":                         c.Token.Reveal(),
+		"username":                      c.Username,
+		"password":                      c.Password.Reveal(),
+		"userDomain":                    l.UserDomain,
 	})
 }
 

@@ -56,10 +56,18 @@ const (
 	OIDC Profile = "oidc"
 	// Token is one short-lived token for each operation.
 	Token Profile = "token"
+	// PassThrough is the VIM's stored credential itself.
+	PassThrough Profile = "passThrough"
 )
 
 // profiles are those that can be asked for.
-var profiles = []Profile{"", OIDC, Token}
+var profiles = []Profile{"", OIDC, Token, PassThrough}
+
+// Fetches reports whether the VNFM is to fetch tokens under what is lent.
+func (p Profile) Fetches() bool { return p == "" || p == OIDC }
+
+// Stands reports whether one lease is lent for the life of the instance.
+func (p Profile) Stands() bool { return p != Token }
 
 // The bounds of a client's placements.
 const (
@@ -74,6 +82,9 @@ type Ask struct {
 	// Parameters are the texts among the request's additionalParams.
 	Parameters map[string]string
 }
+
+// credentials are what the leases of profiles are, other than usual.
+var credentials = map[Profile]broker.LeaseCredential{PassThrough: broker.LeasePassThrough}
 
 // Place returns the first placement that matches.
 func (c Client) Place(a Ask) (Placement, bool) {
@@ -106,7 +117,7 @@ func fits(pattern, text string) bool {
 func (p Placement) Lease() broker.LeaseRequest {
 	return broker.LeaseRequest{
 		VIM: p.VIM, Role: p.Role, Rules: p.Rules, Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, TTL: p.TTL,
-		Standing: p.Profile != Token,
+		Standing: p.Profile.Fetches(), Credential: credentials[p.Profile],
 	}
 }
 
@@ -146,7 +157,7 @@ func (p Placement) check() error {
 	case p.Grade != "" && !slices.Contains(policy.Grades, string(p.Grade)):
 		return broker.Invalid("grade", "must be one of %s", strings.Join(policy.Grades, ", "))
 	case !slices.Contains(profiles, p.Profile):
-		return broker.Invalid("profile", "must be %s or %s", OIDC, Token)
+		return broker.Invalid("profile", "must be one of %s, %s, %s", OIDC, Token, PassThrough)
 	case p.TTL < 0:
 		return broker.Invalid("ttl", "is negative")
 	}

@@ -72,6 +72,9 @@ func (d *Driver) Client(a broker.Access, _ []string, leased broker.CredentialKin
 	}
 	if found := a.Discovered.Cloud; found != nil {
 		c.ProjectID, c.ProjectName, c.ProjectDomain = found.ProjectID, found.ProjectName, found.ProjectDomainName
+		if leased == broker.CredentialPassword { // the registered user itself
+			c.UserDomain, c.UserDomainID = a.Target.Scope.UserDomainName, found.UserDomainID
+		}
 	}
 	return c
 }

@@ -102,7 +102,7 @@ func revokeToken(ctx context.Context, a broker.Access, token string) error {
 	return nil
 }
 
-// Dead implements [broker.Driver]. It logs in with an application credential, or
+// Dead implements [broker.Driver]. It logs in with an application credential or a password, or
 // asks Keystone about a token with its own right. Only a refusal in Keystone's own
 // words counts.
 func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Credential) (bool, error) {
@@ -122,6 +122,12 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 		_, err = c.identity.Get(ctx, c.identity.ServiceURL("auth", "tokens")+"?nocatalog", &body, &gophercloud.RequestOpts{
 			OkCodes: []int{http.StatusOK}, MoreHeaders: map[string]string{"X-Subject-Token": minted.Token.Reveal()},
 		})
+	case !minted.Password.Empty():
+		known, recalled := recall(a.Discovered)
+		if recalled != nil {
+			return false, recalled
+		}
+		_, err = c.login(ctx, unscoped{options(a.Target.Scope, minted, known)})
 	default:
 		return false, broker.Invalid("credential", "is empty, there is nothing to try")
 	}

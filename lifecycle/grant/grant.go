@@ -184,7 +184,7 @@ func (r Request) askable() bool {
 }
 
 // stands reports whether what the grant lends stands with the instance.
-func (g Grant) stands() bool { return g.Placement.Profile != oauth.Token }
+func (g Grant) stands() bool { return g.Placement.Profile.Stands() }
 
 // lease is the request for the lease that the grant makes: the same each time, so that a repeat is
 // answered with the same lease.
@@ -192,7 +192,7 @@ func (g Grant) lease() broker.LeaseRequest {
 	r := g.Placement.Lease()
 	r.Purpose, r.Operation, r.Instance, r.IdempotencyKey = "grant", g.Request.ID, g.Request.Instance, "vnf-grant:"+g.ID
 	r.Widest = g.Placement.Grade
-	if r.Standing = g.stands(); !r.Standing {
+	if !r.Standing {
 		r.Format = clientconfig.VIMConnection
 	}
 	return r

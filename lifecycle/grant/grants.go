@@ -241,7 +241,7 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 
 // usable refuses to lend a lease that nobody could fetch tokens under.
 func (g *Grants) usable(one Grant) error {
-	if g.serves || !one.stands() {
+	if g.serves || !one.Placement.Profile.Fetches() {
 		return nil
 	}
 	return &broker.Error{

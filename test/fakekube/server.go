@@ -64,6 +64,7 @@ type Server struct {
 	revision int64
 	issued   []claims
 	cache    map[[sha256.Size]byte]time.Time // token digest: taken unseen until then
+	revoked  map[[sha256.Size]byte]bool      // single tokens
 	denials  []Denial
 	events   []event       // what watches show, oldest first
 	forgot   int64         // the revision up to which there are no events any more
@@ -97,7 +98,7 @@ func Start(o Options) (*Server, error) {
 	s := &Server{
 		Server:   fake.Server{Addr: o.Addr, HTTP2: true},
 		Username: "fakekube-basic", Password: random(), opts: o, key: []byte(random()),
-		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, news: make(chan struct{}),
+		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, revoked: map[[sha256.Size]byte]bool{}, news: make(chan struct{}),
 		ends: make(chan struct{}),
 	}
 	s.Opening, s.Refuse = `{"kind":"List","apiVersion":"v1","items":[`, refuse

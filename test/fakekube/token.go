@@ -133,6 +133,13 @@ func (s *Server) sign(account object, bound *claimRef, audience []string, expiry
 	return text + "." + enc.EncodeToString(s.mac(text))
 }
 
+// RevokeToken has one token refused from now on, as a static one that was taken from its file.
+func (s *Server) RevokeToken(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revoked[sha256.Sum256([]byte(token))] = true
+}
+
 // verify reads a token and says whose it is; false when it is not or no longer
 // a token of this server. The caller holds s.mu.
 func (s *Server) verify(token string) (claims, bool) {
@@ -155,6 +162,9 @@ func (s *Server) verify(token string) (claims, bool) {
 		return claims{}, false
 	}
 	now, digest := s.now(), sha256.Sum256([]byte(token))
+	if s.revoked[digest] {
+		return claims{}, false
+	}
 	if s.opts.CacheLag > 0 && now.Before(s.cache[digest]) {
 		return c, true
 	}

@@ -220,7 +220,7 @@ var parts = []part{
 	{reflect.TypeFor[v1.KeyStatus](), `{"past": 1, "pending": false, "message": "the key store vault does not hold the key"}`},
 	{reflect.TypeFor[v1.Lease](), leaseParts},
 	{reflect.TypeFor[v1.IssuedLease](), leaseParts},
-	{reflect.TypeFor[v1.LeaseRequest](), `{"format": "kubeconfig", "purpose": "upgrade of web", "operation": "` + operationID + `", "clusterWide": false, "standing": false, "instance": "vnf-1"}`},
+	{reflect.TypeFor[v1.LeaseRequest](), `{"credential": "passThrough", "format": "kubeconfig", "purpose": "upgrade of web", "operation": "` + operationID + `", "clusterWide": false, "standing": false, "instance": "vnf-1"}`},
 	{reflect.TypeFor[v1.Principal](), `{"name": "alice", "project": "acme", "roles": ["member"]}`},
 	{reflect.TypeFor[v1.Problem](), `{
 		"status": 404, "detail": "no such VIM", "remedy": "GET /v1/vims lists the VIMs that there are", "requestId": "` + aRequestID + `",
@@ -254,7 +254,7 @@ const (
 	operationID = "5d1e7c22-4b0a-4d0e-8f37-0a9c7be2d411"
 	aRequestID  = "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11"
 
-	leaseParts = `{
+	leaseParts = `{"credential": "passThrough", 
 		"operation": "` + operationID + `", "instance": "vnf-1", "standing": false, "lastUsedAt": "2026-11-02T09:05:00Z", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
 		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable", "recorded": false
 	}`

@@ -35,6 +35,7 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 		Operation:   in.Operation,
 		Instance:    in.Instance,
 		Standing:    in.Standing,
+		Credential:  broker.LeaseCredential(in.Credential),
 	}
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.IssuedLease]{}, err
@@ -179,6 +180,9 @@ func lease(l broker.Lease) v1.Lease {
 		GradeReasons:     l.GradeReasons,
 		CredentialID:     l.CredentialID,
 		Recorded:         recorded(l),
+	}
+	if !l.Derived {
+		shown.Credential = string(broker.LeasePassThrough)
 	}
 	if l.Standing() {
 		shown.Standing, shown.TokenTTL, shown.LastUsedAt = true, l.TokenTTL.String(), l.RenewedAt.UTC()

@@ -139,7 +139,11 @@ func listLeases(ctx context.Context, broker *client.Client, q client.LeaseQuery,
 func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
 	p.Header(w, []string{"ID", "VIM", "STATE", "ROLE", "PRINCIPAL", "EXPIRES"}, "NAMESPACES", "ISSUED", "PURPOSE", "PROJECT")
 	for _, l := range leases {
-		p.Columns(w, []string{p.id(l.ID), l.VIMName, l.State, p.Cut(l.Role), p.Cut(l.Principal), expiry(l, p.When)},
+		state := l.State
+		if !l.Derived {
+			state += ", passed through"
+		}
+		p.Columns(w, []string{p.id(l.ID), l.VIMName, state, p.Cut(l.Role), p.Cut(l.Principal), expiry(l, p.When)},
 			console.List(l.Namespaces), p.When(l.IssuedAt), l.Purpose, l.Project)
 	}
 }
@@ -268,7 +272,7 @@ func revocable(l v1.Lease) string {
 	if l.Revocable {
 		return "yes, dead at most " + l.MaxRevocationLag + " later"
 	}
-	return "no: it works until it expires"
+	return "no: it works until it is replaced on the VIM itself"
 }
 
 func (p *program) leaseRenewCommand() *cobra.Command {

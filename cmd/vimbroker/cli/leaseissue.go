@@ -22,9 +22,10 @@ import (
 func (p *program) leaseIssueCommand() *cobra.Command {
 	var f lessee.Flags
 	var out outFlags
-	var vim, format, operation, instance string
+	var vim, format, operation, instance, credential string
 	var plugin, standing bool
 	var formats []string
+	leaseCredentials := []string{"passThrough"}
 	for _, known := range clientconfig.Known() {
 		formats = append(formats, string(known))
 	}
@@ -45,6 +46,11 @@ device.
 registered as a client. Its secret is printed, once: the password at the token
 endpoint, whose user name is the lease's id, and --ttl is that of each token.
 
+--credential passThrough asks for the VIM's stored credential itself, for clients
+that know nothing but a user name and a password. It needs the right
+lease:pass-through, which nobody has unless a policy of the site gives it, and
+nothing ends it but its replacement on the VIM.
+
 --exec-plugin takes no lease. It prints a kubeconfig without a credential;
 kubectl then runs "vimbroker credential" whenever it needs one.`,
 		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m \
@@ -62,7 +68,7 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 				return p.printPlugin(c, broker, vim, f)
 			}
 			r := f.Request(vim, clientconfig.Format(format))
-			r.Operation, r.Instance, r.Standing = operation, instance, standing
+			r.Operation, r.Instance, r.Standing, r.Credential = operation, instance, standing, credential
 			if standing {
 				return p.issueStanding(c.Context(), broker, r)
 			}
@@ -91,12 +97,14 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 	flags.StringVar(&instance, "instance", "", "VNF instance of another VNFM that the lease serves")
 	flags.BoolVar(&standing, "standing", false, "take a lease that stands, and print its secret")
 	out.add(c)
+	flags.StringVar(&credential, "credential", "", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
 	flags.BoolVar(&plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
-	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin")
+	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin", "credential")
 	c.MarkFlagsMutuallyExclusive("standing", "format")
 	c.MarkFlagsMutuallyExclusive("standing", "out")
 	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "credential", cobra.FixedCompletions(leaseCredentials, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
