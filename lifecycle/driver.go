@@ -104,6 +104,11 @@ type PlanInput struct {
 	Namespace string
 	// Manifests are the files of the driver's Basis, in that order; TERMINATE has none.
 	Manifests []Manifest
+	// Named are the files that the request names, as in [Source]. What is not of the package the driver gets from
+	// elsewhere, for Project, which is the instance's, and from addresses that Egress allows.
+	Named   []string
+	Project string
+	Egress  *egress.Rules
 	// Variables are substituted in manifests. The instance's id, name and namespace are not among
 	// them: the driver adds those.
 	Variables map[string]string

@@ -20,7 +20,7 @@ const leaseMargin = 30 * time.Second
 // input is what the driver plans from: what the operation does, or the way back.
 func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 	in := PlanInput{
-		Operation: a.o.Type, Instance: a.i.ID, Name: a.i.Name,
+		Operation: a.o.Type, Instance: a.i.ID, Name: a.i.Name, Project: a.i.Project,
 		Standing: a.i.Shape.Resources, VNFCs: a.o.VNFCs, Mark: a.o.ID,
 	}
 	from, to := a.o.Before, a.o.Target
@@ -49,6 +49,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	}
 	in.Namespace, in.Variables, in.Replicas = to.Namespace, to.Variables, to.Replicas
 	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
+	in.Named, in.Egress = to.Files, l.egress(in.Project)
 	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }

@@ -345,7 +345,7 @@ func TestBasis(t *testing.T) {
 // TestWithoutTheProgram: charts are refused, with what to do.
 func TestWithoutTheProgram(t *testing.T) {
 	s := fakeobjects.New(t)
-	d, in := helm.New(filepath.Join(t.TempDir(), "none")), inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + "{}"}))
+	d, in := helm.New(helm.Options{Program: []string{filepath.Join(t.TempDir(), "none")}}), inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + "{}"}))
 	_, err := d.Plan(t.Context(), s.Connection(d.Survey(in)), in)
 	if !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), "renders charts") {
 		t.Errorf("Plan = %v, want that there is no program", err)

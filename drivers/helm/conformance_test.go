@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func driver() *helm.Driver { return helm.New(os.Args[0], renders) }
+func driver() *helm.Driver { return helm.New(helm.Options{Program: []string{os.Args[0], renders}}) }
 
 func TestConformance(t *testing.T) {
 	cnf.OnFake(t, func() lifecycle.Driver { return driver() }, cnf.Chart)

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/helm/pull"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
@@ -29,13 +30,25 @@ const rendersAtOnce = 2
 type Driver struct {
 	*manifests.Driver
 
-	program []string
+	options Options
+	puller  *pull.Puller
 	slots   chan struct{}
 }
 
-// New returns a driver that renders by this program and its arguments: cmd/vimbroker-helm.
-func New(program ...string) *Driver {
-	return &Driver{Driver: manifests.As("helm"), program: program, slots: make(chan struct{}, rendersAtOnce)}
+// Options say how charts are had and rendered.
+type Options struct {
+	// Program renders charts, with these arguments: cmd/vimbroker-helm.
+	Program []string
+	// Pull says how registries and repositories are met.
+	Pull pull.Options
+	// KeyringFile holds the keys (OpenPGP) that sign charts which no digest pins; empty: there have to be digests. It is
+	// read for each of them.
+	KeyringFile string
+}
+
+// New returns a driver.
+func New(o Options) *Driver {
+	return &Driver{Driver: manifests.As("helm"), options: o, puller: pull.New(o.Pull), slots: make(chan struct{}, rendersAtOnce)}
 }
 
 // Name implements [lifecycle.Driver].
@@ -48,12 +61,17 @@ func releaseName(instance string) string { return "vnf" + strings.ReplaceAll(ins
 const chartFile = "Chart.yaml"
 
 // Basis implements [lifecycle.Driver]: the packed chart or the chart's folder that the request names, or else the
-// package's only one, where no manifests lie beside it. Without any it is [broker.ErrUnsupported].
-func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
-	const field = "additionalParams.helm_chart_path"
+// package's only one, where no manifests lie beside it. Without any it is [broker.ErrUnsupported]. A chart at a registry
+// or a repository takes no file of the package.
+func (d *Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
+	const field = pull.Field
 	b := lifecycle.Basis{Namespace: s.Namespace}
 	if b.Namespace == "" {
 		b.Namespace = "default"
+	}
+	if len(s.Named) == 1 && pull.Is(s.Named[0]) {
+		_, err := d.reference(s.Named[0])
+		return b, err
 	}
 	if len(s.Given) > 0 && len(charts(s.Paths)) > 0 {
 		return b, broker.Invalid("additionalParams.variables", "are of manifests; a chart takes helm_values")
@@ -77,6 +95,21 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 		}
 	}
 	return b, nil
+}
+
+// reference reads what names a chart outside of the package. It has to be pinned.
+func (d *Driver) reference(s string) (pull.Reference, error) {
+	r, err := pull.Parse(s)
+	if err != nil {
+		return r, broker.Invalid(pull.Field, "%v", err)
+	}
+	if r.Digest == "" && d.options.KeyringFile == "" {
+		return r, &broker.Error{
+			Kind: broker.ErrInvalid, Field: pull.Field, Detail: "must pin the chart by its digest: the server has no keys to know a signed one by",
+			Remedy: "add @sha256: and the digest, or have an administrator give the server a keyring (charts.keyringFile)",
+		}
+	}
+	return r, nil
 }
 
 // charts are the packed charts and charts' folders of a package, without those within others.

@@ -193,7 +193,7 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 
 // render renders the chart as that revision.
 func (p *plan) render(ctx context.Context, version int) (a chart.Answer, err error) {
-	request, err := requestOf(p.in, p.parameters)
+	request, err := p.driver.requestOf(ctx, p.in, p.parameters)
 	if err != nil {
 		return a, err
 	}

@@ -253,7 +253,7 @@ func TestRenderedOnce(t *testing.T) {
 		}
 	}
 	const whole = 100
-	without := helm.New("/nonexistent")
+	without := helm.New(helm.Options{Program: []string{"/nonexistent"}})
 	goOn := func(in lifecycle.PlanInput) lifecycle.Plan {
 		t.Helper()
 		in.Manifests = nil

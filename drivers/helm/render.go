@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/helm/chart"
+	"github.com/vimbroker/vimbroker/drivers/helm/pull"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -43,7 +45,7 @@ func (d *Driver) render(ctx context.Context, r chart.Request) (a chart.Answer, e
 	defer cancel()
 	var out bounds
 	defer func() { clear(out.Bytes()) }()
-	c := exec.CommandContext(bounded, d.program[0], d.program[1:]...)
+	c := exec.CommandContext(bounded, d.options.Program[0], d.options.Program[1:]...)
 	c.Stdin, c.Stdout, c.Env, c.Dir, c.WaitDelay = bytes.NewReader(said), &out, []string{"TZ=UTC"}, "/", time.Second
 	if err := c.Run(); err != nil {
 		switch {
@@ -112,10 +114,43 @@ func (p parameters) replicas(in lifecycle.PlanInput) map[string]string {
 	return names
 }
 
-// requestOf is the chart of a package with the values of an instance.
-func requestOf(in lifecycle.PlanInput, p parameters) (r chart.Request, err error) {
+// pulled adds a chart to a request that lies at a registry or a repository.
+func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Request) error {
+	named, err := d.reference(in.Named[0])
+	if err != nil {
+		return err
+	}
+	got, err := d.puller.Pull(ctx, in.Egress, in.Project, named, d.find)
+	if err != nil {
+		return err
+	}
+	r.Archive, r.Provenance, r.Name, r.Version = got.Archive, got.Provenance, named.Name, named.Version
+	if r.Signed = named.Digest == ""; !r.Signed {
+		return nil
+	}
+	if r.Keyring, err = os.ReadFile(d.options.KeyringFile); err != nil {
+		return &broker.Error{
+			Kind: broker.ErrUnavailable, Field: pull.Field, Detail: "the broker cannot read its keyring",
+			Remedy: "see the server's configuration (charts.keyringFile)", Cause: err,
+		}
+	}
+	return nil
+}
+
+// find implements [pull.Find], by the program that renders: an index is others' text.
+func (d *Driver) find(ctx context.Context, index []byte, name, version string) (url, digest string, err error) {
+	a, err := d.render(ctx, chart.Request{Index: index, Name: name, Version: version})
+	return a.URL, a.Digest, err
+}
+
+// requestOf is the chart of an instance with its values.
+func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parameters) (r chart.Request, err error) {
 	r = chart.Request{Release: releaseName(in.Instance), Namespace: in.Namespace, Values: p.Values}
-	if len(in.Manifests) == 1 && path.Ext(in.Manifests[0].Path) == ".tgz" {
+	if len(in.Named) == 1 && pull.Is(in.Named[0]) {
+		if err := d.pulled(ctx, in, &r); err != nil {
+			return r, err
+		}
+	} else if len(in.Manifests) == 1 && path.Ext(in.Manifests[0].Path) == ".tgz" {
 		r.Archive = []byte(in.Manifests[0].Text.Reveal())
 	} else {
 		var paths []string

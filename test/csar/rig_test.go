@@ -79,7 +79,7 @@ func newRig(t *testing.T) *rig {
 		terms.Patience, terms.LookEvery = patience, 250*time.Millisecond
 		return lifecycle.New(lifecycle.Options{
 			Store: store, Leaser: lends{r.cluster, r.heat}, Packages: packages{r.catalog}, Guard: guard,
-			Drivers:   []lifecycle.Driver{manifests.New(), helm.New(os.Args[0], renders), heat.New()},
+			Drivers:   []lifecycle.Driver{manifests.New(), helm.New(helm.Options{Program: []string{os.Args[0], renders}}), heat.New()},
 			Delegates: &policy.Delegates{Now: time.Now}, Terms: terms, Log: log, Now: time.Now,
 			Egress: func(string) *egress.Rules {
 				rules := egress.Default()

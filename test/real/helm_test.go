@@ -22,7 +22,7 @@ import (
 
 func TestHelmConformance(t *testing.T) {
 	program := story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))
-	lifecycleConformance(t, func() lifecycle.Driver { return helm.New(program) }, cnf.Chart)
+	lifecycleConformance(t, func() lifecycle.Driver { return helm.New(helm.Options{Program: []string{program}}) }, cnf.Chart)
 }
 
 // outsider is Helm itself, as an administrator of the cluster runs it.
@@ -62,7 +62,7 @@ func (s *stand) mark() { s.in.Mark = uuid.NewString() }
 // of it is gone on with here, down to nothing.
 func TestHelmGoesOnWithReleases(t *testing.T) {
 	s := newStand(t)
-	s.driver = helm.New(story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker")))
+	s.driver = helm.New(helm.Options{Program: []string{story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))}})
 	name := "vnf" + strings.ReplaceAll(s.in.Instance, "-", "")
 	s.in.Manifests, s.in.Replicas = cnf.Chart("one"), map[string]int32{cnf.VDU: 1}
 	s.mark()
@@ -127,7 +127,7 @@ func TestHelmGoesOnWithReleases(t *testing.T) {
 // that was left pending is not.
 func TestHelmGoesOnAfterAKill(t *testing.T) {
 	s := newStand(t)
-	s.driver = helm.New(story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker")))
+	s.driver = helm.New(helm.Options{Program: []string{story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))}})
 	s.in.Manifests, s.in.Replicas = cnf.Chart("one"), map[string]int32{cnf.VDU: 1}
 	s.mark()
 	first, err := s.plan(lifecycle.Instantiate)

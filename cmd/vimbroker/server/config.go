@@ -73,6 +73,8 @@ type config struct {
 		// Notifications say how subscribers are met.
 		Notifications notificationsConfig
 	}
+	// Charts say how Helm charts are had that are in no package.
+	Charts chartsConfig
 	// Subscriptions are [subscription.DefaultTerms] where the file says nothing.
 	Subscriptions subscription.Terms
 	// VNF is [lifecycle.DefaultTerms] where the file says nothing.
@@ -215,6 +217,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 				"giveUpAfter": d.Duration(&c.Subscriptions.GiveUpAfter),
 			}),
 		}),
+		"charts": d.Section(c.Charts.fields(d)),
 		"vnf": d.Section(strictyaml.Fields{
 			"driftInterval":        d.Duration(&c.VNF.DriftEvery),
 			"operationsPerVIM":     d.Count(&c.VNF.PerVIM),

@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/drivers/helm/pull"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
@@ -68,6 +69,7 @@ egress:
 lease: {defaultTTL: 30m, maxTTL: 8h, trial: always, escalatingNamespaces: [argocd, flux-system]}
 quota: {perPrincipal: 5, perVIM: 0, perProject: 50, vims: 9, vimKiB: 3, packages: 7, packageMiB: 8, packagesMiB: 0}
 sol003: {enabled: true, signersFile: ` + cert + `}
+charts: {caFile: ` + cert + `, keyringFile: ` + cert + `, logins: [{host: "r.example:5000", username: u, passwordFile: ` + key + `, projects: [lab]}]}
 vnf: {driftInterval: 5m, operationsPerVIM: 5, operationsPerProject: 4}
 checkInterval: 1m
 log: {level: debug, format: text}
@@ -85,6 +87,10 @@ shutdownGrace: 5s
 	}
 	if got, want := c.Packages, (catalog.Terms{PerProject: 7, MaxSize: 8 << 20}); got != want || !c.SOL003.Enabled || c.signers == nil {
 		t.Errorf("Packages = %+v, want %+v; SOL003 is served: %v", got, want, c.SOL003.Enabled)
+	}
+	if want := (pull.Login{Host: "r.example:5000", User: "u", PasswordFile: key, Projects: []string{"lab"}}); len(c.Charts.Logins) != 1 || !reflect.DeepEqual(c.Charts.Logins[0], want) ||
+		c.Charts.CAFile != cert || c.Charts.KeyringFile != cert {
+		t.Errorf("Charts = %+v", c.Charts)
 	}
 	if c.VNF.DriftEvery != 5*time.Minute || c.VNF.PerVIM != 5 || c.VNF.PerProject != 4 {
 		t.Errorf("VNF = %+v", c.VNF)

@@ -38,6 +38,7 @@ func (c *config) load(d *strictyaml.Document) {
 		d.Fault(nil, "policyDir", "%v", err)
 	}
 	c.SOL003.Notifications.load(d)
+	c.Charts.load(d)
 	files.Authorities(d, "sol003.vnfmCAFile", c.SOL003.VNFMCAFile)
 	c.clientCAs = files.Authorities(d, "oauth.clientCAFile", c.ClientCAFile)
 	if c.clientCAs != nil {

@@ -172,7 +172,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		s.live.tryLogin = database.TryLogin
 	}
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New(), helm.New(rendersCharts()), heat.New()}, Guard: b.Guard(),
+		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()}, Guard: b.Guard(),
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})

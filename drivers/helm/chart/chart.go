@@ -10,8 +10,19 @@ const (
 	MaxAnswer  = 96 << 20
 )
 
-// Request is a chart to render. It holds secrets: it is written to no place but the program's input.
+// Request is a chart to render, or an index to look into. It holds secrets: it is written to no place but the program's
+// input.
 type Request struct {
+	// Index is that of a repository; then nothing is rendered, and the version of the chart of Name is looked for.
+	Index []byte `json:"index,omitempty"`
+	// Name and Version are those that the chart has to have; empty where it may have any.
+	Name    string `json:"name,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Signed: a key of Keyring has to have signed Archive, for that Name and Version, as Provenance says. Keyring is as
+	// GnuPG exports keys.
+	Signed     bool   `json:"signed,omitempty"`
+	Provenance []byte `json:"provenance,omitempty"`
+	Keyring    []byte `json:"keyring,omitempty"`
 	// Archive is a packed chart; or Files are those of a chart's folder, by their paths in it.
 	Archive []byte `json:"archive,omitempty"`
 	Files   []File `json:"files,omitempty"`
@@ -42,6 +53,9 @@ type File struct {
 
 // Answer is what a chart gives.
 type Answer struct {
+	// URL is where a version lies that an index has, and Digest its SHA-256, where the index says it.
+	URL    string `json:"url,omitempty"`
+	Digest string `json:"digest,omitempty"`
 	// Definitions are the chart's folder crds, which is not rendered; Objects are what the templates give, in
 	// the order in which Helm installs kinds, without hooks.
 	Definitions []File `json:"definitions,omitempty"`

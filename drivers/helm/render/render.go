@@ -55,7 +55,11 @@ func Main(in io.Reader, out io.Writer) int {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return 1
 	}
-	a, err := render(r)
+	answer := render
+	if len(r.Index) > 0 {
+		answer = find
+	}
+	a, err := answer(r)
 	if err != nil {
 		a = chart.Answer{Fault: err.Error()}
 	}
@@ -73,6 +77,9 @@ func Main(in io.Reader, out io.Writer) int {
 }
 
 func render(r chart.Request) (a chart.Answer, err error) {
+	if err := signed(r); err != nil {
+		return a, err
+	}
 	c, err := load(r)
 	if err != nil {
 		return a, err
@@ -166,6 +173,9 @@ func load(r chart.Request) (c *helmchart.Chart, err error) {
 	}
 	if err != nil || c.Validate() != nil {
 		return nil, errors.New("it is no chart that Helm can read: it needs a Chart.yaml with apiVersion, name and version")
+	}
+	if r.Name != "" && c.Metadata.Name != r.Name || r.Version != "" && c.Metadata.Version != r.Version {
+		return nil, fmt.Errorf("it is %s %s, and not what it is named by", printable(c.Metadata.Name), printable(c.Metadata.Version))
 	}
 	if c.Metadata.Type == "library" {
 		return nil, errors.New("it is a library chart, and gives no objects by itself")

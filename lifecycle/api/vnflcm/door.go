@@ -257,13 +257,7 @@ func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
 		return p.Files, json.RawMessage(p.NFV), nil
 	}
 	const field = "additionalParams.helm_chart_path"
-	switch {
-	case strings.Contains(p.Chart, "://"):
-		return nil, nil, &broker.Error{
-			Kind: broker.ErrUnsupported, Field: field, Detail: "charts are not fetched from registries and repositories",
-			Remedy: "put the chart into the package (helm pull), and name its path there",
-		}
-	case len(p.Files) > 0:
+	if len(p.Files) > 0 {
 		return nil, nil, broker.Invalid(field, "and lcm-kubernetes-def-files are not both of one instance")
 	}
 	if len(p.ChartValues)+len(p.ChartSets)+len(p.ChartNames) == 0 {

@@ -194,7 +194,6 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"use_helm":"canary"}}`, 422, nil},
-		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"oci://canary/chart"}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_value_names":{"canary":{"replica":"n"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"a","lcm-kubernetes-def-files":["b"]}}`, 422, nil},
