@@ -50,6 +50,8 @@ const (
 	ReasonGoneUpstream Reason = "goneUpstream" // the upstream object was found missing
 	ReasonAccessLost   Reason = "accessLost"   // its holder would not be issued it any more
 	ReasonSystemGone   Reason = "systemGone"   // the system that it was for no longer exists
+	// ReasonOperationEnded: what it was lent for to the VNFM of others has ended.
+	ReasonOperationEnded Reason = "operationEnded"
 )
 
 // Lease is one derived credential, or the record of one.

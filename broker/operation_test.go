@@ -6,6 +6,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // TestEndOperation takes back the leases of one operation, whoever holds them, and no others.
@@ -36,6 +37,45 @@ func TestEndOperation(t *testing.T) {
 		}
 	}
 	wantKind(t, "EndOperation of none", b.EndOperation(t.Context(), ""), broker.ErrInvalid)
+}
+
+// TestEndingLeasesAsksNoVIM: a VIM that does not answer keeps nobody who ends leases, and no token is minted
+// under them from then on. The reaper does the rest.
+func TestEndingLeasesAsksNoVIM(t *testing.T) {
+	b := newStandingBench(t, benchOptions{})
+	ended, plain := b.mustStand()
+	r := standingRequest()
+	r.Instance, r.Operation, r.IdempotencyKey = "vnf-2", "op-2", "k2"
+	goesOn, config, err := b.IssueLease(t.Context(), vnfm, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grants := policy.Principal{Name: "system:grants", Project: vnfm.Project, Roles: []string{policy.RoleSystem}}
+	b.kube.Fail(fake.Fault{Kind: fake.Hang})
+	b.kube.Requests()
+	if err := b.EndLeases(t.Context(), grants, broker.LeaseSelector{Principal: vnfm.Name, Instance: "vnf-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := b.kube.Requests(); len(asked) != 0 {
+		t.Errorf("the VIM was asked: %v", asked)
+	}
+	if over, why, err := b.Ended(t.Context(), ended.ID); !over || why != broker.ReasonOperationEnded || err != nil {
+		t.Errorf("Ended() = %t, %s, %v", over, why, err)
+	}
+	_, _, _, err = b.MintUnder(t.Context(), ended.ID, plain.Reveal(), "")
+	wantKind(t, "MintUnder() of a lease that is ending", err, broker.ErrConflict)
+	b.kube.Heal()
+	b.mustReap()
+	if row := b.row(ended.ID); row.State != broker.LeaseRevoked || b.upstream() != 1 {
+		t.Errorf("once the VIM answers the lease is %s, and %d accounts stand", row.State, b.upstream())
+	}
+	b.mustMint(goesOn, config.Credential.LeaseSecret)
+	wantKind(t, "EndLeases of none", b.EndLeases(t.Context(), grants, broker.LeaseSelector{}), broker.ErrInvalid)
+	reader := policy.Principal{Name: "rita", Project: vnfm.Project, Roles: []string{policy.RoleReader}}
+	wantKind(t, "EndLeases of what one may not revoke", b.EndLeases(t.Context(), reader, broker.LeaseSelector{Instance: "vnf-2"}), broker.ErrDenied)
+	if over, _, err := b.Ended(t.Context(), goesOn.ID); over || err != nil {
+		t.Errorf("somebody without the right has ended a lease: %v", err)
+	}
 }
 
 // TestWeighingIsAQuestion: it says what a lease would be, makes none, and a refusal is recorded as that of a question.

@@ -56,24 +56,58 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 // them as they are afterwards. It is no error if there is none. While the store takes no
 // writes it does as RevokeLease.
 func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
-	if s == (LeaseSelector{}) {
-		return nil, Invalid("", "name a vim, a principal, an operation or a VNF instance")
+	f, err := b.selection(ctx, p, s)
+	if err != nil {
+		return nil, err
 	}
+	batch := b.newBatch(ctx)
+	batch.first = true
+	seen, taken, err := b.gather(ctx, p, f, ReasonRequested, batch)
+	revoked, begun := batch.run(b)
+	if err = errors.Join(err, begun); err == nil && seen > 0 {
+		err = b.notAllRevoked(ctx, p, s, f.VIM, seen, taken)
+	}
+	return revoked, err
+}
+
+// EndLeases begins to revoke every live lease that s selects and p may revoke, because what they were
+// lent for has ended. It writes the intents and asks no VIM: no token is minted under such a lease any
+// more, and the reaper takes it back, VIM by VIM. It is no error if there is none.
+func (b *Broker) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelector) error {
+	f, err := b.selection(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	ending := b.newBatch(ctx)
+	seen, taken, err := b.gather(ctx, p, f, ReasonOperationEnded, ending)
+	if err = errors.Join(err, ending.beginFresh(b, 0)); err == nil && seen > 0 {
+		err = b.notAllRevoked(ctx, p, s, f.VIM, seen, taken)
+	}
+	return err
+}
+
+// selection is what a selector selects for p.
+func (b *Broker) selection(ctx context.Context, p policy.Principal, s LeaseSelector) (LeaseFilter, error) {
 	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, Instance: s.Instance, States: liveStates}
+	if s == (LeaseSelector{}) {
+		return f, Invalid("", "name a vim, a principal, an operation or a VNF instance")
+	}
 	if s.VIM != "" {
 		v, err := b.visibleVIM(ctx, p, policy.LeaseRevoke, s.VIM)
 		if err != nil {
-			return nil, err
+			return f, err
 		}
 		f.VIM = v.ID
 	}
 	if !b.seesAll(p, policy.LeaseShow) {
 		f.Project = p.Project
 	}
-	batch := b.newBatch(ctx)
-	batch.first = true
-	var seen, taken int
-	err := b.eachLease(ctx, f, func(l Lease) error {
+	return f, nil
+}
+
+// gather puts the leases that p may revoke into a batch: taken. seen are those that p may only see.
+func (b *Broker) gather(ctx context.Context, p policy.Principal, f LeaseFilter, why Reason, batch *batch) (seen, taken int, err error) {
+	err = b.eachLease(ctx, f, func(l Lease) error {
 		if !b.guard.Allows(p, policy.LeaseRevoke, leaseResource(l)) {
 			if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
 				seen++
@@ -85,14 +119,10 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 		if err != nil {
 			return err
 		}
-		batch.begin(l, ReasonRequested, act)
+		batch.begin(l, why, act)
 		return nil
 	})
-	revoked, begun := batch.run(b)
-	if err = errors.Join(err, begun); err == nil && seen > 0 {
-		err = b.notAllRevoked(ctx, p, s, f.VIM, seen, taken)
-	}
-	return revoked, err
+	return seen, taken, err
 }
 
 // notAllRevoked records that p selected leases that it may see but not revoke. It

@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -164,6 +165,62 @@ func TestGrantsOfAClientAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.granted(ask(grant.Instantiate, "op-2", "vnfd-1"))
+}
+
+// revokedBySomebody has a lease end in the store as the broker would.
+func (s *scene) revokedBySomebody(l broker.Lease) {
+	s.t.Helper()
+	store := s.options.Store.(broker.Store)
+	v := broker.VIM{
+		ID: l.VIM, Project: "core", Name: l.VIMName, Type: "kubernetes", State: broker.VIMRegistered,
+		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "ref", KeyStore: "keydir"}, Revision: 1,
+	}
+	l.VIMType, l.VIMProject, l.VIMGeneration, l.Project, l.State, l.CreatedAt, l.Handle, l.Revision = v.Type, v.Project, 1, "core", broker.LeasePending, s.clock.Now(), "handle", 1
+	err := store.CreateVIM(s.t.Context(), v, 0, audit.Entry{Outcome: audit.Done})
+	if err == nil {
+		_, err = store.CreateLease(s.t.Context(), l, broker.Quota{}, audit.Entry{Outcome: audit.Done})
+	}
+	for _, state := range []broker.LeaseState{broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked} {
+		if err == nil {
+			_, err = store.UpdateLease(s.t.Context(), l.ID, func(l *broker.Lease) error {
+				l.State, l.Reason, l.IssuedAt, l.ExpiresAt, l.RevokedAt = state, broker.ReasonRequested, l.CreatedAt, l.CreatedAt.Add(time.Hour), time.Time{}
+				if state == broker.LeaseRevoked {
+					l.RevokedAt = l.CreatedAt.Add(time.Minute)
+				}
+				return nil
+			}, audit.Entry{Outcome: audit.Done})
+		}
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.ended[l.ID] = broker.ReasonRequested
+}
+
+// A client that asks for ever more has its instance not joined again that somebody has cut off.
+func TestACutOffOutlivesTheBound(t *testing.T) {
+	s := setUp(t, grant.Options{Standing: true, PerClient: 2})
+	_, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.revokedBySomebody(lent.Lease)
+	if err := s.Notify(t.Context(), s.tacker, "op-1", "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		other := ask(grant.Instantiate, fmt.Sprintf("fill-%d", n), "plain-1")
+		other.Instance = "i-2"
+		s.clock.Add(time.Minute)
+		s.granted(other)
+		if err := s.Notify(t.Context(), s.tacker, other.ID, "COMPLETED"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.clock.Add(time.Minute)
+	s.refused("SCALE of what was cut off", broker.ErrDenied, "was revoked", s.tacker, ask("SCALE", "op-2", "vnfd-1"))
+	s.clock.Add(100 * 24 * time.Hour)
+	if err := s.Forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.refused("SCALE a hundred days later", broker.ErrDenied, "was revoked", s.tacker, ask("SCALE", "op-3", "vnfd-1"))
 }
 
 // Of a grant that lends nothing any more nothing is kept that its client can make long.

@@ -228,11 +228,11 @@ func (g *Grants) terminated(ctx context.Context, one Grant) (broker.LeaseSelecto
 	return broker.LeaseSelector{Operation: maker.Request.ID}, err
 }
 
-// revoke ends leases of the grant's client.
+// revoke ends leases of the grant's client. It waits for no VIM: one that does not answer would keep
+// the pass from all others.
 func (g *Grants) revoke(ctx context.Context, one Grant, s broker.LeaseSelector) error {
 	s.Principal = holder(one.Client)
-	_, err := g.leases.RevokeLeases(ctx, self(one.Project), s)
-	return err
+	return g.leases.EndLeases(ctx, self(one.Project), s)
 }
 
 // Forget is the pass that removes grants that lend nothing any more.

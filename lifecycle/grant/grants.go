@@ -43,7 +43,8 @@ type Options struct {
 // Leases is [broker.Broker] as this package uses it.
 type Leases interface {
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
-	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+	// EndLeases has leases end without waiting for any VIM.
+	EndLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) error
 	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
 }
 
@@ -373,11 +374,19 @@ func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why erro
 			continue
 		}
 		stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+			if now.State != Deciding { // by another answer to the same request
+				return errDecided
+			}
 			now.refuse(known.Error(), g.now())
 			return nil
 		}, act.Failed(known.Kind.Error()))
-		if err != nil {
-			return err
+		switch {
+		case errors.Is(err, errDecided):
+			return g.refuse(ctx, act, &broker.Error{
+				Kind: broker.ErrConflict, Detail: "another answer to the same request has decided on the grant", Remedy: "ask again", Cause: why,
+			})
+		case err != nil:
+			return g.refuse(ctx, act, err)
 		}
 		return denied(stored)
 	}

@@ -61,14 +61,14 @@ func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.Leas
 	return lease, clientconfig.Config{Credential: secret.Credential{LeaseSecret: secret.NewText("canary-" + lease.ID)}}, nil
 }
 
-func (l *lender) RevokeLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+func (l *lender) EndLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) error {
 	if l.revoking != nil {
 		l.revoking()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.revoked = append(l.revoked, s)
-	return nil, nil
+	return nil
 }
 
 func (l *lender) Ended(_ context.Context, id string) (bool, broker.Reason, error) {

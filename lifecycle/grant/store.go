@@ -36,8 +36,8 @@ type Store interface {
 	// nobody's act.
 	NoteVNFGrant(ctx context.Context, g Grant, next time.Time) error
 	// ForgetVNFGrants removes those of a client, of all where that is empty, that are Refused or Ended,
-	// are not Followed, were made before a time and hold no lease that is live: the oldest first, at
-	// most limit. It says how many.
+	// are not Followed and were made before a time: the oldest first, at most limit. Those that Hold a
+	// lease stay while that is live, and while it is known that somebody has revoked it. It says how many.
 	ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (int, error)
 	// VNFGrants returns all in the order of their ids, from the one after an id on, at most limit.
 	VNFGrants(ctx context.Context, after string, limit int) ([]Grant, error)

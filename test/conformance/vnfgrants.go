@@ -15,7 +15,10 @@ import (
 )
 
 // VNFGrantStore is what [VNFGrants] checks.
-type VNFGrantStore = grant.Store
+type VNFGrantStore interface {
+	grant.Store
+	broker.Store
+}
 
 // VNFGrants checks the contract of [grant.Store]. open returns an empty store, and sees to its end.
 func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
@@ -150,11 +153,57 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 	due("what is not followed any more", 2*time.Hour, 10, 10, second)
 	forgotten("of every client", "", time.Hour, 10, 1)
 	made("c4", "op-1", "i-1", 0)
-	if all, err := s.VNFGrants(ctx, "", 10); err != nil || len(all) != 2 || all[0].ID > all[1].ID {
+	vnfGrantsThatStay(t, s, made, forgotten)
+	if all, err := s.VNFGrants(ctx, "", 10); err != nil || len(all) != 5 || all[0].ID > all[1].ID {
 		t.Errorf("all are %d, %v", len(all), err)
 	}
 	if rest, err := s.VNFGrants(ctx, "zzz", 10); err != nil || len(rest) != 0 {
 		t.Errorf("after the last there are %d, %v", len(rest), err)
+	}
+}
+
+// vnfGrantsThatStay: a grant that holds a lease is not forgotten while that lives, nor while it is known that
+// somebody has revoked it.
+func vnfGrantsThatStay(
+	t *testing.T, store VNFGrantStore, made func(client, operation, instance string, age time.Duration) grant.Grant,
+	forgotten func(what, client string, before time.Duration, limit, want int),
+) {
+	s := storeTest{Store: store, ctx: t.Context()}
+	v := s.mustCreateVIM(t, plainVIM("north", "core"))
+	for name, c := range map[string]struct {
+		state  broker.LeaseState
+		reason broker.Reason
+		holds  bool
+		gone   int
+	}{
+		"a lease that lives":                         {broker.LeaseActive, "", true, 0},
+		"one that lives, and is another grant's":     {broker.LeaseActive, "", false, 1},
+		"one that is being revoked":                  {broker.LeaseRevoking, broker.ReasonExpired, true, 0},
+		"one that somebody has revoked":              {broker.LeaseRevoked, broker.ReasonRequested, true, 0},
+		"another grant's that somebody has revoked":  {broker.LeaseRevoked, broker.ReasonRequested, false, 1},
+		"one that has ended with its last operation": {broker.LeaseRevoked, broker.ReasonOperationEnded, true, 1},
+		"one that has expired":                       {broker.LeaseRevoked, broker.ReasonExpired, true, 1},
+	} {
+		l := s.mustCreateLease(t, plainLease(v))
+		ways := map[broker.LeaseState][]broker.LeaseState{
+			broker.LeaseActive: {"active"}, broker.LeaseRevoking: {"active", "revoking"}, broker.LeaseRevoked: {"active", "revoking", "revoked"},
+		}
+		s.mustMove(t, l.ID, ways[c.state]...)
+		if _, err := s.UpdateLease(s.ctx, l.ID, func(l *broker.Lease) error { l.Reason = c.reason; return nil }, entry("reason")); err != nil {
+			t.Fatal(err)
+		}
+		g := made("stays", name, "i-9", 0)
+		if _, err := store.UpdateVNFGrant(s.ctx, g.ID, func(g *grant.Grant) error {
+			g.State, g.Lease, g.Holds, g.Followed = grant.Granted, l.ID, c.holds, false
+			return nil
+		}, entry("granted")); err != nil {
+			t.Fatal(err)
+		}
+		forgotten(name+", granted", "stays", time.Hour, 10, 0)
+		if _, err := store.UpdateVNFGrant(s.ctx, g.ID, func(g *grant.Grant) error { g.State = grant.Ended; return nil }, entry("ended")); err != nil {
+			t.Fatal(err)
+		}
+		forgotten(name, "stays", time.Hour, 10, c.gone)
 	}
 }
 

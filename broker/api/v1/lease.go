@@ -18,7 +18,7 @@ type Lease struct {
 	Operation     string `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 	Instance      string `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
 	State         string `json:"state" doc:"Where it stands" enum:"pending,active,revoking,revoked,irrevocable"`
-	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream,accessLost,systemGone"`
+	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream,accessLost,systemGone,operationEnded"`
 
 	Role        string   `json:"role,omitempty" doc:"Role of the credential on the VIM"`
 	Namespaces  []string `json:"namespaces" doc:"Namespaces it is limited to; empty means none"`
