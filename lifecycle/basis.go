@@ -18,8 +18,8 @@ type Source struct {
 	Named []string
 	// Namespace is the one that the request names, or else the VIM's own; it may be empty.
 	Namespace string
-	// Given are the names of a request's variables, and Parameters whether it has parameters: both are stored with the
-	// instance, and shown. Of an instance that stands they are empty.
+	// Given are the names of a request's variables, and Parameters whether it has parameters. Of an instance that
+	// stands they are empty.
 	Given      []string
 	Parameters bool
 	// Read reads files of the package, in the order of the paths.
@@ -32,6 +32,11 @@ type Basis struct {
 	Files []string
 	// Namespace is where the objects go that name none; empty where the VIM knows no namespaces.
 	Namespace string
+	// Hidden are those of the variables given that nobody is shown, and HidesParameters whether that goes for
+	// parameters: they lie sealed. UnsealedBefore: versions before stored such parameters unsealed, so they are
+	// stored so while one may be running.
+	Hidden                          []string
+	HidesParameters, UnsealedBefore bool
 }
 
 // choose finds the driver for a new instance: of those for the type of its VIM the first that makes one from what
@@ -74,7 +79,8 @@ func (s Shape) source(p Package) Source {
 // asked is the source of a request for an instance of that shape.
 func (s Shape) asked(p Package) Source {
 	of := s.source(p)
-	of.Given, of.Parameters = slices.Sorted(maps.Keys(s.Variables)), len(s.Parameters) > 0
+	of.Given = slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.Variables)), s.Concealed.Variables...))))
+	of.Parameters = len(s.Parameters) > 0 || s.Concealed.Parameters
 	return of
 }
 

@@ -22,7 +22,10 @@ var actions = map[OperationType]policy.Action{
 }
 
 // begin decides on an operation, has shape say what it makes of the instance, and stores it with its job.
-func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, shape func(Instance, *Operation) error) (Operation, error) {
+// Of the parameters that the request gives, what is to be hidden is sealed.
+func (l *Lifecycle) begin(
+	ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, given content, shape func(Instance, *Operation) error,
+) (Operation, error) {
 	i, act, err := l.open(ctx, p, actions[t], id, policy.Wish{})
 	if err != nil {
 		return Operation{}, err
@@ -46,7 +49,16 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, t 
 	if o.Target.Inline && t == Instantiate {
 		failpoint.At("inline.brought")
 	}
-	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
+	var conceal func(*Instance)
+	if t != Terminate {
+		conceal, err = l.hide(ctx, &o, given)
+	}
+	if err == nil {
+		if err = l.store.BeginOperation(ctx, o, i.Revision, conceal, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
+			l.unhide(ctx, o.Before.Concealed.ID, o.Target.Concealed.ID)
+		}
+	}
+	if err != nil {
 		l.letGoOf(ctx, o) // of the VIM that the request brought
 		return Operation{}, l.refuse(ctx, act, err)
 	}
@@ -60,7 +72,7 @@ func (l *Lifecycle) Instantiate(ctx context.Context, p policy.Principal, id stri
 	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
 		return Operation{}, err
 	}
-	return l.begin(ctx, p, id, Instantiate, r.Params, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, Instantiate, r.Params, content{r.Variables, r.Parameters}, func(i Instance, o *Operation) error {
 		return l.instantiation(ctx, p, i, r, &o.Target)
 	})
 }
@@ -117,7 +129,7 @@ func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, 
 
 // Scale changes the number of VNFCs.
 func (l *Lifecycle) Scale(ctx context.Context, p policy.Principal, id string, r Scaling) (Operation, error) {
-	return l.begin(ctx, p, id, ScaleVNF, r.Params, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, ScaleVNF, r.Params, content{}, func(i Instance, o *Operation) error {
 		if r.Steps == 0 {
 			return broker.Invalid("numberOfSteps", "must be 1 or more")
 		}
@@ -135,7 +147,7 @@ func (l *Lifecycle) Scale(ctx context.Context, p policy.Principal, id string, r 
 
 // Heal repairs what is missing or was changed, and replaces VNFCs.
 func (l *Lifecycle) Heal(ctx context.Context, p policy.Principal, id string, r Healing) (Operation, error) {
-	return l.begin(ctx, p, id, Heal, r.Params, func(i Instance, o *Operation) (err error) {
+	return l.begin(ctx, p, id, Heal, r.Params, content{}, func(i Instance, o *Operation) (err error) {
 		o.VNFCs, err = named(i.Shape.VNFCs, r.VNFCs)
 		return err
 	})
@@ -146,7 +158,7 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
 		return Operation{}, err
 	}
-	return l.begin(ctx, p, id, ChangePackage, r.Params, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, ChangePackage, r.Params, content{r.Variables, r.Parameters}, func(i Instance, o *Operation) error {
 		pkg, err := l.packages.Use(ctx, p, r.VNFDID)
 		if err != nil {
 			return err
@@ -192,7 +204,7 @@ func (s *Shape) keep(before Shape, f vnfpkg.Flavour) {
 
 // Terminate removes the resources of an instance, but for those that outlive it.
 func (l *Lifecycle) Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (Operation, error) {
-	return l.begin(ctx, p, id, Terminate, params, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, Terminate, params, content{}, func(i Instance, o *Operation) error {
 		o.Target = Shape{Package: i.Shape.Package, Product: i.Shape.Product}
 		return nil
 	})

@@ -67,6 +67,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	}
 	l.nextTurns(ctx)
 	l.letGoOf(ctx, ended)
+	l.forget(ctx, ended)
 	return nil
 }
 

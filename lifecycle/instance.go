@@ -62,6 +62,8 @@ type Shape struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// Parameters is a JSON object of the request's, or empty.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+	// Concealed is what Variables and Parameters hold besides, and is shown to nobody.
+	Concealed Concealed `json:"concealed,omitzero"`
 	// Scale is the scale level of each aspect, Replicas the number of VNFCs of each VDU by
 	// its name.
 	Scale    map[string]int   `json:"scale,omitempty"`
@@ -70,6 +72,15 @@ type Shape struct {
 	Resources []Resource `json:"resources,omitempty"`
 	// VNFCs are those that the last operation saw.
 	VNFCs []VNFC `json:"vnfcs,omitempty"`
+}
+
+// Concealed says of the [Hidden] parameters of a shape what they are, and not what is in them.
+type Concealed struct {
+	// ID is that of the Hidden; empty where nothing is hidden.
+	ID string `json:"id,omitempty"`
+	// Variables are the names of variables, sorted, and Parameters says that the parameters are among them.
+	Variables  []string `json:"variables,omitempty"`
+	Parameters bool     `json:"parameters,omitempty"`
 }
 
 // Product is how a VNF package describes itself.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -24,6 +25,8 @@ type Options struct {
 	// Registrar keeps the VIMs that come with requests.
 	Registrar Registrar
 	Packages  Packages
+	// Keys are the key stores; new keys go to the first.
+	Keys []secret.KeyStore
 	// Drivers make what instances consist of. Several can be for one type of VIM: the first that takes what a package
 	// holds makes an instance of it.
 	Drivers []Driver
@@ -75,6 +78,7 @@ type Lifecycle struct {
 	leaser    Leaser
 	registrar Registrar
 	packages  Packages
+	keys      []secret.KeyStore
 	drivers   map[broker.VIMType][]Driver
 	guard     *audit.Guard
 	delegates *policy.Delegates
@@ -89,7 +93,7 @@ type Lifecycle struct {
 func New(o Options) *Lifecycle {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	l := &Lifecycle{
-		store: o.Store, leaser: o.Leaser, registrar: o.Registrar, packages: o.Packages, drivers: map[broker.VIMType][]Driver{},
+		store: o.Store, leaser: o.Leaser, registrar: o.Registrar, packages: o.Packages, keys: o.Keys, drivers: map[broker.VIMType][]Driver{},
 		guard: o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
 	}
 	for _, d := range o.Drivers {

@@ -43,6 +43,8 @@ type plant struct {
 	clock *clock.Clock
 	yard  *yard
 	lends *lends
+	// dir is where the database is.
+	dir string
 }
 
 func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
@@ -56,8 +58,8 @@ func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 
 func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	t.Helper()
-	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
+	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}, dir: t.TempDir()}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.dir, "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -47,9 +48,21 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	if err != nil {
 		return in, err
 	}
+	hidden, err := l.hidden(ctx, in.Instance, to)
+	if err != nil {
+		return in, err
+	}
 	in.Namespace, in.Variables, in.Replicas = to.Namespace, to.Variables, to.Replicas
+	if len(hidden.Variables) > 0 {
+		in.Variables = map[string]string{}
+		maps.Copy(in.Variables, to.Variables)
+		maps.Copy(in.Variables, hidden.Variables)
+	}
 	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
 	in.Named, in.Egress = to.Files, l.egress(in.Project)
+	if len(hidden.Parameters) > 0 {
+		in.Parameters = hidden.Parameters
+	}
 	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }

@@ -46,9 +46,9 @@ type Instantiation struct {
 	Files     []string
 	Variables map[string]string
 	// Parameters is a JSON object, or empty, that a driver merges into what it makes of the descriptor. Like
-	// Variables it is stored as it is.
+	// Variables it is stored as it is, but for what the driver hides, which is sealed.
 	Parameters json.RawMessage
-	// Params is the request's body, to be shown again.
+	// Params is the request's body, to be shown again without what is hidden.
 	Params json.RawMessage
 }
 

@@ -16,6 +16,7 @@ const JobKind = "lifecycle"
 // test/conformance.Lifecycle. What [broker.Store] says of writes, entries, times and claims holds here too.
 type Store interface {
 	audit.Sink
+	HiddenStore
 
 	// CreateInstance stores a new instance with Revision 1; ErrConflict where its package is gone. A package
 	// that is deleted at the same moment is gone, or stays.

@@ -193,7 +193,8 @@ type Altered struct {
 	// Stored is the operation.
 	Stored lifecycle.Operation
 	// Events are what subscribers are told of it.
-	Events []lifecycle.Event
+	Events    []lifecycle.Event
+	Concealed Concealed
 }
 
 // ChangeOperation lets change alter an operation and its instance, and returns their rows. What it does to ids,
@@ -225,6 +226,8 @@ func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, 
 		newO, e = lifecycle.Moved(newO, newI)
 		to.Events = append(to.Events, e)
 	}
+	to.Concealed = concealed(needs(oldI, oldO), needs(newI, newO))
+	forget(&newO)
 	if to.Operation, err = OperationRow(newO); err != nil {
 		return fail(err)
 	}
@@ -233,6 +236,13 @@ func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, 
 	}
 	to.Instance, to.Stored = to.Instance.holding(newO), newO
 	return to, nil
+}
+
+// forget drops the parameters of an operation that has ended: it is not planned again.
+func forget(o *lifecycle.Operation) {
+	if !o.State.Live() {
+		o.Before.Parameters, o.Target.Parameters = nil, nil
+	}
 }
 
 // Progress puts Plan, Stage, Wave and Steps of an operation into its row.
@@ -291,7 +301,8 @@ type Begun struct {
 	Operation Operation
 	Instance  Instance
 	// Events are what subscribers are told of it.
-	Events []lifecycle.Event
+	Events    []lifecycle.Event
+	Concealed Concealed
 }
 
 // BeginOperation says what to store of an operation that begins on an instance: live says whether it has
@@ -307,12 +318,14 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 	if i.Revision != revision {
 		return Begun{}, Changed()
 	}
+	needed := needs(i, lifecycle.Operation{})
 	if change != nil {
 		change(&i)
 	}
 	i.Revision++
 	o.Revision = 1
-	var b Begun
+	b := Begun{Concealed: concealed(needed, needs(i, o))}
+	forget(&o)
 	if b.Instance, err = InstanceRow(i); err != nil {
 		return Begun{}, err
 	}

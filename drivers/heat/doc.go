@@ -9,7 +9,8 @@
 // The parameter nfv, where the template declares it, has the form that Tacker's default user data gives it: what the
 // template asks of it by {get_param: [nfv, ...]} is filled in from the descriptor, for VDU (computeFlavourId,
 // vcImageId, desired_capacity), and everything else from the request's additionalParams.nfv, which is merged over it.
-// Other parameters are the request's variables, but for those that the template hides: what a request gives is shown.
+// Other parameters are the request's variables. What the template hides lies sealed with the instance, and no message
+// repeats it.
 //
 // # The stack
 //

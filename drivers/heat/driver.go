@@ -43,8 +43,7 @@ func (*Driver) VIMType() broker.VIMType { return "openstack" }
 // Survey implements [lifecycle.Driver]: any member of the project may have a template validated.
 func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant { return lifecycle.Grant{} }
 
-// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. What a request gives is stored and shown, so
-// it gives nothing that the template hides.
+// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. Hidden is what the template hides.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	var b lifecycle.Basis
 	switch {
@@ -75,21 +74,11 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	}
 	for _, name := range s.Given {
 		if h.hidden[name] {
-			return b, visible("additionalParams.variables."+name, name)
+			b.Hidden = append(b.Hidden, name)
 		}
 	}
-	if s.Parameters && h.hidden[nfv] {
-		return b, visible("additionalParams.nfv", nfv)
-	}
+	b.HidesParameters = h.hidden[nfv]
 	return b, nil
-}
-
-// visible is the error of a request that gives what the template hides.
-func visible(field, parameter string) error {
-	return &broker.Error{
-		Kind: broker.ErrInvalid, Field: field, Detail: "parameter " + parameter + " is hidden in the base HOT, and what a request gives is stored and shown",
-		Remedy: "leave it out: have the template make the value (OS::Heat::RandomString), or default to it",
-	}
 }
 
 // Observe implements [lifecycle.Driver].

@@ -1,11 +1,14 @@
 package heat
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -147,11 +150,18 @@ func (h *hot) imagesOf(in lifecycle.PlanInput) []string {
 const shortest = 5
 
 // unspoken are the texts that the templates' resources hold, but for those that are shown anyway, and all that
-// hidden parameters default to.
+// hidden parameters default to or are given.
 func (h *hot) unspoken(in lifecycle.PlanInput) []string {
 	shown := map[string]bool{}
-	for _, v := range in.Variables {
-		shown[v] = true
+	for name, v := range in.Variables {
+		if h.hidden[name] {
+			h.hush(v)
+		} else {
+			shown[v] = true
+		}
+	}
+	if h.hidden[nfv] {
+		h.hushAll(in.Parameters)
 	}
 	for name := range h.files {
 		shown[name] = true
@@ -180,6 +190,34 @@ func (h *hot) unspoken(in lifecycle.PlanInput) []string {
 		return 1
 	})
 	return all
+}
+
+// hush keeps the value of a hidden parameter out of messages: whole, as messages quote it, and each line of it.
+func (h *hot) hush(value string) {
+	quoted := strconv.Quote(value)
+	for _, text := range append(strings.Split(value, "\n"), value, quoted[1:len(quoted)-1]) {
+		if text = strings.TrimSpace(text); text != "" {
+			h.secrets[text] = true
+		}
+	}
+}
+
+// hushAll is hush for all texts in a JSON value, and for all numbers that are long enough to tell anything.
+func (h *hot) hushAll(value []byte) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return
+		}
+		if n, is := token.(json.Number); is && len(n) >= shortest {
+			token = n.String()
+		}
+		if text, is := token.(string); is {
+			h.hush(text)
+		}
+	}
 }
 
 func kindsOf(all []lifecycle.Resource) []string {

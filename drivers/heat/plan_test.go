@@ -216,8 +216,8 @@ func TestTheSample(t *testing.T) {
 	}
 }
 
-// A request gives nothing that the template hides: it would be stored and shown.
-func TestWhatIsHiddenIsNotGiven(t *testing.T) {
+// What the template hides of what a request gives is hidden, and nothing else.
+func TestWhatTheTemplateHides(t *testing.T) {
 	const top = `parameters:
   open: {type: string, default: x}
   password: {type: string, hidden: true, default: canary-default}
@@ -236,14 +236,18 @@ resources: {a: {type: OS::Heat::RandomString}}
 			},
 		}
 	}
-	for says, s := range map[string]lifecycle.Source{
-		"additionalParams.variables.password": source("", false, "open", "password"),
-		"additionalParams.nfv":                source(", hidden: true", true),
-		"":                                    source("", true, "open", "shown"),
+	for _, c := range []struct {
+		of         lifecycle.Source
+		hidden     []string
+		parameters bool
+	}{
+		{source("", false, "open", "password"), []string{"password"}, false},
+		{source(", hidden: true", true), nil, true},
+		{source("", true, "open", "shown"), nil, false},
 	} {
-		_, err := heat.New().Basis(s)
-		if says == "" && err != nil || says != "" && (!errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), says)) {
-			t.Errorf("Basis = %v, want one of %q", err, says)
+		b, err := heat.New().Basis(c.of)
+		if err != nil || !slices.Equal(b.Hidden, c.hidden) || b.HidesParameters != c.parameters || b.UnsealedBefore {
+			t.Errorf("Basis of %v = %+v, %v, want that it hides %v, %v", c.of.Given, b, err, c.hidden, c.parameters)
 		}
 	}
 	broken := source("", true)
@@ -265,6 +269,21 @@ func TestDefaultsOfHiddenParametersAreUnspoken(t *testing.T) {
 	p := mustPlan(t, s, in)
 	s.Break("VDU1", "4711 and canary-list and canary-member and canary-nested are wrong")
 	if _, err := do(t.Context(), s, in, p); err == nil || strings.Contains(err.Error(), "4711") || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "are wrong") {
+		t.Errorf("a stack that fails = %v", err)
+	}
+}
+
+// What a request gives hidden parameters is in no message, whole, in lines or quoted.
+func TestGivenHiddenParametersAreUnspoken(t *testing.T) {
+	s := fakeheat.New(t)
+	in := tacker(strings.Replace(strings.Replace(hot, "  zone: {type: string, default: nova}", "  pin: {type: string, hidden: true}\n  zone: {type: string, default: nova}", 1),
+		"    type: json\n", "    type: json\n    hidden: true\n", 1))
+	in.Variables = map[string]string{"pin": "canary-one\ncanary \"two\"", "zone": "seen-zone"}
+	in.Parameters = []byte(`{"CP": {"VDU1_CP1": {"network": "net0"}}, "secrets": ["canary-three", 471100]}`)
+	p := mustPlan(t, s, in)
+	s.Break("VDU1", `canary-one and canary-one\ncanary \"two\" and canary-three and 471100 in seen-zone are wrong`)
+	_, err := do(t.Context(), s, in, p)
+	if err == nil || strings.Contains(err.Error(), "4711") || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "in seen-zone are wrong") {
 		t.Errorf("a stack that fails = %v", err)
 	}
 }

@@ -53,6 +53,7 @@ type Source interface {
 	Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error)
 	Subscriptions(ctx context.Context, q subscription.Query) ([]subscription.Subscription, string, error)
 	Notifications(ctx context.Context, id string, limit int) ([]subscription.Notification, error)
+	HiddensAfter(ctx context.Context, id string, limit int) ([]lifecycle.Hidden, error)
 }
 
 // Copied counts rows.
@@ -60,7 +61,7 @@ type Copied struct {
 	VIMs, Generations, Labels, Shares, Grants, Leases, RetiredKeys, Entries    int64
 	SigningKeys, Checkpoints, Managements, Clusters, Cursors, Packages, Chunks int64
 	Instances, Operations, Anchors, Clients, TokenKeys, VNFGrants              int64
-	Subscriptions, Notifications                                               int64
+	Subscriptions, Notifications, Hiddens                                      int64
 }
 
 // copyPage is how many rows are read and written at a time.
@@ -138,7 +139,7 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"subscriptions", c.subscriptions}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"hidden parameters", c.hiddens}, {"subscriptions", c.subscriptions}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -162,7 +163,7 @@ func (c *copying) run() error {
 func (c *copying) demandEmpty() error {
 	var used bool
 	err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT FROM vims) OR EXISTS (SELECT FROM leases)
-		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM oauth_keys) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM vnf_subscriptions) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
+		OR EXISTS (SELECT FROM retired_keys) OR EXISTS (SELECT FROM vnf_packages) OR EXISTS (SELECT FROM oauth_clients) OR EXISTS (SELECT FROM oauth_keys) OR EXISTS (SELECT FROM vnf_instances) OR EXISTS (SELECT FROM vnf_subscriptions) OR EXISTS (SELECT FROM vnf_hidden) OR EXISTS (SELECT FROM audit_entries) OR EXISTS (SELECT FROM audit_inbox)`).Scan(&used)
 	if err == nil && used {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the database is in use: it holds VIMs, leases, keys, VNF packages or audit entries",
@@ -375,6 +376,23 @@ func (c *copying) vnfGrants() error {
 	}
 }
 
+func (c *copying) hiddens() error {
+	for after := ""; ; {
+		found, err := c.from.HiddensAfter(c.ctx, after, copyPage)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		var stored [][]any
+		for _, h := range found {
+			stored = append(stored, values(rows.HiddenColumns.Fields(&h)))
+		}
+		if err := c.into("vnf_hidden", rows.HiddenColumns.Names(), stored, &c.Hiddens); err != nil {
+			return err
+		}
+		after = found[len(found)-1].ID
+	}
+}
+
 func (c *copying) retired() error {
 	keys, err := c.from.RetiredKeys(c.ctx, math.MaxInt32)
 	if err != nil {
@@ -574,8 +592,8 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM management_clusters), (SELECT count(*) FROM clusters), (SELECT count(*) FROM audit_cursors),
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
 		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys), (SELECT count(*) FROM vnf_grants),
-		(SELECT count(*) FROM vnf_subscriptions), (SELECT count(*) FROM vnf_notifications)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys, &there.VNFGrants, &there.Subscriptions, &there.Notifications)
+		(SELECT count(*) FROM vnf_subscriptions), (SELECT count(*) FROM vnf_notifications), (SELECT count(*) FROM vnf_hidden)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys, &there.VNFGrants, &there.Subscriptions, &there.Notifications, &there.Hiddens)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

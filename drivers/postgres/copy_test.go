@@ -135,6 +135,7 @@ func trial(t *testing.T) *sqlite.Store {
 		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entry))
 	}
+	must(s.CreateHidden(ctx, lifecycle.Hidden{ID: "hidden", Instance: "instance-1", VIM: "v", State: lifecycle.HiddenKept, Since: time.Unix(2, 0).UTC(), Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: "ref"}))
 	must(s.GiveTurns(ctx, func(places []lifecycle.Place) []string { return []string{places[0].Operation} }, func(o *lifecycle.Operation) { o.TurnAt = o.StartedAt }))
 	return s
 }
@@ -246,7 +247,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("Copy = %v", err)
 	}
 	want := contentOf(t, source)
-	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1, VNFGrants: 1, Subscriptions: 1, Notifications: 2}); copied != got {
+	if got := (postgres.Copied{VIMs: 6, Generations: 7, Labels: 10, Grants: 15, Leases: 1100, RetiredKeys: 2, Entries: int64(len(want.Entries)), SigningKeys: 1, Checkpoints: 2, Packages: 3, Chunks: 2, Instances: 2, Operations: 2, Anchors: 1, Clients: 1, TokenKeys: 1, VNFGrants: 1, Subscriptions: 1, Notifications: 2, Hiddens: 1}); copied != got {
 		t.Errorf("Copied = %+v, want %+v", copied, got)
 	}
 	s := mustOpen(t, o.DSN.Reveal())

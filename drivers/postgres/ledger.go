@@ -25,12 +25,14 @@ const (
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = $1
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = $1 AND key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE id = $1 AND state <> 'verifying'
-		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE id = $1 AND (key_ref <> '' OR state <> 'active')`
+		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE id = $1 AND (key_ref <> '' OR state <> 'active')
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_hidden WHERE id = $1`
 	keysInUse = `SELECT key_store, key_ref, vim, number FROM vim_generations
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE state <> 'verifying'
-		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE key_ref <> '' OR state <> 'active'`
+		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE key_ref <> '' OR state <> 'active'
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_hidden`
 )
 
 // RetiredKeys lists keys to destroy, oldest first.

@@ -177,6 +177,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		t.keepPackages(id)
 		t.queue(deleteOperations, id)
 		t.queue(deleteInstance, id)
+		t.queue(abandonHiddenOf, stamp(t.s.now()), id)
 		return t.notify(i.Project, lifecycle.Deleted(i, e.Time))
 	})
 	if err != nil {
@@ -208,6 +209,9 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
 		t.keepPackages(o.Instance, begun.Instance.Packages...)
+		if err := t.conceal(begun.Concealed); err != nil {
+			return err
+		}
 		if o.ByRequest() {
 			if err := t.enqueueFor(o.Deadline, o.Job()); err != nil {
 				return err
@@ -286,6 +290,9 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lif
 		t.queue(updateOperation, append(values(changingOperation.Fields(&to.Operation)), o.ID)...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&to.Instance)), i.ID)...)
 		t.keepPackages(i.ID, to.Instance.Packages...)
+		if err := t.conceal(to.Concealed); err != nil {
+			return err
+		}
 		return t.notify(o.Project, to.Events...)
 	})
 	if refusal != nil {

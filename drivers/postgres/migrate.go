@@ -54,6 +54,10 @@ const (
 	// lease_turns, and need nothing that finish.sql drops.
 	narrowSince = 29
 
+	// hiddenSince is the first schema whose versions know what is hidden of parameters: those before would
+	// drop it from the documents that they write.
+	hiddenSince = 40
+
 	// migrationLocks bounds how long a migration waits for a lock on a table, and
 	// with it how long others wait behind it.
 	migrationLocks = 2 * time.Second
@@ -229,7 +233,7 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
 	}
-	if before.Have == 0 && len(names) >= narrowSince {
+	if before.Have == 0 && len(names) >= hiddenSince {
 		return before, s.finish(ctx, own) // no older version was ever here
 	}
 	return before, nil
@@ -287,7 +291,7 @@ func (s *Store) finish(ctx context.Context, conn *pgx.Conn) error {
 	// Those above the new floor do not keep this constraint, so it goes first.
 	statements := []string{
 		`ALTER TABLE leases DROP CONSTRAINT IF EXISTS lease_written_knowingly`,
-		fmt.Sprintf(raiseFloor, narrowSince, narrowSince),
+		fmt.Sprintf(raiseFloor, hiddenSince, hiddenSince),
 	}
 	for statement := range strings.SplitSeq(comment().ReplaceAllString(finishing, ""), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {

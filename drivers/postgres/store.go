@@ -33,6 +33,7 @@ type Store struct {
 	wake   chan struct{} // receives after a commit that makes jobs due
 	inbox  inbox
 	bound  atomic.Bool // no older version may run: see OlderVersions
+	hides  atomic.Bool // the same: see MayHide
 	narrow bool        // nor one from before narrowSince
 }
 

@@ -26,12 +26,14 @@ const (
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys WHERE vim = ?
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = ? AND key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE id = ? AND state <> 'verifying'
-		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE id = ? AND (key_ref <> '' OR state <> 'active')`
+		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE id = ? AND (key_ref <> '' OR state <> 'active')
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_hidden WHERE id = ?`
 	keysInUse = `SELECT key_store, key_ref, vim, number FROM vim_generations
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE state <> 'verifying'
-		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE key_ref <> '' OR state <> 'active'`
+		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE key_ref <> '' OR state <> 'active'
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_hidden`
 )
 
 // RetiredKeys lists keys to destroy, oldest first.
@@ -61,7 +63,7 @@ func (s *Store) ForgetKey(ctx context.Context, k broker.RetiredKey) error {
 func (s *Store) KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey, error) {
 	text, args := keysInUse, []any(nil)
 	if vim != "" {
-		text, args = keysInUseOfVIM, []any{vim, vim, vim, vim, vim}
+		text, args = keysInUseOfVIM, []any{vim, vim, vim, vim, vim, vim}
 	}
 	found, err := s.query(ctx, text, args...)
 	keys, err := collect(found, err, scanKey)

@@ -192,6 +192,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		if _, err := t.exec(deleteInstance, id); err != nil {
 			return err
 		}
+		if _, err := t.exec(abandonHiddenOf, rows.Micro(t.s.now()), id); err != nil {
+			return err
+		}
 		i, err := row.Instance()
 		if err != nil {
 			return err
@@ -235,6 +238,9 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 			return err
 		}
 		if err := t.keepPackages(o.Instance, begun.Instance.Packages...); err != nil {
+			return err
+		}
+		if err := t.conceal(begun.Concealed); err != nil {
 			return err
 		}
 		if o.ByRequest() {
@@ -325,6 +331,9 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lif
 			return err
 		}
 		if err := t.keepPackages(i.ID, to.Instance.Packages...); err != nil {
+			return err
+		}
+		if err := t.conceal(to.Concealed); err != nil {
 			return err
 		}
 		if err := t.notify(o.Project, to.Events...); err != nil {

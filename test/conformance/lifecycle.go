@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -27,6 +28,7 @@ type LifecycleStore interface {
 	lifecycle.Store
 	catalog.Store
 	JobStore
+	KeysInUse(ctx context.Context, id string) ([]broker.RetiredKey, error)
 }
 
 // Lifecycle is the suite of [lifecycle.Store]. open gives an empty store.
@@ -55,6 +57,8 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("ByRequest", operationByRequest)
 	check("Turns", operationTurns)
 	check("TurnRace", turnRace)
+	check("Hidden", hiddenRows)
+	check("HiddenNeeded", hiddenNeeded)
 }
 
 type lifecycleTest struct {

@@ -26,6 +26,14 @@ var heatDeaths = map[string][]scenario{
 	"heat.deleted":   {removingAStack},
 	"heat.stopped":   {cancelingAStack},
 
+	"hidden.intent":       {hiding},
+	"hidden.key-stored":   {hiding},
+	"hidden.sealed":       {hiding},
+	"hidden.swept":        {unhiding},
+	"hidden.rekey-intent": {rekeyingHidden},
+	"hidden.rekey-stored": {rekeyingHidden},
+	"hidden.rekeyed":      {rekeyingHidden},
+
 	"operation.queued":       {makingAStack},
 	"operation.begun":        {makingAStack},
 	"operation.planned":      {makingAStack},

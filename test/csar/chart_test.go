@@ -29,11 +29,11 @@ func TestMain(m *testing.M) {
 // chart is one that makes up a password, as charts do.
 var chart = csar.Files{
 	"Files/kubernetes/edge/Chart.yaml":  "apiVersion: v2\nname: edge\nversion: 0.1.0\n",
-	"Files/kubernetes/edge/values.yaml": "replicas: 9\n",
+	"Files/kubernetes/edge/values.yaml": "replicas: 9\ntoken: none\npin: none\n",
 	"Files/kubernetes/edge/templates/edge.yaml": `apiVersion: v1
 kind: Secret
 metadata: {name: edge-login}
-stringData: {password: {{ randAlphaNum 24 | quote }}}
+stringData: {password: {{ randAlphaNum 24 | quote }}, token: {{ .Values.token | quote }}, pin: {{ .Values.pin | quote }}}
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -89,7 +89,7 @@ func TestAChartsLife(t *testing.T) {
 	one := lcm + "/vnf_instances/" + r.made(csar.TackerVNFD)
 
 	const instantiation = `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"edge","vimType":"ETSINFV.HELM.V_3"}},"additionalParams":{
-		"helm_chart_path":"Files/kubernetes/edge","namespace":"edge","helm_value_names":{"VDU1":{"replica":"replicas"}}}}`
+		"helm_chart_path":"Files/kubernetes/edge","namespace":"edge","helm_values":{"token":"canary-of-values"},"helm_parameters":{"pin":"canary-of-a-parameter"},"helm_value_names":{"VDU1":{"replica":"replicas"}}}}`
 	_, shown := ask(http.StatusOK, "POST", one+"/instantiate?"+sol003.DryRun, instantiation)
 	var preview sol003.Preview
 	if err := json.Unmarshal([]byte(shown), &preview); err != nil || len(preview.Leases) == 0 || !strings.Contains(shown, `"sh.helm.release.v1.vnf`) {
@@ -122,6 +122,10 @@ func TestAChartsLife(t *testing.T) {
 		t.Errorf("scaled out, the chart is told of %v instances, and has %d, want 3", got, r.pods("edge", "edge-web"))
 	}
 	second := password()
+	login := r.cluster.Get("/api/v1/namespaces/edge/secrets/edge-login")["stringData"].(map[string]any)
+	if login["token"] != "canary-of-values" || login["pin"] != "canary-of-a-parameter" {
+		t.Errorf("scaled out, the chart is told of %v and %v", login["token"], login["pin"])
+	}
 	r.cluster.Remove("/api/v1/namespaces/edge/configmaps/count")
 	if err := r.Observe(t.Context()); err != nil {
 		t.Fatal(err)
@@ -152,6 +156,9 @@ func TestAChartsLife(t *testing.T) {
 	for where, text := range texts {
 		if strings.Contains(text, first) || strings.Contains(text, second) {
 			t.Errorf("%s has what the chart has made up", where)
+		}
+		if strings.Contains(text, "canary") {
+			t.Errorf("%s has a value of the request", where)
 		}
 	}
 }

@@ -74,11 +74,15 @@ func newRig(t *testing.T) *rig {
 	}
 	guard := &audit.Guard{Policy: policies, Sink: store, Now: time.Now, Reads: audit.NewReads(1), Log: log}
 	r.catalog = catalog.New(catalog.Options{Store: store, Guard: guard, Log: log, Terms: catalog.DefaultTerms()})
+	keys, err := keydir.Open(filepath.Join(r.dir, "keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	engine := func(patience time.Duration) *lifecycle.Lifecycle {
 		terms := lifecycle.DefaultTerms()
 		terms.Patience, terms.LookEvery = patience, 250*time.Millisecond
 		return lifecycle.New(lifecycle.Options{
-			Store: store, Leaser: lends{r.cluster, r.heat}, Packages: packages{r.catalog}, Guard: guard,
+			Store: store, Leaser: lends{r.cluster, r.heat}, Packages: packages{r.catalog}, Keys: []secret.KeyStore{keys}, Guard: guard,
 			Drivers:   []lifecycle.Driver{manifests.New(), helm.New(helm.Options{Program: []string{os.Args[0], renders}}), heat.New()},
 			Delegates: &policy.Delegates{Now: time.Now}, Terms: terms, Log: log, Now: time.Now,
 			Egress: func(string) *egress.Rules {
@@ -87,10 +91,6 @@ func newRig(t *testing.T) *rig {
 				return rules
 			},
 		})
-	}
-	keys, err := keydir.Open(filepath.Join(r.dir, "keys"))
-	if err != nil {
-		t.Fatal(err)
 	}
 	r.subscriptions = subscription.New(subscription.Options{
 		Store: store, Keys: []secret.KeyStore{keys}, Ledger: ledger{}, Endpoint: callback.New(callback.Options{}), Render: vnflcm.Notification,

@@ -52,11 +52,9 @@ func TestNoSecretOfAStackIsFound(t *testing.T) {
 
 	const request = `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"cloud","vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3"}},
 		"additionalParams":{"nfv":{"CP":{"VDU1_CP1":{"network":"net0"}}}%s}}`
-	instantiation := strings.Replace(request, "%s", "", 1)
-	// What a request gives is stored: so it gives nothing that is hidden.
-	ask(http.StatusUnprocessableEntity, "POST", one+"/instantiate", strings.Replace(request, "%s", `,"variables":{"login":"`+canary+`-given"}`, 1))
+	instantiation := strings.Replace(request, "%s", `,"variables":{"login":"`+canary+`-given"}`, 1)
 	ask(http.StatusOK, "POST", one+"/instantiate?"+sol003.DryRun, instantiation)
-	r.heat.Break("VDU1", "cannot boot with "+strings.Join([]string{canary + "-default", canary + "-property", canary + "-nested"}, ", "))
+	r.heat.Break("VDU1", "cannot boot with "+strings.Join([]string{canary + "-default", canary + "-property", canary + "-nested", canary + "-given"}, ", "))
 	failed := worked(lifecycle.FailedTemp, one+"/instantiate", instantiation)
 	if !strings.Contains(said.String(), "cannot boot with (a value of the template)") {
 		t.Error("no answer has Heat's reason: the test proves nothing")
@@ -65,8 +63,19 @@ func TestNoSecretOfAStackIsFound(t *testing.T) {
 	ask(http.StatusAccepted, "POST", failed+"/retry", "")
 	o, err := r.Operation(t.Context(), alice, base(failed))
 	r.ends(lifecycle.Completed, o, err)
+	wantLogin := func() {
+		t.Helper()
+		if got := r.heat.Parameter("vnf-"+base(one), "login"); got != canary+"-given" {
+			t.Errorf("Heat has %v for the hidden parameter", got)
+		}
+	}
+	wantLogin()
+	if !strings.Contains(said.String(), `"login":"<hidden>"`) && !strings.Contains(said.String(), `"login":"\u003chidden\u003e"`) {
+		t.Error("no answer says that the request gave the hidden parameter")
+	}
 	worked(lifecycle.Completed, one+"/scale", `{"type":"SCALE_OUT","aspectId":"VDU1_scale","numberOfSteps":1}`)
 	worked(lifecycle.Completed, one+"/heal", `{}`)
+	wantLogin()
 	if err := r.Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -138,6 +138,18 @@ func (s *Server) Touch(name string) {
 	}
 }
 
+// Parameter is what a stack was given for a parameter; nil where it was not.
+func (s *Server) Parameter(stack, name string) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.stacks {
+		if k.name == stack {
+			return k.parameters[name]
+		}
+	}
+	return nil
+}
+
 // Stack says how a stack stands: its status and tags; ok is false where there is none.
 func (s *Server) Stack(name string) (status, tags string, updated, ok bool) {
 	s.mu.Lock()

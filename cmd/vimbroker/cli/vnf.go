@@ -281,7 +281,8 @@ func (p *program) vnfInstantiateCommand() *cobra.Command {
 		long: `Make the resources of an instance on a VIM. What policy or the plan refuses is
 refused before anything is made: the operation is then ROLLED_BACK. One that
 fails later is FAILED_TEMP, and is retried, rolled back or given up with
-"vimbroker vnf op". Variables are stored and shown: they are not for secrets.`,
+"vimbroker vnf op". Variables are stored and shown, but for those that the base
+HOT hides.`,
 		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf instantiate web --vim edge-1 --dry-run
   vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue

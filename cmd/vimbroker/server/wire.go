@@ -80,6 +80,22 @@ type server struct {
 type starting struct {
 	*broker.Broker
 	settled, ending atomic.Bool
+	lifecycle       *lifecycle.Lifecycle
+}
+
+// RekeyVIM seals anew what is the VIM's, and what is hidden of the parameters of the VNF instances on it.
+func (s *starting) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (broker.VIM, error) {
+	v, err := s.Broker.RekeyVIM(ctx, p, ref, keyStore, ifRevision)
+	if err != nil {
+		return v, err
+	}
+	if err := s.lifecycle.RekeyHidden(ctx, v.ID, keyStore); err != nil {
+		return v, &broker.Error{
+			Kind: broker.ErrUnavailable, Detail: "the VIM is sealed anew, and what is hidden of the parameters of the VNF instances on it not all",
+			Remedy: "rotate the VIM's key once more in a few minutes (vimbroker key rotate NAME)", Cause: err,
+		}
+	}
+	return v, nil
 }
 
 // Ready implements [rest.Overseer].
@@ -172,10 +188,11 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		s.live.tryLogin = database.TryLogin
 	}
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Drivers: []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()}, Guard: b.Guard(),
+		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Keys: stores, Drivers: []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()}, Guard: b.Guard(),
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})
+	s.broker.lifecycle = s.lifecycle
 	notify := c.SOL003.Notifications
 	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
 	s.subscribers = subscription.New(subscription.Options{
@@ -411,7 +428,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began), s.subscribers.Settle(ctx, began))
+			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began), s.subscribers.Settle(ctx, began), s.lifecycle.SettleHidden(ctx, began))
 		}()
 		patience := time.NewTimer(settlePatience)
 		defer patience.Stop()

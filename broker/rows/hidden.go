@@ -1,0 +1,77 @@
+package rows
+
+import (
+	"slices"
+
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// HiddenColumns are the columns of the table vnf_hidden.
+var HiddenColumns = Columns[lifecycle.Hidden]{
+	{Name: "id", field: func(h *lifecycle.Hidden) any { return &h.ID }, fixed: true},
+	{Name: "instance", field: func(h *lifecycle.Hidden) any { return &h.Instance }, fixed: true},
+	{Name: "vim", field: func(h *lifecycle.Hidden) any { return &h.VIM }, fixed: true},
+	{Name: "state", field: func(h *lifecycle.Hidden) any { return (*string)(&h.State) }},
+	{Name: "since", field: func(h *lifecycle.Hidden) any { return &h.Since }},
+	{Name: "generation", field: func(h *lifecycle.Hidden) any { return &h.Generation }},
+	{Name: "sealed", field: func(h *lifecycle.Hidden) any { return &h.Sealed }},
+	{Name: "key_store", field: func(h *lifecycle.Hidden) any { return &h.KeyStore }},
+	{Name: "key_ref", field: func(h *lifecycle.Hidden) any { return (*string)(&h.Ref) }},
+}
+
+// The conditions of [lifecycle.HiddenFilter]. HiddenUnsettled is the condition of the index hidden_unsettled, so that
+// it serves.
+const (
+	HiddenUnsettled = `state <> 'kept'`
+	HiddenNeeded    = `state IN ('kept', 'rekeying')`
+)
+
+// ChangeHidden lets change alter hidden parameters. What it does to the id, the instance and the VIM is undone. If it
+// fails its error is returned as it is.
+func ChangeHidden(old lifecycle.Hidden, change func(*lifecycle.Hidden) error) (lifecycle.Hidden, error) {
+	now := old
+	if err := change(&now); err != nil {
+		return lifecycle.Hidden{}, err
+	}
+	if old.State != now.State && !old.State.CanMove(now.State) {
+		return lifecycle.Hidden{}, Conflict("hidden parameters that are " + string(old.State) + " cannot become " + string(now.State))
+	}
+	now.ID, now.Instance, now.VIM = old.ID, old.Instance, old.VIM
+	return now, nil
+}
+
+// Concealed is what a write does to hidden parameters: which an instance or a live operation on it now needs that were
+// being made, and which are needed no more.
+type Concealed struct{ Kept, Dropped []string }
+
+// concealed compares what was needed before a write with what is after it.
+func concealed(before, after []string) (c Concealed) {
+	for _, id := range after {
+		if !slices.Contains(before, id) && !slices.Contains(c.Kept, id) {
+			c.Kept = append(c.Kept, id)
+		}
+	}
+	for _, id := range before {
+		if !slices.Contains(after, id) && !slices.Contains(c.Dropped, id) {
+			c.Dropped = append(c.Dropped, id)
+		}
+	}
+	return c
+}
+
+// needs are the hidden parameters that an instance needs, and an operation on it that is live.
+func needs(i lifecycle.Instance, o lifecycle.Operation) (ids []string) {
+	shapes := []lifecycle.Shape{i.Shape}
+	if o.State.Live() {
+		shapes = append(shapes, o.Before, o.Target)
+	}
+	for _, s := range shapes {
+		if s.Concealed.ID != "" {
+			ids = append(ids, s.Concealed.ID)
+		}
+	}
+	return ids
+}
+
+// NotHidden says that hidden parameters which an operation names are not being made any more.
+func NotHidden() error { return Conflict("the parameters took too long to hide, and were dropped") }

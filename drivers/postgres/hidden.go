@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+var (
+	hiddenByID      = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id = $1`
+	hiddenOfVIM     = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE vim = $1 AND id > $2 AND ` + rows.HiddenNeeded + ` ORDER BY id LIMIT $3`
+	hiddenUnsettled = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE ` + rows.HiddenUnsettled + ` ORDER BY since, id LIMIT $1`
+
+	changingHidden = rows.HiddenColumns.Changing()
+	insertHidden   = numbered(rows.HiddenColumns.Insert(`vnf_hidden`))
+	updateHidden   = numbered(`UPDATE vnf_hidden SET ` + changingHidden.Set() + ` WHERE id = ?`)
+)
+
+const (
+	keepHidden      = `UPDATE vnf_hidden SET state = 'kept', since = $1 WHERE id = $2 AND state = 'making' AND sealed <> ''`
+	abandonHidden   = `UPDATE vnf_hidden SET state = 'abandoned', since = $1, sealed = '', key_store = '', key_ref = '' WHERE id = $2 AND ` + rows.HiddenNeeded
+	abandonHiddenOf = `UPDATE vnf_hidden SET state = 'abandoned', since = $1, sealed = '', key_store = '', key_ref = '' WHERE instance = $2 AND ` + rows.HiddenNeeded
+	deleteHidden    = `DELETE FROM vnf_hidden WHERE id = $1 AND state = 'abandoned'`
+)
+
+// MayHide reports whether all versions that may use the database know hiddenSince.
+func (s *Store) MayHide(ctx context.Context) (bool, error) {
+	if s.hides.Load() {
+		return true, nil
+	}
+	older, err := readOne(ctx, s, scalar[bool], olderVersions, hiddenSince)
+	if err != nil {
+		return false, fmt.Errorf("reading which versions use store %s: %w", s.where, err)
+	}
+	s.hides.Store(!older) // which never changes back
+	return !older, nil
+}
+
+// CreateHidden stores hidden parameters that are being made.
+func (s *Store) CreateHidden(ctx context.Context, h lifecycle.Hidden) error {
+	err := s.change(ctx, func(t txn) error {
+		t.queue(insertHidden, values(rows.HiddenColumns.Fields(&h))...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("creating hidden parameters %s: %w", h.ID, err)
+	}
+	return nil
+}
+
+// Hidden returns those of an id.
+func (s *Store) Hidden(ctx context.Context, id string) (lifecycle.Hidden, error) {
+	h, err := oneHidden(lookUp(ctx, s, scanHidden, hiddenByID, id))
+	if err != nil {
+		return lifecycle.Hidden{}, fmt.Errorf("reading hidden parameters %s: %w", id, err)
+	}
+	return h, nil
+}
+
+func oneHidden(found []lifecycle.Hidden, err error) (lifecycle.Hidden, error) {
+	return rows.First("hidden parameters", found, err)
+}
+
+func scanHidden(row pgx.CollectableRow) (h lifecycle.Hidden, err error) {
+	return h, scan(row, rows.HiddenColumns.Fields(&h), nil)
+}
+
+// Hiddens lists those of a VIM, or those that are not kept.
+func (s *Store) Hiddens(ctx context.Context, f lifecycle.HiddenFilter) ([]lifecycle.Hidden, error) {
+	text, args := hiddenUnsettled, []any{f.Limit}
+	if f.VIM != "" {
+		text, args = hiddenOfVIM, []any{f.VIM, f.After, f.Limit}
+	}
+	all, err := read(ctx, s, scanHidden, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("listing hidden parameters: %w", err)
+	}
+	return all, nil
+}
+
+// UpdateHidden changes hidden parameters by a function.
+func (s *Store) UpdateHidden(ctx context.Context, id string, change func(*lifecycle.Hidden) error) (lifecycle.Hidden, error) {
+	var stored lifecycle.Hidden
+	var refusal error // change's own words, returned as they are
+	err := s.change(ctx, func(t txn) error {
+		old, err := oneHidden(query(t, scanHidden, hiddenByID+` FOR UPDATE`, id))
+		if err != nil {
+			return err
+		}
+		stored, err = rows.ChangeHidden(old, func(h *lifecycle.Hidden) error {
+			refusal = change(h)
+			return refusal
+		})
+		if err != nil {
+			return err
+		}
+		t.queue(updateHidden, append(values(changingHidden.Fields(&stored)), id)...)
+		return nil
+	})
+	if refusal != nil {
+		return lifecycle.Hidden{}, refusal
+	}
+	if err != nil {
+		return lifecycle.Hidden{}, fmt.Errorf("updating hidden parameters %s: %w", id, err)
+	}
+	return stored, nil
+}
+
+// DeleteHidden removes hidden parameters that are abandoned.
+func (s *Store) DeleteHidden(ctx context.Context, id string) error {
+	err := s.change(ctx, func(t txn) error {
+		t.queue(deleteHidden, id)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("deleting hidden parameters %s: %w", id, err)
+	}
+	return nil
+}
+
+// conceal keeps what an instance or an operation has come to need, and abandons what neither needs any more.
+func (t txn) conceal(c rows.Concealed) error {
+	for _, id := range c.Kept {
+		if kept, err := t.any(keepHidden, stamp(t.s.now()), id); err != nil || !kept {
+			return cmp.Or(err, rows.NotHidden())
+		}
+	}
+	for _, id := range c.Dropped {
+		t.queue(abandonHidden, stamp(t.s.now()), id)
+	}
+	return nil
+}

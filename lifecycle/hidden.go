@@ -1,0 +1,600 @@
+package lifecycle
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+const (
+	// hidesEvery is how often the pass looks for what is hidden and not needed any more, or was never finished.
+	hidesEvery = time.Minute
+	// hidingTime is how long hiding parameters takes at most; what is older is a dead process's.
+	hidingTime = 5 * time.Minute
+	// hiddenAtOnce is how many are listed at a time.
+	hiddenAtOnce = 500
+	// shownHidden stands in a request that is shown in the place of what is hidden.
+	shownHidden = "<hidden>"
+)
+
+// HiddenState is where hidden parameters stand.
+type HiddenState string
+
+// Every state.
+const (
+	// HiddenMaking: the intent is stored; their key may be in a key store. No operation names them yet.
+	HiddenMaking HiddenState = "making"
+	// HiddenKept: an instance, or an operation that is live, needs them.
+	HiddenKept HiddenState = "kept"
+	// HiddenRekeying: they are needed, and sealed anew; a key store may hold a second key of theirs.
+	HiddenRekeying HiddenState = "rekeying"
+	// HiddenAbandoned: nobody needs them, or they were never finished. What sealed them is destroyed, and then
+	// their row goes.
+	HiddenAbandoned HiddenState = "abandoned"
+)
+
+// hiddenMoves is the state machine of hidden parameters.
+var hiddenMoves = map[HiddenState][]HiddenState{
+	HiddenMaking:    {HiddenKept, HiddenAbandoned},
+	HiddenKept:      {HiddenRekeying, HiddenAbandoned},
+	HiddenRekeying:  {HiddenKept, HiddenAbandoned},
+	HiddenAbandoned: {},
+}
+
+// CanMove reports whether hidden parameters may go from one state to another. Staying is no move.
+func (s HiddenState) CanMove(to HiddenState) bool { return slices.Contains(hiddenMoves[s], to) }
+
+// Hidden is what of the parameters of requests is shown to nobody: sealed, under a key of its own in a key store.
+// Instances and operations name it ([Shape]).
+type Hidden struct {
+	// ID is a UUID, and the owner of the key.
+	ID string
+	// Instance is the one that they are for, VIM the VIM that it is on: they are sealed anew with that.
+	Instance, VIM string
+	State         HiddenState
+	// Since is when it entered the state, or was taken over in it.
+	Since time.Time
+	// Generation counts the keys, from 1 on.
+	Generation int64
+	// Sealed is the Fernet token, under Ref in KeyStore. They are empty before it is made and once it is abandoned.
+	Sealed   string
+	KeyStore string
+	Ref      secret.Ref
+}
+
+// owner is whom its key belongs to.
+func (h Hidden) owner() secret.Owner { return secret.Owner{ID: h.ID, Generation: h.Generation} }
+
+// field binds what is sealed to the instance that names it.
+func (h Hidden) field() string { return "parameters of VNF instance " + h.Instance }
+
+// HiddenFilter selects hidden parameters in the store.
+type HiddenFilter struct {
+	// VIM selects those that are needed on one VIM, by their ids, after one; empty selects those that are
+	// not Kept, the oldest first.
+	VIM, After string
+	// Limit is how many there are at most.
+	Limit int
+}
+
+// HiddenStore keeps what is hidden. It is a part of [Store], whose other methods move it: with a write that has an
+// instance, or a live operation on it, name hidden parameters that are Making, these become Kept (ErrConflict where they
+// are not Making); with one after which neither names them any more, they become Abandoned. There are no audit
+// entries: it is a part of what an operation's entries record.
+type HiddenStore interface {
+	// CreateHidden stores new ones.
+	CreateHidden(ctx context.Context, h Hidden) error
+	// Hidden returns those of an id; ErrNotFound.
+	Hidden(ctx context.Context, id string) (Hidden, error)
+	// Hiddens returns those that match.
+	Hiddens(ctx context.Context, f HiddenFilter) ([]Hidden, error)
+	// UpdateHidden changes state and what is sealed by a function; if that fails nothing is written and its error is
+	// returned as it is. A move that hiddenMoves does not list is ErrConflict.
+	UpdateHidden(ctx context.Context, id string, change func(*Hidden) error) (Hidden, error)
+	// DeleteHidden removes those that are Abandoned. What is gone is success.
+	DeleteHidden(ctx context.Context, id string) error
+	// MayHide reports whether all versions that may be running on the store know what is hidden.
+	MayHide(ctx context.Context) (bool, error)
+}
+
+// content is what is sealed.
+type content struct {
+	Variables  map[string]string `json:"variables,omitempty"`
+	Parameters json.RawMessage   `json:"parameters,omitempty"`
+}
+
+func (c content) empty() bool { return len(c.Variables) == 0 && len(c.Parameters) == 0 }
+
+// text is content as it is sealed.
+func (c content) text() (secret.Text, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(c); err != nil {
+		return secret.Text{}, errors.New("writing hidden parameters") // never with what is in them
+	}
+	defer func() { clear(b.Bytes()) }()
+	if b.Len() > secret.MaxPlaintext {
+		return secret.Text{}, broker.Invalid("additionalParams", "what is hidden of it has more than %d bytes", secret.MaxPlaintext)
+	}
+	return secret.NewText(b.String()), nil
+}
+
+// hide seals what no answer shows of the parameters of an operation that begins, and leaves its name in their place.
+// given is what the request gives. What a version before has stored unsealed of the instance is sealed as well: before
+// puts that into the instance. Who calls it has the operation begin, or calls unhide.
+func (l *Lifecycle) hide(ctx context.Context, o *Operation, given content) (before func(*Instance), err error) {
+	plain := o.Before
+	if o.Type != Instantiate {
+		if err := l.hideIn(ctx, o.Instance, &o.Before, content{}, nil); err != nil {
+			return nil, err
+		}
+	}
+	sealed := o.Before
+	conceal := func(s *Shape) {
+		s.Concealed, s.Variables, s.Parameters = sealed.Concealed, sealed.Variables, sealed.Parameters
+	}
+	if sealed.Concealed.ID != plain.Concealed.ID {
+		before = func(i *Instance) { conceal(&i.Shape) }
+	}
+	if o.Type == ScaleVNF || o.Type == Heal { // of the parameters that there are
+		conceal(&o.Target)
+		return before, nil
+	}
+	if err := l.hideIn(ctx, o.Instance, &o.Target, given, &o.Params); err != nil {
+		if before != nil {
+			l.unhide(ctx, sealed.Concealed.ID)
+		}
+		return nil, err
+	}
+	return before, nil
+}
+
+// hideIn is hide for one shape; the request is shown without what is hidden of it. Of what was hidden before, given
+// takes the place of its like, and the rest stays.
+func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given content, request *json.RawMessage) error {
+	gives := given.Variables != nil || given.Parameters != nil
+	if len(s.Variables) == 0 && len(s.Parameters) == 0 && (s.Concealed.ID == "" || !gives) {
+		return nil
+	}
+	pkg, err := l.packages.Held(ctx, s.Package)
+	if err != nil {
+		return err
+	}
+	d, err := l.driver(*s)
+	if err != nil {
+		return err
+	}
+	b, err := d.Basis(s.asked(pkg))
+	if err != nil {
+		return err
+	}
+	names := slices.DeleteFunc(slices.Clone(b.Hidden), func(name string) bool { _, given := s.Variables[name]; return !given })
+	parameters := b.HidesParameters && len(s.Parameters) > 0
+	if !gives && len(names) == 0 && !parameters {
+		return nil // as it was
+	}
+	was := s.Concealed
+	if given.Variables != nil {
+		was.Variables = nil
+	}
+	if given.Parameters != nil {
+		was.Parameters = false
+	}
+	var c content
+	if len(was.Variables) > 0 || was.Parameters {
+		old, err := l.hidden(ctx, instance, *s)
+		if err != nil {
+			return err
+		}
+		if len(was.Variables) > 0 {
+			c.Variables = old.Variables
+		}
+		if was.Parameters {
+			c.Parameters = old.Parameters
+		}
+	}
+	shown := maps.Clone(s.Variables)
+	for _, name := range names {
+		if c.Variables == nil {
+			c.Variables = map[string]string{}
+		}
+		c.Variables[name] = s.Variables[name]
+		delete(shown, name)
+	}
+	if parameters {
+		c.Parameters = s.Parameters
+	}
+	if c.empty() {
+		s.Concealed = Concealed{}
+		return nil
+	}
+	if may, err := l.store.MayHide(ctx); err != nil || !may {
+		if err == nil && !b.UnsealedBefore {
+			err = &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "additionalParams", Detail: "holds what is to be hidden, and a version of the broker may be running that cannot",
+				Remedy: "have the broker's operator finish the upgrade (vimbroker db migrate --finish)",
+			}
+		}
+		return err
+	}
+	id, err := l.seal(ctx, instance, s.VIM, c)
+	if err != nil {
+		return err
+	}
+	s.Concealed = Concealed{ID: id, Variables: slices.Sorted(maps.Keys(c.Variables)), Parameters: len(c.Parameters) > 0}
+	s.Variables = shown
+	if parameters {
+		s.Parameters = nil
+	}
+	if request != nil {
+		if *request, err = censored(*request, names, parameters); err != nil {
+			l.unhide(ctx, id)
+		}
+	}
+	return err
+}
+
+// seal seals parameters under a key of their own: intent, key, and what is sealed. They are Making until an operation
+// begins that names them.
+func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (id string, err error) {
+	h := Hidden{ID: uuid.NewString(), Instance: instance, VIM: vim, State: HiddenMaking, Since: l.now(), Generation: 1}
+	text, err := c.text()
+	if err != nil {
+		return "", err
+	}
+	if err := l.store.CreateHidden(ctx, h); err != nil {
+		return "", err
+	}
+	failpoint.At("hidden.intent")
+	keys := l.keys[0]
+	sealed, err := sealedIn(ctx, keys, h, text)
+	if err == nil {
+		failpoint.At("hidden.key-stored")
+		_, err = l.store.UpdateHidden(ctx, h.ID, func(now *Hidden) error {
+			if now.State != HiddenMaking {
+				return overtakenHidden()
+			}
+			now.Sealed, now.KeyStore, now.Ref = sealed.Sealed, sealed.KeyStore, sealed.Ref
+			return nil
+		})
+	}
+	if err != nil {
+		l.unhide(ctx, h.ID)
+		return "", err
+	}
+	failpoint.At("hidden.sealed")
+	return h.ID, nil
+}
+
+// sealedIn is h with text sealed under a new key in a key store.
+func sealedIn(ctx context.Context, keys secret.KeyStore, h Hidden, text secret.Text) (Hidden, error) {
+	key, err := secret.NewKey()
+	if err != nil {
+		return h, err
+	}
+	defer key.Clear()
+	if h.Sealed, err = secret.Seal(key, h.owner(), h.field(), text); err != nil {
+		return h, fmt.Errorf("sealing hidden parameters: %w", err)
+	}
+	if h.Ref, err = keys.Put(ctx, h.owner(), key); err != nil {
+		return h, keyStoreUnusable(err)
+	}
+	h.KeyStore = keys.Name()
+	return h, nil
+}
+
+// hidden opens what is hidden of a shape's parameters; nothing where nothing is.
+func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (content, error) {
+	if s.Concealed.ID == "" {
+		return content{}, nil
+	}
+	for last := secret.Ref(""); ; {
+		h, err := l.store.Hidden(ctx, s.Concealed.ID)
+		if err != nil && !errors.Is(err, broker.ErrNotFound) {
+			return content{}, err
+		}
+		if err != nil || h.Instance != instance || h.Sealed == "" || h.Ref == last {
+			return content{}, hiddenLost(cmp.Or(err, secret.ErrUnopenable))
+		}
+		text, err := l.opened(ctx, h)
+		if errors.Is(err, broker.ErrUnopenable) { // it may have been sealed anew since it was read
+			last = h.Ref
+			continue
+		}
+		if err != nil {
+			return content{}, err
+		}
+		var c content
+		if json.Unmarshal([]byte(text.Reveal()), &c) != nil {
+			return content{}, hiddenLost(secret.ErrUnopenable)
+		}
+		return c, nil
+	}
+}
+
+// opened opens hidden parameters exactly as they were read.
+func (l *Lifecycle) opened(ctx context.Context, h Hidden) (secret.Text, error) {
+	at := slices.IndexFunc(l.keys, func(k secret.KeyStore) bool { return k.Name() == h.KeyStore })
+	if at < 0 {
+		return secret.Text{}, &broker.Error{
+			Kind: broker.ErrUnavailable, Detail: "the key store " + h.KeyStore + " of the instance's hidden parameters is not configured here",
+			Remedy: "configure it, if only to migrate from it",
+		}
+	}
+	key, err := l.keys[at].Get(ctx, h.Ref)
+	if errors.Is(err, secret.ErrNotFound) || errors.Is(err, secret.ErrCorrupt) {
+		return secret.Text{}, hiddenLost(err)
+	}
+	if err != nil {
+		return secret.Text{}, keyStoreUnusable(err)
+	}
+	defer key.Clear()
+	text, err := secret.Open(key, h.owner(), h.field(), h.Sealed)
+	if err != nil {
+		return secret.Text{}, hiddenLost(err)
+	}
+	return text, nil
+}
+
+func hiddenLost(cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnopenable, Field: "additionalParams", Detail: "the hidden parameters of the instance do not open: their row or their key is lost or was changed",
+		Remedy: "restore both, or give all parameters again with a change of package", Cause: cause,
+	}
+}
+
+func keyStoreUnusable(err error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: "the key store of hidden parameters cannot be used now", Remedy: "try again later", Cause: err,
+	}
+}
+
+func overtakenHidden() error {
+	return &broker.Error{Kind: broker.ErrConflict, Detail: "the hidden parameters were changed at the same time", Remedy: "try again"}
+}
+
+// unhide abandons hidden parameters that no operation has begun with. What fails is left to the pass.
+func (l *Lifecycle) unhide(ctx context.Context, ids ...string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	for _, id := range ids {
+		if id == "" {
+			continue
+		}
+		h, err := l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
+			if h.State != HiddenMaking {
+				return overtakenHidden() // they are needed
+			}
+			h.abandon(l.now())
+			return nil
+		})
+		if err == nil {
+			err = l.dropHidden(ctx, h, l.now())
+		}
+		if err != nil && !errors.Is(err, broker.ErrConflict) && !errors.Is(err, broker.ErrNotFound) {
+			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", withCause(err))
+		}
+	}
+}
+
+func (h *Hidden) abandon(at time.Time) {
+	h.State, h.Since = HiddenAbandoned, at
+	h.Sealed, h.KeyStore, h.Ref = "", "", ""
+}
+
+// forget destroys the keys of what an operation named that has ended, and nobody needs any more. What fails is left to
+// the pass.
+func (l *Lifecycle) forget(ctx context.Context, o Operation) {
+	for _, id := range []string{o.Before.Concealed.ID, o.Target.Concealed.ID} {
+		if id == "" || o.State.Live() {
+			continue
+		}
+		h, err := l.store.Hidden(ctx, id)
+		if err == nil && h.State == HiddenAbandoned {
+			err = l.dropHidden(ctx, h, l.now().Add(-hidingTime))
+		}
+		if err != nil && !errors.Is(err, broker.ErrNotFound) {
+			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", withCause(err))
+		}
+	}
+}
+
+// dropHidden destroys the keys of what is abandoned, and removes it if that was before a time: a process that died since
+// may have left a key that no list has shown yet.
+func (l *Lifecycle) dropHidden(ctx context.Context, h Hidden, before time.Time) error {
+	if err := l.sweepHidden(ctx, h); err != nil {
+		return err
+	}
+	failpoint.At("hidden.swept")
+	if h.Since.After(before) {
+		return nil
+	}
+	return l.store.DeleteHidden(ctx, h.ID)
+}
+
+// sweepHidden destroys all keys of hidden parameters but the one that they are sealed under.
+func (l *Lifecycle) sweepHidden(ctx context.Context, h Hidden) error {
+	for _, keys := range l.keys {
+		held, err := keys.List(ctx, h.ID)
+		if err != nil {
+			return keyStoreUnusable(err)
+		}
+		for _, k := range held {
+			if keys.Name() == h.KeyStore && k.Ref == h.Ref {
+				continue
+			}
+			if _, err := keys.Delete(ctx, k.Ref); err != nil {
+				return keyStoreUnusable(err)
+			}
+		}
+	}
+	return nil
+}
+
+// SettleHidden is the pass that destroys what sealed parameters that nobody needs any more, and settles what processes
+// that died before a time have left.
+func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
+	found, err := l.store.Hiddens(ctx, HiddenFilter{Limit: hiddenAtOnce})
+	failed := []error{err}
+	for _, h := range found {
+		err := error(nil)
+		switch {
+		case h.State == HiddenAbandoned:
+			err = l.dropHidden(ctx, h, before)
+		case !h.Since.Before(before):
+		case h.State == HiddenMaking:
+			l.unhide(ctx, h.ID)
+		case h.State == HiddenRekeying:
+			err = l.endRekeying(ctx, h.ID, h.Since)
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// RekeyHidden seals anew, under new keys in the key store of that name (empty: the one for new keys), what is hidden of
+// the parameters of the instances on a VIM, and destroys the old keys. It is for [broker.Broker.RekeyVIM], which has
+// decided and recorded it. What is sealed at the same moment is sealed by a new key anyway.
+func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error {
+	at := 0
+	if keyStore != "" {
+		at = slices.IndexFunc(l.keys, func(k secret.KeyStore) bool { return k.Name() == keyStore })
+	}
+	if at < 0 {
+		return broker.Invalid("keyStore", "is not configured here")
+	}
+	for f := (HiddenFilter{VIM: vim, Limit: hiddenAtOnce}); ; {
+		found, err := l.store.Hiddens(ctx, f)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, h := range found {
+			if err := l.rekeyHidden(ctx, l.keys[at], h.ID); err != nil && !errors.Is(err, broker.ErrNotFound) {
+				return err
+			}
+		}
+		f.After = found[len(found)-1].ID
+	}
+}
+
+// rekeyHidden is intent, new key, one write that switches, and the end of the old key.
+func (l *Lifecycle) rekeyHidden(ctx context.Context, keys secret.KeyStore, id string) error {
+	mine := l.now()
+	h, err := l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
+		switch h.State {
+		case HiddenKept:
+			h.State, h.Since = HiddenRekeying, mine
+			return nil
+		case HiddenAbandoned:
+			return &broker.Error{Kind: broker.ErrNotFound, Detail: "nobody needs them"}
+		}
+		return overtakenHidden()
+	})
+	if err != nil {
+		return err
+	}
+	failpoint.At("hidden.rekey-intent")
+	text, err := l.opened(ctx, h)
+	if err == nil {
+		fresh := h
+		fresh.Generation++
+		if fresh, err = sealedIn(ctx, keys, fresh, text); err == nil {
+			failpoint.At("hidden.rekey-stored")
+			_, err = l.store.UpdateHidden(ctx, id, func(now *Hidden) error {
+				if now.State != HiddenRekeying || !now.Since.Equal(mine) {
+					return overtakenHidden()
+				}
+				now.Generation, now.Sealed, now.KeyStore, now.Ref = fresh.Generation, fresh.Sealed, fresh.KeyStore, fresh.Ref
+				return nil
+			})
+			if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) { // the key is nobody's
+				ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+				defer cancel()
+				_, left := keys.Delete(ending, fresh.Ref)
+				return errors.Join(err, left)
+			}
+		}
+	}
+	failpoint.At("hidden.rekeyed")
+	return errors.Join(err, l.endRekeying(context.WithoutCancel(ctx), id, mine))
+}
+
+// endRekeying destroys all keys but the one that counts, if the sealing anew is still the one that began then.
+func (l *Lifecycle) endRekeying(ctx context.Context, id string, began time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	mine := l.now()
+	held := func(since time.Time, change func(*Hidden)) (Hidden, error) {
+		return l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
+			if h.State != HiddenRekeying || !h.Since.Equal(since) {
+				return overtakenHidden()
+			}
+			change(h)
+			return nil
+		})
+	}
+	h, err := held(began, func(h *Hidden) { h.Since = mine }) // nobody switches from here on
+	if err == nil {
+		err = l.sweepHidden(ctx, h)
+	}
+	if err == nil {
+		_, err = held(mine, func(h *Hidden) { h.State = HiddenKept })
+	}
+	if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
+		return nil // another settles it, or nobody needs it any more
+	}
+	return err
+}
+
+// censored is a request without what of its parameters is hidden.
+func censored(request json.RawMessage, names []string, parameters bool) (json.RawMessage, error) {
+	if len(request) == 0 || len(names) == 0 && !parameters {
+		return request, nil
+	}
+	within := func(in json.RawMessage, member string, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+		var all map[string]json.RawMessage
+		if len(in) == 0 || json.Unmarshal(in, &all) != nil {
+			return in, nil
+		}
+		for name, value := range all {
+			if !strings.EqualFold(name, member) {
+				continue
+			}
+			to, err := change(value)
+			if err != nil {
+				return nil, err
+			}
+			all[name] = to
+		}
+		return json.Marshal(all)
+	}
+	hide := func(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownHidden) }
+	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
+		given, err := within(given, "variables", func(of json.RawMessage) (_ json.RawMessage, err error) {
+			for _, name := range names {
+				if of, err = within(of, name, hide); err != nil {
+					return nil, err
+				}
+			}
+			return of, nil
+		})
+		if err != nil || !parameters {
+			return given, err
+		}
+		return within(given, "nfv", hide)
+	})
+}

@@ -1,0 +1,472 @@
+package lifecycle_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/keydir"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// discreetYard hides the variables of that name, and all parameters.
+type discreetYard struct {
+	*yard
+	hides string
+	// strict: versions before did not store it.
+	strict bool
+	mu     sync.Mutex
+	plans  []lifecycle.PlanInput
+}
+
+func (y *discreetYard) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
+	b, err := y.yard.Basis(s)
+	b.HidesParameters, b.UnsealedBefore = true, !y.strict
+	if slices.Contains(s.Given, y.hides) {
+		b.Hidden = []string{y.hides}
+	}
+	return b, err
+}
+
+func (y *discreetYard) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	y.mu.Lock()
+	y.plans = append(y.plans, in)
+	y.mu.Unlock()
+	return y.yard.Plan(ctx, c, in)
+}
+
+// brittle is a key store that can be told to fail, under a name of its own.
+type brittle struct {
+	secret.KeyStore
+	name string
+	down error
+}
+
+func (b *brittle) Name() string { return b.name }
+
+func (b *brittle) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
+	if b.down != nil {
+		return nil, b.down
+	}
+	return b.KeyStore.Get(ctx, ref)
+}
+
+func (b *brittle) Put(ctx context.Context, o secret.Owner, k *secret.Key) (secret.Ref, error) {
+	if b.down != nil {
+		return "", b.down
+	}
+	return b.KeyStore.Put(ctx, o, k)
+}
+
+func (b *brittle) count(t *testing.T) int {
+	t.Helper()
+	held, err := b.KeyStore.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(held)
+}
+
+// vault is a plant whose driver hides, with two key stores.
+type vault struct {
+	*plant
+	discreet   *discreetYard
+	first, two *brittle
+}
+
+func newVault(t *testing.T, change ...func(*lifecycle.Options)) *vault {
+	t.Helper()
+	v, dir := &vault{}, t.TempDir()
+	open := func(name string) *brittle {
+		keys, err := keydir.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &brittle{KeyStore: keys, name: name}
+	}
+	v.first, v.two = open("first"), open("second")
+	v.plant = newPlantWith(t, func(o *lifecycle.Options, y *yard) {
+		v.discreet = &discreetYard{yard: y, hides: "password"}
+		o.Drivers, o.Keys = []lifecycle.Driver{v.discreet}, []secret.KeyStore{v.first, v.two}
+		for _, c := range change {
+			c(o)
+		}
+	})
+	return v
+}
+
+const (
+	canaryVariable  = "canary-variable-4711"
+	canaryParameter = "canary-parameter-4712"
+)
+
+func secretive() lifecycle.Instantiation {
+	return lifecycle.Instantiation{
+		Flavour: "simple", VIM: "edge", Variables: map[string]string{"password": canaryVariable, "color": "red"}, Parameters: []byte(`{"helm_values":{"token":"` + canaryParameter + `"}}`),
+		Params: []byte(`{"flavourId":"simple","additionalParams":{"variables":{"password":"` + canaryVariable + `","color":"red"},"nfv":{"token":"` + canaryParameter + `"}}}`),
+	}
+}
+
+func (v *vault) hides(r lifecycle.Instantiation) lifecycle.Instance {
+	v.t.Helper()
+	i := v.made()
+	v.completes(v.Instantiate(v.t.Context(), alice, i.ID, r))
+	return v.instance(i.ID)
+}
+
+// wantNowhere fails where a text is in a file of the database.
+func (v *vault) wantNowhere(texts ...string) {
+	v.t.Helper()
+	err := filepath.WalkDir(v.dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		for _, canary := range texts {
+			if bytes.Contains(text, []byte(canary)) {
+				v.t.Errorf("%s holds %s", filepath.Base(p), canary)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// wantPlanned fails unless the last plan was made from what was given.
+func (v *vault) wantPlanned(variables map[string]string, parameters string) {
+	v.t.Helper()
+	last := v.discreet.plans[len(v.discreet.plans)-1]
+	if !maps.Equal(last.Variables, variables) || string(last.Parameters) != parameters {
+		v.t.Errorf("planned from %v and %s, want %v and %s", last.Variables, last.Parameters, variables, parameters)
+	}
+}
+
+func (v *vault) settles() {
+	v.t.Helper()
+	if err := v.SettleHidden(v.t.Context(), v.clock.Now().Add(time.Second)); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func TestHiddenParametersRestSealed(t *testing.T) {
+	v := newVault(t)
+	i := v.hides(secretive())
+	whole := map[string]string{"password": canaryVariable, "color": "red"}
+	helm := string(secretive().Parameters)
+	v.wantPlanned(whole, helm)
+	v.wantNowhere(canaryVariable, canaryParameter)
+	shown, _, err := v.Operations(t.Context(), alice, lifecycle.OperationQuery{})
+	if err != nil || len(shown) != 1 {
+		t.Fatal(shown, err)
+	}
+	if text := string(shown[0].Params); strings.Contains(text, "canary") || strings.Count(text, `\u003chidden\u003e`)+strings.Count(text, "<hidden>") != 2 || !strings.Contains(text, `"color":"red"`) {
+		t.Errorf("the request is shown as %s", text)
+	}
+	if text, err := json.Marshal(i); err != nil || strings.Contains(string(text), "canary") || i.Shape.Variables["color"] != "red" {
+		t.Errorf("the instance is shown as %s, %v", text, err)
+	}
+
+	v.completes(v.Scale(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "front", Steps: 1}))
+	v.wantPlanned(whole, helm)
+	v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+	v.wantPlanned(whole, helm)
+	if n := v.first.count(t); n != 1 {
+		t.Errorf("%d keys, want 1", n)
+	}
+
+	// A change of package keeps what it does not give.
+	v.completes(v.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-2"}))
+	v.wantPlanned(whole, helm)
+	v.completes(v.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-1", Variables: map[string]string{"password": "canary-second-4713"}}))
+	v.wantPlanned(map[string]string{"password": "canary-second-4713"}, helm)
+
+	// What failed is rolled back to what was, and what was given is then nobody's.
+	v.yard.before = func(context.Context, int) error { return &broker.Error{Kind: broker.ErrConflict, Detail: "no"} }
+	o := v.ends(lifecycle.FailedTemp, must(v.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-2", Parameters: []byte(`{"token":"canary-third-4714"}`)})), nil)
+	v.wantPlanned(map[string]string{"password": "canary-second-4713"}, `{"token":"canary-third-4714"}`)
+	v.yard.before = nil
+	v.settles()
+	if n := v.first.count(t); n != 2 {
+		t.Errorf("%d keys while an operation may be rolled back, want 2", n)
+	}
+	v.ends(lifecycle.RolledBack, must(v.Rollback(t.Context(), alice, o.ID)), nil)
+	v.wantPlanned(map[string]string{"password": "canary-second-4713"}, helm)
+	v.settles()
+	if n := v.first.count(t); n != 1 {
+		t.Errorf("%d keys after the rollback, want 1", n)
+	}
+
+	// What is not hidden any more is nobody's.
+	v.completes(v.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-1", Variables: map[string]string{"color": "blue"}, Parameters: []byte(`{}`)}))
+	v.completes(v.Terminate(t.Context(), alice, i.ID, nil))
+	v.settles()
+	if n := v.first.count(t) + v.two.count(t); n != 0 {
+		t.Errorf("%d keys after the end, want none", n)
+	}
+	if left, err := v.store.Hiddens(t.Context(), lifecycle.HiddenFilter{Limit: 10}); err != nil || len(left) != 0 {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+	if err := v.DeleteInstance(t.Context(), alice, i.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	v.wantNowhere(canaryVariable, canaryParameter, "canary-second-4713", "canary-third-4714")
+}
+
+// must passes an operation on that was begun; a test that cannot begin it panics.
+func must(o lifecycle.Operation, err error) lifecycle.Operation {
+	if err != nil {
+		panic(err)
+	}
+	return o
+}
+
+func TestHiddenParametersAreSealedAnew(t *testing.T) {
+	v := newVault(t)
+	i := v.hides(secretive())
+	row := func() lifecycle.Hidden {
+		t.Helper()
+		h, err := v.store.Hidden(t.Context(), i.Shape.Concealed.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	before := row()
+	for _, c := range []struct {
+		to         string
+		one, other int
+	}{{"", 1, 0}, {"second", 0, 1}, {"first", 1, 0}} {
+		old := row()
+		if err := v.RekeyHidden(t.Context(), "edge", c.to); err != nil {
+			t.Fatal(err)
+		}
+		now := row()
+		if now.Ref == old.Ref || now.Sealed == old.Sealed || now.Generation != old.Generation+1 || now.State != lifecycle.HiddenKept || v.first.count(t) != c.one || v.two.count(t) != c.other {
+			t.Errorf("to %q: from %+v to %+v, %d and %d keys", c.to, old, now, v.first.count(t), v.two.count(t))
+		}
+		v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+		v.wantPlanned(secretive().Variables, string(secretive().Parameters))
+	}
+	// The row of before opens nothing: its key is gone, and its generation is another.
+	if _, err := v.store.UpdateHidden(t.Context(), before.ID, func(h *lifecycle.Hidden) error { h.Sealed = before.Sealed; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	o := v.ends(lifecycle.RolledBack, must(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})), nil)
+	if o.Failure == nil || !strings.Contains(o.Failure.Detail, "do not open") {
+		t.Errorf("a row that was put back: %+v", o.Failure)
+	}
+	if err := v.RekeyHidden(t.Context(), "edge", "nowhere"); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("an unknown key store = %v", err)
+	}
+	if err := v.RekeyHidden(t.Context(), "far", ""); err != nil {
+		t.Errorf("a VIM with no instance = %v", err)
+	}
+}
+
+// Whoever begins to seal anew has it alone; what a process that died has left, the pass settles.
+func TestSealingAnewThatDied(t *testing.T) {
+	v := newVault(t)
+	i := v.hides(secretive())
+	id := i.Shape.Concealed.ID
+	intent := func() {
+		t.Helper()
+		if _, err := v.store.UpdateHidden(t.Context(), id, func(h *lifecycle.Hidden) error {
+			h.State, h.Since = lifecycle.HiddenRekeying, v.clock.Now()
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		key, err := secret.NewKey()
+		if err == nil {
+			_, err = v.two.Put(t.Context(), secret.Owner{ID: id, Generation: 2}, key)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	intent()
+	if err := v.RekeyHidden(t.Context(), "edge", ""); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("beside another = %v, want ErrConflict", err)
+	}
+	v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})) // meanwhile
+	v.wantPlanned(secretive().Variables, string(secretive().Parameters))
+	if err := v.SettleHidden(t.Context(), v.clock.Now()); err != nil || v.two.count(t) != 1 {
+		t.Errorf("one that may be at work is settled: %v, %d keys", err, v.two.count(t))
+	}
+	v.settles()
+	if h, err := v.store.Hidden(t.Context(), id); err != nil || h.State != lifecycle.HiddenKept || v.first.count(t) != 1 || v.two.count(t) != 0 {
+		t.Errorf("settled: %+v, %v, %d and %d keys", h, err, v.first.count(t), v.two.count(t))
+	}
+	// Dropped meanwhile, all its keys go.
+	intent()
+	v.completes(v.Terminate(t.Context(), alice, i.ID, nil))
+	v.settles()
+	if n := v.first.count(t) + v.two.count(t); n != 0 {
+		t.Errorf("%d keys after the end, want none", n)
+	}
+}
+
+// overtaking is a store on which another takes a sealing over once its key is stored.
+type overtaking struct {
+	lifecycle.Store
+	after int
+	then  func(*lifecycle.Hidden)
+}
+
+func (s *overtaking) UpdateHidden(ctx context.Context, id string, change func(*lifecycle.Hidden) error) (lifecycle.Hidden, error) {
+	if s.after--; s.after == 0 {
+		if _, err := s.Store.UpdateHidden(ctx, id, func(h *lifecycle.Hidden) error { s.then(h); return nil }); err != nil {
+			return lifecycle.Hidden{}, err
+		}
+	}
+	return s.Store.UpdateHidden(ctx, id, change)
+}
+
+func TestSealingThatIsTakenOver(t *testing.T) {
+	var between *overtaking
+	v := newVault(t, func(o *lifecycle.Options) {
+		between = &overtaking{Store: o.Store}
+		o.Store = between
+	})
+	// A request that took too long: it is refused, and leaves neither key nor row.
+	between.after, between.then = 1, func(h *lifecycle.Hidden) { h.State = lifecycle.HiddenAbandoned }
+	_, err := v.Instantiate(t.Context(), alice, v.made().ID, secretive())
+	wantKind(t, err, broker.ErrConflict)
+	v.settles()
+	if n := v.first.count(t); n != 0 {
+		t.Errorf("%d keys after a request that was refused", n)
+	}
+	i := v.hides(secretive())
+	between.after, between.then = 2, func(h *lifecycle.Hidden) { h.Since = h.Since.Add(time.Minute) }
+	if err := v.RekeyHidden(t.Context(), "edge", "second"); !errors.Is(err, broker.ErrConflict) || v.two.count(t) != 0 {
+		t.Errorf("a sealing anew that was taken over = %v, %d keys of its own", err, v.two.count(t))
+	}
+	v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+}
+
+// Without the key store an operation waits; what need not open anything goes on. A key that is lost costs the
+// operations that need it, not the way out.
+func TestHiddenParametersWithoutTheirKeyStore(t *testing.T) {
+	v := newVault(t)
+	i := v.hides(secretive())
+	v.first.down = secret.ErrUnavailable
+	o, err := v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	did := v.Work(t.Context(), o.ID)
+	if !errors.Is(did, broker.ErrUnavailable) || !strings.Contains(did.Error(), "key store") {
+		t.Errorf("Work = %v, want that it waits for the key store", did)
+	}
+	if _, _, err := v.Operations(t.Context(), alice, lifecycle.OperationQuery{}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := v.Instances(t.Context(), alice, lifecycle.InstanceQuery{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := v.Cancel(t.Context(), alice, o.ID, lifecycle.Graceful); err != nil {
+		t.Error(err)
+	}
+	v.ends(lifecycle.RolledBack, o, nil)
+	other := v.made()
+	if _, err := v.Instantiate(t.Context(), alice, other.ID, secretive()); !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("Instantiate = %v, want ErrUnavailable", err)
+	}
+	v.completes(v.Instantiate(t.Context(), alice, other.ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge", Variables: map[string]string{"color": "red"}}))
+
+	v.first.down = secret.ErrNotFound
+	o = v.ends(lifecycle.RolledBack, must(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})), nil)
+	if o.Failure == nil || o.Failure.Status != 500 || !strings.Contains(o.Failure.Detail, "change of package") {
+		t.Errorf("with a lost key: %+v", o.Failure)
+	}
+	v.first.down = nil
+	held, err := v.first.List(t.Context(), i.Shape.Concealed.ID)
+	if err != nil || len(held) != 1 {
+		t.Fatal(held, err)
+	}
+	if _, err := v.first.Delete(t.Context(), held[0].Ref); err != nil {
+		t.Fatal(err)
+	}
+	v.completes(v.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-2", Variables: map[string]string{"password": "p"}, Parameters: []byte(`{"a":1}`)}))
+	v.wantPlanned(map[string]string{"password": "p"}, `{"a":1}`)
+	v.first.down = secret.ErrUnavailable
+	v.completes(v.Terminate(t.Context(), alice, i.ID, nil))
+}
+
+// What is sealed for one instance does not open for another.
+func TestHiddenParametersOfAnother(t *testing.T) {
+	v := newVault(t)
+	i, other := v.hides(secretive()), v.hides(secretive())
+	o := must(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+	if _, err := v.store.UpdateOperation(t.Context(), o.ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+		o.Target.Concealed.ID = other.Shape.Concealed.ID
+		return nil
+	}, audit.Entry{Time: v.clock.Now()}); err == nil {
+		t.Error("an operation comes to name hidden parameters that are not made for it")
+	}
+}
+
+// elder is a store of which versions may be running that do not know what is hidden.
+type elder struct {
+	lifecycle.Store
+	may bool
+}
+
+func (e *elder) MayHide(context.Context) (bool, error) { return e.may, nil }
+
+// Parameters that a version before has stored unsealed are read, and sealed by the next operation.
+func TestParametersOfVersionsBefore(t *testing.T) {
+	old := &elder{}
+	v := newVault(t, func(o *lifecycle.Options) { old.Store, o.Store = o.Store, old })
+	r := secretive()
+	r.Variables = nil
+	var all []lifecycle.Instance
+	for range 3 {
+		all = append(all, v.hides(r))
+	}
+	if i := all[0]; i.Shape.Concealed.ID != "" || string(i.Shape.Parameters) != string(r.Parameters) || v.first.count(t) != 0 {
+		t.Errorf("beside an older version: %+v", i.Shape)
+	}
+	_, err := v.Instantiate(t.Context(), alice, v.made().ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge", Variables: map[string]string{"password": "x"}})
+	if err != nil {
+		t.Errorf("what versions before stored is not stored: %v", err)
+	}
+	v.discreet.strict = true
+	_, err = v.Instantiate(t.Context(), alice, v.made().ID, r)
+	wantKind(t, err, broker.ErrUnsupported)
+	v.discreet.strict, old.may = false, true
+	v.completes(v.Heal(t.Context(), alice, all[0].ID, lifecycle.Healing{}))
+	v.wantPlanned(nil, string(r.Parameters))
+	v.completes(v.ChangePackage(t.Context(), alice, all[1].ID, lifecycle.PackageChange{VNFDID: "web-2"}))
+	v.wantPlanned(nil, string(r.Parameters))
+	v.yard.before = func(context.Context, int) error { return &broker.Error{Kind: broker.ErrConflict, Detail: "no"} }
+	o := v.ends(lifecycle.FailedTemp, must(v.ChangePackage(t.Context(), alice, all[2].ID, lifecycle.PackageChange{VNFDID: "web-2", Parameters: []byte(`{"token":"canary-third-4714"}`)})), nil)
+	v.yard.before = nil
+	v.ends(lifecycle.RolledBack, must(v.Rollback(t.Context(), alice, o.ID)), nil)
+	v.wantPlanned(nil, string(r.Parameters))
+	v.settles()
+	for n, i := range all {
+		i = v.instance(i.ID)
+		if i.Shape.Concealed.ID == "" || len(i.Shape.Parameters) > 0 {
+			t.Errorf("instance %d is stored as %+v", n, i.Shape)
+		}
+	}
+	if n := v.first.count(t); n != 3 {
+		t.Errorf("%d keys, want one for each instance", n)
+	}
+}

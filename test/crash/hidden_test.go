@@ -1,0 +1,113 @@
+package crash_test
+
+import (
+	"bytes"
+	"fmt"
+
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/test/csar"
+)
+
+// hidingVNFD is the descriptor of a package whose base HOT has a hidden parameter, login.
+const hidingVNFD = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40004"
+
+// withHidingVNF is withVNF for that package.
+func withHidingVNF(s *scene) {
+	s.t.Helper()
+	s.register("edge")
+	content := csar.TackerHeatAs(hidingVNFD, "parameters:\n  nfv:", "parameters:\n  login: {type: string, hidden: true}\n  nfv:").Zip(s.t)
+	p, err := s.CreatePackage(s.ctx(), nil)
+	if err == nil {
+		err = s.UploadPackage(s.ctx(), p.ID, bytes.NewReader(content), int64(len(content)))
+	}
+	if err == nil {
+		_, err = s.CreateVNF(s.ctx(), sol003.CreateVNFRequest{VNFDID: hidingVNFD, Name: "vnf"})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func makeHidingStack(s *scene) error {
+	r := instantiation(s)
+	r.Params.Variables = map[string]string{"login": "canary-of-the-crash-kit"}
+	return operate(s, "instantiate", r)
+}
+
+func withHidingStack(s *scene) {
+	s.t.Helper()
+	withHidingVNF(s)
+	if err := makeHidingStack(s); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// allKept waits until so many hidden parameters are kept, and none is anything else.
+func allKept(s *scene, want int) {
+	s.t.Helper()
+	eventually(s.t, "hidden parameters are kept or gone", func() error {
+		var kept, others int
+		err := s.query(`SELECT count(*) FROM vnf_hidden WHERE state = 'kept'`, &kept)
+		if err == nil {
+			err = s.query(`SELECT count(*) FROM vnf_hidden WHERE state <> 'kept'`, &others)
+		}
+		if err == nil && (kept != want || others != 0) {
+			err = fmt.Errorf("%d are kept and %d are not, want %d and none", kept, others, want)
+		}
+		return err
+	})
+}
+
+var (
+	// hiding makes a stack with a hidden parameter. Where the operation did not begin nothing is left of it, and it can be
+	// begun again.
+	hiding = scenario{
+		name:    "instantiate a VNF with a hidden parameter",
+		prepare: withHidingVNF,
+		act:     makeHidingStack,
+		after: func(s *scene) {
+			if _, err := newest(s); err != nil {
+				allKept(s, 0)
+				if err := makeHidingStack(s); err != nil {
+					s.t.Fatal(err)
+				}
+			}
+			allKept(s, 1)
+			oneStack(s, 1)
+			allKept(s, 0)
+		},
+	}
+
+	// unhiding ends what needs the hidden parameter.
+	unhiding = scenario{
+		name:    "terminate a VNF with a hidden parameter",
+		prepare: withHidingStack,
+		act:     removingAStack.act,
+		after: func(s *scene) {
+			noStack(s)
+			allKept(s, 0)
+		},
+	}
+
+	// rekeyingHidden seals it anew; what is left half done is settled, and opens.
+	rekeyingHidden = scenario{
+		name:    "rekey a VIM with a VNF that has a hidden parameter",
+		prepare: withHidingStack,
+		act: func(s *scene) error {
+			_, err := s.RotateVIM(s.ctx(), "edge", v1.Rotation{}, 0)
+			return err
+		},
+		after: func(s *scene) {
+			allKept(s, 1)
+			if err := operate(s, "heal", sol003.HealRequest{}); err != nil {
+				s.t.Error(err)
+			}
+			if _, err := s.RotateVIM(s.ctx(), "edge", v1.Rotation{}, 0); err != nil {
+				s.t.Error(err)
+			}
+			allKept(s, 1)
+			oneStack(s, 1)
+		},
+	}
+)
