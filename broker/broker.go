@@ -261,9 +261,9 @@ func (t Terms) check() error {
 	return errors.Join(faults...)
 }
 
-// reason is what a key store's error lets anyone read, after a colon; empty where it has
+// ReasonOf is what a key store's error lets anyone read, after a colon; empty where it has
 // nothing.
-func reason(err error) string {
+func ReasonOf(err error) string {
 	var why interface {
 		error
 		Reason() string

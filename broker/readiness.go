@@ -198,7 +198,7 @@ func faults(first, second string) string {
 func (b *Broker) keysFault() string {
 	for _, p := range b.keyProbes {
 		if err := p.known(); err != nil {
-			return "the key store " + p.name + " cannot be used" + reason(err)
+			return "the key store " + p.name + " cannot be used" + ReasonOf(err)
 		}
 	}
 	return ""

@@ -264,7 +264,7 @@ func keyStoreError(doing string, err error) error {
 		e.Kind, e.Detail = ErrUnopenable, "the key of the stored credential is lost"
 		e.Next = NextReplaceCredential
 	default:
-		e.Kind, e.Detail, e.Remedy = ErrUnavailable, "the key store cannot be used now"+reason(err), "try again later"
+		e.Kind, e.Detail, e.Remedy = ErrUnavailable, "the key store cannot be used now"+ReasonOf(err), "try again later"
 		if errors.Is(err, secret.ErrForbidden) {
 			e.Remedy = "the broker's operator must give it the right back: the log says which"
 		}

@@ -359,7 +359,7 @@ func hiddenLost(cause error) error {
 
 func keyStoreUnusable(err error) error {
 	return &broker.Error{
-		Kind: broker.ErrUnavailable, Detail: "the key store of hidden parameters cannot be used now", Remedy: "try again later", Cause: err,
+		Kind: broker.ErrUnavailable, Detail: "the key store of hidden parameters cannot be used now" + broker.ReasonOf(err), Remedy: "try again later", Cause: err,
 	}
 }
 
@@ -426,23 +426,24 @@ func (l *Lifecycle) dropHidden(ctx context.Context, h Hidden, before time.Time) 
 	return l.store.DeleteHidden(ctx, h.ID)
 }
 
-// sweepHidden destroys all keys of hidden parameters but the one that they are sealed under.
+// sweepHidden destroys all keys of hidden parameters but the one that they are sealed under. A key store that cannot be
+// asked keeps no other from being swept.
 func (l *Lifecycle) sweepHidden(ctx context.Context, h Hidden) error {
+	var failed []error
 	for _, keys := range l.keys {
 		held, err := keys.List(ctx, h.ID)
-		if err != nil {
-			return keyStoreUnusable(err)
-		}
 		for _, k := range held {
 			if keys.Name() == h.KeyStore && k.Ref == h.Ref {
 				continue
 			}
-			if _, err := keys.Delete(ctx, k.Ref); err != nil {
-				return keyStoreUnusable(err)
-			}
+			_, left := keys.Delete(ctx, k.Ref)
+			err = errors.Join(err, left)
+		}
+		if err != nil {
+			failed = append(failed, keyStoreUnusable(err))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // SettleHidden is the pass that destroys what sealed parameters that nobody needs any more, and settles what processes
