@@ -140,7 +140,7 @@ const (
 	ClientDelete Action = "client:delete"
 
 	GrantRequest Action = "grant:request" // ask for a grant of SOL003; the lease is decided on besides
-	GrantShow    Action = "grant:show"
+	GrantShow    Action = "grant:show"    // also what list filters by; its credential is for the client alone
 	// GrantResume is needed besides once somebody has revoked the lease of the instance.
 	GrantResume Action = "grant:resume"
 	GrantEnd    Action = "grant:end" // say that the operation has ended

@@ -44,7 +44,7 @@ var house = map[string][]string{
 	"broker/api/v1":           {"broker/api/codec", "broker/secret"},
 	"broker/api/client":       {"broker/api/v1", "broker/secret", "lifecycle/api/sol003"},
 	"broker/api":              {"broker", "broker/api/codec", "broker/api/limit", "broker/clientconfig", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "lifecycle/subscription", "policy", "policy/audit"},
-	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "broker/oauth", "broker/secret", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
+	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "broker/oauth", "broker/secret", "lifecycle/grant", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"broker/api/login":        {"broker", "broker/api", "broker/api/limit", "broker/oauth", "broker/secret", "policy"},
 	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
 	"broker/oauth":            {"broker", "broker/failpoint", "broker/secret", "policy", "policy/audit"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 )
 
@@ -50,6 +51,55 @@ func (r VNFGrant) Grant() (g grant.Grant, err error) {
 	}
 	g.Followed, g.LookAt = r.Followed, r.LookAt
 	return g, nil
+}
+
+// VNFGrantRecord is a row of vnf_grants with what its lease's row says of it.
+type VNFGrantRecord struct {
+	VNFGrant
+	LeaseState       string
+	IssuedAt, UsedAt time.Time
+}
+
+// Fields are those of the row, then of its lease.
+func (r *VNFGrantRecord) Fields() []any {
+	return append(VNFGrantColumns.Fields(&r.VNFGrant), &r.LeaseState, &r.IssuedAt, &r.UsedAt)
+}
+
+// Record reads the document.
+func (r VNFGrantRecord) Record() (grant.Record, error) {
+	g, err := r.Grant()
+	record := grant.Record{Grant: g, LeaseState: broker.LeaseState(r.LeaseState), TokenAt: r.UsedAt}
+	if g.Placement.Profile == oauth.Token { // it got the one that the lease was issued with
+		record.TokenAt = r.IssuedAt
+	}
+	return record, err
+}
+
+// VNFGrantPosition is the place of a grant in its list.
+type VNFGrantPosition struct {
+	ID string `json:"vnfGrantId"`
+}
+
+// CutVNFGrants cuts a list that is longer than a page, and returns the next page's token.
+func CutVNFGrants(all []grant.Record, size int) ([]grant.Record, string) {
+	return Cut(all, size, func(r grant.Record) string { return Token(VNFGrantPosition{r.ID}) })
+}
+
+// WhereVNFGrants are the conditions of a filter, and of the page after a position. member is what the
+// store calls a member of the document.
+func WhereVNFGrants(f grant.Filter, after *VNFGrantPosition, member func(name string) string) *Conditions {
+	where := new(Conditions)
+	where.AddIf(f.Project != "", member("Project")+` = ?`, f.Project)
+	where.AddIf(f.Client != "", `client = ?`, f.Client)
+	where.AddIf(f.Instance != "", `instance = ?`, f.Instance)
+	where.AddIf(f.Operation != "", `operation = ?`, f.Operation)
+	where.AddIf(f.Lease != "", `lease = ?`, f.Lease)
+	where.AddIf(f.State != "", `state = ?`, f.State)
+	where.AddIf(f.VIM != "", `? IN (`+member("VIM")+`, `+member("VIMName")+`)`, f.VIM)
+	if after != nil {
+		where.Add(`id < ?`, after.ID)
+	}
+	return where
 }
 
 // ChangeVNFGrant lets change alter a grant, and returns its row. If change fails its error is returned

@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/real"
@@ -65,6 +66,9 @@ var crowd = []string{
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		SELECT 'keydir', 'old-' || i, 'vim-' || i, 1, '2030-01-01' FROM generate_series(1, 20000) AS i`,
+	`INSERT INTO vnf_grants (` + rows.VNFGrantColumns.Names() + `)
+		SELECT 'grant-' || i, 'client-' || i % 100, 'op-' || i, 'i-' || i, '2030-01-01', 'ended', 'lease-' || i, true, false, '-infinity', 1,
+			'{"Project":"project-' || i % 100 || '"}' FROM generate_series(10000, 30000) AS i`,
 	`INSERT INTO audit_entries (` + entryColumns + `)
 		SELECT i, timestamptz '2030-01-01' + i * interval '1 s', '', 'principal-' || i % 500, 'project-' || i % 100,
 			'action-' || i % 20, 'vim', 'vim-' || i % 20000, 'done', '{}', '', 'hash' FROM generate_series(1, 100000) AS i`,
@@ -218,7 +222,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	want := func(name, index, text string, args ...any) {
 		t.Helper()
 		plan := s.plan(t, text, args...)
-		for _, table := range []string{"vims", "vim_labels", "vim_shares", "vim_generations", "leases", "retired_keys", "audit_entries"} {
+		for _, table := range []string{"vims", "vim_labels", "vim_shares", "vim_generations", "leases", "retired_keys", "audit_entries", "vnf_grants"} {
 			if strings.Contains(plan, "Seq Scan on "+table) {
 				t.Errorf("%s reads all of %s:\n%s", name, table, plan)
 			}
@@ -296,6 +300,24 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 
 	s.wantOnePage(t)
+
+	grantPage := broker.Page{Token: rows.Token(rows.VNFGrantPosition{ID: "grant-15000"})}
+	for _, c := range []struct {
+		f     grant.Filter
+		index string
+	}{
+		{grant.Filter{}, "vnf_grants_pkey"},
+		{grant.Filter{Query: grant.Query{Page: grantPage}}, "vnf_grants_pkey"},
+		{grant.Filter{Project: "project-7"}, "vnf_grant_by_project"},
+		{grant.Filter{Project: "project-7", Query: grant.Query{Page: grantPage}}, "vnf_grant_by_project"},
+		{grant.Filter{Query: grant.Query{Client: "client-7", Operation: "op-7"}}, "vnf_grant_once_per_operation"},
+	} {
+		text, args, _, err := listVNFGrants(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(fmt.Sprintf("VNFGrantRecords(%+v)", c.f), c.index, text, args...)
+	}
 
 	late := time.Date(2030, 1, 2, 3, 46, 0, 0, time.UTC) // 40 s before the last entry
 	for _, c := range []struct {

@@ -17,6 +17,10 @@ var _ grant.Store = (*Store)(nil)
 var (
 	vnfGrantsText   = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
 	vnfGrantText    = vnfGrantsText + ` WHERE id = $1`
+	vnfGrantRecords = `SELECT ` + rows.VNFGrantColumns.Names() + `,
+		coalesce((SELECT leases.state FROM leases WHERE leases.id = lease), ''),
+		coalesce((SELECT leases.issued_at FROM leases WHERE leases.id = lease), '-infinity'),
+		coalesce((SELECT leases.renewed_at FROM leases WHERE leases.id = lease), '-infinity') FROM vnf_grants`
 	vnfGrantOf      = vnfGrantsText + ` WHERE client = $1 AND operation = $2`
 	holdingVNFGrant = vnfGrantsText + ` WHERE client = $1 AND instance = $2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
 	dueVNFGrants    = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
@@ -106,6 +110,47 @@ func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, each, limit int)
 // VNFGrants lists all.
 func (s *Store) VNFGrants(ctx context.Context, after string, limit int) ([]grant.Grant, error) {
 	return s.vnfGrants(ctx, vnfGrantsByID, after, limit)
+}
+
+func scanVNFGrantRecord(row pgx.CollectableRow) (r rows.VNFGrantRecord, err error) {
+	return r, scan(row, r.Fields(), nil)
+}
+
+// member is a text of the document.
+func member(name string) string { return `(document::jsonb ->> '` + name + `')` }
+
+// VNFGrantRecords lists the newest first.
+func (s *Store) VNFGrantRecords(ctx context.Context, f grant.Filter) ([]grant.Record, string, error) {
+	text, args, size, err := listVNFGrants(f)
+	if err != nil {
+		return nil, "", err
+	}
+	found, err := read(ctx, s, scanVNFGrantRecord, text, args...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing grants: %w", err)
+	}
+	all, err := rows.Read(found, rows.VNFGrantRecord.Record)
+	all, next := rows.CutVNFGrants(all, size)
+	return all, next, err
+}
+
+func listVNFGrants(f grant.Filter) (text string, args []any, size int, err error) {
+	size, after, err := rows.ReadPage[rows.VNFGrantPosition](f.Page)
+	if err != nil {
+		return "", nil, 0, err
+	}
+	text, args = rows.WhereVNFGrants(f, after, member).SelectFrom(vnfGrantRecords)
+	return numbered(text + ` ORDER BY id DESC LIMIT ?`), append(args, size+1), size, nil
+}
+
+// VNFGrantRecord returns one by its id.
+func (s *Store) VNFGrantRecord(ctx context.Context, id string) (grant.Record, error) {
+	found, err := lookUp(ctx, s, scanVNFGrantRecord, vnfGrantRecords+` WHERE id = $1`, id)
+	row, err := rows.First("grant", found, err)
+	if err != nil {
+		return grant.Record{}, fmt.Errorf("reading a grant: %w", err)
+	}
+	return row.Record()
 }
 
 // changeVNFGrant reads and locks a row, and stores what change makes of it.

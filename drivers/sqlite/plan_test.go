@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -76,6 +77,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	now := time.Now()
 	vimPage := broker.Page{Token: rows.Token(rows.VIMPosition{Project: "a", Name: "b"})}
 	leasePage := broker.Page{Token: rows.Token(rows.LeasePosition{CreatedAt: 1, ID: "b"})}
+	grantPage := broker.Page{Token: rows.Token(rows.VNFGrantPosition{ID: "b"})}
 	label := map[string]string{"a": "b"}
 
 	// The rows of a page are always sorted once more, with their generations.
@@ -169,6 +171,23 @@ func TestQueriesUseIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantPlan(t, s, fmt.Sprintf("Entries(%+v)", c.q), text, c.sorts, c.want)
+	}
+
+	for _, c := range []struct {
+		f    grant.Filter
+		want string
+	}{
+		{grant.Filter{}, "SCAN vnf_grants"}, // by its primary key; ends with the page
+		{grant.Filter{Query: grant.Query{Page: grantPage}}, "vnf_grants USING PRIMARY KEY (id<?)"},
+		{grant.Filter{Project: "a"}, "vnf_grant_by_project (<expr>=?)"},
+		{grant.Filter{Project: "a", Query: grant.Query{Page: grantPage}}, "vnf_grant_by_project (<expr>=? AND id<?)"},
+		{grant.Filter{Query: grant.Query{Client: "c", Operation: "o"}}, "vnf_grant_once_per_operation (client=? AND operation=?)"},
+	} {
+		text, _, _, err := listVNFGrants(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPlan(t, s, fmt.Sprintf("VNFGrantRecords(%+v)", c.f), text, 1, c.want)
 	}
 
 	for text, want := range map[string]string{

@@ -16,6 +16,10 @@ var _ grant.Store = (*Store)(nil)
 var (
 	vnfGrantsText   = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
 	vnfGrantText    = vnfGrantsText + ` WHERE id = ?`
+	vnfGrantRecords = `SELECT ` + rows.VNFGrantColumns.Names() + `,
+		coalesce((SELECT leases.state FROM leases WHERE leases.id = lease), ''),
+		coalesce((SELECT leases.issued_at FROM leases WHERE leases.id = lease), 0),
+		coalesce((SELECT leases.renewed_at FROM leases WHERE leases.id = lease), 0) FROM vnf_grants`
 	vnfGrantOf      = vnfGrantsText + ` WHERE client = ? AND operation = ?`
 	holdingVNFGrant = vnfGrantsText + ` WHERE client = ? AND instance = ? AND holds ORDER BY created_at DESC, id DESC LIMIT 1`
 	dueVNFGrants    = vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
@@ -105,6 +109,44 @@ func (s *Store) DueVNFGrants(ctx context.Context, at time.Time, each, limit int)
 // VNFGrants lists all.
 func (s *Store) VNFGrants(ctx context.Context, after string, limit int) ([]grant.Grant, error) {
 	return s.vnfGrants(ctx, vnfGrantsByID, after, limit)
+}
+
+func (s *Store) vnfGrantRecords(ctx context.Context, text string, args ...any) ([]grant.Record, error) {
+	found, err := s.query(ctx, text, args...)
+	all, err := collect(found, err, func(row *sql.Rows) (r rows.VNFGrantRecord, err error) { return r, scan(row, r.Fields(), nil) })
+	if err != nil {
+		return nil, fmt.Errorf("listing grants: %w", err)
+	}
+	return rows.Read(all, rows.VNFGrantRecord.Record)
+}
+
+// member is a text of the document.
+func member(name string) string { return `json_extract(document, '$.` + name + `')` }
+
+// VNFGrantRecords lists the newest first.
+func (s *Store) VNFGrantRecords(ctx context.Context, f grant.Filter) ([]grant.Record, string, error) {
+	text, args, size, err := listVNFGrants(f)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := s.vnfGrantRecords(ctx, text, args...)
+	all, next := rows.CutVNFGrants(all, size)
+	return all, next, err
+}
+
+func listVNFGrants(f grant.Filter) (text string, args []any, size int, err error) {
+	size, after, err := rows.ReadPage[rows.VNFGrantPosition](f.Page)
+	if err != nil {
+		return "", nil, 0, err
+	}
+	text, args = rows.WhereVNFGrants(f, after, member).SelectFrom(vnfGrantRecords)
+	return text + ` ORDER BY id DESC LIMIT ?+0`, append(args, size+1), size, nil
+}
+
+// VNFGrantRecord returns one by its id.
+func (s *Store) VNFGrantRecord(ctx context.Context, id string) (grant.Record, error) {
+	all, err := s.vnfGrantRecords(ctx, vnfGrantRecords+` WHERE id = ?`, id)
+	return rows.First("grant", all, err)
 }
 
 // changeVNFGrant reads a row, and stores what change makes of it.

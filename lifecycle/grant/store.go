@@ -39,6 +39,11 @@ type Store interface {
 	// are not Followed and were made before a time: the oldest first, at most limit. Those that Hold a
 	// lease stay while that is live, and while it is known that somebody has revoked it. It says how many.
 	ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (int, error)
+	// VNFGrantRecords returns those that match, newest first, and the next page's token;
+	// [broker.ErrInvalid] for a page token it did not make.
+	VNFGrantRecords(ctx context.Context, f Filter) ([]Record, string, error)
+	// VNFGrantRecord returns one by its id; [broker.ErrNotFound].
+	VNFGrantRecord(ctx context.Context, id string) (Record, error)
 	// VNFGrants returns all in the order of their ids, from the one after an id on, at most limit.
 	VNFGrants(ctx context.Context, after string, limit int) ([]Grant, error)
 }

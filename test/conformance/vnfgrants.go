@@ -154,6 +154,7 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 	forgotten("of every client", "", time.Hour, 10, 1)
 	made("c4", "op-1", "i-1", 0)
 	vnfGrantsThatStay(t, s, made, forgotten)
+	vnfGrantRecords(t, open(t))
 	if all, err := s.VNFGrants(ctx, "", 10); err != nil || len(all) != 5 || all[0].ID > all[1].ID {
 		t.Errorf("all are %d, %v", len(all), err)
 	}
@@ -204,6 +205,94 @@ func vnfGrantsThatStay(
 			t.Fatal(err)
 		}
 		forgotten(name, "stays", time.Hour, 10, c.gone)
+	}
+}
+
+// vnfGrantRecords checks the list: its order, its pages, its filters, and what it says of leases.
+func vnfGrantRecords(t *testing.T, store VNFGrantStore) {
+	s := storeTest{Store: store, ctx: t.Context()}
+	v := s.mustCreateVIM(t, plainVIM("north", "core"))
+	l := plainLease(v)
+	l.RenewedAt = epoch.Add(time.Hour)
+	l = s.mustCreateLease(t, l)
+	issued := s.mustMove(t, l.ID, broker.LeaseActive).IssuedAt
+	var all []string // the oldest first
+	made := func(project string, change func(*grant.Grant)) grant.Grant {
+		t.Helper()
+		id, err := uuid.NewV7()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := grant.Grant{
+			ID: id.String(), Client: "c1", Project: project, State: grant.Granted, Maker: "m", VIM: "vim-id", VIMName: "edge", Lease: "gone",
+			Request: grant.Request{ID: id.String(), Type: grant.Instantiate, Instance: "i-1", VNFD: "v"}, CreatedAt: epoch, Revision: 1,
+		}
+		change(&g)
+		if err := store.CreateVNFGrant(s.ctx, g, 0, entry("create-"+g.ID)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, g.ID)
+		return g
+	}
+	plain := made("north", func(*grant.Grant) {})
+	stands := made("north", func(g *grant.Grant) { g.Lease = l.ID })
+	token := made("south", func(g *grant.Grant) { g.Lease, g.Placement.Profile = l.ID, oauth.Token })
+	other := made("south", func(g *grant.Grant) { g.Client = "c2" })
+	elsewhere := made("south", func(g *grant.Grant) { g.Request.Instance = "i-2" })
+	named := made("south", func(g *grant.Grant) { g.VIM, g.VIMName = "other-id", "vim-id" })
+	refused := made("south", func(g *grant.Grant) { g.State, g.Lease, g.VIM, g.VIMName = grant.Refused, "", "", "" })
+	slices.Reverse(all)
+	for name, c := range map[string]struct {
+		f    grant.Filter
+		want []string
+	}{
+		"all":          {grant.Filter{}, all},
+		"a project":    {grant.Filter{Project: "north"}, []string{stands.ID, plain.ID}},
+		"a client":     {grant.Filter{Query: grant.Query{Client: "c2"}}, []string{other.ID}},
+		"an instance":  {grant.Filter{Query: grant.Query{Instance: "i-2"}}, []string{elsewhere.ID}},
+		"an operation": {grant.Filter{Query: grant.Query{Operation: plain.ID}}, []string{plain.ID}},
+		"a lease":      {grant.Filter{Query: grant.Query{Lease: l.ID}}, []string{token.ID, stands.ID}},
+		"a VIM":        {grant.Filter{Query: grant.Query{VIM: "other-id"}}, []string{named.ID}},
+		"a name":       {grant.Filter{Query: grant.Query{VIM: "edge"}}, []string{elsewhere.ID, other.ID, token.ID, stands.ID, plain.ID}},
+		"a state":      {grant.Filter{Query: grant.Query{State: grant.Refused}}, []string{refused.ID}},
+		"both":         {grant.Filter{Project: "north", Query: grant.Query{Lease: l.ID}}, []string{stands.ID}},
+		"nothing":      {grant.Filter{Project: "north", Query: grant.Query{Client: "c2"}}, nil},
+	} {
+		for size := 1; size <= 8; size++ {
+			var got []string
+			f := c.f
+			for f.Size = size; ; {
+				page, next, err := store.VNFGrantRecords(s.ctx, f)
+				if err != nil || len(page) > size {
+					t.Fatalf("%s: a page of %d has %d, %v", name, size, len(page), err)
+				}
+				for _, r := range page {
+					got = append(got, r.ID)
+				}
+				if f.Token = next; next == "" {
+					break
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s, %d a page: %v, want %v", name, size, got, c.want)
+			}
+		}
+	}
+	for id, want := range map[string]grant.Record{
+		plain.ID:  {Grant: plain},
+		stands.ID: {Grant: stands, LeaseState: broker.LeaseActive, TokenAt: epoch.Add(time.Hour)},
+		token.ID:  {Grant: token, LeaseState: broker.LeaseActive, TokenAt: issued},
+	} {
+		got, err := store.VNFGrantRecord(s.ctx, id)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("VNFGrantRecord: %v, differs:\n%s", err, diff)
+		}
+	}
+	if _, err := store.VNFGrantRecord(s.ctx, uuid.NewString()); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("VNFGrantRecord of none = %v", err)
+	}
+	if _, _, err := store.VNFGrantRecords(s.ctx, grant.Filter{Query: grant.Query{Page: broker.Page{Token: "x"}}}); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("a page token of nobody's = %v, want ErrInvalid", err)
 	}
 }
 

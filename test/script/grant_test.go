@@ -271,6 +271,24 @@ func TestTackerWithAnExternalNFVO(t *testing.T) {
 	v.packages()
 	v.olderAsks("18d2-older")
 
+	// Who runs the broker sees what was granted, and no secret of it.
+	list := v.Must(t, "vimbroker grant list --client tacker --vim edge -o json")
+	given := read[struct {
+		Items []struct{ ID, OperationType, Instance, State, Lease, LeaseState, TokenAt string }
+	}](t, list)
+	if len(given.Items) != 7 || given.Items[0].OperationType != "INSTANTIATE" || given.Items[1].OperationType != "HEAL" {
+		t.Errorf("the grants are %s", list)
+	}
+	for _, g := range given.Items {
+		if g.State != "granted" || g.LeaseState != "active" || g.TokenAt == "" {
+			t.Errorf("a grant is listed as %+v", g)
+		}
+	}
+	shown := v.Must(t, "vimbroker grant show "+given.Items[1].ID) + v.Must(t, "vimbroker grant list --lease "+last.Username)
+	if !strings.Contains(shown, last.Username+", active") || !strings.Contains(shown, "Newest token") || strings.Contains(shown+list, last.Password) {
+		t.Errorf("a grant is shown as %s", shown)
+	}
+
 	// Between two operations somebody cuts the instance off.
 	v.Must(t, "vimbroker lease revoke "+last.Username)
 	if status, text := v.token(last); status == 200 {

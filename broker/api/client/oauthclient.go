@@ -55,6 +55,44 @@ func (c *Client) AllOAuthClients(ctx context.Context) iter.Seq2[v1.OAuthClient, 
 	})
 }
 
+// GrantQuery selects grants. Empty fields select all.
+type GrantQuery struct {
+	// Client, Instance, Operation and Lease are ids; VIM is an id, or the name that it had.
+	Client, Instance, Operation, VIM, Lease, State string
+	// PageSize of zero leaves the size to the server.
+	PageSize  int
+	PageToken string
+}
+
+// Grants returns one page of what VNFMs were granted, newest first.
+func (c *Client) Grants(ctx context.Context, q GrantQuery) (v1.List[v1.Grant], error) {
+	v := url.Values{}
+	for name, value := range map[string]string{
+		"client": q.Client, "instance": q.Instance, "operation": q.Operation, "vim": q.VIM, "lease": q.Lease, "state": q.State,
+	} {
+		set(v, name, value)
+	}
+	page(v, q.PageSize, q.PageToken)
+	var l v1.List[v1.Grant]
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "grants"}, query: v}, &l)
+	return l, err
+}
+
+// AllGrants walks every page from q.PageToken on. It stops at the first error.
+func (c *Client) AllGrants(ctx context.Context, q GrantQuery) iter.Seq2[v1.Grant, error] {
+	return walk(q.PageToken, func(token string) (v1.List[v1.Grant], error) {
+		q.PageToken = token
+		return c.Grants(ctx, q)
+	})
+}
+
+// Grant returns one by its id.
+func (c *Client) Grant(ctx context.Context, id string) (v1.Grant, error) {
+	var one v1.Grant
+	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "grants", id}}, &one)
+	return one, err
+}
+
 // TokenKeys returns the keys that sign clients' tokens, or did while their tokens count.
 func (c *Client) TokenKeys(ctx context.Context) (v1.List[v1.TokenKey], error) {
 	var l v1.List[v1.TokenKey]

@@ -9,6 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -82,6 +83,13 @@ type OAuthClients interface {
 	SetPlacements(ctx context.Context, p policy.Principal, id string, all []oauth.Placement) (oauth.Client, error)
 	Rotate(ctx context.Context, p policy.Principal, id string, r oauth.Rotation) (oauth.Client, secret.Text, error)
 	Delete(ctx context.Context, p policy.Principal, id string) error
+}
+
+// Grants knows what VNFMs were granted; [grant.Grants] says what each method does. Every method
+// decides and records for the principal it is given.
+type Grants interface {
+	Record(ctx context.Context, p policy.Principal, id string) (grant.Record, error)
+	Records(ctx context.Context, p policy.Principal, q grant.Query) ([]grant.Record, string, error)
 }
 
 // TokenKeys keeps the keys that sign clients' tokens; [oauth.Tokens] says what each method does.

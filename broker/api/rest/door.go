@@ -18,6 +18,8 @@ type Options struct {
 	Clients OAuthClients
 	// TokenKeys keeps the keys that sign clients' tokens; nil: nobody does.
 	TokenKeys TokenKeys
+	// Grants knows what VNFMs were granted; nil: nobody does.
+	Grants Grants
 	// Log takes what callers are not told.
 	Log *slog.Logger
 	// Version is shown by /healthz and in the OpenAPI document.
@@ -32,6 +34,7 @@ type server struct {
 	clusters Clusters
 	clients  OAuthClients
 	keys     TokenKeys
+	grants   Grants
 	log      *slog.Logger
 	version  string
 	now      func() time.Time
@@ -43,7 +46,7 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{broker: o.Broker, clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, log: o.Log, version: o.Version, now: o.Now}
+	s := &server{broker: o.Broker, clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log, version: o.Version, now: o.Now}
 	d := api.Door{
 		Paths:   []string{"/"},
 		Private: "/v1/",

@@ -64,6 +64,8 @@ var examples = map[string]example{
 		"id": "9f86d081884c", "name": "alice", "project": "acme", "roles": ["member"],
 		"expiresAt": "2027-01-31T12:00:00Z", "lastUsedAt": "2026-11-02T09:00:00Z"
 	}`)},
+	"listGrants":   {out: aList(aGrant)},
+	"showGrant":    {out: aGrant},
 	"createClient": {in: `{"name": "tacker-north", "roles": ["vnfm"]}`, out: aClientSecret},
 	"listClients":  {out: aList(aClient)},
 	"showClient":   {out: aClient},
@@ -130,6 +132,14 @@ const (
 		"placements": [{"vnfd": "b1bb0ce7-*", "vim": "edge-1", "role": "edit", "namespaces": ["web"], "ttl": "15m", "grade": "namespaces", "profile": "oidc"}],
 		"state": "active", "rotatedAt": "2026-11-02T08:15:00Z", "previousUntil": "2026-11-02T09:15:00Z", "createdBy": "alice",
 		"createdAt": "2026-11-01T08:15:00Z", "updatedAt": "2026-11-02T08:15:00Z"`
+	aGrant = `{
+		"id": "0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11", "client": "8c1f1b0e-0c79-4a0c-9d0b-4f6f3c0f1a11", "project": "acme", "state": "granted",
+		"operation": "18d2f0c6-5f0e-4a3f-9d55-0c7d3c1f7a11", "operationType": "INSTANTIATE",
+		"operationUrl": "https://vnfm.example/vnflcm/v2/vnf_lcm_op_occs/18d2f0c6-5f0e-4a3f-9d55-0c7d3c1f7a11",
+		"instance": "97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11", "vnfd": "b1bb0ce7-ebca-4fa7-95ed-4840d70a1177", "profile": "oidc",
+		"vim": "` + vimID + `", "vimName": "edge-1", "lease": "6f0d5f1a-2c59-4b60-9f11-7a1d2c3b4e5f", "leaseState": "active",
+		"tokenAt": "2026-11-02T08:20:00Z", "askedAgainAt": "2026-11-02T08:21:00Z", "createdAt": "2026-11-02T08:15:00Z", "decidedAt": "2026-11-02T08:15:01Z"
+	}`
 	aClient   = `{` + clientFields + `}`
 	aTokenKey = `{
 		"id": "` + auditKeyID + `", "state": "verifying", "keyStore": "vault", "createdAt": "2026-11-01T08:15:00Z", "until": "2026-11-02T08:20:00Z"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -187,6 +188,17 @@ var routes = []route{
 	},
 
 	{
+		method: "GET", path: "/v1/grants", id: "listGrants", tag: "clients", endpoint: plain((*server).listGrants),
+		summary: "List what VNFMs were granted for their operations, newest first",
+		timeout: quick, action: policy.GrantShow, query: grantQuery, status: []int{http.StatusOK},
+	},
+	{
+		method: "GET", path: "/v1/grants/{id}", id: "showGrant", tag: "clients", endpoint: plain((*server).showGrant),
+		summary: "Show what a VNFM was granted; its credential is for the VNFM alone",
+		timeout: quick, action: policy.GrantShow, status: []int{http.StatusOK},
+	},
+
+	{
 		method: "GET", path: "/v1/token-keys", id: "listTokenKeys", tag: "clients", endpoint: plain((*server).listTokenKeys),
 		summary: "List the keys that sign clients' tokens, or did while their tokens count",
 		timeout: quick, action: policy.TokenKey, status: []int{http.StatusOK},
@@ -342,6 +354,14 @@ var (
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
 		{name: "instance", doc: "Leases that serve this VNF instance of another VNFM."},
 		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
+	}, paging...)
+	grantQuery = append([]parameter{
+		{name: "client", doc: "Grants of the client of this id."},
+		{name: "instance", doc: "Grants for this VNF instance of the VNFM."},
+		{name: "operation", doc: "Grants for this LCM operation occurrence of the VNFM."},
+		{name: "vim", doc: "Grants that lend the VIM of this id, or of this name as it was then."},
+		{name: "lease", doc: "Grants that lend the lease of this id."},
+		{name: "state", doc: "Grants in this state.", values: texts(grant.States()...)},
 	}, paging...)
 	linesQuery = []parameter{
 		{name: "after", doc: "Entries that follow the one of this number; 0 if absent.", kind: "integer"},

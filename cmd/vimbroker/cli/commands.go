@@ -18,6 +18,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.auditCommand(),
 		p.clientCommand(),
 		p.clusterCommand(),
+		p.grantCommand(),
 		p.keyCommand(),
 		p.leaseCommand(),
 		p.managementCommand(),

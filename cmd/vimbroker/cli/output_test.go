@@ -106,6 +106,11 @@ func TestTablesGolden(t *testing.T) {
 				}},
 			})
 		},
+		"grant-list": func(p *program) error {
+			return p.Print(nil, func(w io.Writer) { p.grantTable(w, []v1.Grant{sampleGrant(), refusedGrant()}) })
+		},
+		"grant-show":         func(p *program) error { return p.printGrant(sampleGrant()) },
+		"grant-show-refused": func(p *program) error { return p.printGrant(refusedGrant()) },
 		"lease-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })
 		},
@@ -215,4 +220,21 @@ func TestScopeOfALease(t *testing.T) {
 	if got := scopeOf(l); !strings.Contains(got, "cluster-wide") {
 		t.Errorf("the scope of a cluster-wide lease is %q", got)
 	}
+}
+
+func sampleGrant() v1.Grant {
+	return v1.Grant{
+		ID: "0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11", Client: "8c1f1b0e-0c79-4a0c-9d0b-4f6f3c0f1a11", Project: "core", State: "granted",
+		Operation: "18d2f0c6-5f0e-4a3f-9d55-0c7d3c1f7a11", OperationType: "INSTANTIATE", OperationURL: "https://vnfm.example/vnflcm/v2/vnf_lcm_op_occs/18d2f0c6-5f0e-4a3f-9d55-0c7d3c1f7a11",
+		Instance: "97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11", VNFD: "b1bb0ce7-ebca-4fa7-95ed-4840d70a1177", Profile: "oidc", VIM: "5f1c", VIMName: "edge-1",
+		Lease: "6f0d5f1a-2c59-4b60-9f11-7a1d2c3b4e5f", LeaseState: "active", TokenAt: noon.Add(-time.Minute), AskedAgainAt: noon.Add(time.Minute),
+		CreatedAt: noon.Add(-time.Hour), DecidedAt: noon.Add(-time.Hour),
+	}
+}
+
+func refusedGrant() v1.Grant {
+	g := sampleGrant()
+	g.State, g.Refusal, g.Operation = "refused", "no placement of the client tacker-north matches the request", "op-2"
+	g.VIM, g.VIMName, g.Lease, g.LeaseState, g.TokenAt, g.AskedAgainAt = "", "", "", "", time.Time{}, time.Time{}
+	return g
 }

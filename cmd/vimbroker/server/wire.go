@@ -204,7 +204,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Store: store, Broker: b, Source: s.capi, Guard: b.Guard(),
 		Egress: s.live.egress, Log: log, Now: store.Now,
 	})
-	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Log: log, Version: version})}
+	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: log, Version: version})}
 	if c.Issuer != "" {
 		s.live.clients = s.tokens
 		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: b, Now: store.Now}))

@@ -1,0 +1,62 @@
+package rest
+
+import (
+	"cmp"
+
+	"github.com/vimbroker/vimbroker/broker"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/lifecycle/grant"
+)
+
+// vnfGrants is what knows grants.
+func (s *server) vnfGrants() (Grants, error) {
+	if s.grants == nil {
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives VNFMs no grants"}
+	}
+	return s.grants, nil
+}
+
+func (s *server) listGrants(c *call) (answer[v1.List[v1.Grant]], error) {
+	none := answer[v1.List[v1.Grant]]{}
+	grants, err := s.vnfGrants()
+	if err != nil {
+		return none, err
+	}
+	q := grant.Query{
+		Client: c.query.Get("client"), Instance: c.query.Get("instance"), Operation: c.query.Get("operation"),
+		VIM: c.query.Get("vim"), Lease: c.query.Get("lease"), State: grant.State(c.query.Get("state")),
+	}
+	if q.Page, err = c.page(); err != nil {
+		return none, err
+	}
+	found, next, err := grants.Records(c.ctx, c.principal, q)
+	l := v1.List[v1.Grant]{NextPageToken: next}
+	for _, one := range found {
+		l.Items = append(l.Items, vnfGrant(one))
+	}
+	return answer[v1.List[v1.Grant]]{body: l}, err
+}
+
+func (s *server) showGrant(c *call) (answer[v1.Grant], error) {
+	grants, err := s.vnfGrants()
+	if err != nil {
+		return answer[v1.Grant]{}, err
+	}
+	found, err := grants.Record(c.ctx, c.principal, c.path("id"))
+	return answer[v1.Grant]{body: vnfGrant(found)}, err
+}
+
+func vnfGrant(r grant.Record) v1.Grant {
+	out := v1.Grant{
+		ID: r.ID, Client: r.Client, Project: r.Project, State: string(r.State), Refusal: r.Refusal,
+		Operation: r.Request.ID, OperationType: string(r.Request.Type), OperationURL: r.Request.OperationURL,
+		Instance: r.Request.Instance, VNFD: r.Request.VNFD, NewVNFD: r.Request.NewVNFD,
+		Profile: string(cmp.Or(r.Placement.Profile, oauth.OIDC)), VIM: r.VIM, VIMName: r.VIMName, Lease: r.Lease, LeaseState: string(r.LeaseState), TokenAt: r.TokenAt,
+		Outcome: r.Outcome, CreatedAt: r.CreatedAt, DecidedAt: r.DecidedAt,
+	}
+	if r.Followed && r.State == grant.Granted {
+		out.AskedAgainAt = r.LookAt
+	}
+	return out
+}

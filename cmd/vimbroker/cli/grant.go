@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+// grants are named by id.
+var grants = things[v1.Grant]{
+	what: "grant", list: "vimbroker grant list",
+	all: func(broker *client.Client, ctx context.Context) iter.Seq2[v1.Grant, error] {
+		return broker.AllGrants(ctx, client.GrantQuery{PageSize: listPage})
+	},
+	id:   func(g v1.Grant) string { return g.ID },
+	name: func(g v1.Grant) string { return g.ID },
+	hint: func(g v1.Grant) string { return g.OperationType + " of " + g.Instance + ", " + g.State },
+}
+
+func (p *program) grantCommand() *cobra.Command {
+	return console.Group("grant", "Look at what VNFMs were granted",
+		`A VNFM that is a client asks for a grant (SOL003) before each operation on a
+VNF instance of its own, and is lent a lease. These commands show which client
+was granted what, and what became of it. A grant's credential is for its client
+alone: to take it back, revoke the lease.`,
+		`  vimbroker grant list --client tacker-north --state granted
+  vimbroker lease revoke --instance 97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11`,
+		p.grantListCommand(),
+		p.grantShowCommand(),
+	)
+}
+
+func (p *program) grantListCommand() *cobra.Command {
+	var q client.GrantQuery
+	var watch bool
+	var limit int
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"},
+		Short: "List grants",
+		Long: `List the grants that you may see, newest first. TOKEN is when the newest token
+was minted that the client got under the lease.`,
+		Example: `  vimbroker grant list
+  vimbroker grant list --instance 97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11
+  vimbroker grant list --state refused -o json`,
+		Args: console.Names(),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+			if q.Client != "" {
+				var err error
+				if q.Client, err = oauthClients.find(c.Context(), broker, q.Client); err != nil {
+					return err
+				}
+			}
+			q.PageSize = min(listPage, limit+1)
+			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Grant]{
+				Watch: watch, Table: p.grantTable, ID: func(g v1.Grant) string { return g.ID },
+				List: func() ([]v1.Grant, error) {
+					all := []v1.Grant{}
+					for one, err := range broker.AllGrants(c.Context(), q) {
+						if err != nil {
+							return nil, err
+						}
+						if len(all) == limit {
+							p.Warn("there are more than %d grants; see them with --limit", limit)
+							break
+						}
+						all = append(all, one)
+					}
+					return all, nil
+				},
+			})
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&q.Client, "client", "", "only grants of this client (name or id)")
+	flags.StringVar(&q.Instance, "instance", "", "only grants for this VNF instance of the VNFM")
+	flags.StringVar(&q.Operation, "operation", "", "only grants for this operation of the VNFM")
+	flags.StringVar(&q.VIM, "vim", "", "only grants that lend this VIM (name or id)")
+	flags.StringVar(&q.Lease, "lease", "", "only grants that lend this lease (id)")
+	flags.StringVar(&q.State, "state", "", "only grants in this state: deciding, granted, refused or ended")
+	flags.IntVar(&limit, "limit", 1000, "at most this many")
+	console.WatchFlag(c, &watch)
+	console.MustComplete(c, "client", oauthClients.complete(p))
+	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "state", cobra.FixedCompletions([]string{"granted", "ended", "refused", "deciding"}, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) grantTable(w io.Writer, all []v1.Grant) {
+	p.Header(w, []string{"ID", "OPERATION", "INSTANCE", "STATE", "VIM", "LEASE", "TOKEN"}, "LEASE STATE", "OUTCOME", "CLIENT", "PROJECT", "ASKED")
+	for _, g := range all {
+		p.Columns(w, []string{p.id(g.ID), g.OperationType, p.Cut(g.Instance), g.State, p.Cut(g.VIMName), p.id(g.Lease), p.When(g.TokenAt)},
+			g.LeaseState, g.Outcome, g.Client, g.Project, p.When(g.CreatedAt))
+	}
+}
+
+func (p *program) grantShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show ID", Aliases: []string{"get", "describe"},
+		Short: "Show one grant", Long: "Show one grant. Its credential is shown nowhere.",
+		Example: "  vimbroker grant show 0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11",
+		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(grants.complete(p)),
+		RunE: grants.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+			one, err := broker.Grant(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return p.printGrant(one)
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func (p *program) printGrant(g v1.Grant) error {
+	return p.Print(g, func(w io.Writer) {
+		console.Fact(w, "Id", g.ID)
+		console.Fact(w, "State", g.State)
+		console.Fact(w, "Refused", g.Refusal)
+		console.Fact(w, "Operation", g.OperationType+" "+g.Operation)
+		console.Fact(w, "At the VNFM", g.OperationURL)
+		console.Fact(w, "VNF instance", g.Instance)
+		console.Fact(w, "VNFD", g.VNFD)
+		console.Fact(w, "New VNFD", g.NewVNFD)
+		console.Fact(w, "Client", g.Client)
+		console.Fact(w, "Project", g.Project)
+		console.Fact(w, "Profile", g.Profile)
+		if g.Lease != "" {
+			console.Fact(w, "VIM", g.VIMName+" ("+g.VIM+")")
+			console.Fact(w, "Lease", g.Lease+", "+cmp.Or(g.LeaseState, "forgotten"))
+			console.Fact(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
+		}
+		console.Fact(w, "Operation ended", g.Outcome)
+		console.Fact(w, "Asked again", p.Moment(g.AskedAgainAt))
+		console.Fact(w, "Asked for", p.Moment(g.CreatedAt))
+		console.Fact(w, "Decided", p.Moment(g.DecidedAt))
+	})
+}
