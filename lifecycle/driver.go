@@ -226,6 +226,18 @@ type VNFC struct {
 	// UID tells it from one of the same name that follows it.
 	UID   string `json:"uid"`
 	Ready bool   `json:"ready"`
+	// CPs are its connection points, as far as the VIM tells them.
+	CPs []CP `json:"cps,omitempty"`
+}
+
+// CP is a connection point of a VNFC: a port of its server.
+type CP struct {
+	// CPD is the name that the descriptor and the templates have for it, ID the VIM's for the port.
+	CPD string `json:"cpd"`
+	ID  string `json:"id"`
+	MAC string `json:"mac,omitempty"`
+	// Addresses are IP addresses by the ids of their subnets.
+	Addresses map[string][]string `json:"addresses,omitempty"`
 }
 
 // Facts are what policies may weigh about a plan.

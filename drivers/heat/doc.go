@@ -19,7 +19,7 @@
 // updated to what it should be; Heat itself never keeps two of one name in a project.
 //
 // A VNFC is a resource, however deep in nested stacks, that has the name of a VDU; where that one is a group, its
-// members are.
+// members are. The ports of the stack are the connection points of the servers that have them.
 //
 // # Limits
 //

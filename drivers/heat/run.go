@@ -322,8 +322,13 @@ func (r *run) done(ctx context.Context, k *stack) error {
 	if err != nil {
 		return r.cut(ctx, err)
 	}
+	// That addresses cannot be told hinders nothing.
+	points, _ := r.connected(ctx, now, all)
 	for _, o := range r.wave.Objects {
 		seen := observed(now, all, o.Resource, r.wish.VDUs)
+		for i, v := range seen.VNFCs {
+			seen.VNFCs[i].CPs = points[v.UID]
+		}
 		if o.Plural == stacks {
 			seen.Applied, seen.ChangedBy = now.mark(), nil
 		}

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,5 +20,20 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 	}
 	if len(r.told) != 1 || len(r.told["group"]) > 64 || seen != 1 {
 		t.Errorf("%d names are kept, %d bytes of a status, and %d were told", len(r.told), len(r.told["group"]), seen)
+	}
+}
+
+// Heat is not asked about the ports of a stack that has too many, or none; nor is what it says of one kept without end.
+func TestPortsAreBounded(t *testing.T) {
+	var nobody *server // to ask
+	for _, n := range []int{0, maxPorts + 1} {
+		if points, err := nobody.connected(t.Context(), &stack{}, slices.Repeat([]part{{Type: portType}}, n)); points != nil || err != nil {
+			t.Errorf("of a stack with %d ports there are %d connection points, %v", n, len(points), err)
+		}
+	}
+	var p port
+	p.Attributes.IPs = slices.Repeat([]address{{Subnet: "s", Address: "192.0.2.1"}}, 100)
+	if n := len(p.point().Addresses["s"]); n != maxAddresses {
+		t.Errorf("%d addresses are kept of %d", n, len(p.Attributes.IPs))
 	}
 }

@@ -1,15 +1,20 @@
 package csar_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
 	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // TestNoSecretOfAStackIsFound looks for what a base HOT hides, has as properties or puts out where none of it may be:
@@ -105,6 +110,97 @@ func TestNoSecretOfAStackIsFound(t *testing.T) {
 	for where, text := range texts {
 		if strings.Contains(text, "canary") {
 			t.Errorf("in %s is a secret", where)
+		}
+	}
+}
+
+// The ports of a stack's servers are shown as the connection points of its VNFCs, with the addresses that Neutron gave
+// them, and nothing else of what it says. What is no address is left out; that nothing can be had hinders nothing.
+func TestConnectionPointsOfServers(t *testing.T) {
+	r := newRig(t)
+	c := r.doors()
+	r.upload(csar.TackerServers())
+	one := lcm + "/vnf_instances/" + r.made(csar.TackerServersVNFD)
+	worked := func(path, body string) (points [][]sol003.VNFCCPInfo) {
+		t.Helper()
+		answer, text := c.Ask("POST", one+path, body)
+		if answer.StatusCode != http.StatusAccepted {
+			t.Fatalf("POST %s = %d %s", path, answer.StatusCode, text)
+		}
+		o, err := r.Operation(t.Context(), alice, base(answer.Header.Get("Location")))
+		r.ends(lifecycle.Completed, o, err)
+		_, text = c.Ask("GET", one, "")
+		var shown sol003.VNFInstance
+		if err := json.Unmarshal([]byte(text), &shown); err != nil || shown.Instantiated == nil {
+			t.Fatalf("the instance is %s, %v", text, err)
+		}
+		if strings.Contains(text, fake.Canary) {
+			t.Errorf("the instance shows more of a port than its addresses: %s", text)
+		}
+		for _, v := range shown.Instantiated.Resources {
+			points = append(points, v.CPs)
+		}
+		return points
+	}
+	// said has Neutron say something else of ports, from now on.
+	said := func(change ...string) {
+		r.heat.Heal()
+		changes := strings.NewReplacer(change...)
+		r.heat.Fail(fake.Fault{Kind: fake.Edit, Method: "GET", Path: "/resources$", Times: -1, Edit: func(_ http.Header, body []byte) []byte {
+			if !strings.Contains(string(body), "fixed_ips") {
+				return body
+			}
+			return []byte(changes.Replace(string(body)))
+		}})
+	}
+	point := func(cp string, protocol ...sol003.CPProtocolInfo) sol003.VNFCCPInfo {
+		return sol003.VNFCCPInfo{CPDID: cp, Protocol: protocol}
+	}
+	address := func(subnet, mac string) sol003.CPProtocolInfo {
+		return sol003.CPProtocolInfo{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac, IPs: []sol003.IPAddresses{
+			{Type: "IPV4", Addresses: []string{"192.0.2.7"}, SubnetID: subnet}, {Type: "IPV6", Addresses: []string{"2001:db8::7"}, SubnetID: subnet},
+		}}}
+	}
+	const mac = "fa:16:3e:00:00:01"
+	both := []sol003.VNFCCPInfo{point("VDU1_CP1", address("subnet-of-VDU1_CP1", mac)), point("VDU1_CP2", address("subnet-of-VDU1_CP2", mac))}
+	scale := func(deed string) [][]sol003.VNFCCPInfo {
+		t.Helper()
+		return worked("/scale", `{"type":"SCALE_`+deed+`","aspectId":"VDU1_scale","numberOfSteps":1}`)
+	}
+	for _, step := range []struct {
+		name string
+		said []string
+		do   func() [][]sol003.VNFCCPInfo
+		want []sol003.VNFCCPInfo
+		of   int
+	}{
+		{"as it is", nil, func() [][]sol003.VNFCCPInfo {
+			return worked("/instantiate", `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"cloud","vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3"}},
+				"additionalParams":{"nfv":{"CP":{"VDU1_CP1":{"network":"net0"}}}}}`)
+		}, both, 1},
+		{
+			"no addresses",
+			[]string{"192.0.2.7", "192.0.2.7\\n", "2001:db8::7", "fe80::1%eth0", mac, "<b>"},
+			func() [][]sol003.VNFCCPInfo { return scale("OUT") },
+			[]sol003.VNFCCPInfo{point("VDU1_CP1"), point("VDU1_CP2")},
+			2,
+		},
+		{"no subnet", []string{"subnet-of-", "../"}, func() [][]sol003.VNFCCPInfo { return scale("IN") }, []sol003.VNFCCPInfo{
+			point("VDU1_CP1", sol003.CPProtocolInfo{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac}}),
+			point("VDU1_CP2", sol003.CPProtocolInfo{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac}}),
+		}, 1},
+		{"of no server", []string{"device_id", "device"}, func() [][]sol003.VNFCCPInfo { return scale("OUT") }, nil, 2},
+		{"no answer", []string{"{", ""}, func() [][]sol003.VNFCCPInfo { return scale("IN") }, nil, 1},
+	} {
+		said(step.said...)
+		got := step.do()
+		if len(got) != step.of {
+			t.Fatalf("%s: %d VNFCs are shown, want %d", step.name, len(got), step.of)
+		}
+		for _, points := range got {
+			if diff := cmp.Diff(step.want, points, cmpopts.IgnoreFields(sol003.VNFCCPInfo{}, "ID")); diff != "" {
+				t.Errorf("%s: the connection points (-want +got):\n%s", step.name, diff)
+			}
 		}
 	}
 }

@@ -327,13 +327,19 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, k *stack, path []st
 		}
 		fake.Say(w, http.StatusOK, object{"events": append([]object{}, all...)})
 	default:
-		s.list(w, k)
+		s.list(w, r, k)
 	}
 }
 
-func (s *Server) list(w http.ResponseWriter, k *stack) {
+// list shows the resources of a stack, or those of a type; of a port in detail what Neutron says: the server beside it
+// has it.
+func (s *Server) list(w http.ResponseWriter, asked *http.Request, k *stack) {
 	all := []object{}
+	query := asked.URL.Query()
 	each(k.resources, func(r, in *resource) {
+		if query.Has("type") && r.kind != query.Get("type") {
+			return
+		}
 		at := k.name + "/" + k.id
 		if in != nil {
 			at = in.nested + "/" + in.nested
@@ -345,12 +351,36 @@ func (s *Server) list(w http.ResponseWriter, k *stack) {
 		if in != nil {
 			o["parent_resource"] = in.name
 		}
+		if query.Has("with_detail") && r.kind == portType {
+			o["attributes"] = port(r, in)
+		}
 		if r.nested != "" {
 			o["links"] = append(o["links"].([]object), object{"rel": "nested", "href": "http://elsewhere.invalid/stacks/" + r.nested + "/" + r.nested})
 		}
 		all = append(all, o)
 	})
 	fake.Say(w, http.StatusOK, object{"resources": all})
+}
+
+const (
+	portType   = "OS::Neutron::Port"
+	serverType = "OS::Nova::Server"
+)
+
+// port is what Neutron says of one, in a nested stack.
+func port(r, in *resource) object {
+	said := object{
+		"mac_address": "fa:16:3e:00:00:01", "name": fake.Canary,
+		"fixed_ips": []object{{"subnet_id": "subnet-of-" + r.name, "ip_address": "192.0.2.7"}, {"subnet_id": "subnet-of-" + r.name, "ip_address": "2001:db8::7"}},
+	}
+	if in != nil {
+		for _, beside := range in.members {
+			if beside.kind == serverType {
+				said["device_id"] = beside.physical
+			}
+		}
+	}
+	return said
 }
 
 // mark marks a resource unhealthy, in the stack or a nested one.

@@ -184,8 +184,16 @@ func (p *program) printVNF(i sol003.VNFInstance) error {
 			for _, s := range info.ScaleStatus {
 				console.Fact(w, "Scale", s.AspectID+" at level "+strconv.Itoa(s.Level))
 			}
+			addresses := map[string][]string{}
+			for _, r := range info.Resources {
+				addresses[r.ID] = addressesOf(r.CPs)
+			}
 			for _, v := range info.VNFCs {
-				console.Fact(w, "VNFC", v.ID+" of VDU "+v.VDUID)
+				words := v.ID + " of VDU " + v.VDUID
+				if at := addresses[v.ResourceInfoID]; len(at) > 0 {
+					words += " at " + strings.Join(at, ", ")
+				}
+				console.Fact(w, "VNFC", words)
 			}
 		}
 		if i.Own != nil {
@@ -195,6 +203,18 @@ func (p *program) printVNF(i sol003.VNFInstance) error {
 			p.printDrift(w, i.Own.Drift)
 		}
 	})
+}
+
+// addressesOf are the IP addresses of connection points.
+func addressesOf(all []sol003.VNFCCPInfo) (ips []string) {
+	for _, p := range all {
+		for _, protocol := range p.Protocol {
+			for _, of := range protocol.Address.IPs {
+				ips = append(ips, of.Addresses...)
+			}
+		}
+	}
+	return ips
 }
 
 // objectWords name an object as kubectl does: kind, name and namespace.

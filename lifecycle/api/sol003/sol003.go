@@ -144,7 +144,34 @@ type VNFCResourceInfo struct {
 	ID       string            `json:"id"`
 	VDUID    string            `json:"vduId"`
 	Compute  ResourceHandle    `json:"computeResource"`
+	CPs      []VNFCCPInfo      `json:"vnfcCpInfo,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// VNFCCPInfo is a connection point of a VNFC.
+type VNFCCPInfo struct {
+	ID       string           `json:"id"`
+	CPDID    string           `json:"cpdId"`
+	Protocol []CPProtocolInfo `json:"cpProtocolInfo,omitempty"`
+}
+
+// CPProtocolInfo are the addresses of a connection point; its layer is IP_OVER_ETHERNET.
+type CPProtocolInfo struct {
+	Layer   string         `json:"layerProtocol"`
+	Address IPOverEthernet `json:"ipOverEthernet"`
+}
+
+// IPOverEthernet are the addresses that a connection point was assigned.
+type IPOverEthernet struct {
+	MAC string        `json:"macAddress,omitempty"`
+	IPs []IPAddresses `json:"ipAddresses,omitempty"`
+}
+
+// IPAddresses are those of one subnet and one version: IPV4 or IPV6.
+type IPAddresses struct {
+	Type      string   `json:"type"`
+	Addresses []string `json:"addresses"`
+	SubnetID  string   `json:"subnetId,omitempty"`
 }
 
 // ResourceHandle names an object on a VIM.

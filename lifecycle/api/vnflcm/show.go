@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -62,11 +63,32 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	}
 	for _, v := range s.VNFCs {
 		info.Resources = append(info.Resources, sol003.VNFCResourceInfo{
-			ID: v.Name, VDUID: v.VDU, Compute: handle(s, v), Metadata: map[string]string{"namespace": v.Namespace},
+			ID: v.Name, VDUID: v.VDU, Compute: handle(s, v), CPs: connectionPoints(v.CPs), Metadata: map[string]string{"namespace": v.Namespace},
 		})
 		info.VNFCs = append(info.VNFCs, sol003.VNFCInfo{ID: v.ID(), VDUID: v.VDU, ResourceInfoID: v.Name, State: "STARTED"})
 	}
 	shown.Instantiated = info
+	return shown
+}
+
+// connectionPoints are those of a VNFC as SOL003 has them.
+func connectionPoints(all []lifecycle.CP) (shown []sol003.VNFCCPInfo) {
+	for _, p := range all {
+		one := sol003.VNFCCPInfo{ID: p.ID, CPDID: p.CPD}
+		address := sol003.IPOverEthernet{MAC: p.MAC}
+		for _, subnet := range slices.Sorted(maps.Keys(p.Addresses)) {
+			for _, version := range []string{"IPV4", "IPV6"} {
+				of := slices.DeleteFunc(slices.Clone(p.Addresses[subnet]), func(ip string) bool { return strings.Contains(ip, ":") != (version == "IPV6") })
+				if len(of) > 0 {
+					address.IPs = append(address.IPs, sol003.IPAddresses{Type: version, Addresses: of, SubnetID: subnet})
+				}
+			}
+		}
+		if p.MAC != "" || len(address.IPs) > 0 {
+			one.Protocol = []sol003.CPProtocolInfo{{Layer: "IP_OVER_ETHERNET", Address: address}}
+		}
+		shown = append(shown, one)
+	}
 	return shown
 }
 
