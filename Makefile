@@ -62,7 +62,7 @@ capi-tools: ## build the core manager of the real Cluster API into bin/capi
 	test/real/capi/build.sh $(CURDIR)/$(BIN)/capi
 
 .PHONY: openstack-tools
-openstack-tools: ## install the real Keystone, Barbican and Heat (apt-get, as root) and unpack into bin/openstack
+openstack-tools: ## install the real OpenStack (apt-get, as root) and unpack into bin/openstack
 	test/real/openstack/install.sh $(CURDIR)/$(BIN)/openstack
 
 .PHONY: postgres-tools
@@ -98,8 +98,8 @@ demo: build kube-tools capi-tools ## show the whole loop on real systems: Cluste
 	$(GO) run ./test/real/cmd/demo
 
 .PHONY: openstack
-openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, Heat) to try things on, until Ctrl-C
-	$(GO) run ./test/real/cmd/openstack
+openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, Heat; with SERVERS=1 also Nova, Neutron, Glance) to try things on, until Ctrl-C
+	$(GO) run ./test/real/cmd/openstack $(if $(SERVERS),-servers)
 
 .PHONY: bench
 bench: build kube-tools vault-tools postgres-tools openstack-tools ## measure figures, as ratios to the bare calls; ONLY=GROUP measures one group, FIGURES=FILE also writes JSON

@@ -1,12 +1,15 @@
 package real
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -29,10 +32,22 @@ type OpenStackOptions struct {
 	AskAlways bool
 	// WithoutHeat starts faster: Heat is in the catalog, and does not answer.
 	WithoutHeat bool
+	// WithServers adds what servers and ports need: Placement, Glance, Neutron, and
+	// Nova with its fake hypervisor, which boots nothing and takes no time for it.
+	WithServers bool
 }
 
-// Cloud is a running OpenStack: Keystone, Barbican and Heat on loopback, without
-// TLS: [Cloud.TLS] puts that in front. Its methods are safe for concurrent use;
+// services are those of a cloud with these options.
+func (options OpenStackOptions) services() []Service {
+	all := []Service{Keystone, Barbican, Heat}
+	if options.WithServers {
+		all = append(all, Placement, Glance, Neutron, Nova)
+	}
+	return all
+}
+
+// Cloud is a running OpenStack: Keystone, Barbican and Heat, and with servers more, on
+// loopback, without TLS: [Cloud.TLS] puts that in front. Its methods are safe for concurrent use;
 // those that stop, pause or restart a service disturb everyone who uses it.
 type Cloud struct {
 	// AuthURL is Keystone's URL, with /v3. KeyManager and Orchestration are those
@@ -47,8 +62,8 @@ type Cloud struct {
 
 	options  OpenStackOptions
 	programs string
-	ports    [3]int // of Keystone, Barbican and Heat
-	made     int    // projects so far
+	ports    []int // of the services, in their order
+	made     int   // projects so far
 	mu       sync.Mutex
 	database *process.Process
 	services map[Service]*process.Process
@@ -64,18 +79,23 @@ const (
 	Keystone Service = "keystone"
 	Barbican Service = "barbican"
 	Heat     Service = "heat"
+	// With servers.
+	Placement Service = "placement"
+	Glance    Service = "glance"
+	Neutron   Service = "neutron"
+	Nova      Service = "nova"
 )
 
 // StartOpenStack starts a cloud of one's own that keeps everything in dir, which
 // must exist and have a short path. The caller stops it. It fails with the end of
 // the log of whichever program did not start.
 func StartOpenStack(ctx context.Context, dir string, options OpenStackOptions) (*Cloud, error) {
-	programs, err := openStackDir()
+	programs, err := openStackDir(options)
 	if err != nil {
 		return nil, err
 	}
 	var o *Cloud
-	return o, process.OnFreePorts(ctx, len(o.ports), dir, func(home string, ports []int) error {
+	return o, process.OnFreePorts(ctx, len(options.services()), dir, func(home string, ports []int) error {
 		o = &Cloud{Dir: home, Region: "RegionOne", options: options, programs: programs, services: map[Service]*process.Process{}}
 		err := o.start(ctx, ports)
 		if err != nil {
@@ -86,9 +106,8 @@ func StartOpenStack(ctx context.Context, dir string, options OpenStackOptions) (
 }
 
 func (o *Cloud) start(ctx context.Context, ports []int) error {
-	copy(o.ports[:], ports)
-	url := func(i int) string { return "http://127.0.0.1:" + strconv.Itoa(o.ports[i]) }
-	o.AuthURL, o.KeyManager, o.Orchestration = url(0)+"/v3", url(1), url(2)
+	o.ports = ports
+	o.AuthURL, o.KeyManager, o.Orchestration = o.URL(Keystone)+"/v3", o.URL(Barbican), o.URL(Heat)
 	if err := o.writeFiles(); err != nil {
 		return err
 	}
@@ -101,10 +120,17 @@ func (o *Cloud) start(ctx context.Context, ports []int) error {
 	if err := o.seed(ctx); err != nil {
 		return err
 	}
-	services := []Service{Barbican, Heat}
-	if o.options.WithoutHeat {
-		services = services[:1]
+	// Nova asks Placement while it starts.
+	first := slices.DeleteFunc(o.options.services(), func(s Service) bool {
+		return s == Keystone || s == Nova || s == Heat && o.options.WithoutHeat
+	})
+	if err := o.launchAll(ctx, first); err != nil || !o.options.WithServers {
+		return err
 	}
+	return o.launch(ctx, Nova)
+}
+
+func (o *Cloud) launchAll(ctx context.Context, services []Service) error {
 	errs := make(chan error, len(services))
 	for _, service := range services {
 		go func() { errs <- o.launch(ctx, service) }()
@@ -134,18 +160,28 @@ func (o *Cloud) launch(ctx context.Context, service Service) error {
 			// It closes after each answer: let it say so.
 			"--add-header", "Connection: close")
 	}
-	ready := func(ctx context.Context) error { return answers(ctx, o.address(service)) }
+	ready := func(ctx context.Context) error { return answers(ctx, o.URL(service)) }
 	switch service {
 	case Keystone:
-		p, err = uwsgi(o.ports[0], 2, "/usr/bin/keystone-wsgi-public")
+		p, err = uwsgi(o.port(Keystone), 2, "/usr/bin/keystone-wsgi-public")
 	case Barbican:
-		p, err = uwsgi(o.ports[1], 1, o.file("barbican.wsgi"))
+		p, err = uwsgi(o.port(Barbican), 1, o.file("barbican.wsgi"))
 	case Heat:
 		p, err = o.begin(string(service), python, filepath.Join(o.programs, "usr/bin/heat-all"), "--config-file", o.file("heat.conf"))
 		// A list goes from the API to the engine, to the database and back.
 		ready = func(ctx context.Context) error {
 			return o.call(ctx, "GET", o.Orchestration+"/v1/"+o.Admin.ProjectID+"/stacks", nil, nil)
 		}
+	case Placement:
+		p, err = uwsgi(o.port(Placement), 1, "/usr/bin/placement-api")
+	case Glance:
+		p, err = o.begin(string(service), python, filepath.Join(o.programs, "usr/bin/glance-api"), "--config-file", o.file("glance.conf"))
+	case Neutron:
+		p, err = o.begin(string(service), python, o.file("networks.py"), "--config-file", o.file("neutron.conf"))
+	case Nova:
+		p, err = o.begin(string(service), python, o.file("servers.py"), "--config-file", o.file("nova.conf"))
+		// A server finds room once the scheduler knows the host.
+		ready = o.hosted
 	default:
 		return fmt.Errorf("starting %q: no such service", service)
 	}
@@ -156,6 +192,16 @@ func (o *Cloud) launch(ctx context.Context, service Service) error {
 	o.services[service] = p
 	o.mu.Unlock()
 	return p.Await(ctx, ready)
+}
+
+// hosted fails unless Nova knows the host that its servers are on.
+func (o *Cloud) hosted(ctx context.Context) error {
+	var all struct{ Hypervisors []object }
+	err := o.call(ctx, "GET", o.URL(Nova)+"/v2.1/os-hypervisors", nil, &all)
+	if err == nil && len(all.Hypervisors) == 0 {
+		err = errors.New("no host is known")
+	}
+	return err
 }
 
 func (o *Cloud) service(service Service) *process.Process {
@@ -179,10 +225,26 @@ func (o *Cloud) Restart(t testing.TB, service Service) {
 	}
 }
 
+// AllowTrusts restarts Keystone as one that lets tokens of application credentials make trusts: see
+// [OpenStackOptions.InsecureTrusts]. It is for a cloud of the test's own.
+func (o *Cloud) AllowTrusts(t testing.TB) {
+	t.Helper()
+	const setting = "allow_insecure_application_credential_trust_escalation = "
+	file := o.file("keystone/keystone.conf")
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.Replace(text, []byte(setting+"false"), []byte(setting+"true"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Restart(t, Keystone)
+}
+
 // awaitPort waits until the last process of a halted service has let go of its port.
 func (o *Cloud) awaitPort(t testing.TB, service Service) {
 	t.Helper()
-	u, err := url.Parse(o.address(service))
+	u, err := url.Parse(o.URL(service))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +284,7 @@ func (o *Cloud) Resume(t testing.TB, service Service) {
 
 // Stop ends the cloud, at once. It may be called twice.
 func (o *Cloud) Stop() {
-	for _, service := range []Service{Heat, Barbican, Keystone} {
+	for _, service := range slices.Backward(o.options.services()) {
 		if p := o.service(service); p != nil {
 			p.Kill()
 		}
@@ -232,15 +294,13 @@ func (o *Cloud) Stop() {
 	}
 }
 
-func (o *Cloud) address(service Service) string {
-	switch service {
-	case Keystone:
-		return o.AuthURL
-	case Barbican:
-		return o.KeyManager
-	default:
-		return o.Orchestration
-	}
+// URL is where a service listens, without a version.
+func (o *Cloud) URL(service Service) string {
+	return "http://127.0.0.1:" + strconv.Itoa(o.port(service))
+}
+
+func (o *Cloud) port(service Service) int {
+	return o.ports[slices.Index(o.options.services(), service)]
 }
 
 func (o *Cloud) file(name string) string { return filepath.Join(o.Dir, name) }

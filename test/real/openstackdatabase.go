@@ -11,10 +11,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // socket is where the database listens. A socket's path is at most 107 bytes long.
 func (o *Cloud) socket() string { return o.file("sql") }
+
+// databaseURL is where a database is, as SQLAlchemy reads it.
+func (o *Cloud) databaseURL(name string) string {
+	return "mysql+pymysql://root@localhost/" + name + "?unix_socket=" + o.socket() + "&charset=utf8"
+}
 
 // startDatabase starts MariaDB with the schemas of Keystone and Heat in it, and
 // Keystone's first administrator. They are made once per machine and version of
@@ -34,14 +41,24 @@ func (o *Cloud) startDatabase(ctx context.Context) error {
 	if err := o.startMariaDB(ctx); err != nil {
 		return err
 	}
-	// What else of the database is this cloud's own: the address, for the catalog.
-	return o.sql(ctx, "update keystone.endpoint set url = '"+o.AuthURL+"'")
+	// What else of the database is this cloud's own: the address, for the catalog, and
+	// the way to Nova's databases.
+	statement := "update keystone.endpoint set url = '" + o.AuthURL + "'"
+	if o.options.WithServers {
+		for cell, name := range map[string]string{"cell0": "nova_cell0", "cell1": "nova"} {
+			statement += "; update nova_api.cell_mappings set database_connection = '" + o.databaseURL(name) + "' where name = '" + cell + "'"
+		}
+	}
+	return o.sql(ctx, statement)
 }
 
 // snapshot is the file of the snapshot for the packages that are installed.
 func (o *Cloud) snapshot(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Package} ${Version}\n",
-		"python3-keystone", "python3-heat", "mariadb-server-core").Output()
+	ask := []string{"-W", "-f", "${Package} ${Version}\n", "python3-keystone", "python3-heat", "mariadb-server-core"}
+	if o.options.WithServers {
+		ask = append(ask, "python3-glance", "python3-neutron", "python3-nova")
+	}
+	out, err := exec.CommandContext(ctx, "dpkg-query", ask...).Output()
 	if err != nil {
 		return "", fmt.Errorf("asking for the versions of OpenStack's packages: %w", err)
 	}
@@ -62,7 +79,11 @@ func (o *Cloud) makeSnapshot(ctx context.Context, snapshot string) error {
 	if err := o.startMariaDB(ctx); err != nil {
 		return err
 	}
-	for _, name := range []string{"keystone", "barbican", "heat"} {
+	names := []string{"keystone", "barbican", "heat"}
+	if o.options.WithServers {
+		names = append(names, "placement", "glance", "neutron", "nova", "nova_api", "nova_cell0")
+	}
+	for _, name := range names {
 		if err := o.sql(ctx, "create database "+name+" character set utf8mb3"); err != nil {
 			return err
 		}
@@ -70,17 +91,32 @@ func (o *Cloud) makeSnapshot(ctx context.Context, snapshot string) error {
 	keystone := func(args ...string) error {
 		return o.run(ctx, "keystone-manage", append([]string{"--config-file", o.file("keystone/keystone.conf")}, args...)...)
 	}
-	done := make(chan error, 1)
-	go func() {
-		done <- o.run(ctx, python, filepath.Join(o.programs, "usr/bin/heat-manage"), "--config-file", o.file("heat.conf"), "db_sync")
-	}()
+	others := [][]string{{filepath.Join(o.programs, "usr/bin/heat-manage"), "--config-file", o.file("heat.conf"), "db_sync"}}
+	if o.options.WithServers {
+		others = append(others,
+			[]string{filepath.Join(o.programs, "usr/bin/glance-manage"), "--config-file", o.file("glance.conf"), "db_sync"},
+			[]string{filepath.Join(o.programs, "usr/bin/neutron-db-manage"), "--config-file", o.file("neutron.conf"), "upgrade", "heads"},
+			[]string{o.file("cells.py"), o.file("nova.conf"), o.databaseURL("nova_cell0")})
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, args := range others {
+		group.Go(func() error { return o.run(groupCtx, python, args...) })
+	}
 	err := keystone("db_sync")
 	if err == nil {
 		err = keystone("bootstrap", "--bootstrap-password", openStackPassword, "--bootstrap-region-id", o.Region,
 			"--bootstrap-public-url", o.AuthURL, "--bootstrap-internal-url", o.AuthURL, "--bootstrap-admin-url", o.AuthURL)
 	}
-	if err = errors.Join(err, <-done); err != nil {
+	if err = errors.Join(err, group.Wait()); err != nil {
 		return err
+	}
+	if o.options.WithServers {
+		// A port is bound where an agent is known that lives: this one for ever.
+		if err := o.sql(ctx, `insert into neutron.agents (id, agent_type, `+"`binary`"+`, topic, host, admin_state_up, created_at, started_at,
+			heartbeat_timestamp, configurations, `+"`load`"+`) values (uuid(), 'Open vSwitch agent', 'neutron-openvswitch-agent', 'N/A', 'compute', 1,
+			now(), now(), '2099-01-01', '{"tunnel_types": ["vxlan"], "tunneling_ip": "127.0.0.1", "datapath_type": "system"}', 0)`); err != nil {
+			return err
+		}
 	}
 	if err := o.sql(ctx, "shutdown"); err != nil {
 		return err

@@ -28,17 +28,22 @@ const python = "/usr/bin/python3"
 
 // openStackDir finds what openstack/install.sh installed, and where it unpacked
 // the rest: bin/openstack of this repository.
-func openStackDir() (string, error) {
+func openStackDir(options OpenStackOptions) (string, error) {
 	root, err := process.Repository()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(root, "bin", "openstack")
 	var missing []string
-	for _, name := range []string{
+	needed := []string{
 		"/usr/bin/keystone-wsgi-public", "/usr/bin/uwsgi", "/usr/sbin/mariadbd", "/usr/lib/python3/dist-packages/barbican",
 		filepath.Join(dir, "usr/bin/heat-all"), filepath.Join(dir, "usr/share/barbican-common/barbican-api-paste.ini"),
-	} {
+	}
+	if options.WithServers {
+		needed = append(needed, "/usr/bin/placement-api", "/usr/lib/python3/dist-packages/nova", filepath.Join(dir, "usr/bin/glance-api"),
+			filepath.Join(dir, "usr/bin/neutron-db-manage"), filepath.Join(dir, "usr/share/nova-common/api-paste.ini"))
+	}
+	for _, name := range needed {
 		if _, err := os.Stat(name); err != nil {
 			missing = append(missing, name)
 		}
@@ -62,7 +67,7 @@ func (o *Cloud) begin(name, path string, args ...string) (*process.Process, erro
 func (o *Cloud) environment() []string {
 	return []string{
 		"HOME=" + o.Dir, "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
-		"OS_KEYSTONE_CONFIG_DIR=" + o.file("keystone"),
+		"OS_KEYSTONE_CONFIG_DIR=" + o.file("keystone"), "OS_PLACEMENT_CONFIG_DIR=" + o.file("placement"),
 	}
 }
 
@@ -70,18 +75,33 @@ func (o *Cloud) environment() []string {
 type settings struct {
 	*Cloud
 	Service, Password, Keystone, Socket, User, MasterKey, HeatKey string
-	HeatPort, TokenSeconds, TokenCache                            int
+	TokenSeconds, TokenCache                                      int
 	InsecureTrusts                                                bool
 }
 
 // Database is the URL of a database, as SQLAlchemy reads it.
 func (s settings) Database(name string) string {
-	return "mysql+pymysql://root@localhost/" + name + "?unix_socket=" + s.Socket + "&charset=utf8"
+	return s.databaseURL(name)
+}
+
+// Port is where a service listens.
+func (s settings) Port(service string) int { return s.port(Service(service)) }
+
+// Programs is where packages were unpacked.
+func (s settings) Programs() string { return s.programs }
+
+// As are the same settings, of another service.
+func (s settings) As(service string) settings {
+	s.Service = service
+	return s
 }
 
 // writeFiles makes the directories, keys and configuration files.
 func (o *Cloud) writeFiles() error {
-	for _, dir := range []string{"mysql", "lock", ".barbican", "barbican", "keystone/fernet-keys", "keystone/credential-keys", "heat/environment.d"} {
+	for _, dir := range []string{
+		"mysql", "lock", ".barbican", "barbican", "keystone/fernet-keys", "keystone/credential-keys", "heat/environment.d",
+		"placement", "glance/images", "glance/staging", "glance/tasks", "neutron", "nova/instances",
+	} {
 		if err := os.MkdirAll(o.file(dir), 0o700); err != nil {
 			return fmt.Errorf("making directories of OpenStack: %w", err)
 		}
@@ -94,7 +114,7 @@ func (o *Cloud) writeFiles() error {
 	}
 	s := settings{
 		Cloud: o, Password: openStackPassword, Keystone: strings.TrimSuffix(o.AuthURL, "/v3"), Socket: o.socket(),
-		User: "root", MasterKey: fernetKey(), HeatKey: hex.EncodeToString(random(16)), HeatPort: o.ports[2],
+		User: "root", MasterKey: fernetKey(), HeatKey: hex.EncodeToString(random(16)),
 		TokenSeconds: 3600, TokenCache: 300, InsecureTrusts: o.options.InsecureTrusts,
 	}
 	if os.Geteuid() != 0 {
@@ -123,6 +143,11 @@ func (o *Cloud) writeFiles() error {
 			return fmt.Errorf("making %s: %w", f.file, err)
 		}
 		files[f.file] = text.Bytes()
+	}
+	if o.options.WithServers {
+		if err := s.serverFiles(templates, files); err != nil {
+			return err
+		}
 	}
 	for to, from := range map[string]string{
 		"barbican/barbican-api-paste.ini": "usr/share/barbican-common/barbican-api-paste.ini",

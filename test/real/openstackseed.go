@@ -61,10 +61,16 @@ func (o *Cloud) seed(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(3)
-	for _, s := range []struct{ name, kind, url string }{
+	type entry struct{ name, kind, url string }
+	services := []entry{
 		{"barbican", "key-manager", o.KeyManager},
 		{"heat", "orchestration", o.Orchestration + "/v1/%(tenant_id)s"},
-	} {
+	}
+	if o.options.WithServers {
+		services = append(services, entry{"placement", "placement", o.URL(Placement)}, entry{"glance", "image", o.URL(Glance)},
+			entry{"neutron", "network", o.URL(Neutron)}, entry{"nova", "compute", o.URL(Nova) + "/v2.1"})
+	}
+	for _, s := range services {
 		group.Go(func() error { return o.seedService(ctx, project, s.name, s.kind, s.url) })
 	}
 	group.Go(func() error {

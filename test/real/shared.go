@@ -128,7 +128,7 @@ func OpenStack(t testing.TB) *Cloud {
 // than most tests.
 func OpenStackWith(t testing.TB, options OpenStackOptions) *Cloud {
 	t.Helper()
-	demand(t, "OpenStack", openStackDir)
+	demand(t, "OpenStack", func() (string, error) { return openStackDir(options) })
 	return sharedClouds.with(options).get(t, "OpenStack", "vimbroker-cloud-", func(ctx context.Context, dir string) (*Cloud, error) {
 		return StartOpenStack(ctx, dir, options)
 	})
@@ -138,7 +138,7 @@ func OpenStackWith(t testing.TB, options OpenStackOptions) *Cloud {
 // when the test ends.
 func OwnOpenStack(t testing.TB, options OpenStackOptions) *Cloud {
 	t.Helper()
-	demand(t, "OpenStack", openStackDir)
+	demand(t, "OpenStack", func() (string, error) { return openStackDir(options) })
 	o, err := StartOpenStack(t.Context(), process.TempDir(t, "vimbroker-cloud-"), options)
 	if err != nil {
 		t.Fatalf("starting OpenStack: %v", err)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the real OpenStack that the tests run (Keystone, Barbican, Heat of
-# Debian 12, on MariaDB and uwsgi) and its command line clients, by apt-get and as
+# Installs the real OpenStack that the tests run (Keystone, Barbican, Heat, and
+# for servers Nova, Neutron, Glance and Placement, of Debian 12, on MariaDB and uwsgi) and its command line clients, by apt-get and as
 # root; it says which packages. Where they are installed already it does nothing,
 # for anyone.
 #   ./install.sh DIR
@@ -12,10 +12,11 @@ set -euo pipefail
 out=${1:?usage: install.sh DIR}
 packages=(
   python3-keystone python3-barbican python3-heat python3-pymysql
+  python3-nova python3-neutron python3-glance python3-placement
   uwsgi-core uwsgi-plugin-python3 mariadb-server-core mariadb-client-core
   python3-openstackclient python3-tackerclient python3-heatclient python3-barbicanclient
 )
-unpacked=(barbican-common heat-common heat-api heat-engine)
+unpacked=(barbican-common heat-common heat-api heat-engine nova-common neutron-common glance-common glance-api)
 
 missing=()
 for p in "${packages[@]}"; do
@@ -42,12 +43,12 @@ fi
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-if [ ! -e "$out/unpacked" ]; then
+if [ "$(cat "$out/unpacked" 2>/dev/null || true)" != "${unpacked[*]}" ]; then
   echo "unpacking into $out: ${unpacked[*]}"
   work=$(mktemp -d)
   chmod 755 "$work" # apt-get downloads as another user
   (cd "$work" && apt-get -q download "${unpacked[@]}")
   for deb in "$work"/*.deb; do dpkg-deb -x "$deb" "$out"; done
   rm -rf "$work"
-  touch "$out/unpacked"
+  echo "${unpacked[*]}" >"$out/unpacked"
 fi

@@ -1,9 +1,11 @@
-// Command openstack starts a throw-away OpenStack (Keystone, Barbican, Heat) on
+// Command openstack starts a throw-away OpenStack (Keystone, Barbican, Heat; with
+// -servers also Nova with a fake hypervisor, Neutron, Glance and Placement) on
 // loopback, says how to reach it as its administrator, and stops it on Ctrl-C.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,21 +20,23 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Stdout, os.Stderr); err != nil {
+	servers := flag.Bool("servers", false, "also start Nova with a fake hypervisor, Neutron, Glance and Placement")
+	flag.Parse()
+	if err := run(ctx, *servers, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "openstack:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, stdout, stderr io.Writer) error {
+func run(ctx context.Context, servers bool, stdout, stderr io.Writer) error {
 	dir, remove, err := process.Dir("vimbroker-cloud-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer remove()
-	fmt.Fprintln(stderr, "starting MariaDB, Keystone, Barbican and Heat on loopback ...")
+	fmt.Fprintln(stderr, "starting OpenStack on loopback ...")
 	began := time.Now()
-	o, err := real.StartOpenStack(ctx, dir, real.OpenStackOptions{})
+	o, err := real.StartOpenStack(ctx, dir, real.OpenStackOptions{WithServers: servers})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,267 @@
+package cloud_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+// edge is a VNF of servers on a real cloud, seen from both sides.
+type edge struct {
+	mover
+
+	o   *real.Cloud
+	who real.Tenant
+	// bare is what Neutron has in the project without a VNF, by kind.
+	bare map[string][]string
+}
+
+// kinds are those of Neutron's things that a stack makes.
+var kinds = []string{"networks", "subnets", "ports", "security-groups"}
+
+// leavesNothing fails unless the cloud holds of the VNFs what it held before them.
+func (v *edge) leavesNothing(t *testing.T, after string) {
+	t.Helper()
+	if left := v.o.Servers(t, v.who); len(left) > 0 {
+		t.Errorf("after %s there are still servers: %+v", after, left)
+	}
+	for _, kind := range kinds {
+		if now := v.o.Networking(t, v.who, kind); !slices.Equal(now, v.bare[kind]) {
+			t.Errorf("after %s there are %s %q, want %q", after, kind, now, v.bare[kind])
+		}
+	}
+	if left := trustees(t, v.o, v.who); len(left) > 0 {
+		t.Errorf("after %s there are trusts for %q", after, left)
+	}
+}
+
+// members are the ids of the instance's VNFCs, as SOL003 shows them, which must be the cloud's servers.
+func (v *edge) members(t *testing.T, instance string, want int) []string {
+	t.Helper()
+	var shown sol003.VNFInstance
+	v.decode(t, "vimbroker vnf show -o json "+instance, &shown)
+	var ids []string
+	servers := v.o.Servers(t, v.who)
+	for _, r := range shown.Instantiated.Resources {
+		if r.VDUID != "VDU1" || r.Compute.Type != "OS::Nova::Server" || r.Compute.VIMConnectionID != "vim" {
+			t.Errorf("a VNFC is shown as %+v", r)
+		}
+		ids = append(ids, r.Compute.ResourceID)
+		// Nova and the broker have the server's addresses from Neutron, each in its way.
+		var points, addresses, want []string
+		for _, p := range r.CPs {
+			points = append(points, p.CPDID)
+			for _, protocol := range p.Protocol {
+				for _, of := range protocol.Address.IPs {
+					addresses = append(addresses, of.Addresses...)
+				}
+			}
+		}
+		for _, on := range servers[r.Compute.ResourceID].Addresses {
+			for _, a := range on {
+				want = append(want, a.Addr)
+			}
+		}
+		slices.Sort(addresses)
+		slices.Sort(want)
+		if !slices.Equal(points, []string{"VDU1_CP1", "VDU1_CP2"}) || !slices.Equal(addresses, want) {
+			t.Errorf("VNFC %s has connection points %q at %q, and the server's addresses are %q", r.ID, points, addresses, want)
+		}
+	}
+	slices.Sort(ids)
+	if on := slices.Sorted(maps.Keys(servers)); !slices.Equal(ids, on) || len(ids) != want {
+		t.Fatalf("the VNFCs are %q, and the servers %q: want %d of both, and the same", ids, on, want)
+	}
+	for id, s := range servers {
+		if s.Status != "ACTIVE" || len(s.Addresses) != 2 || len(s.Addresses["net0"]) != 1 {
+			t.Errorf("server %s is %s, with addresses %v, want one in net0 and one in the stack's own network", id, s.Status, s.Addresses)
+		}
+	}
+	return ids
+}
+
+// failed is the operation of an instance that is FAILED_TEMP.
+func (v *edge) failed(t *testing.T, instance string) (one sol003.OpOcc) {
+	t.Helper()
+	var all struct{ Items []sol003.OpOcc }
+	v.decode(t, "vimbroker vnf op list -o json --instance "+instance, &all)
+	for _, op := range all.Items {
+		if op.State == "FAILED_TEMP" {
+			return op
+		}
+	}
+	t.Fatalf("no operation of %s is FAILED_TEMP: %+v", instance, all.Items)
+	return one
+}
+
+// A package as users of Tacker have it, of servers and ports, lives its life on real Nova and Neutron, on both kinds of
+// Keystone, and leaves nothing. What fails is named with Nova's reason; what is canceled while a server builds stops.
+func TestServersOfAVNF(t *testing.T) {
+	o := real.OwnOpenStack(t, real.OpenStackOptions{WithServers: true})
+	who := o.Project(t)
+	v := &edge{o: o, who: who, bare: map[string][]string{}}
+	v.Site = story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\n")
+	o.Image(t, "cirros-0.5.2-x86_64-disk")
+	for name, memory := range map[string]int{"m1.tiny": 512, "m1.small": 1024, "huge": 1 << 30, "slow": 512} {
+		o.Flavor(t, name, memory)
+	}
+	o.Network(t, who, "net0", "10.10.0.0/24")
+	for _, kind := range kinds {
+		v.bare[kind] = o.Networking(t, who, kind)
+	}
+	next := csar.TackerServers()
+	for name, text := range next {
+		next[name] = strings.NewReplacer(csar.TackerServersVNFD, nextVNFD, "m1.tiny", "m1.small").Replace(text)
+	}
+	v.Write(t, "root/one.csar", string(csar.TackerServers().Zip(t)))
+	v.Write(t, "root/next.csar", string(next.Zip(t)))
+	v.Write(t, "root/clouds.yaml", fmt.Sprintf("clouds: {one: {auth: {auth_url: %q, user_id: %q, password: %q, project_id: %q}}}\n",
+		o.AuthURL, who.UserID, who.Password, who.ProjectID))
+	v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one patched")
+	v.Must(t, "vimbroker package upload one.csar")
+	v.Must(t, "vimbroker package upload next.csar")
+
+	t.Run("life", v.lives)
+	t.Run("no room", v.findsNoRoom)
+	t.Run("canceled", v.isCanceled)
+	t.Run("Keystone that lets application credentials make trusts", func(t *testing.T) {
+		o.AllowTrusts(t)
+		id, text := o.ApplicationCredential(t, who, "registered", true)
+		v.Write(t, "root/clouds.yaml", fmt.Sprintf("clouds: {one: {auth: {auth_url: %q, application_credential_id: %q, application_credential_secret: %q}}}\n",
+			o.AuthURL, id, text))
+		v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one open")
+		v.create(t, "open")
+		v.Must(t, instantiate("open", "open", "m1.tiny")+" --wait")
+		v.members(t, "open", 1)
+		v.Must(t, "vimbroker vnf terminate open --wait")
+		v.leavesNothing(t, "TERMINATE")
+	})
+}
+
+// nextVNFD is the id of the descriptor of the package that follows.
+const nextVNFD = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40005"
+
+func (v *edge) create(t *testing.T, instance string) {
+	t.Helper()
+	v.Must(t, "vimbroker vnf create --vnfd "+csar.TackerServersVNFD+" "+instance)
+}
+
+func instantiate(instance, vim, flavor string) string {
+	nfv, _ := json.Marshal(map[string]any{
+		"CP": map[string]any{"VDU1_CP1": map[string]any{"network": "net0"}}, "VDU": map[string]any{"VDU1": map[string]any{"computeFlavourId": flavor}},
+	})
+	return fmt.Sprintf("vimbroker vnf instantiate %s --vim %s --nfv '%s'", instance, vim, nfv)
+}
+
+func (v *edge) lives(t *testing.T) {
+	v.create(t, "edge")
+	// What the descriptor says of flavor and image is enough.
+	const plain = `vimbroker vnf instantiate edge --vim patched --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}' `
+	if got := v.Must(t, plain+"--dry-run"); !strings.Contains(got, "unbounded in the project, for heat") {
+		t.Errorf("a dry run does not show the grade of the lease:\n%s", got)
+	}
+	v.Must(t, plain+"--wait")
+	one := v.members(t, "edge", 1)
+	v.Must(t, "vimbroker vnf scale edge --aspect VDU1_scale --steps 1 --wait")
+	two := v.members(t, "edge", 2)
+	if !slices.Contains(two, one[0]) {
+		t.Errorf("scaled out, server %s is gone: %q", one[0], two)
+	}
+	v.Must(t, "vimbroker vnf heal edge --vnfc "+one[0]+" --wait")
+	v.replaced(t, "named", two, one[0])
+	two = v.members(t, "edge", 2)
+	// Behind Heat's back.
+	v.o.Do(t, http.MethodDelete, v.o.URL(real.Nova)+"/v2.1/servers/"+two[0], nil, nil)
+	v.Must(t, "vimbroker vnf heal edge --wait")
+	v.replaced(t, "deleted", two, two[0])
+	two = v.members(t, "edge", 2)
+	v.Must(t, "vimbroker vnf update edge --vnfd "+nextVNFD+" --wait")
+	if now := v.members(t, "edge", 2); !slices.Equal(now, two) {
+		t.Errorf("the next package changes servers %q to %q", two, now)
+	}
+	for id, s := range v.o.Servers(t, v.who) {
+		if s.Flavor.ID != "m1.small" {
+			t.Errorf("with the next package server %s has flavor %s", id, s.Flavor.ID)
+		}
+	}
+	v.Must(t, "vimbroker vnf scale edge --aspect VDU1_scale --steps -1 --wait")
+	v.members(t, "edge", 1)
+	v.Must(t, "vimbroker vnf terminate edge --wait")
+	v.leavesNothing(t, "TERMINATE")
+}
+
+// replaced fails unless HEAL has put another server in the place of one that was named or deleted, and of no other.
+func (v *edge) replaced(t *testing.T, why string, before []string, one string) {
+	t.Helper()
+	now := v.members(t, "edge", len(before))
+	for _, id := range before {
+		if slices.Contains(now, id) == (id == one) {
+			t.Errorf("server %s was %s; healing makes %q of %q", one, why, now, before)
+		}
+	}
+}
+
+func (v *edge) findsNoRoom(t *testing.T) {
+	v.create(t, "large")
+	if got := v.Try(t, instantiate("large", "patched", "huge")+" --wait"); got.Code == 0 {
+		t.Fatalf("a server that no host has room for is made:\n%s", got.Stdout)
+	}
+	op := v.failed(t, "large")
+	for _, want := range []string{"VDU1_scale_group/", "/VDU1 (OS::Nova::Server) is CREATE_FAILED", "No valid host was found"} {
+		if op.Error == nil || !strings.Contains(op.Error.Detail, want) {
+			t.Errorf("the failure does not say %q: %+v", want, op.Error)
+		}
+	}
+	v.Must(t, "vimbroker vnf op rollback --wait "+op.ID)
+	v.leavesNothing(t, "ROLLBACK")
+}
+
+func (v *edge) isCanceled(t *testing.T) {
+	v.create(t, "slow")
+	v.Must(t, instantiate("slow", "patched", "slow"))
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(process.Patience)
+	building := func() bool {
+		for _, s := range v.o.Servers(t, v.who) {
+			if s.Status == "BUILD" {
+				return true
+			}
+		}
+		return false
+	}
+	for !building() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("no server is being built")
+		}
+	}
+	var all struct{ Items []sol003.OpOcc }
+	v.decode(t, "vimbroker vnf op list -o json --instance slow", &all)
+	v.Must(t, "vimbroker vnf op cancel --force "+all.Items[0].ID)
+	v.Try(t, "vimbroker vnf watch slow")
+	op := v.failed(t, "slow")
+	var stacks struct {
+		Stacks []struct {
+			Status string `json:"stack_status"`
+		}
+	}
+	v.o.As(t, tokenOf(t, v.o, v.who), http.MethodGet, v.o.Orchestration+"/v1/"+v.who.ProjectID+"/stacks", nil, &stacks)
+	if len(stacks.Stacks) != 1 || stacks.Stacks[0].Status != "CREATE_FAILED" {
+		t.Errorf("when its operation is canceled the stack is %+v, want it stopped", stacks.Stacks)
+	}
+	v.Must(t, "vimbroker vnf op rollback --wait "+op.ID)
+	v.leavesNothing(t, "ROLLBACK")
+}
