@@ -244,8 +244,8 @@ func TestChartsFromElsewhere(t *testing.T) {
 			if text := applied(got, "a"); !strings.Contains(text, `"from":"elsewhere"`) {
 				t.Errorf("the object is %s", text)
 			}
-			if n := len(p.Requests()); n != c.asked {
-				t.Errorf("it was asked %d times, want %d: %+v", n, c.asked, p.Requests())
+			if asked := p.Requests(); len(asked) != c.asked {
+				t.Errorf("it was asked %d times, want %d: %+v", len(asked), c.asked, asked)
 			}
 		})
 	}
@@ -440,10 +440,11 @@ func TestAPasswordStaysWithItsHost(t *testing.T) {
 			t.Errorf("%s: %v", reference, err)
 		}
 	}
-	if n := len(other.Requests()); n != 2 {
-		t.Errorf("the other host was asked %d times, want 2", n)
+	asked := other.Requests()
+	if len(asked) != 2 {
+		t.Errorf("the other host was asked %d times, want 2", len(asked))
 	}
-	for _, r := range other.Requests() {
+	for _, r := range asked {
 		for name, values := range r.Header {
 			if name == "Authorization" || strings.Contains(strings.Join(values, " "), base64.StdEncoding.EncodeToString([]byte("u:canary"))) {
 				t.Errorf("the other host got %s", name)
