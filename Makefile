@@ -49,6 +49,10 @@ race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C comp
 kube-tools: ## build the real etcd, API server, controller manager and kubectl into bin/kube
 	@test -n "$$KUBEBUILDER_ASSETS" || test/real/kube/build.sh $(CURDIR)/$(BIN)/kube
 
+.PHONY: helm-tools
+helm-tools: ## build the real Helm and a real registry into bin/helm
+	test/real/helm/build.sh $(CURDIR)/$(BIN)/helm
+
 .PHONY: vault-tools
 vault-tools: ## build the real Vault into bin/vault
 	test/real/vault/build.sh $(CURDIR)/$(BIN)/vault
@@ -74,7 +78,7 @@ prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/p
 	test/real/prometheus/unpack.sh $(CURDIR)/$(BIN)/prometheus
 
 .PHONY: test-real
-test-real: $(BIN)/gotestsum build kube-tools capi-tools vault-tools postgres-tools openstack-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
+test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
 	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -count=1 -timeout 40m -skip '$(FAKED)'
 
 .PHONY: soak
@@ -102,7 +106,7 @@ openstack: openstack-tools ## start a throw-away OpenStack (Keystone, Barbican, 
 	$(GO) run ./test/real/cmd/openstack $(if $(SERVERS),-servers)
 
 .PHONY: bench
-bench: build kube-tools vault-tools postgres-tools openstack-tools ## measure figures, as ratios to the bare calls; ONLY=GROUP measures one group, FIGURES=FILE also writes JSON
+bench: build kube-tools helm-tools vault-tools postgres-tools openstack-tools ## measure figures, as ratios to the bare calls; ONLY=GROUP measures one group, FIGURES=FILE also writes JSON
 	VIMBROKER_REAL=1 $(GO) test -count=1 -timeout 60m -run '^$$' -bench 'Figures/$(ONLY)' ./test/bench $(if $(FIGURES),-args -figures=$(abspath $(FIGURES)))
 
 .PHONY: fuzz

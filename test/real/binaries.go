@@ -85,6 +85,24 @@ func Program(t testing.TB, name, remedy string) string {
 	})
 }
 
+// HelmTools finds the directory of helm and registry: bin/helm of this repository.
+func HelmTools(t testing.TB) string {
+	t.Helper()
+	return demand(t, "Helm", func() (string, error) {
+		root, err := process.Repository()
+		if err != nil {
+			return "", err
+		}
+		dir := filepath.Join(root, "bin", "helm")
+		for _, name := range []string{"helm", "registry"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				return "", fmt.Errorf("%w: %s in %s; build it with test/real/helm/build.sh bin/helm", errNoPrograms, name, dir)
+			}
+		}
+		return dir, nil
+	})
+}
+
 // start starts a program in dir with little of this environment, and returns when it runs.
 func start(dir, path string, args ...string) (*process.Process, error) {
 	c := exec.Command(path, args...)

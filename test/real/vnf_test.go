@@ -331,42 +331,15 @@ func TestKilledInAnOperation(t *testing.T) {
 	t.Cleanup(func() { b.onCluster(t, "delete namespace killed --wait=false") })
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
 	b.onboard(t, "web-1", "1.0", sample(t))
-	if err := b.broker.Stop(); err != nil {
-		t.Fatal(err)
-	}
-
-	bin := story.Build(t, t.TempDir(), "-tags", "failpoints")
-	armed := filepath.Join(t.TempDir(), "failpoint")
-	serve := func() {
-		t.Helper()
-		env := append(slices.Clone(b.Env), "VIMBROKER_FAILPOINT="+armed)
-		var err error
-		if b.broker, err = story.Serve(bin, b.Dir, env, "--dev", "--listen", "127.0.0.1:0", "--data-dir", b.data); err != nil {
-			t.Fatal(err)
-		}
-		b.Env = append(b.Env, "VIMBROKER_ADDR="+b.broker.URL)
-	}
-	// killed begins an operation, sees the server die, and starts the next one.
+	kill := b.mortal(t)
 	killed := func(point, line string) {
 		t.Helper()
-		if err := os.WriteFile(armed, []byte(point), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		b.Try(t, line)
-		if state, err := b.broker.Ended(patience); err != nil || state.Exited() {
-			t.Fatalf("%s: the server was not killed: %v", point, err)
-		}
-		if err := os.Remove(armed); err != nil {
-			t.Fatal(err)
-		}
-		serve()
+		kill(point, line, nil)
 		if r := b.Try(t, "vimbroker vnf watch web"); r.Code != 0 {
 			t.Errorf("%s, %s: %s", point, line, r.Stderr)
 		}
 		b.leasesEnded(t)
 	}
-	serve()
-	t.Cleanup(func() { b.broker.Kill() })
 	for _, point := range points {
 		b.Must(t, "vimbroker vnf create --vnfd web-1 web")
 		killed(point, "vimbroker vnf instantiate web --vim edge1 --namespace killed")
@@ -378,6 +351,46 @@ func TestKilledInAnOperation(t *testing.T) {
 			t.Errorf("%s: after terminate there is\n%s", point, got)
 		}
 		b.Must(t, "vimbroker vnf delete web")
+	}
+}
+
+// mortal has a server in the place of the bench's that can be killed: kill arms a failpoint, runs a command, sees the
+// server die, calls dead, and starts the next one.
+func (b *bench) mortal(t *testing.T) (kill func(point, line string, dead func())) {
+	t.Helper()
+	if err := b.broker.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	bin := story.Build(t, t.TempDir(), "-tags", "failpoints")
+	story.BuildRenderer(t, bin)
+	armed := filepath.Join(t.TempDir(), "failpoint")
+	serve := func() {
+		t.Helper()
+		env := append(slices.Clone(b.Env), "VIMBROKER_FAILPOINT="+armed)
+		var err error
+		if b.broker, err = story.Serve(bin, b.Dir, env, "--dev", "--listen", "127.0.0.1:0", "--data-dir", b.data); err != nil {
+			t.Fatal(err)
+		}
+		b.Env = append(b.Env, "VIMBROKER_ADDR="+b.broker.URL)
+	}
+	serve()
+	t.Cleanup(func() { b.broker.Kill() })
+	return func(point, line string, dead func()) {
+		t.Helper()
+		if err := os.WriteFile(armed, []byte(point), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.Try(t, line)
+		if state, err := b.broker.Ended(patience); err != nil || state.Exited() {
+			t.Fatalf("%s, %s: the server was not killed: %v", point, line, err)
+		}
+		if dead != nil {
+			dead()
+		}
+		if err := os.Remove(armed); err != nil {
+			t.Fatal(err)
+		}
+		serve()
 	}
 }
 
