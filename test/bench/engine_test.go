@@ -186,6 +186,12 @@ type vnfm struct {
 // newVNFM registers the cluster with a server, and uploads a package of one manifest.
 func newVNFM(b *testing.B, cluster *real.Cluster, url, token, manifest string) *vnfm {
 	b.Helper()
+	return newVNFMOf(b, cluster, url, token, vnfpkg.ManifestFile{Path: "cnf.yaml", Text: []byte(manifest)})
+}
+
+// newVNFMOf is newVNFM with a package of these files.
+func newVNFMOf(b *testing.B, cluster *real.Cluster, url, token string, files ...vnfpkg.ManifestFile) *vnfm {
+	b.Helper()
 	c, err := client.New(client.Options{Addr: url, Token: secret.NewText(token)})
 	if err != nil {
 		b.Fatal(err)
@@ -200,7 +206,7 @@ func newVNFM(b *testing.B, cluster *real.Cluster, url, token, manifest string) *
 	var csar bytes.Buffer
 	if err := vnfpkg.Pack(&csar, vnfpkg.Draft{
 		VNFDID: "bench", Provider: "bench", ProductName: "bench", SoftwareVersion: "1", Version: "1",
-		Manifests: []vnfpkg.ManifestFile{{Path: "cnf.yaml", Text: []byte(manifest)}},
+		Manifests: files,
 	}); err != nil {
 		b.Fatal(err)
 	}

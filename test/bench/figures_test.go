@@ -56,6 +56,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"bombs", func(b *testing.B) *figure { return hostile(b, p) }},
 		{"engine-apply", func(b *testing.B) *figure { return engineApply(b, p) }},
 		{"engine-load", func(b *testing.B) *figure { return engineLoad(b, p) }},
+		{"helm", func(b *testing.B) *figure { return helmChart(b, p) }},
 		{"heat", func(b *testing.B) *figure { return heatStack(b, p) }},
 		{"audit", func(b *testing.B) *figure { return auditLog(b, p) }},
 		{"grants-1", func(b *testing.B) *figure { return grants(b, p, 1, 4, 25) }},
