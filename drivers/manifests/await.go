@@ -33,12 +33,17 @@ func (r *run) see(w *waiting, o *found) {
 	}
 }
 
-// longestPause bounds the time between two looks.
-const longestPause = time.Second
+const (
+	// longestPause bounds the time between two looks.
+	longestPause = time.Second
+	// pauseEach is the shortest pause for each object that is looked at: a look at many costs the API server more.
+	pauseEach = 5 * time.Millisecond
+)
 
-// await looks at what is waited for until all of it is over, one fails, or the context ends.
+// await looks at what is waited for until all of it is over, one fails, or the context ends. While one after the other
+// is over it looks soon again, so that the last is not seen late; while nothing happens, less and less often.
 func (r *run) await(ctx context.Context, all []*waiting) error {
-	for pause := r.pause; ; pause = min(pause*3/2, longestPause) {
+	for pause := r.pause; ; {
 		var open []*waiting
 		for _, w := range all {
 			if w.failure != nil {
@@ -51,6 +56,10 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 		if len(open) == 0 {
 			return r.components(ctx, all)
 		}
+		if len(open) < len(all) {
+			pause = r.pause
+		}
+		pause = min(max(pause, time.Duration(len(open))*pauseEach), longestPause)
 		if err := r.sleep(ctx, pause); err != nil {
 			return r.unready(ctx, open, err)
 		}
@@ -67,7 +76,7 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 		if err != nil {
 			return err
 		}
-		all = open
+		all, pause = open, pause*3/2
 	}
 }
 
