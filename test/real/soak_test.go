@@ -11,7 +11,7 @@ import (
 // tokens of the shortest life, each of which is shared for half of it. "make soak"
 // has it go through many.
 func TestKubectlThroughThePlugin(t *testing.T) {
-	const life, calls = 10 * time.Minute, 10
+	const life, calls, late = 10 * time.Minute, 10, 20 * time.Second
 	b := sitDown(t, real.Kubernetes(t))
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge")
 	b.Must(t, "vimbroker lease issue --vim edge --role view --ttl "+life.String()+" --exec-plugin > plugin.conf")
@@ -33,8 +33,11 @@ func TestKubectlThroughThePlugin(t *testing.T) {
 			t.Fatalf("%d leases are active, want one that calls share, and those of before that run out", active)
 		}
 	}
-	if got, want := len(b.leases(t)), 1+int(time.Since(began)/(life/2)); got < want || got > want+1 {
-		t.Errorf("%d leases in %v, want a new one after half a life of %v", got, time.Since(began), life)
+	// The first call after half a life gets a new one; on a busy machine that call is late.
+	passed := time.Since(began)
+	least, most := 1+int(passed/(life/2+late)), 2+int(passed/(life/2))
+	if got := len(b.leases(t)); got < least || got > most {
+		t.Errorf("%d leases in %v, want a new one after half a life of %v: %d to %d", got, passed, life, least, most)
 	}
 	id := b.id(t, "edge")
 	b.Must(t, "vimbroker vim delete edge --drain --wait")
