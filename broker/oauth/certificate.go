@@ -14,12 +14,14 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Certificate says which certificate a client logs in with: one that an authority of the server
@@ -208,12 +210,32 @@ func (c *Clients) certified(ctx context.Context, want Certificate) error {
 	if _, err := chain[0].Verify(x509.VerifyOptions{
 		Roots: roots, Intermediates: between, CurrentTime: c.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}); err != nil {
-		return err //nolint:wrapcheck // the log says what it is about
+		return unverified(err)
 	}
-	if !want.names(chain[0]) {
-		return errors.New("its name is another; the subject is " + Subject(chain[0]))
+	if !want.names(chain[0]) { // an authority of the server's answers for the text
+		return errors.New("its name is another; the subject is " + audit.Cut(Subject(chain[0])))
 	}
 	return nil
+}
+
+// unverified is of what kind an error of x509 is. Its own words repeat names of certificates, which anybody chose.
+func unverified(err error) error {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return errors.New("no authority of oauth.clientCAFile has signed it, or one between is missing or does not fit")
+	case !errors.As(err, &invalid):
+		return errors.New("it cannot be verified")
+	}
+	switch invalid.Reason {
+	case x509.Expired:
+		return errors.New("it, or an authority between, has expired or is not valid yet")
+	case x509.IncompatibleUsage:
+		return errors.New("it is not for clients: its extended key usage has no clientAuth")
+	case x509.NotAuthorizedToSign, x509.TooManyIntermediates, x509.CANotAuthorizedForThisName, x509.CANotAuthorizedForExtKeyUsage:
+		return errors.New("an authority between may not sign it")
+	}
+	return errors.New("it is not valid (reason " + strconv.Itoa(int(invalid.Reason)) + " of crypto/x509)")
 }
 
 // ByCertificate reports whether clients can log in by certificates.

@@ -7,10 +7,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"encoding/pem"
 	"errors"
 	"math/big"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -343,5 +346,71 @@ func TestSubjectsAreWrittenAsPeopleReadThem(t *testing.T) {
 	c := m.certified(t, "one", bySubject(want))
 	if _, err := m.Issue(oauth.WithPeer(t.Context(), []*x509.Certificate{leaf}), c.ID, ""); err != nil {
 		t.Errorf("Issue = %v", err)
+	}
+}
+
+// canaryName stands in certificates that anybody may have made: it is in no log.
+const canaryName = "canary-7c1e"
+
+// The log says why a certificate is refused, and repeats nothing of one that no authority of ours answers for.
+func TestTheLogRepeatsNoForeignCertificate(t *testing.T) {
+	m, a := coinFor(t)
+	now := m.clock.Now()
+	c := m.certified(t, "tacker", bySubject(tackersName))
+	named := func(c *x509.Certificate) {
+		c.Subject, c.DNSNames = pkix.Name{CommonName: canaryName, Organization: []string{canaryName}}, []string{canaryName + ".example"}
+	}
+	stranger := newAuthority(t, canaryName, now, nil)
+	noSigner := &authority{key: newKey(t)}
+	noSigner.cert = sign(t, &x509.Certificate{
+		SerialNumber: big.NewInt(3), Subject: pkix.Name{CommonName: canaryName}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), BasicConstraintsValid: true,
+	}, noSigner.key, a)
+	bounded := &authority{key: newKey(t)}
+	bounded.cert = sign(t, &x509.Certificate{
+		SerialNumber: big.NewInt(4), Subject: pkix.Name{CommonName: "bounded"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, PermittedDNSDomainsCritical: true, PermittedDNSDomains: []string{"inside"},
+	}, bounded.key, a)
+	for what, of := range map[string]struct {
+		chain []*x509.Certificate
+		why   string
+	}{
+		"a stranger's": {[]*x509.Certificate{stranger.issue(t, now, named), stranger.cert}, "no authority"},
+		"one that looks like it": {
+			[]*x509.Certificate{newAuthority(t, "clients", now, nil).issue(t, now, named)}, "no authority",
+		},
+		"of one that may not sign": {[]*x509.Certificate{noSigner.issue(t, now, named), noSigner.cert}, "does not fit"},
+		"outside of its bounds":    {[]*x509.Certificate{bounded.issue(t, now, named), bounded.cert}, "may not sign"},
+		"expired":                  {[]*x509.Certificate{a.issue(t, now, func(c *x509.Certificate) { named(c); c.NotAfter = now.Add(-time.Minute) })}, "has expired"},
+		"of a server":              {[]*x509.Certificate{a.issue(t, now, func(c *x509.Certificate) { named(c); c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })}, "not for clients"},
+	} {
+		m.log.Reset()
+		if _, err := m.Issue(oauth.WithPeer(t.Context(), of.chain), c.ID, ""); !errors.Is(err, policy.ErrUnauthenticated) || strings.Contains(err.Error(), canaryName) {
+			t.Errorf("%s: Issue = %v", what, err)
+		}
+		if text := m.log.String(); !strings.Contains(text, of.why) || strings.Contains(text, canaryName) {
+			t.Errorf("%s: the log says %s, want %q and no name", what, text, of.why)
+		}
+	}
+	// The name of one that an authority of ours signed helps, and is bounded.
+	m.log.Reset()
+	long := a.issue(t, now, func(c *x509.Certificate) { c.Subject = pkix.Name{CommonName: strings.Repeat("x", 60_000)} })
+	if _, err := m.Issue(oauth.WithPeer(t.Context(), []*x509.Certificate{long}), c.ID, ""); !errors.Is(err, policy.ErrUnauthenticated) || m.log.Len() > 4096 || !strings.Contains(m.log.String(), "xxx") {
+		t.Errorf("Issue = %v; the log has %d bytes", err, m.log.Len())
+	}
+}
+
+// Where the server has no authority of clients none of their certificates counts: the system's do not either.
+func TestWithoutAuthoritiesNoCertificateCounts(t *testing.T) {
+	m, a := coinFor(t)
+	c := m.certified(t, "tacker", bySubject(tackersName))
+	right := oauth.WithPeer(t.Context(), []*x509.Certificate{a.issue(t, m.clock.Now(), nil)})
+	m.roots = nil
+	file := filepath.Join(t.TempDir(), "roots.pem") // the system's, as Go reads them
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", file)
+	if _, err := m.Issue(right, c.ID, ""); !errors.Is(err, policy.ErrUnauthenticated) || !strings.Contains(m.log.String(), "the server takes none") {
+		t.Errorf("Issue = %v, %s", err, m.log)
 	}
 }

@@ -224,9 +224,12 @@ func (l *live) replace(next config) (taken, restart []string) {
 	now := l.now.Load()
 	taken, restart = differing(reloadKeys, *now, next), differing(restartKeys, l.started, next)
 	if l.started.Database.elsewhere(next.Database) {
-		taken = slices.DeleteFunc(taken, func(key string) bool { return key == loginKey })
 		restart = append(restart, loginKey)
 	}
+	if l.started.certificate == nil && next.clientPEM != "" { // who connects without TLS shows none
+		restart = append(restart, clientsKey)
+	}
+	taken = slices.DeleteFunc(taken, func(key string) bool { return slices.Contains(restart, key) })
 	next.egress.keep(now.egress)
 	if next.certificate == nil {
 		next.certificate = now.certificate

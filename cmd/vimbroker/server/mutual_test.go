@@ -43,9 +43,13 @@ func newPKI(t *testing.T) *pki.CA {
 	return ca
 }
 
+// startMutual starts one whose clients' certificates ca signs; nil: it takes none.
 func startMutual(t *testing.T, ca *pki.CA) *mutual {
 	t.Helper()
-	m := &mutual{t: t, caFile: story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600)}
+	m := &mutual{t: t}
+	if ca != nil {
+		m.caFile = story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -202,6 +206,69 @@ func TestClientsLogInByCertificateOverTLS(t *testing.T) {
 	m.reload(func(c *config) { c.ClientCAFile = "" }, []string{clientsKey})
 	m.wantRefused("where certificates are taken no more", m.as(issue(other, "tacker", later)), "/oauth2/token", form)
 	m.wantMethods(mine, false)
+}
+
+// The first authority of a server that has run without any counts at once, and so does what is published.
+func TestAReloadAddsTheFirstAuthority(t *testing.T) {
+	ca := newPKI(t)
+	m := startMutual(t, nil)
+	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
+	asked := oauth.Registration{Name: "tacker", Roles: []string{policy.RoleVNFM}, Certificate: oauth.Certificate{Kind: oauth.SubjectDN, Name: "CN=tacker,O=Acme"}}
+	if _, _, err := m.clients.Create(t.Context(), admin, asked); err == nil {
+		t.Error("a client is made that could not log in")
+	}
+	pair, err := ca.Client("tacker", []string{"Acme"}, time.Now().Add(24*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := m.as(&pair)
+	m.wantMethods(mine, false)
+	m.caFile = story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600)
+	m.reload(func(c *config) { c.ClientCAFile = m.caFile }, []string{clientsKey})
+	c, _, err := m.clients.Create(t.Context(), admin, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ID}}
+	m.wantRefused("on a connection on which no certificate was asked for", mine, "/oauth2/token", form)
+	m.token(m.as(&pair), form)
+	m.wantMethods(mine, true)
+}
+
+// A reload takes no authority of clients, and no certificate, for a server of plain HTTP, and says so each time.
+func TestAReloadTellsWhatTLSNeeds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	read := func(more string) config {
+		t.Helper()
+		text := "tokensFile: " + tokensFile(t) + "\ndataDir: " + filepath.Dir(file) + "/d\n" + more
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := loadConfig(file, []string{"HOME=/h"}, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	cert, key := story.ServerCertificate(t)
+	ca := story.WriteFile(t, "clients.pem", string(newPKI(t).PEM), 0o600)
+	with := "oauth: {issuer: 'https://a.example', clientCAFile: " + ca + "}\ntls: {certFile: " + cert + ", keyFile: " + key + "}\n"
+	l := newLive(read(""))
+	for range 2 {
+		taken, restart := l.replace(read(with))
+		for _, key := range []string{clientsKey, "tls"} {
+			if slices.Contains(taken, key) || !slices.Contains(restart, key) {
+				t.Errorf("a reload takes %q and leaves %q to a restart: %s", taken, restart, key)
+			}
+		}
+	}
+	if l.clientCAs() != nil {
+		t.Error("a server of plain HTTP has authorities of clients")
+	}
+	l = newLive(read(with))
+	if taken, restart := l.replace(read("")); slices.Contains(taken, "tls") || !slices.Contains(restart, "tls") || l.now.Load().certificate == nil {
+		t.Errorf("a reload without TLS takes %q and leaves %q to a restart", taken, restart)
+	}
 }
 
 // A client that goes on with a session of before certificates were asked for is asked, too.
