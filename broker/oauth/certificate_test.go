@@ -414,3 +414,26 @@ func TestWithoutAuthoritiesNoCertificateCounts(t *testing.T) {
 		t.Errorf("Issue = %v, %s", err, m.log)
 	}
 }
+
+// A client that is to change over from its secret to a certificate keeps the secret through repeats, until it has
+// logged in with the certificate.
+func TestAChangeToACertificateIsRepeated(t *testing.T) {
+	m, a := coinFor(t)
+	c, plain := m.create(t, keeper, "tacker", "vnfm")
+	shows := oauth.WithPeer(t.Context(), []*x509.Certificate{a.issue(t, m.clock.Now(), nil)})
+	rotate := func() {
+		t.Helper()
+		if _, _, err := m.Rotate(t.Context(), keeper, c.ID, oauth.Rotation{Certificate: bySubject(tackersName)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotate()
+	rotate()
+	m.wantIn(t, "the secret in use", true, c.ID, plain)
+	if _, err := m.Clients.Authenticate(shows, c.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	m.wantIn(t, "the secret while it changes over", true, c.ID, plain)
+	rotate()
+	m.wantIn(t, "the secret once the certificate was used", false, c.ID, plain)
+}

@@ -29,7 +29,7 @@ type Client struct {
 	SHA256 string
 	// Certificate is the one that it logs in with, if it has no secret.
 	Certificate Certificate
-	// PreviousSHA256 is that of the secret before, which is taken until PreviousUntil while
+	// PreviousSHA256 is that of the secret that was used before, which is taken until PreviousUntil while
 	// the client changes over; empty if there is none.
 	PreviousSHA256 string
 	PreviousUntil  time.Time
@@ -43,6 +43,7 @@ type Client struct {
 
 	CreatedBy string
 	CreatedAt time.Time
+	// UpdatedAt is when it was changed, or changed over to its newest secret.
 	UpdatedAt time.Time
 	// Revision counts the writes, from 1.
 	Revision int64
@@ -100,6 +101,15 @@ func newSecret() (secret.Text, string) {
 	plain, sum := policy.NewSecret(secretPrefix)
 	return secret.NewText(plain), sum
 }
+
+// overlaps reports whether the secret before is still taken.
+func (c Client) overlaps(now time.Time) bool {
+	return c.PreviousSHA256 != "" && now.Before(c.PreviousUntil)
+}
+
+// used reports whether the client has logged in with what it was given last, as far as that was
+// noted: it is while the secret before is taken. Any other change since counts as that.
+func (c Client) used() bool { return c.UpdatedAt.After(c.RotatedAt) }
 
 // knows reports whether a text is the client's secret at that time. Only digests are
 // compared, so how long it takes says nothing about any secret.

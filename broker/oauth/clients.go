@@ -216,8 +216,8 @@ func (r Rotation) overlap() (time.Duration, error) {
 }
 
 // Rotate makes another secret for a client, which is shown once. Of the secrets before, only
-// the last goes on to be taken, and only as long as r says. Where r names a certificate no secret
-// is made.
+// the one that was used last goes on to be taken, and only as long as r says: so a repeat whose
+// first answer was lost leaves the client its own. Where r names a certificate no secret is made.
 //
 // Where leases are to be revoked, those that a VIM does not give up now are left to the
 // reaper, and what a process that dies has left is done by the pass.
@@ -253,11 +253,14 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 			return broker.Invalid("certificate", "must be named: the client logs in by a certificate, and has no secret")
 		}
 		at := c.now()
-		now.PreviousSHA256, now.PreviousUntil, now.Certificate = now.SHA256, at.Add(overlap), r.Certificate
-		if overlap == 0 || now.SHA256 == "" {
+		if !now.overlaps(at) || now.used() {
+			now.PreviousSHA256 = now.SHA256
+		} // else nobody has used what was made last, whose answer may have been lost: the one before goes on
+		now.PreviousUntil = at.Add(overlap)
+		if overlap == 0 || now.PreviousSHA256 == "" {
 			now.PreviousSHA256, now.PreviousUntil = "", time.Time{}
 		}
-		now.SHA256, now.RotatedAt, now.UpdatedAt = sum, at, at
+		now.SHA256, now.Certificate, now.RotatedAt, now.UpdatedAt = sum, r.Certificate, at, at
 		now.Ending = now.Ending || r.RevokeLeases
 		return nil
 	}, act.Done(append(about(found), replaced...)...))
@@ -392,12 +395,47 @@ func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, e
 		return Client{}, err
 	}
 	if plain == "" && !found.Certificate.None() {
-		return found, c.byCertificate(ctx, found)
+		if err := c.byCertificate(ctx, found); err != nil {
+			return found, err
+		}
+		c.noteUse(ctx, found)
+		return found, nil
 	}
 	if !found.knows(plain, c.now()) {
 		return Client{}, policy.ErrUnauthenticated
 	}
+	if policy.Digest(plain) == found.SHA256 {
+		c.noteUse(ctx, found)
+	}
 	return found, nil
+}
+
+// errNoted: there is nothing to note.
+var errNoted = errors.New("that the secret is used is noted, or it is another by now")
+
+// noteUse notes that a client has changed over to what it was given last, once, while the secret
+// before is still taken. What cannot be noted now keeps nobody from logging in: the next login
+// does it.
+func (c *Clients) noteUse(ctx context.Context, found Client) {
+	if !found.overlaps(c.now()) || found.used() {
+		return
+	}
+	act, err := c.enter(ctx, self(found.Project), policy.ClientRotate, found.Resource())
+	if err == nil {
+		_, err = c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+			if now.State != Active || now.RotatedAt != found.RotatedAt || now.used() {
+				return errNoted
+			}
+			now.UpdatedAt = c.now()
+			if !now.used() { // within the same microsecond, or by a clock that is behind
+				now.UpdatedAt = now.RotatedAt.Add(time.Microsecond)
+			}
+			return nil
+		}, act.Done(append(about(found), audit.DetailReason, "the client uses what it was given last")...))
+	}
+	if err != nil && !errors.Is(err, errNoted) {
+		c.log.WarnContext(ctx, "that a client has changed over to its new secret could not be noted", "client", found.ID, "error", err)
+	}
 }
 
 // active returns a client that may act; [policy.ErrUnauthenticated] if there is none.

@@ -196,11 +196,11 @@ func TestASecretBeforeIsTakenForAWhile(t *testing.T) {
 
 	_, third := rotate(oauth.Rotation{})
 	_, fourth := rotate(oauth.Rotation{})
-	s.wantIn(t, "the last but one, of two quick rotations", false, c.ID, second)
-	s.wantIn(t, "the third", true, c.ID, third)
+	s.wantIn(t, "the one in use, of two quick rotations", true, c.ID, second)
+	s.wantIn(t, "the third, which nobody has used", false, c.ID, third)
 	s.wantIn(t, "the fourth", true, c.ID, fourth)
 	s.clock.Add(oauth.DefaultOverlap)
-	s.wantIn(t, "the third a day later", false, c.ID, third)
+	s.wantIn(t, "the second a day later", false, c.ID, second)
 
 	zero := time.Duration(0)
 	_, fifth := rotate(oauth.Rotation{Overlap: &zero})
@@ -222,6 +222,54 @@ func TestASecretBeforeIsTakenForAWhile(t *testing.T) {
 		}
 	}
 	s.wantIn(t, "the present one after refused rotations", true, c.ID, sixth)
+}
+
+// A rotation whose answer was lost is repeated, as often as it takes: the secret in use stays taken, and no other.
+func TestARepeatedRotationLeavesTheSecretInUse(t *testing.T) {
+	s := set(t)
+	c, mine := s.create(t, keeper, "tacker", "vnfm")
+	rotate := func() string {
+		t.Helper()
+		_, plain, err := s.Rotate(t.Context(), keeper, c.ID, oauth.Rotation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.known(plain)
+	}
+	for range 2 {
+		lost, again, last := rotate(), rotate(), rotate()
+		s.wantIn(t, "the one in use", true, c.ID, mine)
+		s.wantIn(t, "the lost one", false, c.ID, lost)
+		s.wantIn(t, "the one lost then", false, c.ID, again)
+		revision := s.revision(t, c.ID)
+		for range 3 {
+			s.wantIn(t, "the last one", true, c.ID, last)
+		}
+		if now := s.revision(t, c.ID); now != revision+1 {
+			t.Errorf("its use was noted %d times", now-revision)
+		}
+		s.wantIn(t, "the one before, while it changes over", true, c.ID, mine)
+		next := rotate()
+		s.wantIn(t, "the one that is used by now", true, c.ID, last)
+		s.wantIn(t, "the one from before it", false, c.ID, mine)
+		mine = next
+		s.wantIn(t, "the newest", true, c.ID, mine)
+	}
+	// Only what was in use within its overlap goes on.
+	lost := rotate()
+	s.clock.Add(oauth.DefaultOverlap)
+	rotate()
+	s.wantIn(t, "one whose time was over", false, c.ID, mine)
+	s.wantIn(t, "the one that took over then", true, c.ID, lost)
+}
+
+func (s *scene) revision(t *testing.T, id string) int64 {
+	t.Helper()
+	c, err := s.store.Client(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Revision
 }
 
 // What a VIM or the store keeps from ending at once, the pass ends.

@@ -312,8 +312,9 @@ func (p *program) clientRotateCommand() *cobra.Command {
 		Use:   "rotate CLIENT",
 		Short: "Give a client another secret, and show it once",
 		Long: `Give a client another secret. It goes to standard output and is shown this
-once. The secret before is taken for --overlap longer, so that the client can
-change over; any older one ends at once.
+once. The secret that the client used last is taken for --overlap longer, so
+that it can change over; any other ends at once. So if no secret arrived, repeat
+the command.
 
 If somebody else may have the secret, take --revoke-leases: the secret before
 ends at once, and every lease of the client is revoked.
