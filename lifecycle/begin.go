@@ -59,7 +59,9 @@ func (l *Lifecycle) begin(
 		}
 	}
 	if err != nil {
-		l.letGoOf(ctx, o) // of the VIM that the request brought
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience) // whoever asked may have hung up
+		defer cancel()
+		l.letGoOf(ending, o) // of the VIM that the request brought
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	failpoint.At("operation.queued")

@@ -87,7 +87,10 @@ func (r registry) UpdateVIM(_ context.Context, p policy.Principal, ref string, c
 	return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound}
 }
 
-func (r registry) DeleteVIM(_ context.Context, p policy.Principal, ref string, del broker.Deletion) (broker.VIM, bool, error) {
+func (r registry) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del broker.Deletion) (broker.VIM, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return broker.VIM{}, false, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.Name != "system:inline" || !del.Drain || del.Force || del.Gone {
@@ -217,6 +220,16 @@ func TestAVIMThatCameWithARequestIsOneInstances(t *testing.T) {
 }
 
 func TestAVIMThatIsOfNoUseGoes(t *testing.T) {
+	t.Run("with a client that hangs up", func(t *testing.T) {
+		p := newPlant(t)
+		i := p.made()
+		ctx, hangUp := context.WithCancel(t.Context())
+		p.lends.bringing = hangUp
+		if _, err := p.Instantiate(ctx, alice, i.ID, bring("one")); err == nil {
+			t.Error("the operation has begun")
+		}
+		p.wantBrought(0, "after the request")
+	})
 	t.Run("with what is rolled back", func(t *testing.T) {
 		p := newPlant(t)
 		p.lends.refusal = &broker.Error{Kind: broker.ErrDenied, Detail: "no"}
