@@ -24,6 +24,8 @@ const (
 	CredentialApplicationCredential CredentialKind = "applicationCredential"
 	// CredentialProjectToken is a Keystone token scoped to a project: only leased, never stored.
 	CredentialProjectToken CredentialKind = "projectToken"
+	// CredentialUser is a user that was made for a lease, with its password: only leased, never stored.
+	CredentialUser CredentialKind = "user"
 )
 
 // credentialPart is one field that a kind of credential consists of.

@@ -30,7 +30,10 @@ type Access struct {
 	// while that is being found out. Revoke takes "not found" for an answer only
 	// from the system that has this identity.
 	Identity string
-	Egress   *egress.Rules
+	// Users: leases on the VIM that are users are alive. An Inventory that cannot see those is
+	// an error then.
+	Users  bool
+	Egress *egress.Rules
 }
 
 // Driver talks to one kind of VIM. Implementations stand under drivers/ and pass
@@ -118,6 +121,9 @@ type Grant struct {
 	Role       string
 	Namespaces []string
 	Purpose    string
+	// User asks for a user of the lease's own, with a password that works until the user is
+	// deleted; Renew gives it another. Only where [Type] has Users.
+	User bool
 	// Rules are what the lease may do, in place of a Role.
 	Rules []Rule
 	// ClusterWide asks for the role or rules in every namespace, and for what has none.
@@ -134,7 +140,8 @@ type Minted struct {
 	// Unlisted: no Inventory can show it (a token has no name upstream).
 	Unlisted bool
 	// ExpiresAt is the VIM's own word, in UTC, never the wish. It may be later than was
-	// granted: the lease ends in time all the same.
+	// granted: the lease ends in time all the same. Of a password that the VIM sets no end for it
+	// is in the year 9999.
 	ExpiresAt time.Time
 	// MaxRevocationLag is how long the VIM may honour it after Revoke.
 	MaxRevocationLag time.Duration
@@ -168,4 +175,6 @@ type Upstream struct {
 	Handle    string
 	Lease     string
 	CreatedAt time.Time
+	// User: it is a user that was made for the lease.
+	User bool
 }

@@ -107,7 +107,7 @@ func (b *Broker) explainRefusal(refusal error, p policy.Principal, v VIM, w poli
 func (l Lease) wish(ttl time.Duration) policy.Wish {
 	w := policy.Wish{
 		TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose,
-		Grade: string(l.Grade), ClusterWide: l.ClusterWide, Standing: l.Standing(),
+		Grade: string(l.Grade), ClusterWide: l.ClusterWide, Standing: l.Standing() || l.Asked() == LeaseUser,
 	}
 	for _, r := range l.Rules {
 		w.Rules.Verbs = append(w.Rules.Verbs, r.Verbs...)
@@ -128,7 +128,7 @@ func Wish(r LeaseRequest, g Grade) policy.Wish {
 	w := Lease{
 		Role: r.Role, Namespaces: r.Namespaces, Rules: r.Rules, ClusterWide: r.ClusterWide, Purpose: r.Purpose, Grade: g,
 	}.wish(r.TTL)
-	w.Standing = r.Standing
+	w.Standing = r.Standing || r.Credential == LeaseUser
 	return w
 }
 
@@ -136,7 +136,7 @@ func Wish(r LeaseRequest, g Grade) policy.Wish {
 func (l Lease) grant(ttl time.Duration) Grant {
 	return Grant{
 		Lease: l.ID, Handle: l.Handle, TTL: ttl, Role: l.Role, Namespaces: slices.Clone(l.Namespaces), Purpose: l.Purpose,
-		Rules: l.Rules, ClusterWide: l.ClusterWide, Epoch: l.Epoch,
+		User: l.Asked() == LeaseUser, Rules: l.Rules, ClusterWide: l.ClusterWide, Epoch: l.Epoch,
 	}
 }
 

@@ -234,8 +234,10 @@ func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[
 		return nil, nil, err
 	}
 	pinned := map[int64]bool{}
+	users := false
 	for _, l := range live {
 		pinned[l.VIMGeneration] = true
+		users = users || l.Asked() == LeaseUser
 	}
 	unseen = map[int64]bool{}
 	for _, g := range append([]Generation{v.Current}, v.Past...) {
@@ -246,7 +248,9 @@ func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[
 		_, err := src.each(ctx, g.Number, func(o *opened) error {
 			call, cancel := b.call(ctx)
 			defer cancel()
-			listed, err := d.Inventory(call, o.Access)
+			access := o.Access
+			access.Users = users
+			listed, err := d.Inventory(call, access)
 			for _, u := range listed {
 				if _, seen := by[u.Handle]; !seen {
 					by[u.Handle] = g.Number
@@ -300,7 +304,7 @@ func (b *Broker) liveLeases(ctx context.Context, vim string) (map[string]Lease, 
 
 func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory, act *audit.Act) error {
 	for _, u := range inv.Orphans {
-		i := Issued{Handle: u.Handle}
+		i := Issued{Handle: u.Handle, Grant: Grant{User: u.User}}
 		if l, err := b.store.Lease(ctx, u.Lease); err == nil && l.VIM == inv.VIM && l.Handle == u.Handle {
 			i = l.issued()
 			i.UID = "" // what was listed may be another object of the name

@@ -81,12 +81,12 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(b.refuse(ctx, act, &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + v.Suspended}))
 	}
 	switch {
-	case r.Credential == LeasePassThrough, !v.Health.CanMint && !r.Standing:
+	case r.Credential == LeasePassThrough, !v.Health.CanMint && !r.Standing && r.Credential == "":
 		if r.Widest != "" && r.Widest != GradeUnbounded {
 			return fail(b.refuse(ctx, act, tooWide(GradeUnbounded, r.Widest)))
 		}
 		return b.passThrough(ctx, p, v, l, wish, act)
-	case !v.Health.CanMint:
+	case !v.Health.CanMint && r.Standing:
 		return fail(b.refuse(ctx, act, &Error{
 			Kind: ErrUnsupported, Field: "standing", Next: NextCheckVIM,
 			Detail: "no lease can be derived from the VIM's credential: " + v.Health.MintMessage,
@@ -182,7 +182,12 @@ func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Gr
 	}
 	switch {
 	case !slices.Contains(leaseCredentials, r.Credential):
-		return nil, Grant{}, Invalid("credential", "must be %s, or be left out", LeasePassThrough)
+		return nil, Grant{}, Invalid("credential", "must be %s or %s, or be left out", LeaseUser, LeasePassThrough)
+	case r.Credential == LeaseUser && !d.Type().Users:
+		return nil, Grant{}, &Error{
+			Kind: ErrUnsupported, Field: "credential", Detail: fmt.Sprintf("on VIMs of type %s no lease is a user of its own", v.Type),
+			Remedy: "ask for a standing lease, or for the usual credential",
+		}
 	case r.Credential == LeasePassThrough && (r.Role != "" || len(r.Namespaces)+len(r.Rules) > 0 || r.ClusterWide):
 		return nil, Grant{}, Invalid("credential", "has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
 	case r.Standing && r.Credential != "":
@@ -207,7 +212,7 @@ func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Gr
 	grant, err := d.Prepare(Grant{
 		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, most),
 		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
-		Rules: r.Rules, ClusterWide: r.ClusterWide,
+		Rules: r.Rules, ClusterWide: r.ClusterWide, User: r.Credential == LeaseUser,
 	})
 	return d, grant, err
 }
@@ -230,6 +235,9 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 	}
 	if r.Credential != "" {
 		l.MaxExpiresAt = now.Add(b.terms.StandingMax)
+	}
+	if r.Credential == LeaseUser {
+		l.CredentialKind = CredentialUser
 	}
 	if r.Standing {
 		l.TokenTTL, l.MaxExpiresAt = g.TTL, now.Add(b.terms.StandingMax)

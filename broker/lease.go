@@ -123,7 +123,7 @@ type Lease struct {
 	// the newest credential may be upstream.
 	RenewalBegun bool
 
-	// CredentialKind is the kind of credential that was minted.
+	// CredentialKind is the kind of credential that was minted; [CredentialUser] from the intent on.
 	CredentialKind CredentialKind
 	// Unlisted: no inventory of the VIM can show it.
 	Unlisted bool
@@ -182,6 +182,17 @@ func (s LeaseState) Live() bool {
 // Standing reports whether short tokens are minted under the lease while it stands.
 func (l Lease) Standing() bool { return l.TokenTTL > 0 }
 
+// Asked is what the lease's credential is, where it is not what the VIM's leases usually are.
+func (l Lease) Asked() LeaseCredential {
+	switch {
+	case !l.Derived:
+		return LeasePassThrough
+	case l.CredentialKind == CredentialUser:
+		return LeaseUser
+	}
+	return ""
+}
+
 // granted is how long a credential of the lease was to live.
 func (l Lease) granted() time.Duration {
 	if l.Standing() {
@@ -223,12 +234,17 @@ type LeaseRequest struct {
 // else. Empty means what the VIM's leases usually are.
 type LeaseCredential string
 
+// LeaseUser is a user of the lease's own on the VIM, with a name and a password, for
+// Terms.StandingMax at most. The VIM ends it no sooner; the lease's end deletes it, with everything
+// that it made of itself.
+const LeaseUser LeaseCredential = "user"
+
 // LeasePassThrough is the VIM's stored credential itself, for Terms.StandingMax at most. It needs
 // [policy.LeasePassThrough]. It is not derived, and nothing revokes it but its replacement on the VIM.
 const LeasePassThrough LeaseCredential = "passThrough"
 
 // leaseCredentials are those that can be asked for.
-var leaseCredentials = []LeaseCredential{"", LeasePassThrough}
+var leaseCredentials = []LeaseCredential{"", LeaseUser, LeasePassThrough}
 
 // LeaseQuery selects leases that the principal may see, newest first.
 type LeaseQuery struct {

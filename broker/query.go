@@ -371,7 +371,10 @@ func (b *Broker) effective(r policy.Request) policy.Wish {
 		return w
 	}
 	usual, most := b.terms.DefaultTTL, b.terms.MaxTTL
+	d, err := b.driver(VIMType(r.Resource.VIMType))
 	switch {
+	case w.Standing && err == nil && d.Type().Users:
+		usual, most = b.terms.StandingMax, b.terms.StandingMax
 	case w.Standing:
 		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
 	case r.Action == policy.LeasePassThrough:
@@ -381,7 +384,7 @@ func (b *Broker) effective(r policy.Request) policy.Wish {
 		w.TTL = usual
 	}
 	w.TTL = min(w.TTL, most)
-	if d, err := b.driver(VIMType(r.Resource.VIMType)); err == nil {
+	if err == nil {
 		g, err := d.Prepare(Grant{TTL: w.TTL, Role: w.Role, Namespaces: slices.Clone(w.Namespaces), Purpose: w.Purpose})
 		if err == nil && len(w.Rules.Verbs) == 0 {
 			w.TTL, w.Role, w.Namespaces = g.TTL, g.Role, g.Namespaces

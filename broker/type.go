@@ -32,6 +32,8 @@ type Type struct {
 	// Standing: there are standing leases. Renew mints further tokens of one account, as short
 	// as they are asked for, and Revoke ends all of them at once.
 	Standing bool
+	// Users: a lease can be a user of its own on the VIM, with name and password.
+	Users bool
 }
 
 // Document is a kind of file that says where a VIM is and holds its credential.

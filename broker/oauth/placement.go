@@ -56,12 +56,14 @@ const (
 	OIDC Profile = "oidc"
 	// Token is one short-lived token for each operation.
 	Token Profile = "token"
+	// User is a user of the lease's own on the VIM, for as long as the instance stands.
+	User Profile = "user"
 	// PassThrough is the VIM's stored credential itself.
 	PassThrough Profile = "passThrough"
 )
 
 // profiles are those that can be asked for.
-var profiles = []Profile{"", OIDC, Token, PassThrough}
+var profiles = []Profile{"", OIDC, Token, User, PassThrough}
 
 // Fetches reports whether the VNFM is to fetch tokens under what is lent.
 func (p Profile) Fetches() bool { return p == "" || p == OIDC }
@@ -84,7 +86,7 @@ type Ask struct {
 }
 
 // credentials are what the leases of profiles are, other than usual.
-var credentials = map[Profile]broker.LeaseCredential{PassThrough: broker.LeasePassThrough}
+var credentials = map[Profile]broker.LeaseCredential{User: broker.LeaseUser, PassThrough: broker.LeasePassThrough}
 
 // Place returns the first placement that matches.
 func (c Client) Place(a Ask) (Placement, bool) {
@@ -157,7 +159,7 @@ func (p Placement) check() error {
 	case p.Grade != "" && !slices.Contains(policy.Grades, string(p.Grade)):
 		return broker.Invalid("grade", "must be one of %s", strings.Join(policy.Grades, ", "))
 	case !slices.Contains(profiles, p.Profile):
-		return broker.Invalid("profile", "must be one of %s, %s, %s", OIDC, Token, PassThrough)
+		return broker.Invalid("profile", "must be one of %s, %s, %s, %s", OIDC, Token, User, PassThrough)
 	case p.TTL < 0:
 		return broker.Invalid("ttl", "is negative")
 	}

@@ -61,6 +61,7 @@ func (d *Driver) Type() broker.Type {
 		Formats:     clientconfig.Formats(clientconfig.Cloud{}),
 		Credentials: []broker.CredentialKind{broker.CredentialPassword, broker.CredentialApplicationCredential},
 		Document:    broker.DocumentCloudsYAML,
+		Users:       true,
 	}
 }
 
@@ -72,7 +73,10 @@ func (d *Driver) Client(a broker.Access, _ []string, leased broker.CredentialKin
 	}
 	if found := a.Discovered.Cloud; found != nil {
 		c.ProjectID, c.ProjectName, c.ProjectDomain = found.ProjectID, found.ProjectName, found.ProjectDomainName
-		if leased == broker.CredentialPassword { // the registered user itself
+		switch leased {
+		case broker.CredentialUser:
+			c.UserDomain, c.UserDomainID = found.ProjectDomainName, found.ProjectDomainID
+		case broker.CredentialPassword: // the registered user itself
 			c.UserDomain, c.UserDomainID = a.Target.Scope.UserDomainName, found.UserDomainID
 		}
 	}

@@ -38,6 +38,12 @@ func gradeOf(found broker.Cloud, registered broker.CredentialKind, g broker.Gran
 // beyond are the ways in which a holder can go beyond the lease.
 func beyond(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) []string {
 	var reasons []string
+	if g.User { // what it makes of itself is deleted with it
+		if slices.Contains(rolesOf(g.Role), admin) {
+			reasons = append(reasons, administers)
+		}
+		return reasons
+	}
 	if leasesToken(found, g) && registered == broker.CredentialPassword {
 		reasons = append(reasons, tokenOfPassword)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Inventory implements [broker.Driver]: the registered user's application
 // credentials that carry this VIM's id, those that have expired and were not deleted
-// included. Those of a lease that was renewed are one. It deletes expired probes.
+// included, and the users of leases. Those of a lease that was renewed are one. It deletes expired probes.
 func (d *Driver) Inventory(ctx context.Context, a broker.Access) (found []broker.Upstream, err error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
@@ -19,7 +19,11 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) (found []broker
 		if err != nil {
 			return err
 		}
-		found = leasesIn(all, a.VIM)
+		kept, err := d.usersOf(ctx, a, s)
+		if err != nil {
+			return err
+		}
+		found = append(leasesIn(all, a.VIM), kept...)
 		if owner == s.user.ID {
 			if err := d.sweepProbes(ctx, s, all); err != nil {
 				d.log.WarnContext(ctx, "expired probes are left for the next inventory", "vim", a.VIM, "error", err)

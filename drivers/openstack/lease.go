@@ -28,6 +28,9 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m 
 	if err != nil {
 		return broker.Minted{}, err
 	}
+	if g.User {
+		return d.issueUser(ctx, a, found, g)
+	}
 	if leasesToken(found, g) {
 		return d.handOut(ctx, a, found, g)
 	}
@@ -80,6 +83,9 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (m 
 	found, err := recall(a.Discovered)
 	if err != nil {
 		return broker.Minted{}, err
+	}
+	if g.User {
+		return d.renewUser(ctx, a, g)
 	}
 	if leasesToken(found, g) {
 		return broker.Minted{}, &broker.Error{

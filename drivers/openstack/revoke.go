@@ -22,6 +22,9 @@ import (
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	ctx, cancel := bound(ctx)
 	defer cancel()
+	if i.Grant.User {
+		return d.removeUser(ctx, a, i)
+	}
 	return d.with(ctx, a, func(s *session) error {
 		if i.Credential.Kind == broker.CredentialProjectToken {
 			return revokeToken(ctx, a, i.Credential.Token.Reveal())
@@ -122,6 +125,8 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 		_, err = c.identity.Get(ctx, c.identity.ServiceURL("auth", "tokens")+"?nocatalog", &body, &gophercloud.RequestOpts{
 			OkCodes: []int{http.StatusOK}, MoreHeaders: map[string]string{"X-Subject-Token": minted.Token.Reveal()},
 		})
+	case minted.Kind == broker.CredentialUser:
+		_, err = c.login(ctx, unscoped{options(broker.Scope{}, minted, broker.Cloud{})})
 	case !minted.Password.Empty():
 		known, recalled := recall(a.Discovered)
 		if recalled != nil {

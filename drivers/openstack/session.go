@@ -30,6 +30,8 @@ type session struct {
 	expires time.Time
 	user    tokens.User
 	project tokens.Project
+	// domain is set where the session is on a domain, and not on a project.
+	domain  tokens.Domain
 	roles   []tokens.Role
 	catalog []broker.CatalogEntry
 	// appCred is the id of the application credential that was logged in with, as
@@ -109,6 +111,7 @@ func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*s
 	var body struct {
 		User      tokens.User           `json:"user"`
 		Project   tokens.Project        `json:"project"`
+		Domain    tokens.Domain         `json:"domain"`
 		Roles     []tokens.Role         `json:"roles"`
 		Catalog   []tokens.CatalogEntry `json:"catalog"`
 		ExpiresAt string                `json:"expires_at"`
@@ -120,7 +123,7 @@ func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*s
 		return nil, notKeystone(0)
 	}
 	s.token = r.Header.Get("X-Subject-Token")
-	s.user, s.project, s.roles, s.expires, s.appCred = body.User, body.Project, body.Roles, moment(body.ExpiresAt), body.AppCred.ID
+	s.user, s.project, s.domain, s.roles, s.expires, s.appCred = body.User, body.Project, body.Domain, body.Roles, moment(body.ExpiresAt), body.AppCred.ID
 	if !isToken(s.token) || !isID(s.user.ID) || s.expires.IsZero() || len(s.roles) > maxRoles || !s.plain() {
 		return nil, notKeystone(0)
 	}

@@ -129,7 +129,7 @@ func setUp(t *testing.T, o grant.Options) *scene {
 	s := &scene{
 		lender: &lender{
 			client: oauth.Client{ID: uuid.NewString(), Name: "tacker", Placements: []oauth.Placement{
-				{VNFD: "wide-*", VIM: "edge", Grade: broker.GradeBounded}, {VNFD: "plain-*", VIM: "edge", Profile: oauth.Token}, {VNFD: "own-*", VIM: "cloud", Profile: oauth.PassThrough}, {VNFD: "vnfd-*", VIM: "edge", Role: "edit"},
+				{VNFD: "wide-*", VIM: "edge", Grade: broker.GradeBounded}, {VNFD: "plain-*", VIM: "edge", Profile: oauth.Token}, {VNFD: "own-*", VIM: "cloud", Profile: oauth.PassThrough}, {VNFD: "user-*", VIM: "cloud", Profile: oauth.User}, {VNFD: "vnfd-*", VIM: "edge", Role: "edit"},
 			}},
 			leases: map[string]broker.Lease{}, ended: map[string]broker.Reason{}, grade: broker.GradeNamespaces,
 		},
@@ -334,11 +334,15 @@ func TestNothingThatStandsIsLentWithoutATokenEndpoint(t *testing.T) {
 		t.Errorf("leased: %+v", s.asked)
 	}
 	s.granted(ask(grant.Instantiate, "op-2", "plain-1"))
-	// The stored credential needs no token endpoint, and is one lease for the instance's life.
-	_, first := s.granted(ask(grant.Instantiate, "op-3", "own-1"))
-	_, later := s.granted(ask("SCALE", "op-4", "own-1"))
-	if r := s.asked[len(s.asked)-1]; r.Credential != broker.LeasePassThrough || r.Standing || r.Format != clientconfig.VIMConnection || first.Lease.ID != later.Lease.ID {
-		t.Errorf("what is passed through is asked for as %+v, and again as lease %s, not %s", r, later.Lease.ID, first.Lease.ID)
+	// A user and the stored credential need no token endpoint, and are one lease for the instance's life.
+	for vnfd, want := range map[string]broker.LeaseCredential{"own-1": broker.LeasePassThrough, "user-1": broker.LeaseUser} {
+		made, scale := ask(grant.Instantiate, "op-3-"+vnfd, vnfd), ask("SCALE", "op-4-"+vnfd, vnfd)
+		made.Instance, scale.Instance = vnfd, vnfd
+		_, first := s.granted(made)
+		_, later := s.granted(scale)
+		if r := s.asked[len(s.asked)-1]; r.Credential != want || r.Standing || r.Format != clientconfig.VIMConnection || first.Lease.ID != later.Lease.ID {
+			t.Errorf("%s is asked for as %+v, and again as lease %s, not %s", want, r, later.Lease.ID, first.Lease.ID)
+		}
 	}
 	setUp(t, grant.Options{Later: true}).refused("one that is decided on later", broker.ErrUnsupported, "issuer", s.tacker, ask(grant.Instantiate, "op-1", "vnfd-1"))
 	o := s.options

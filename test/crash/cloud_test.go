@@ -27,6 +27,17 @@ type cloud struct {
 	fake   *fakekeystone.Server
 	user   fakekeystone.User
 	client *http.Client
+	// users: the kit's leases are users of their own.
+	users bool
+}
+
+// fakeCloudOfUsers is a cloud whose registered user keeps the users of its domain.
+func fakeCloudOfUsers(t testing.TB) *cloud {
+	t.Helper()
+	c := fakeCloud(t)
+	c.fake.OnDomain(c.user.ID, "manager")
+	c.users = true
+	return c
 }
 
 func fakeCloud(t testing.TB) *cloud {
@@ -52,23 +63,29 @@ func (c *cloud) credential(testing.TB) v1.Credential {
 	return v1.Credential{Username: c.user.Name, Password: secret.NewText(c.user.Password)}
 }
 
-func (*cloud) request(vim string) v1.LeaseRequest {
+func (c *cloud) request(vim string) v1.LeaseRequest {
+	if c.users {
+		return v1.LeaseRequest{VIM: vim, Format: "json", Purpose: "crash kit", Credential: "user"}
+	}
 	return v1.LeaseRequest{VIM: vim, Format: "json", Purpose: "crash kit"}
 }
 
-// secretOf is the application credential's secret, or the token.
+// secretOf is the application credential's secret, the token or the password.
 func (*cloud) secretOf(l v1.IssuedLease) string {
 	c, err := clientconfig.Decode(l.ClientConfig.Text)
 	if err != nil {
 		return ""
 	}
-	return c.Token.Reveal() + c.ApplicationCredentialSecret.Reveal() // it has one of them
+	return c.Token.Reveal() + c.ApplicationCredentialSecret.Reveal() + c.Password.Reveal() // it has one of them
 }
 
 // works asks Keystone about a token, and looks an application credential's secret up
 // there.
 func (c *cloud) works(t testing.TB, secret string) bool {
 	t.Helper()
+	if c.users {
+		return slices.ContainsFunc(c.fake.Users("lease-"), func(u fakekeystone.User) bool { return u.Password == secret })
+	}
 	if !strings.HasPrefix(secret, "gAAAAA") {
 		return slices.ContainsFunc(c.fake.AppCreds(), func(a fakekeystone.AppCred) bool { return a.Secret == secret && a.ExpiresAt.After(time.Now()) })
 	}
@@ -86,7 +103,7 @@ func (c *cloud) works(t testing.TB, secret string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// objects are the names of the leases' application credentials; those that
+// objects are the names of the leases' application credentials and users; those that
 // renewals made beside the first count as one.
 func (c *cloud) objects(testing.TB) []string {
 	names := []string{}
@@ -94,6 +111,9 @@ func (c *cloud) objects(testing.TB) []string {
 		if name, _, _ := strings.Cut(a.Name, "."); strings.HasPrefix(name, "lease-") {
 			names = append(names, name)
 		}
+	}
+	for _, u := range c.fake.Users("lease-") {
+		names = append(names, u.Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

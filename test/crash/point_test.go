@@ -128,6 +128,17 @@ var cloudDeaths = map[string][]scenario{
 	"rekey.switched": {rekeying},
 }
 
+// userDeaths say the same where the leases on a cloud are users.
+var userDeaths = map[string][]scenario{
+	"openstack.user.created": {issuing},
+	"openstack.user.granted": {issuing},
+	"openstack.user.renewed": {renewingInVain},
+	"openstack.user.deleted": {revoking, draining, settlingALease},
+
+	"issue.intent": {issuing},
+	"issue.minted": {issuing},
+}
+
 // swept are failpoints that every write passes: TestKilledAtEveryCommit has them.
 var swept = []string{"store.before-commit", "store.after-commit"}
 
@@ -166,7 +177,7 @@ var elsewhere = map[string]string{
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, fullDeaths, execDeaths)
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(userDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, fullDeaths, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {
@@ -191,6 +202,10 @@ func TestKilledAtEveryFailpoint(t *testing.T) {
 
 func TestKilledBeforeACloud(t *testing.T) {
 	eachDeath(t, cloudDeaths, func(t *testing.T) upstream { return fakeCloud(t) })
+}
+
+func TestKilledBeforeACloudOfUsers(t *testing.T) {
+	eachDeath(t, userDeaths, func(t *testing.T) upstream { return fakeCloudOfUsers(t) })
 }
 
 // eachDeath plays every scenario of a table, each before a system of its own.

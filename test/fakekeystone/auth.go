@@ -26,6 +26,7 @@ type authRequest struct {
 		}
 		Scope struct {
 			Project  *name
+			Domain   *name
 			Unscoped *struct{}
 		}
 	}
@@ -83,6 +84,12 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if on := in.Auth.Scope.Domain; on != nil {
+		if t.domain, t.roles = on.ID, with(s.assigned[[2]string{u.ID, on.ID}]); len(t.roles) == 0 {
+			refuse(w, http.StatusUnauthorized)
+			return
+		}
+	}
 	s.grant(w, t)
 }
 
@@ -109,6 +116,9 @@ func (s *Server) shown(t token) object {
 	if c := s.appCred(t.appCred); c != nil {
 		out["methods"] = []string{"application_credential"}
 		out["application_credential"] = object{"id": c.ID, "name": c.Name, "restricted": !c.Unrestricted}
+	}
+	if t.domain != "" {
+		out["domain"], out["roles"], out["catalog"] = object{"id": t.domain, "name": DomainName}, roles(t.roles), []object{}
 	}
 	if t.project == "" {
 		return out

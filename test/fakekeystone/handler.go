@@ -47,6 +47,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		fake.Say(w, http.StatusOK, object{"projects": found})
+	case path == "auth/domains":
+		found := []object{}
+		if len(s.assigned[[2]string{as.user, Domain}]) > 0 {
+			found = append(found, object{"id": Domain, "name": DomainName})
+		}
+		fake.Say(w, http.StatusOK, object{"domains": found})
+	case path == "users", len(parts) == 2 && parts[0] == "users", len(parts) == 6 && parts[0] == "projects" && parts[4] == "roles":
+		s.keepUsers(w, r, as, parts)
 	case path == "regions": // asked by earlier versions only
 		fake.Say(w, http.StatusOK, object{"regions": []object{{"id": "RegionOne"}, {"id": "RegionTwo"}}, "links": object{"next": nil}})
 	case path == "OS-TRUST/trusts" && r.Method == http.MethodPost:

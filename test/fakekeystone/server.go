@@ -3,7 +3,10 @@
 // credentials, and can be told to fail and to lie. It answers as a Keystone of
 // Zed with the fixes of 2026 was seen to.
 //
-// What it does not do: domains' and system's scope, groups, federation, trusts
+// Who has role manager on a domain keeps the users there, and gives them the roles manager,
+// member and reader, as since 2024.2.
+//
+// What it does not do: system's scope, groups, federation, trusts
 // (it refuses them, or finds no trustee), and the services of its catalog.
 package fakekeystone
 
@@ -43,6 +46,7 @@ const Domain, DomainName = "default", "Default"
 // User is who can log in.
 type User struct {
 	ID, Name, Password, DomainID, DomainName string
+	Description                              string
 	Disabled                                 bool
 }
 
@@ -73,6 +77,7 @@ var implies = map[string]string{"admin": "manager", "manager": "member", "member
 
 type token struct {
 	id, user, project string
+	domain            string // in place of a project
 	roles             []string
 	issued, expires   time.Time
 	appCred           string // the application credential it was made with
@@ -163,6 +168,40 @@ func (s *Server) User(name string, on Project, roles ...string) User {
 		s.assigned[[2]string{u.ID, on.ID}] = roles
 	}
 	return *u
+}
+
+// OnDomain gives a user roles on the default domain; without roles it takes them.
+func (s *Server) OnDomain(user string, roles ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.assigned[[2]string{user, Domain}] = roles
+}
+
+// Users are those whose names begin like that.
+func (s *Server) Users(beginning string) []User {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []User
+	for _, u := range s.users {
+		if strings.HasPrefix(u.Name, beginning) {
+			found = append(found, *u)
+		}
+	}
+	return found
+}
+
+// Stray makes a user in the default domain behind the broker's back, with that description.
+func (s *Server) Stray(name, description string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users = append(s.users, &User{ID: newID(), Name: name, Description: description, DomainID: Domain, DomainName: DomainName})
+}
+
+// Roles are those that a user was given on a project.
+func (s *Server) Roles(user, project string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.assigned[[2]string{user, project}])
 }
 
 // SetPassword gives a user another password, and ends the user's tokens.

@@ -16,7 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/process"
 )
 
-//go:embed openstack/*.conf openstack/*.cnf openstack/*.inc openstack/*.wsgi
+//go:embed openstack/*.conf openstack/*.cnf openstack/*.inc openstack/*.wsgi openstack/*.yaml
 var openStackFiles embed.FS
 
 // openStackPassword is the password of the administrator and of the services: on
@@ -133,6 +133,7 @@ func (o *Cloud) writeFiles() error {
 	for _, f := range []struct{ template, service, file string }{
 		{"my.cnf", "", "my.cnf"},
 		{"keystone.conf", "keystone", "keystone/keystone.conf"},
+		{"keystone-policy.yaml", "keystone", "keystone/policy.yaml"},
 		{"barbican.conf", "barbican", ".barbican/barbican.conf"},
 		{"barbican.wsgi", "barbican", "barbican.wsgi"},
 		{"heat.conf", "heat", "heat.conf"},

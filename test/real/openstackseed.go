@@ -90,7 +90,7 @@ func (o *Cloud) seed(ctx context.Context) error {
 }
 
 func (o *Cloud) seedRoles(ctx context.Context) error {
-	for _, name := range []string{"service", "creator", "heat_stack_owner", "heat_stack_user"} {
+	for _, name := range []string{"service", "manager", "creator", "heat_stack_owner", "heat_stack_user"} {
 		if _, err := o.create(ctx, "role", object{"name": name}); err != nil {
 			return err
 		}
@@ -174,6 +174,25 @@ func (o *Cloud) ProjectIn(t testing.TB, domainID, domain, name string, roles ...
 	}
 	o.addUser(t, &who, roles)
 	return who
+}
+
+// OnDomain gives a tenant a role on the domain that user and project are in.
+func (o *Cloud) OnDomain(t testing.TB, who Tenant, role string) {
+	t.Helper()
+	o.Do(t, "PUT", o.AuthURL+"/domains/"+who.DomainID+"/users/"+who.UserID+"/roles/"+o.roles[role], nil, nil)
+}
+
+// OnDomainOf gets a tenant a token on the domain.
+func (o *Cloud) OnDomainOf(t testing.TB, who Tenant) string {
+	t.Helper()
+	header, err := send(t.Context(), "", "POST", o.AuthURL+"/auth/tokens", object{"auth": object{
+		"identity": object{"methods": []string{"password"}, "password": object{"user": object{"id": who.UserID, "password": who.Password}}},
+		"scope":    object{"domain": object{"id": who.DomainID}},
+	}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return header.Get("X-Subject-Token")
 }
 
 // Colleague makes another user in a tenant's project.

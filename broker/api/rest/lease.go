@@ -181,9 +181,7 @@ func lease(l broker.Lease) v1.Lease {
 		CredentialID:     l.CredentialID,
 		Recorded:         recorded(l),
 	}
-	if !l.Derived {
-		shown.Credential = string(broker.LeasePassThrough)
-	}
+	shown.Credential = string(l.Asked())
 	if l.Standing() {
 		shown.Standing, shown.TokenTTL, shown.LastUsedAt = true, l.TokenTTL.String(), l.RenewedAt.UTC()
 	}

@@ -67,7 +67,7 @@ type Placement struct {
 	ClusterWide bool              `json:"clusterWide,omitzero" doc:"As in a lease request" example:"false"`
 	TTL         string            `json:"ttl,omitempty" doc:"Lifetime of each credential, as a Go duration; absent means the broker's default" example:"15m"`
 	Grade       string            `json:"grade,omitempty" doc:"The widest grade that a lease may have; absent leaves that to policy" enum:"bounded,namespaces,unbounded" example:"bounded"`
-	Profile     string            `json:"profile,omitempty" doc:"What is lent: oidc, a lease under which short tokens are fetched for as long as the instance stands; token, one token for each operation; passThrough, the VIM's stored credential itself, which needs the right lease:pass-through; absent means oidc" enum:"oidc,token,passThrough" example:"oidc"`
+	Profile     string            `json:"profile,omitempty" doc:"What is lent: oidc, a lease under which short tokens are fetched for as long as the instance stands; token, one token for each operation; user, a user of the lease's own on the cloud; passThrough, the VIM's stored credential itself, which needs the right lease:pass-through; absent means oidc" enum:"oidc,token,user,passThrough" example:"oidc"`
 	Zone        string            `json:"zone,omitempty" doc:"Zone that grants name; absent means default" example:"nova"`
 	Flavours    map[string]string `json:"flavours,omitempty" doc:"The VIM's flavours, by the id of the VNFD's virtual compute descriptor"`
 	Images      map[string]string `json:"images,omitempty" doc:"The VIM's images, by the id of the VNFD's software image"`

@@ -40,7 +40,7 @@ type Lease struct {
 	MaxExpiresAt     time.Time `json:"maxExpiresAt,omitzero" doc:"Bound of every renewal"`
 	Revocable        bool      `json:"revocable" doc:"It can be taken back before it expires"`
 	Derived          bool      `json:"derived" doc:"False where the stored credential itself was passed through"`
-	Credential       string    `json:"credential,omitempty" doc:"What its credential is, where it is not what the VIM's leases usually are: passThrough, the VIM's stored credential itself" enum:"passThrough"`
+	Credential       string    `json:"credential,omitempty" doc:"What its credential is, where it is not what the VIM's leases usually are: user, a user of its own on the VIM; passThrough, the VIM's stored credential itself" enum:"user,passThrough"`
 	MaxRevocationLag string    `json:"maxRevocationLag" doc:"How long the credential may still work after revokedAt, as a Go duration" example:"10s"`
 	RevokedAt        time.Time `json:"revokedAt,omitzero" doc:"When the upstream object was seen to be gone"`
 	ConfirmedDeadAt  time.Time `json:"confirmedDeadAt,omitzero" doc:"When the credential was tried and refused where it was issued (a Kubernetes API server, or Keystone: services of a cloud may take its tokens from their caches until revokedAt and maxRevocationLag), or its own expiry passed"`
@@ -78,7 +78,7 @@ type LeaseRequest struct {
 	Operation   string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 	Instance    string   `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
 	Standing    bool     `json:"standing,omitzero" doc:"Ask for a lease that stands: answered is a secret, under which short tokens are minted at the token endpoint, and ttl is the life of each (Kubernetes)"`
-	Credential  string   `json:"credential,omitempty" doc:"What the credential is to be, for clients that understand nothing else: passThrough, the VIM's stored credential itself, which only its replacement on the VIM ends, and which needs the right lease:pass-through; absent means what the VIM's leases usually are. ttl is then 4320h if it is absent" enum:"passThrough"`
+	Credential  string   `json:"credential,omitempty" doc:"What the credential is to be, for clients that know nothing but a user name and a password: user, a user of the lease's own on the VIM (OpenStack; deleted with the lease, renewed by another password); passThrough, the VIM's stored credential itself, which only its replacement on the VIM ends, and which needs the right lease:pass-through; absent means what the VIM's leases usually are. ttl is then 4320h if it is absent" enum:"user,passThrough"`
 }
 
 // Renewal asks for a new credential of a lease.

@@ -45,7 +45,7 @@ counts.
     namespaces: [web]
     ttl: 15m                 # of each credential
     grade: namespaces        # the widest that a lease may have
-    profile: oidc            # or token, or passThrough`,
+    profile: oidc            # or token, user, passThrough`,
 		"  vimbroker client create tacker-north\n  vimbroker client rotate tacker-north --overlap 1h",
 		p.clientCreateCommand(),
 		p.clientListCommand(),

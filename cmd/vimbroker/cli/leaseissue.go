@@ -25,7 +25,7 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 	var vim, format, operation, instance, credential string
 	var plugin, standing bool
 	var formats []string
-	leaseCredentials := []string{"passThrough"}
+	leaseCredentials := []string{"user", "passThrough"}
 	for _, known := range clientconfig.Known() {
 		formats = append(formats, string(known))
 	}
@@ -46,8 +46,12 @@ device.
 registered as a client. Its secret is printed, once: the password at the token
 endpoint, whose user name is the lease's id, and --ttl is that of each token.
 
---credential passThrough asks for the VIM's stored credential itself, for clients
-that know nothing but a user name and a password. It needs the right
+--credential user asks for a user of the lease's own on a cloud, with a password,
+for clients that know nothing else. It stands until it is revoked, or --ttl is
+over; renewing it replaces the password.
+
+--credential passThrough asks for the VIM's stored credential itself, for the
+same clients where the VIM lets no users be made. It needs the right
 lease:pass-through, which nobody has unless a policy of the site gives it, and
 nothing ends it but its replacement on the VIM.
 

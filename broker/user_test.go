@@ -1,0 +1,142 @@
+package broker_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/test/fake"
+)
+
+// newUserBench is a cloud whose registered user keeps the users of the domain.
+func newUserBench(t *testing.T) *cloudBench {
+	t.Helper()
+	b := newCloudBench(t, benchOptions{})
+	b.cloud.OnDomain(b.user.ID, "manager")
+	return b
+}
+
+var aUser = broker.LeaseRequest{VIM: "core", Role: "member", Credential: broker.LeaseUser, IdempotencyKey: "again"}
+
+// A lease that is a user stands for months, is answered with the same password again, and ends with
+// its user; the password is nowhere.
+func TestALeaseThatIsAUser(t *testing.T) {
+	b := newUserBench(t)
+	l, config, err := b.IssueLease(t.Context(), root, aUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Derived || !l.Revocable || l.Asked() != broker.LeaseUser || l.Grade != broker.GradeBounded || l.ExpiresAt.Sub(l.CreatedAt) != broker.DefaultTerms().StandingMax {
+		t.Errorf("the lease is %+v", l)
+	}
+	if config.Username != l.Handle || config.Password.Empty() || len(b.cloud.Users("lease-")) != 1 {
+		t.Errorf("handed out is the user %q, and there are %d", config.Username, len(b.cloud.Users("lease-")))
+	}
+	first := config.Password.Reveal()
+	again, config, err := b.IssueLease(t.Context(), root, aUser)
+	if err != nil || again.ID != l.ID || config.Password.Reveal() != first {
+		t.Errorf("a repeat = %s, %v, want the lease %s and its password", again.ID, err, l.ID)
+	}
+	renewed, config, err := b.RenewLease(t.Context(), root, l.ID, 0)
+	if err != nil || !renewed.ExpiresAt.Equal(l.ExpiresAt) || config.Password.Reveal() == first {
+		t.Errorf("renewed until %v, %v, want another password until %v", renewed.ExpiresAt, err, l.ExpiresAt)
+	}
+	second := config.Password.Reveal()
+	if inv, err := b.Inventory(t.Context(), root, "core", false); err != nil || inv.Upstream != 1 || inv.Rows != 1 || len(inv.Ghosts)+len(inv.Orphans) > 0 {
+		t.Errorf("Inventory() = %+v, %v", inv, err)
+	}
+	for _, password := range []string{first, second} {
+		b.wantNowhere("a password", password)
+	}
+	// What cannot be seen is no ghost.
+	b.cloud.OnDomain(b.user.ID)
+	if _, err := b.Inventory(t.Context(), root, "core", false); !errors.Is(err, broker.ErrForbidden) {
+		t.Errorf("Inventory() without the right to see users = %v, want forbidden", err)
+	}
+	b.cloud.OnDomain(b.user.ID, "manager")
+
+	b.clock.Add(broker.DefaultTerms().StandingMax + time.Second)
+	b.mustReap()
+	if row := b.row(l.ID); row.State != broker.LeaseRevoked || row.Reason != broker.ReasonExpired || len(b.cloud.Users("lease-")) > 0 {
+		t.Errorf("at its end it is %s (%s), with %d users", row.State, row.LastError, len(b.cloud.Users("lease-")))
+	}
+	b.clock.Add(time.Minute)
+	b.mustReap()
+	if row := b.row(l.ID); row.ConfirmedDeadAt.IsZero() || row.Sealed != "" {
+		t.Errorf("its password was not tried: %+v", row)
+	}
+	if !broker.Wish(aUser, broker.GradeBounded).Standing {
+		t.Error("policies do not see that it stands")
+	}
+}
+
+// An issue that fails on its way leaves no user, also where Keystone does not answer at once.
+func TestAUserThatWasNotHandedOutIsRemoved(t *testing.T) {
+	for name, fault := range map[string]fake.Fault{
+		"made, and no answer": {Method: "POST", Path: "/users$", Kind: fake.Drop, Late: true},
+		"no role given":       {Method: "PUT", Path: "/roles/", Kind: fake.Drop, Times: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newUserBench(t)
+			b.cloud.Fail(fault)
+			if _, _, err := b.IssueLease(t.Context(), root, aUser); err == nil {
+				t.Fatal("IssueLease() succeeds")
+			}
+			b.cloud.Heal()
+			b.clock.Add(time.Hour)
+			b.mustReap()
+			if left := b.cloud.Users("lease-"); len(left) > 0 {
+				t.Errorf("%d users are left", len(left))
+			}
+			if _, _, err := b.IssueLease(t.Context(), root, aUser); err != nil {
+				t.Errorf("a repeat = %v", err)
+			}
+		})
+	}
+	b := newUserBench(t)
+	b.store.fail("UpdateLease", 1)
+	if _, _, err := b.IssueLease(t.Context(), root, aUser); err == nil {
+		t.Fatal("IssueLease() succeeds, and was not recorded")
+	}
+	b.clock.Add(time.Hour)
+	b.mustReap()
+	if left := b.cloud.Users("lease-"); len(left) > 0 {
+		t.Errorf("%d users are left of an issue that was not recorded", len(left))
+	}
+}
+
+// A user that no row explains is an orphan, and a person has it removed.
+func TestAUserThatNoRowExplains(t *testing.T) {
+	b := newUserBench(t)
+	v, err := b.VIM(t.Context(), root, "core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := uuid.NewString()
+	b.cloud.Stray("lease-"+lease, fmt.Sprintf("vimbroker vim=%s lease=%s issued=%s", v.ID, lease, b.clock.Now().UTC().Format(time.RFC3339)))
+	b.cloud.Stray("lease-of-a-house", "a tenant's")
+	if inv, err := b.Inventory(t.Context(), root, "core", true); err != nil || len(inv.Orphans) != 1 || inv.Orphans[0].Lease != lease {
+		t.Errorf("Inventory() = %+v, %v, want the orphan", inv, err)
+	}
+	if left := b.cloud.Users("lease-"); len(left) != 1 || left[0].Name != "lease-of-a-house" {
+		t.Errorf("left are %+v, want the tenant's alone", left)
+	}
+}
+
+func TestWhereNoLeaseIsAUser(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(alice, "edge1")
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", Credential: broker.LeaseUser})
+	wantKind(t, "a user on a cluster", err, broker.ErrUnsupported)
+	c := newCloudBench(t, benchOptions{})
+	_, _, err = c.IssueLease(t.Context(), root, aUser)
+	wantKind(t, "a user of who keeps none", err, broker.ErrForbidden)
+	l, err := c.WeighLease(t.Context(), root, aUser)
+	if err != nil || l.Asked() != broker.LeaseUser {
+		t.Errorf("WeighLease() = %+v, %v", l, err)
+	}
+}

@@ -1,0 +1,185 @@
+package openstack_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
+)
+
+// userGrant is a lease that is a user, prepared.
+func (l *lab) userGrant(role string) broker.Grant {
+	l.t.Helper()
+	g := l.grant(role)
+	g.User = true
+	return g
+}
+
+func issued(g broker.Grant, m broker.Minted) broker.Issued {
+	return broker.Issued{Handle: g.Handle, UID: m.UID, Grant: g, Credential: m.Credential}
+}
+
+// A lease that is a user has the roles of the lease on the one project, and goes with all that it
+// made of itself.
+func TestALeaseIsAUser(t *testing.T) {
+	l := newLab(t)
+	l.OnDomain(l.user.ID, "manager")
+	l.register()
+	g := l.userGrant("member")
+	graded, err := l.driver.Grade(t.Context(), l.access, g)
+	if err != nil || graded.Grade != broker.GradeBounded {
+		t.Errorf("Grade() = %+v, %v, want bounded", graded, err)
+	}
+	m := l.issue(g)
+	made := l.Users("lease-")
+	if len(made) != 1 || made[0].Name != g.Handle || made[0].ID != m.UID || !slices.Equal(l.Roles(m.UID, l.project.ID), []string{"member", "reader"}) {
+		t.Fatalf("made %+v with the roles %v", made, l.Roles(m.UID, l.project.ID))
+	}
+	if m.Credential.Kind != broker.CredentialUser || m.ExpiresAt.Year() != 9999 || m.Stood != "" {
+		t.Errorf("minted %+v", m)
+	}
+	text, err := clientconfig.Config{
+		VIM: "core", VIMID: l.access.VIM, Lease: g.Lease, Endpoint: l.Endpoint, Credential: m.Credential, Client: l.driver.Client(l.access, nil, m.Credential.Kind),
+	}.Render(clientconfig.VIMConnection)
+	if err != nil || !strings.Contains(text.Reveal(), `"username": "`+g.Handle+`"`) || !strings.Contains(text.Reveal(), `"userDomain": "Default"`) {
+		t.Errorf("a VNFM reads %v", err)
+	}
+	inventory := func(want int) {
+		t.Helper()
+		for _, known := range []bool{false, true} {
+			a := l.access
+			a.Users = known
+			found, err := l.driver.Inventory(t.Context(), a)
+			if err != nil || len(found) != want || want > 0 && (found[0].Handle != g.Handle || found[0].Lease != g.Lease) {
+				t.Errorf("Inventory() = %+v, %v, want %d", found, err, want)
+			}
+		}
+	}
+	inventory(1)
+
+	renewed, err := l.driver.Renew(t.Context(), l.access, g)
+	if err != nil || renewed.UID != m.UID {
+		t.Fatalf("Renew() = %+v, %v", renewed, err)
+	}
+	if dead, err := l.driver.Dead(t.Context(), l.access, m.Credential); !dead || err != nil {
+		t.Errorf("Dead() of the password before = %v, %v, want true", dead, err)
+	}
+	if dead, err := l.driver.Dead(t.Context(), l.access, renewed.Credential); dead || err != nil {
+		t.Errorf("Dead() of the new password = %v, %v", dead, err)
+	}
+
+	l.AppCred(fakekeystone.AppCred{Name: "planted", UserID: m.UID, ProjectID: l.project.ID})
+	l.Plant(fakekeystone.Planted{UserID: m.UID, Type: "trust", Trustee: "mallory"})
+	for range 2 { // already gone is success
+		if err := l.driver.Revoke(t.Context(), l.access, issued(g, renewed)); err != nil {
+			t.Fatalf("Revoke() = %v", err)
+		}
+	}
+	if dead, err := l.driver.Dead(t.Context(), l.access, renewed.Credential); !dead || err != nil {
+		t.Errorf("Dead() after the revocation = %v, %v, want true", dead, err)
+	}
+	if len(l.Users("lease-"))+len(l.AppCreds())+len(l.Planted()) > 0 {
+		t.Error("something of the user is left")
+	}
+	inventory(0)
+	if _, err := l.driver.Renew(t.Context(), l.access, g); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("Renew() of a user that is gone = %v", err)
+	}
+	if log := l.log.String(); strings.Contains(log, m.Credential.Password.Reveal()) || strings.Contains(log, renewed.Credential.Password.Reveal()) {
+		t.Error("the log holds a password")
+	}
+}
+
+// What the registered user may not do is refused with the role that it lacks, and an inventory that
+// cannot see users that are alive says so.
+func TestWhoMayMakeUsers(t *testing.T) {
+	for name, c := range map[string]struct {
+		domain []string
+		role   string
+		kind   error
+		says   string
+	}{
+		"no role on the domain":      {nil, "member", broker.ErrForbidden, "no role on the domain"},
+		"another role there":         {[]string{"reader"}, "member", broker.ErrForbidden, "may not keep users"},
+		"a role that it cannot give": {[]string{"manager"}, "creator", broker.ErrForbidden, "may not give role creator"},
+		"a role that it has not":     {[]string{"manager"}, "owner", broker.ErrInvalid, "does not have"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.user = l.User("keeper", l.project, "member", "creator")
+			l.access = l.to(l.Endpoint)
+			l.OnDomain(l.user.ID, c.domain...)
+			l.register()
+			g := l.userGrant(c.role)
+			_, err := l.driver.Issue(t.Context(), l.access, g)
+			wantFault(t, "Issue()", err, c.kind, c.says)
+			if len(c.domain) > 0 && c.domain[0] == "manager" {
+				if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}); err != nil || len(l.Users("lease-")) > 0 {
+					t.Errorf("Revoke() of what failed = %v, %d users left", err, len(l.Users("lease-")))
+				}
+				return
+			}
+			if found, err := l.driver.Inventory(t.Context(), l.access); err != nil || len(found) > 0 {
+				t.Errorf("Inventory() where there can be none = %v, %v", found, err)
+			}
+			l.access.Users = true
+			if _, err := l.driver.Inventory(t.Context(), l.access); !errors.Is(err, broker.ErrForbidden) {
+				t.Errorf("Inventory() where there are some = %v, want forbidden", err)
+			}
+		})
+	}
+	l := newLab(t)
+	l.OnDomain(l.user.ID, "manager")
+	l.register()
+	g := l.userGrant("member")
+	g.Purpose = openstack.Read
+	_, err := l.driver.Issue(t.Context(), l.access, g)
+	wantFault(t, "a user for reading", err, broker.ErrUnsupported, "access rules")
+}
+
+// A user that is not ours keeps its name, and one of an attempt that died is made anew.
+func TestAUserOfThatNameIsThere(t *testing.T) {
+	l := newLab(t)
+	l.OnDomain(l.user.ID, "manager")
+	l.register()
+	g := l.userGrant("member")
+	first := l.issue(g)
+	again := l.issue(g)
+	if again.UID == first.UID || len(l.Users("lease-")) != 1 {
+		t.Errorf("adopted %s after %s, %d users", again.UID, first.UID, len(l.Users("lease-")))
+	}
+	// Known by its id alone, as where somebody has renamed it.
+	other := l.userGrant("member")
+	m := l.issue(other)
+	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: "lease-renamed", UID: m.UID, Grant: other}); err != nil || len(l.Users(other.Handle)) > 0 {
+		t.Errorf("Revoke() by id = %v, %d users left", err, len(l.Users(other.Handle)))
+	}
+	stranger := l.access
+	stranger.VIM = uuid.NewString()
+	_, err := l.driver.Issue(t.Context(), stranger, g)
+	wantFault(t, "Issue() of a name that is another VIM's", err, broker.ErrConflict, "not this VIM's")
+	if err := l.driver.Revoke(t.Context(), stranger, broker.Issued{Handle: g.Handle, Grant: g}); err != nil || len(l.Users("lease-")) != 1 {
+		t.Errorf("Revoke() of another VIM's user = %v, %d users left, want 1", err, len(l.Users("lease-")))
+	}
+	// No answer is no proof.
+	l.Fail(fake.Fault{Method: "DELETE", Path: "/users/", Kind: fake.Drop, Times: -1})
+	if err := l.driver.Revoke(t.Context(), l.access, issued(g, again)); err == nil {
+		t.Error("Revoke() without an answer succeeds")
+	}
+	l.Heal()
+	if err := l.driver.Revoke(t.Context(), l.access, issued(g, again)); err != nil {
+		t.Errorf("Revoke() = %v", err)
+	}
+	if g.TTL < time.Minute || len(l.Users("lease-")) > 0 {
+		t.Errorf("%d users left", len(l.Users("lease-")))
+	}
+}
