@@ -212,6 +212,13 @@ func TestASetIsRevokedBeforeItIsRecorded(t *testing.T) {
 		ids = append(ids, l.ID)
 	}
 	other, _ := b.mustIssue(bob, "edge")
+	// One waits after tries that failed: who asks now has it tried now.
+	if _, err := b.store.UpdateLease(t.Context(), ids[0], func(l *broker.Lease) error {
+		l.State, l.Reason, l.Attempts, l.NextAttemptAt = broker.LeaseRevoking, broker.ReasonRequested, 3, b.clock.Now().Add(time.Hour)
+		return nil
+	}, audit.Entry{Time: b.clock.Now(), Principal: "alice", Project: "demo", Action: policy.LeaseRevoke, Kind: policy.KindLease, Resource: ids[0], Outcome: audit.Intent}); err != nil {
+		t.Fatal(err)
+	}
 	store.refuse(diskFull)
 	got, err := b.RevokeLeases(t.Context(), alice, broker.LeaseSelector{VIM: "edge", Principal: "alice"})
 	if err != nil || len(got) != 5 || b.upstream() != 1 {
