@@ -22,11 +22,11 @@ const (
 	// holdJob keeps the next attempt from beginning until the transaction ends.
 	holdJob   = `SELECT 1 FROM jobs WHERE kind = $1 AND subject = $2 AND fence = $3 FOR NO KEY UPDATE`
 	anyJobDue = `SELECT EXISTS (SELECT FROM jobs WHERE done < wanted AND due_at <= $1)`
-	offerJob  = `UPDATE jobs SET due_at = $1 WHERE (kind, subject) IN
-		(SELECT kind, subject FROM jobs WHERE done < wanted AND due_at <= $2 ORDER BY due_at LIMIT $3
-			FOR NO KEY UPDATE SKIP LOCKED)
-		RETURNING kind, subject, fence + 1`
-	beginJob = `UPDATE jobs SET fence = fence + 1, due_at = $1
+	lockDue   = `SELECT kind, subject, fence + 1 FROM jobs WHERE done < wanted AND due_at <= $1 ORDER BY due_at LIMIT $2
+		FOR NO KEY UPDATE SKIP LOCKED`
+	// offerJobs is a statement of its own: joined with what is due it would read all jobs.
+	offerJobs = `UPDATE jobs SET due_at = $1 WHERE (kind, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))`
+	beginJob  = `UPDATE jobs SET fence = fence + 1, due_at = $1
 		WHERE kind = $2 AND subject = $3 AND fence = $4::bigint - 1 AND done < wanted RETURNING wanted, failures`
 	keepJob   = `UPDATE jobs SET due_at = $1 WHERE kind = $2 AND subject = $3 AND fence = $4`
 	finishJob = `UPDATE jobs SET done = $1, failures = 0, fence = fence + 1, due_at = $2
@@ -89,8 +89,18 @@ func (s *Store) OfferJobs(ctx context.Context, limit int, next time.Time) (offer
 		return nil, err
 	}
 	err = s.change(ctx, func(t txn) error {
-		offered, err = query(t, scanClaim, offerJob, stamp(next), now, limit)
-		return err
+		if offered, err = query(t, scanClaim, lockDue, now, limit); err != nil {
+			return err
+		}
+		if len(offered) == 0 {
+			return errNothing
+		}
+		var kinds, subjects []string
+		for _, c := range offered {
+			kinds, subjects = append(kinds, c.Kind), append(subjects, c.Subject)
+		}
+		t.queue(offerJobs, stamp(next), kinds, subjects)
+		return nil
 	})
 	return offered, err
 }

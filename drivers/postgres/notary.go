@@ -24,7 +24,7 @@ const (
 	lastCheckpoint = `SELECT size, root, time, key, note FROM audit_checkpoints ORDER BY size DESC LIMIT 1`
 	addCheckpoint  = `INSERT INTO audit_checkpoints (size, root, time, key, note)
 		SELECT $1::bigint, $2::bytea, $3::timestamptz, $4::text, $5::text WHERE EXISTS (SELECT FROM audit_keys WHERE id = $4 AND state = 'signing')
-		AND NOT EXISTS (SELECT FROM audit_checkpoints WHERE size >= $1)`
+		AND $1 > (SELECT coalesce(max(size), -1) FROM audit_checkpoints)`
 )
 
 var (

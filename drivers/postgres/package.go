@@ -14,8 +14,9 @@ import (
 )
 
 const (
+	// Each package's uses are looked for by themselves: EXISTS may read those of all.
 	packageColumns = `document, state, touched_at, revision,
-		EXISTS (SELECT FROM vnf_package_uses u WHERE u.package = vnf_packages.id)`
+		(SELECT true FROM vnf_package_uses u WHERE u.package = vnf_packages.id LIMIT 1) IS NOT NULL`
 	packageByID   = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE id = $1`
 	packageByVNFD = `SELECT ` + packageColumns + ` FROM vnf_packages WHERE project = $1 AND vnfd = $2 AND vnfd <> ''`
 	readChunk     = `SELECT bytes FROM vnf_package_chunks WHERE content = $1 AND number = $2`

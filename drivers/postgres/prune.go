@@ -23,7 +23,7 @@ const (
 
 	raiseLeasesUntil = `UPDATE lease_horizon SET until = greatest(until, $1) WHERE id = 1`
 	pruneLeases      = `DELETE FROM leases WHERE id IN (SELECT id` + endedLeases + ` ORDER BY created_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)`
-	pruneJobs        = `DELETE FROM jobs WHERE (kind, subject) IN (SELECT kind, subject` + doneJobs + ` ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
+	pruneJobs        = `DELETE FROM jobs WHERE ctid = ANY(ARRAY(SELECT ctid` + doneJobs + ` ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED))`
 	raiseThrough     = `UPDATE audit_horizon SET seq = $1 WHERE id = 1`
 	pruneEntries     = `DELETE FROM audit_entries WHERE seq <= $1`
 	readHorizon      = `SELECT seq FROM audit_horizon WHERE id = 1`

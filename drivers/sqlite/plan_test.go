@@ -216,3 +216,33 @@ func TestQueriesUseIndexes(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignKeysAreFound by an index, from the row that is referred to: who deletes it looks for those that refer to
+// it, which no plan shows.
+func TestForeignKeysAreFound(t *testing.T) {
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	found, err := s.reader.QueryContext(t.Context(), `SELECT m.name, group_concat(k."from", ' = ? AND ') || ' = ?'
+		FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS k WHERE m.type = 'table' GROUP BY m.name, k.id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	keys := map[string]string{}
+	for found.Next() {
+		var table, condition string
+		if err := found.Scan(&table, &condition); err != nil {
+			t.Fatal(err)
+		}
+		keys[`SELECT 1 FROM `+table+` WHERE `+condition] = table
+	}
+	if err := found.Err(); err != nil || len(keys) < 5 {
+		t.Fatalf("foreign keys: %v, %v", keys, err)
+	}
+	for text, table := range keys {
+		wantPlan(t, s, text, text, 0, "SEARCH "+table)
+	}
+}

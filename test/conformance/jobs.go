@@ -20,6 +20,7 @@ import (
 // JobStore is a store with its jobs.
 type JobStore interface {
 	broker.Store
+	broker.Pruner
 	queue.Ledger
 	Now() time.Time
 	Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) error
@@ -44,6 +45,7 @@ func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
 		"ClaimEnds":         jobClaimEnds,
 		"Offer":             jobOffer,
 		"WantedAgain":       jobWantedAgain,
+		"Prune":             jobPrune,
 		"RefusesWorkers":    jobRefusesWorkers,
 		"RefusesInvalid":    jobRefusesInvalid,
 		"DiesBeforeItBegan": jobDiesBeforeItBegan,
@@ -528,6 +530,32 @@ func jobWantedAgain(t *testing.T, s jobTest) {
 		t.Fatalf("FinishJob = %v", err)
 	}
 	s.mustBegin(t)
+}
+
+// jobPrune removes jobs that are done, some at a time, and neither those that ended later nor those that are wanted.
+func jobPrune(t *testing.T, s jobTest) {
+	for i := range 3 {
+		s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: fmt.Sprint(i)})
+		_, c, begun := s.mustBegin(t)
+		if err := s.FinishJob(s.ctx, c, begun); err != nil {
+			t.Fatalf("FinishJob = %v", err)
+		}
+	}
+	s.mustEnqueue(t, vnf)
+	prune := func(before time.Time, want int) {
+		t.Helper()
+		if n, err := s.PruneJobs(s.ctx, before, 2); n != want || err != nil {
+			t.Errorf("PruneJobs = %d, %v, want %d", n, err, want)
+		}
+	}
+	prune(s.Now().Add(-time.Hour), 0)
+	later := s.Now().Add(time.Hour)
+	for _, want := range []int{2, 1, 0} {
+		prune(later, want)
+	}
+	if left := s.mustOffer(t); left.Job != vnf {
+		t.Errorf("offered %v, want the one that is wanted", left)
+	}
 }
 
 // jobDiesBeforeItBegan leaves an attempt that was offered, and that nobody begins.
