@@ -112,39 +112,54 @@ func (s *Store) keptPlan(t *testing.T, text string, args int) string {
 	return strings.Join(lines, "\n")
 }
 
+// Step is a step of a plan, with what it did.
+type Step struct {
+	Type     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Removed  float64 `json:"Rows Removed by Filter"`
+	Recheck  float64 `json:"Rows Removed by Index Recheck"`
+	Hit      int     `json:"Shared Hit Blocks"`
+	Read     int     `json:"Shared Read Blocks"`
+	Plans    []Step
+}
+
+// Touched is how many rows of tables the step and those below it looked at.
+func (s Step) Touched() (found int) {
+	if s.Relation != "" {
+		found = int(s.Loops * (s.Rows + s.Removed + s.Recheck))
+	}
+	for _, below := range s.Plans {
+		found += below.Touched()
+	}
+	return found
+}
+
+// Most is how much of what it may do a statement did: 30 rows and 100 blocks for each row that comes of it, and as
+// much as for 20 rows in any case. More than 1 is too much.
+func (s Step) Most() float64 {
+	comes := s.Rows
+	if s.Type == "ModifyTable" && comes == 0 && len(s.Plans) > 0 {
+		comes = s.Plans[0].Rows * s.Plans[0].Loops
+	}
+	comes += 20
+	return max(float64(s.Touched())/(30*comes), float64(s.Hit+s.Read)/(100*comes))
+}
+
 // touched runs a query, and counts the rows of tables that it looked at and the
 // blocks that it read, from memory or from disk.
 func (s *Store) touched(t *testing.T, text string, args ...any) (found, blocks int) {
 	t.Helper()
-	type node struct {
-		Relation string  `json:"Relation Name"`
-		Rows     float64 `json:"Actual Rows"`
-		Loops    float64 `json:"Actual Loops"`
-		Removed  float64 `json:"Rows Removed by Filter"`
-		Recheck  float64 `json:"Rows Removed by Index Recheck"`
-		Hit      int     `json:"Shared Hit Blocks"`
-		Read     int     `json:"Shared Read Blocks"`
-		Plans    []node
-	}
 	answer, err := readOne(t.Context(), s, scalar[string], "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+text, args...)
 	if err != nil {
 		t.Fatalf("explaining %s: %v", text, err)
 	}
-	var plans []struct{ Plan node }
+	var plans []struct{ Plan Step }
 	if err := json.Unmarshal([]byte(answer), &plans); err != nil {
 		t.Fatal(err)
 	}
-	var count func(n node)
-	count = func(n node) {
-		if n.Relation != "" {
-			found += int(n.Loops * (n.Rows + n.Removed + n.Recheck))
-		}
-		for _, below := range n.Plans {
-			count(below)
-		}
-	}
-	count(plans[0].Plan)
-	return found, plans[0].Plan.Hit + plans[0].Plan.Read
+	return plans[0].Plan.Touched(), plans[0].Plan.Hit + plans[0].Plan.Read
 }
 
 // wantOnePage holds that a page costs the rows of a page, and one more, from each

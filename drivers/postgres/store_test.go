@@ -14,9 +14,57 @@ import (
 
 func TestMain(m *testing.M) { real.Main(m) }
 
-func TestConformance(t *testing.T) {
-	conformance.Store(t, func(t *testing.T) broker.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
+// suites are what a store owes, on databases that are empty.
+var suites = map[string]func(t *testing.T, database func(*testing.T) string){
+	"Conformance": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Store(t, func(t *testing.T) broker.Store { return mustOpen(t, database(t)) })
+	},
+	"Onboarding": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Onboard(t, func(t *testing.T) conformance.OnboardingStore { return mustOpen(t, database(t)) })
+	},
+	"Jobs": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Jobs(t, func(t *testing.T) conformance.JobStore { return mustOpen(t, database(t)) })
+	},
+	"Lifecycle": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Lifecycle(t, func(t *testing.T) conformance.LifecycleStore { return mustOpen(t, database(t)) })
+	},
+	"Packages": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, database(t)) })
+	},
+	"VNFGrants": func(t *testing.T, database func(*testing.T) string) {
+		conformance.VNFGrants(t, func(t *testing.T) conformance.VNFGrantStore { return mustOpen(t, database(t)) })
+	},
+	"Clients": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, database(t)) })
+	},
+	"TokenKeys": func(t *testing.T, database func(*testing.T) string) {
+		conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore { return mustOpen(t, database(t)) })
+	},
+	"Subscriptions": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore { return mustOpen(t, database(t)) })
+	},
 }
+
+// sharedDatabase is an empty database on the server that tests share.
+func sharedDatabase(t *testing.T) string { return real.Postgres(t).DSN(t) }
+
+func TestConformance(t *testing.T) { suites["Conformance"](t, sharedDatabase) }
+
+func TestOnboarding(t *testing.T) { suites["Onboarding"](t, sharedDatabase) }
+
+func TestJobs(t *testing.T) { suites["Jobs"](t, sharedDatabase) }
+
+func TestLifecycle(t *testing.T) { suites["Lifecycle"](t, sharedDatabase) }
+
+func TestPackages(t *testing.T) { suites["Packages"](t, sharedDatabase) }
+
+func TestVNFGrants(t *testing.T) { suites["VNFGrants"](t, sharedDatabase) }
+
+func TestClients(t *testing.T) { suites["Clients"](t, sharedDatabase) }
+
+func TestTokenKeys(t *testing.T) { suites["TokenKeys"](t, sharedDatabase) }
+
+func TestSubscriptions(t *testing.T) { suites["Subscriptions"](t, sharedDatabase) }
 
 // mustOpen opens a store, whose schema it makes, and which is closed at the end of
 // the test.
@@ -32,38 +80,4 @@ func mustOpen(t testing.TB, dsn string) *postgres.Store {
 		}
 	})
 	return s
-}
-
-func TestOnboarding(t *testing.T) {
-	conformance.Onboard(t, func(t *testing.T) conformance.OnboardingStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestJobs(t *testing.T) {
-	conformance.Jobs(t, func(t *testing.T) conformance.JobStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestLifecycle(t *testing.T) {
-	conformance.Lifecycle(t, func(t *testing.T) conformance.LifecycleStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestPackages(t *testing.T) {
-	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestVNFGrants(t *testing.T) {
-	conformance.VNFGrants(t, func(t *testing.T) conformance.VNFGrantStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestClients(t *testing.T) {
-	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestTokenKeys(t *testing.T) {
-	conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore { return mustOpen(t, real.Postgres(t).DSN(t)) })
-}
-
-func TestSubscriptions(t *testing.T) {
-	conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore {
-		return mustOpen(t, real.Postgres(t).DSN(t))
-	})
 }
