@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -408,7 +409,7 @@ func TestHiddenParametersWithoutTheirKeyStore(t *testing.T) {
 	v.completes(v.Terminate(t.Context(), alice, i.ID, nil))
 }
 
-// What is sealed for one instance does not open for another.
+// What is sealed for one instance does not open for another, whoever has changed the database.
 func TestHiddenParametersOfAnother(t *testing.T) {
 	v := newVault(t)
 	i, other := v.hides(secretive()), v.hides(secretive())
@@ -418,6 +419,28 @@ func TestHiddenParametersOfAnother(t *testing.T) {
 		return nil
 	}, audit.Entry{Time: v.clock.Now()}); err == nil {
 		t.Error("an operation comes to name hidden parameters that are not made for it")
+	}
+	db, err := sql.Open("sqlite", filepath.Join(v.dir, "vimbroker.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, c := range []struct{ what, statement string }{
+		{"the operation names those of another", `UPDATE vnf_operations SET document = replace(document, ?1, ?2) WHERE id = ?3`},
+		{"so does its row say", `UPDATE vnf_hidden SET instance = ?4 WHERE id = ?2`},
+	} {
+		if _, err := db.ExecContext(t.Context(), c.statement, i.Shape.Concealed.ID, other.Shape.Concealed.ID, o.ID, i.ID); err != nil {
+			t.Fatal(err)
+		}
+		did := v.Work(t.Context(), o.ID)
+		ended, err := v.Operation(t.Context(), alice, o.ID)
+		if did != nil || err != nil || ended.State != lifecycle.RolledBack || !strings.Contains(ended.Failure.Detail, "do not open") {
+			t.Errorf("%s: %v, %+v, %v", c.what, did, ended, err)
+		}
+		o = must(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+		if _, err := db.ExecContext(t.Context(), `UPDATE vnf_operations SET document = replace(document, ?1, ?2) WHERE id = ?3`, i.Shape.Concealed.ID, other.Shape.Concealed.ID, o.ID); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
