@@ -14,7 +14,7 @@ type Grant struct {
 	OperationURL  string    `json:"operationUrl" doc:"Where the VNFM has the operation" example:"https://vnfm.example/vnflcm/v2/vnf_lcm_op_occs/18d2f0c6-5f0e-4a3f-9d55-0c7d3c1f7a11"`
 	Instance      string    `json:"instance" doc:"Id of the VNF instance at the VNFM" example:"97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11"`
 	VNFD          string    `json:"vnfd" doc:"Id of the VNFD" example:"b1bb0ce7-ebca-4fa7-95ed-4840d70a1177"`
-	NewVNFD       string    `json:"newVnfd,omitempty" doc:"Id of the VNFD that CHANGE_VNFPKG leads to"`
+	NewVNFD       string    `json:"newVnfd,omitempty" doc:"Id of the VNFD that CHANGE_VNFPKG leads to" example:"d5ac1f0e-ebca-4fa7-95ed-4840d70a2288"`
 	Profile       string    `json:"profile" doc:"What is lent" example:"oidc"`
 	VIM           string    `json:"vim,omitempty" doc:"Id of the VIM; absent before it is granted" format:"uuid"`
 	VIMName       string    `json:"vimName,omitempty" doc:"Its name then" example:"edge-1"`
