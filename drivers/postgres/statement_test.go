@@ -64,10 +64,7 @@ var readsMuch = map[string]string{
 	"live_leases WHERE principal = ? AND coalesce(state = ANY(?), false)":  "the same, of a principal",
 	"FROM leases WHERE principal = ? AND (project = ? OR vim_project = ?)": "the leases of one principal",
 	"FROM audit_entries WHERE outcome IN":                                  "an outcome alone is in no index: the newest entries until the page is full",
-	"FROM vims WHERE type = ?":                                             "a type alone is in no index: VIMs until the page is full",
-	"FROM clusters WHERE project = ?":                                      "clusters have no index but by what they are in their management cluster",
-	"FROM clusters WHERE namespace = ? AND name =":                         "the same",
-	"FROM vnf_packages WHERE vnfd = ?":                                     "a VNFD in any project, which administrators may ask for",
+	"FROM vnf_grants WHERE ? IN (":                                         "a VIM in any project, which administrators may ask for: grants until the page is full",
 }
 
 // crowds are the rows of each of the other tables.
@@ -96,6 +93,7 @@ var special = map[string]string{
 	"vims.pending_since":         "'-infinity'",
 	"vims.shared":                "i % 200 = 0",
 	"vims.state":                 "'registered'",
+	"vnf_grants.document":        `'{"Project": "' || CASE WHEN i % 4 = 0 THEN 'project-' || i % 100 ELSE 'north' END || '"}'`,
 	"vnf_grants.state":           "'granted'",
 	"vnf_hidden.state":           "'kept'",
 	"vnf_instances.document":     "'{}'",
