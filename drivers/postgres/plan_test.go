@@ -325,7 +325,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{grant.Filter{Query: grant.Query{Page: grantPage}}, "vnf_grants_pkey"},
 		{grant.Filter{Project: "project-7"}, "vnf_grant_by_project"},
 		{grant.Filter{Project: "project-7", Query: grant.Query{Page: grantPage}}, "vnf_grant_by_project"},
-		{grant.Filter{Query: grant.Query{Client: "client-7", Operation: "op-7"}}, "vnf_grant_once_per_operation"},
+		{grant.Filter{Query: grant.Query{Client: "client-7", Operation: "op-7"}}, "vnf_grant_by_operation"},
 	} {
 		text, args, _, err := listVNFGrants(c.f)
 		if err != nil {

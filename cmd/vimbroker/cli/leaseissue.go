@@ -46,9 +46,9 @@ device.
 registered as a client. Its secret is printed, once: the password at the token
 endpoint, whose user name is the lease's id, and --ttl is that of each token.
 
---credential user asks for a user of the lease's own on a cloud, with a password,
-for clients that know nothing else. It stands until it is revoked, or --ttl is
-over; renewing it replaces the password.
+--credential user asks for a user of the lease's own on a cloud, with a
+password, for clients that know nothing else. It stands until it is revoked, or
+--ttl is over; renewing it replaces the password.
 
 --credential passThrough asks for the VIM's stored credential itself, for the
 same clients where the VIM lets no users be made. It needs the right

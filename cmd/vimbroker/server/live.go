@@ -175,6 +175,7 @@ var restartKeys = map[string]func(config) any{
 	},
 	"sol003":         func(c config) any { return [...]any{c.SOL003, c.Subscriptions.GiveUpAfter} },
 	"vnf":            func(c config) any { return c.VNF },
+	"charts":         func(c config) any { return c.Charts },
 	"callers":        func(c config) any { return c.Callers },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -25,8 +26,10 @@ type Reference struct {
 	Digest string
 }
 
-// Is reports whether s names something outside of a package.
-func Is(s string) bool { return strings.Contains(s, "://") }
+// Is reports whether s names a chart outside of a package. A manifest elsewhere is none.
+func Is(s string) bool {
+	return strings.Contains(s, "://") && !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(s))
+}
 
 const digestAlgorithm = "sha256:"
 
