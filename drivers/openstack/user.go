@@ -265,7 +265,7 @@ func (k keeper) give(ctx context.Context, user string, role tokens.Role) error {
 }
 
 // remove deletes a user. Keystone may refuse to say of one that is gone to who keeps only a
-// domain: then it is looked for by its name.
+// domain: then the domain's users are asked for, and it itself, whatever its name is by now.
 func (k keeper) remove(ctx context.Context, id, name string) error {
 	_, err := k.identity.Delete(ctx, k.identity.ServiceURL("users", id), &gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
 	switch {
@@ -273,12 +273,16 @@ func (k keeper) remove(ctx context.Context, id, name string) error {
 		_, err = k.list(ctx, "name="+url.QueryEscape(name)) // so says no session that has ended itself
 		return err
 	case said(err, http.StatusForbidden):
-		all, listed := k.list(ctx, "name="+url.QueryEscape(name))
-		if listed != nil {
+		if _, listed := k.list(ctx, "name="+url.QueryEscape(name)); listed != nil {
 			return listed
 		}
-		if !slices.ContainsFunc(all, func(u leasedUser) bool { return u.ID == id }) {
-			return nil
+		var there struct{}
+		shown := k.get(ctx, "users/"+url.PathEscape(id), &there)
+		if said(shown, http.StatusForbidden) || said(shown, http.StatusNotFound) {
+			return nil // who may list users is shown those that there are
+		}
+		if shown != nil {
+			return fault(shown, "show", "users of the project's domain")
 		}
 	}
 	return fault(err, "delete", "users of the project's domain")

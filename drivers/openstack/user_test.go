@@ -183,3 +183,52 @@ func TestAUserOfThatNameIsThere(t *testing.T) {
 		t.Errorf("%d users left", len(l.Users("lease-")))
 	}
 }
+
+// A cloud that tells nobody which domains are his keeps no inventory of other leases from being taken, and none of its
+// refusals is taken for the end of a user.
+func TestACloudThatListsNoDomains(t *testing.T) {
+	l := newLab(t)
+	l.OnDomain(l.user.ID, "manager")
+	l.register()
+	g := l.userGrant("member")
+	m := l.issue(g)
+	usual := l.grant("member")
+	l.issue(usual)
+	l.Fail(fake.Fault{Method: "GET", Path: "/auth/domains$", Kind: fake.Refuse, Status: 403, Times: -1})
+	if found, err := l.driver.Inventory(t.Context(), l.access); err != nil || len(found) != 1 || found[0].Handle != usual.Handle {
+		t.Errorf("Inventory() = %+v, %v, want the usual lease", found, err)
+	}
+	known := l.access
+	known.Users = true
+	_, err := l.driver.Inventory(t.Context(), known)
+	wantFault(t, "Inventory() where users are alive", err, broker.ErrForbidden, "no role on the domain")
+	_, err = l.driver.Issue(t.Context(), l.access, l.userGrant("member"))
+	wantFault(t, "Issue()", err, broker.ErrForbidden, "no role on the domain")
+	wantFault(t, "Revoke()", l.driver.Revoke(t.Context(), l.access, issued(g, m)), broker.ErrForbidden, "no role on the domain")
+	l.Heal()
+	l.Fail(fake.Fault{Method: "GET", Path: "/auth/domains$", Kind: fake.Refuse, Status: 500, Times: -1})
+	_, err = l.driver.Inventory(t.Context(), l.access)
+	wantFault(t, "Inventory() where Keystone cannot answer", err, broker.ErrUnreachable, "500")
+}
+
+// Who may list users, and delete none, has not deleted one that has another name by now.
+func TestARefusedDeletionIsNoEnd(t *testing.T) {
+	l := newLab(t)
+	l.OnDomain(l.user.ID, "manager")
+	l.register()
+	g := l.userGrant("member")
+	m := l.issue(g)
+	l.Fail(fake.Fault{Method: "DELETE", Path: "/users/", Kind: fake.Refuse, Status: 403, Times: -1})
+	for _, handle := range []string{g.Handle, "lease-renamed"} {
+		err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: handle, UID: m.UID, Grant: g})
+		wantFault(t, "Revoke() by "+handle, err, broker.ErrForbidden, "may not delete users")
+	}
+	l.Fail(fake.Fault{Method: "GET", Path: "/users/", Kind: fake.Drop, Times: -1})
+	if err := l.driver.Revoke(t.Context(), l.access, issued(g, m)); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("Revoke() where nobody says whether the user is there = %v, want unreachable", err)
+	}
+	l.Heal()
+	if err := l.driver.Revoke(t.Context(), l.access, issued(g, m)); err != nil || len(l.Users("lease-")) > 0 {
+		t.Errorf("Revoke() = %v, %d users left", err, len(l.Users("lease-")))
+	}
+}

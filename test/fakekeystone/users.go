@@ -64,6 +64,8 @@ func (s *Server) keepUsers(w http.ResponseWriter, r *http.Request, as token, par
 		fake.Say(w, http.StatusCreated, object{"user": describeUser(u)})
 	case s.user(parts[len(parts)-1]) == nil: // Keystone does not tell who keeps only a domain that there is none
 		refuse(w, http.StatusForbidden)
+	case r.Method == http.MethodGet:
+		fake.Say(w, http.StatusOK, object{"user": describeUser(s.user(parts[1]))})
 	case r.Method == http.MethodPatch:
 		u := s.user(parts[1])
 		u.Password = in.User.Password
