@@ -340,7 +340,8 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 	return o, nil
 }
 
-// Cancel asks an operation that is being worked to stop. One that waits for its turn ends at once.
+// Cancel asks an operation that is being worked to stop. One that waits for its turn ends at once; one that is not
+// [Operation.Cancelable] is ErrConflict.
 func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, mode CancelMode) (Operation, error) {
 	act, err := l.openOperation(ctx, p, policy.VNFCancel, id)
 	if err != nil {
@@ -352,6 +353,12 @@ func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, m
 	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
 		if !o.State.Working() {
 			return notNow(*o, Starting, Processing, RollingBack)
+		}
+		if !o.Cancelable() {
+			return &broker.Error{
+				Kind: broker.ErrConflict, Detail: "an operation of type " + string(o.Type) + " cannot be canceled: it ends with the request for it",
+				Remedy: "wait for its end, a minute at most, and change the instance again",
+			}
 		}
 		if o.Waits() { // nobody works it, and its leases ended with the attempt before
 			o.fail(canceledBy(), l.now())

@@ -459,6 +459,42 @@ func TestReplacingThatIsLeftIsEndedByItsJob(t *testing.T) {
 	}
 }
 
+// Nobody stops the one request that replaces a credential: a cancel says so, and leaves no wish behind.
+func TestReplacingACredentialIsNotCanceled(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	p.clock.Add(time.Second) // so that the newest operation is first
+	newest := func() lifecycle.Operation {
+		t.Helper()
+		found, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{Instance: i.ID})
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%d operations, %v", len(found), err)
+		}
+		return found[0]
+	}
+	asked := 0
+	p.lends.changing = func() error {
+		for _, mode := range []lifecycle.CancelMode{lifecycle.Graceful, lifecycle.Forceful} {
+			asked++
+			o := newest()
+			_, err := p.Cancel(t.Context(), alice, o.ID, mode)
+			wantKind(t, err, broker.ErrConflict)
+			if found := new(broker.Error); !errors.As(err, &found) || !strings.Contains(found.Detail, "MODIFY_INFO") || found.Remedy == "" {
+				t.Errorf("a cancel is refused with %v", err)
+			}
+			if now := newest(); o.State != lifecycle.Starting || now.Cancel != "" || now.Revision != o.Revision {
+				t.Errorf("after a cancel the operation is %+v", now)
+			}
+		}
+		return nil
+	}
+	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	o, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Connection: "site", Inline: &token})
+	if err != nil || o.State != lifecycle.Completed || o.Cancel != "" || asked != 2 {
+		t.Errorf("Modify = %+v, %v, after %d cancels", o, err, asked)
+	}
+}
+
 // A process that takes longer than the operation's deadline writes nothing more once the job has begun.
 func TestReplacingThatIsTooSlowIsFenced(t *testing.T) {
 	p := newPlant(t)

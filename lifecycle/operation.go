@@ -105,6 +105,9 @@ func (o Operation) Waits() bool { return o.State.Working() && o.TurnAt.IsZero() 
 // and its job ends at the Deadline what that process has left.
 func (o Operation) ByRequest() bool { return o.State.Working() && !o.TurnAt.IsZero() }
 
+// Cancelable reports whether work on the operation can be canceled. MODIFY_INFO ends with its request.
+func (o Operation) Cancelable() bool { return o.State.Working() && o.Type != ModifyInfo }
+
 // queue has the operation wait for its turn.
 func (o *Operation) queue(at time.Time) { o.QueuedAt, o.TurnAt = at, time.Time{} }
 

@@ -325,6 +325,12 @@ func TestLinksAreThoseThatAreLegal(t *testing.T) {
 	if got := keys(links(l, "/vnf_lcm_op_occs/x")); got != "self vnfInstance retry fail" {
 		t.Errorf("a HEAL: %s", got)
 	}
+	for _, state := range []lifecycle.OperationState{lifecycle.Starting, lifecycle.Processing} {
+		l.o.State, l.o.Type = state, lifecycle.ModifyInfo
+		if got := keys(links(l, "/vnf_lcm_op_occs/x")); got != "self vnfInstance" {
+			t.Errorf("a MODIFY_INFO that is %s: %s", state, got)
+		}
+	}
 }
 
 // TestChangesAreThoseOfWhatIsCompleted: before, and where it failed, an operation has changed nothing yet.

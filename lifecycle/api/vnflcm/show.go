@@ -165,7 +165,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	for link, legal := range map[string]bool{
 		"retry": o.State == lifecycle.FailedTemp, "fail": o.State == lifecycle.FailedTemp,
 		"rollback": o.State == lifecycle.FailedTemp && o.Type.Rollbackable(),
-		"cancel":   o.State.Working(),
+		"cancel":   o.Cancelable(),
 	} {
 		if legal {
 			shown.Links[link] = sol003.Link{Href: self + "/" + link}
