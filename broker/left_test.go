@@ -1,8 +1,10 @@
 package broker_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,5 +138,39 @@ func TestALeaseThatCannotBeComparedSaysSo(t *testing.T) {
 	l, _ := b.heat(time.Hour)
 	if len(l.LeftBehind) != 1 || !strings.Contains(l.LeftBehind[0], "may not list trusts") {
 		t.Errorf("the lease says %q, want why nothing can be compared", l.LeftBehind)
+	}
+}
+
+// A password that was passed through to many is tried once when it has been replaced: a cloud may lock the user out.
+func TestAReplacedPasswordIsTriedOnce(t *testing.T) {
+	b := newCloudBench(t, benchOptions{policies: site(`@id("pass") permit (principal, action == Action::"lease:pass-through", resource is VIM);`)})
+	var all []broker.Lease
+	for range 12 {
+		l, _, err := b.IssueLease(t.Context(), root, broker.LeaseRequest{VIM: "core", Credential: broker.LeasePassThrough})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err = b.RevokeLease(t.Context(), root, l.ID); err != nil || b.row(l.ID).State != broker.LeaseIrrevocable {
+			t.Fatalf("RevokeLease() = %+v, %v, want irrevocable", b.row(l.ID), err)
+		}
+		all = append(all, l)
+	}
+	b.cloud.SetPassword(b.user.ID, "the-second-one")
+	if _, err := b.RotateVIM(t.Context(), root, "core", broker.Credential{
+		Kind: broker.CredentialPassword, Username: b.user.Name, Password: secret.NewText("the-second-one"),
+	}, 0); err != nil {
+		t.Fatal(err)
+	}
+	var logins atomic.Int32
+	b.cloud.Fail(fake.Fault{Method: http.MethodPost, Path: "/auth/tokens$", Kind: fake.Pass, Times: -1, Reached: func() { logins.Add(1) }})
+	b.mustReap()
+	b.cloud.Heal()
+	for _, l := range all {
+		if row := b.row(l.ID); row.State != broker.LeaseRevoked {
+			t.Errorf("a lease is %s (%s), want revoked", row.State, row.LastError)
+		}
+	}
+	if n := logins.Load(); n != 1 {
+		t.Errorf("the password of %d leases was tried %d times, want once", len(all), n)
 	}
 }

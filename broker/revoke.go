@@ -307,9 +307,11 @@ func (b *Broker) replaced(ctx context.Context, src *source, d Driver, v VIM, l L
 	if err != nil {
 		return err
 	}
-	ctx, cancel := b.call(ctx)
-	defer cancel()
-	dead, err := d.Dead(ctx, b.access(v, g, Credential{}), o.Credential)
+	dead, err := src.dead(g.Number, func() (bool, error) {
+		ctx, cancel := b.call(ctx)
+		defer cancel()
+		return d.Dead(ctx, b.access(v, g, Credential{}), o.Credential)
+	})
 	switch {
 	case errors.Is(err, ErrInvalid):
 		return nil

@@ -17,13 +17,14 @@ type source struct {
 	b  *Broker
 	id string
 
-	mu   sync.Mutex
-	row  *VIM
-	open map[int64]*opened
+	mu    sync.Mutex
+	row   *VIM
+	open  map[int64]*opened
+	tried map[int64]func() (bool, error)
 }
 
 func (b *Broker) newSource(vim string) *source {
-	return &source{b: b, id: vim, open: map[int64]*opened{}}
+	return &source{b: b, id: vim, open: map[int64]*opened{}, tried: map[int64]func() (bool, error){}}
 }
 
 func (s *source) close() {
@@ -70,6 +71,19 @@ func (s *source) opened(ctx context.Context, g Generation) (*opened, error) {
 		s.open[g.Number] = o
 	}
 	return o, err
+}
+
+// dead tries the stored credential of a generation once, however many leases have it: a VIM may lock a user out
+// whose old password is tried often.
+func (s *source) dead(number int64, try func() (bool, error)) (bool, error) {
+	s.mu.Lock()
+	once := s.tried[number]
+	if once == nil {
+		once = sync.OnceValues(try)
+		s.tried[number] = once
+	}
+	s.mu.Unlock()
+	return once()
 }
 
 // each calls do with access to one generation of the VIM. If the VIM refuses that
