@@ -167,13 +167,24 @@ func (o *Cloud) newName() string {
 // ProjectIn makes a project and a user, both of one name, in a domain.
 func (o *Cloud) ProjectIn(t testing.TB, domainID, domain, name string, roles ...string) Tenant {
 	t.Helper()
-	who := Tenant{Username: name, Password: "only-for-" + name, Project: name, DomainID: domainID, Domain: domain}
-	var err error
-	if who.ProjectID, err = o.create(t.Context(), "project", object{"name": name, "domain_id": domainID}); err != nil {
+	who, err := o.NewTenant(t.Context(), domainID, domain, name, roles...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	o.addUser(t, &who, roles)
 	return who
+}
+
+// NewTenant does what [Cloud.ProjectIn] does, for what is no test.
+func (o *Cloud) NewTenant(ctx context.Context, domainID, domain, name string, roles ...string) (Tenant, error) {
+	who := Tenant{Username: name, Password: "only-for-" + name, Project: name, DomainID: domainID, Domain: domain}
+	var err error
+	if who.ProjectID, err = o.create(ctx, "project", object{"name": name, "domain_id": domainID}); err != nil {
+		return Tenant{}, err
+	}
+	if err := o.addUser(ctx, &who, roles); err != nil {
+		return Tenant{}, err
+	}
+	return who, nil
 }
 
 // OnDomain gives a tenant a role on the domain that user and project are in.
@@ -200,22 +211,21 @@ func (o *Cloud) Colleague(t testing.TB, of Tenant, roles ...string) Tenant {
 	t.Helper()
 	of.Username = o.newName()
 	of.Password = "only-for-" + of.Username
-	o.addUser(t, &of, roles)
+	if err := o.addUser(t.Context(), &of, roles); err != nil {
+		t.Fatal(err)
+	}
 	return of
 }
 
-func (o *Cloud) addUser(t testing.TB, who *Tenant, roles []string) {
-	t.Helper()
+func (o *Cloud) addUser(ctx context.Context, who *Tenant, roles []string) error {
 	if len(roles) == 0 {
 		roles = TenantRoles
 	}
 	var err error
-	if who.UserID, err = o.create(t.Context(), "user", object{"name": who.Username, "domain_id": who.DomainID, "password": who.Password}); err != nil {
-		t.Fatal(err)
+	if who.UserID, err = o.create(ctx, "user", object{"name": who.Username, "domain_id": who.DomainID, "password": who.Password}); err != nil {
+		return err
 	}
-	if err := o.assign(t.Context(), who.ProjectID, who.UserID, roles...); err != nil {
-		t.Fatal(err)
-	}
+	return o.assign(ctx, who.ProjectID, who.UserID, roles...)
 }
 
 // Domain makes a domain, and returns its id.
