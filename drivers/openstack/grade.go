@@ -14,6 +14,7 @@ const (
 	tokenOfPassword = "the lease is a token from the registered user's password: its holder can make application credentials, trusts, EC2 and TOTP credentials of that user, which outlive it, and delete those of other leases"
 	makesTrusts     = "application credentials may make trusts on this cloud: the holder can make one without end for another user, also with roles of the registered user that the lease has not"
 	administers     = "the lease has role admin, which may make users and grant them roles"
+	adminsToken     = "no VNF can run here: a lease for purpose heat is a token with every role of the registered user, and nobody asked for admin by name: register a user without role admin"
 	notKnownYet     = "what application credentials may do on this cloud is not known yet"
 )
 
@@ -71,6 +72,9 @@ func warnings(found broker.Cloud, registered broker.CredentialKind) []string {
 		out = append(out, "every lease is unbounded: "+tokenOfPassword)
 	case !found.Trusts:
 		out = append(out, "a lease for purpose heat is unbounded: "+tokenOfPassword)
+	}
+	if registered == broker.CredentialPassword && leasesToken(found, broker.Grant{Purpose: Heat}) && slices.Contains(found.Roles, admin) {
+		out = append(out, adminsToken)
 	}
 	return out
 }

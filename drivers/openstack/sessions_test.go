@@ -171,6 +171,10 @@ func TestALeaseNeverHasTheSessionsToken(t *testing.T) {
 }
 
 func TestGradesOfLeases(t *testing.T) {
+	boss := func(l *lab) {
+		l.user = l.User("boss", l.project, "admin")
+		l.access = l.to(l.Endpoint)
+	}
 	for name, c := range map[string]struct {
 		trusts        bool
 		prepare       func(*lab)
@@ -182,6 +186,8 @@ func TestGradesOfLeases(t *testing.T) {
 	}{
 		"an application credential":               {want: broker.GradeBounded, warned: 1},
 		"one for Heat":                            {purpose: openstack.Heat, want: broker.GradeUnbounded, reasons: 1, warned: 1},
+		"one of an administrator's":               {prepare: boss, want: broker.GradeBounded, warned: 2},
+		"one of his that may make trusts":         {trusts: true, prepare: boss, want: broker.GradeUnbounded, reasons: 1, warned: 1},
 		"one with admin":                          {role: "admin", want: broker.GradeUnbounded, reasons: 1, warned: 1},
 		"one that may make trusts":                {trusts: true, want: broker.GradeUnbounded, reasons: 1, warned: 1},
 		"a token of a restricted one":             {prepare: func(l *lab) { l.byAppCred(false) }, want: broker.GradeBounded},
