@@ -262,6 +262,9 @@ func (p *program) confirmedDead(l v1.Lease) string {
 }
 
 func derived(l v1.Lease) string {
+	if l.Credential == "user" {
+		return "yes: a user of the lease's own, with a password"
+	}
 	if l.Derived {
 		return "yes"
 	}

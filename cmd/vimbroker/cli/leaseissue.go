@@ -61,6 +61,8 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
       --out web.kubeconfig
   vimbroker lease issue --vim edge-1 --out kubeconfig --replace
   eval "$(vimbroker lease issue --vim edge-1 --format env)"
+  vimbroker lease issue --vim nfv1 --credential user --role member \
+      --out clouds.yaml
   vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
 		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {

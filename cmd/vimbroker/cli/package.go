@@ -169,9 +169,9 @@ func (p *program) packageUploadCommand() *cobra.Command {
 	var f packing
 	c := &cobra.Command{
 		Use: "upload FILE|DIR", Short: "Upload a package",
-		Long: `Upload a VNF package, or make one of a directory of manifests as "package
-create" does and upload that. It is looked through, and enabled. An upload that
-fails leaves nothing.`,
+		Long: `Upload a VNF package, or make one of a directory as "package create"
+does and upload that. It is looked through, and enabled. An upload that fails
+leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
 		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {

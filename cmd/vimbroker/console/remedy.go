@@ -74,7 +74,7 @@ var fieldFlags = map[string][]string{
 
 	"insecureSkipVerify": {"insecure-skip-verify"},
 
-	"credential":                   {"bearer-token-file"},
+	"credential":                   {"bearer-token-file", "credential"},
 	"credential.token":             {"bearer-token-file"},
 	"credential.clientCertificate": {"client-cert-file"},
 	"credential.clientKey":         {"client-key-file"},
