@@ -46,6 +46,11 @@ func (l *Lifecycle) begin(
 	if err := shape(i, &o); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
+	if t == ScaleVNF || t == Heal || t == Terminate {
+		if o.Params, err = unread(o.Params); err != nil {
+			return Operation{}, l.refuse(ctx, act, err)
+		}
+	}
 	if o.Target.Inline && t == Instantiate {
 		failpoint.At("inline.brought")
 	}

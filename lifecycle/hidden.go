@@ -566,28 +566,10 @@ func censored(request json.RawMessage, names []string, parameters bool) (json.Ra
 	if len(request) == 0 || len(names) == 0 && !parameters {
 		return request, nil
 	}
-	within := func(in json.RawMessage, member string, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
-		var all map[string]json.RawMessage
-		if len(in) == 0 || json.Unmarshal(in, &all) != nil {
-			return in, nil
-		}
-		for name, value := range all {
-			if !strings.EqualFold(name, member) {
-				continue
-			}
-			to, err := change(value)
-			if err != nil {
-				return nil, err
-			}
-			all[name] = to
-		}
-		return json.Marshal(all)
-	}
-	hide := func(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownHidden) }
 	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
 		given, err := within(given, "variables", func(of json.RawMessage) (_ json.RawMessage, err error) {
 			for _, name := range names {
-				if of, err = within(of, name, hide); err != nil {
+				if of, err = within(of, name, placeholder); err != nil {
 					return nil, err
 				}
 			}
@@ -596,6 +578,44 @@ func censored(request json.RawMessage, names []string, parameters bool) (json.Ra
 		if err != nil || !parameters {
 			return given, err
 		}
-		return within(given, "nfv", hide)
+		return within(given, "nfv", placeholder)
 	})
 }
+
+// unread is a request for an operation that reads no parameters, without those that it gives all the same: which of
+// them are to be hidden nobody has worked out.
+func unread(request json.RawMessage) (json.RawMessage, error) {
+	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
+		given, err := within(given, "variables", placeholder)
+		if err != nil {
+			return nil, err
+		}
+		return within(given, "nfv", placeholder)
+	})
+}
+
+// within is an object with a member changed, whatever the case of its name; anything else is as it was.
+func within(in json.RawMessage, member string, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if len(in) == 0 || json.Unmarshal(in, &all) != nil {
+		return in, nil
+	}
+	changed := false
+	for name, value := range all {
+		if !strings.EqualFold(name, member) {
+			continue
+		}
+		to, err := change(value)
+		if err != nil {
+			return nil, err
+		}
+		all[name], changed = to, true
+	}
+	if !changed {
+		return in, nil
+	}
+	return json.Marshal(all)
+}
+
+// placeholder stands for what is hidden.
+func placeholder(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownHidden) }

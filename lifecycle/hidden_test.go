@@ -493,3 +493,29 @@ func TestParametersOfVersionsBefore(t *testing.T) {
 		t.Errorf("%d keys, want one for each instance", n)
 	}
 }
+
+// A request for an operation that reads no parameters may repeat all that the instance was given: of that nothing rests,
+// and nothing is shown.
+func TestParametersThatAnOperationDoesNotRead(t *testing.T) {
+	v := newVault(t)
+	i := v.hides(secretive())
+	again := json.RawMessage(strings.Replace(string(secretive().Params), `"flavourId":"simple"`, `"cause":"seen"`, 1))
+	for _, begin := range []func() (lifecycle.Operation, error){
+		func() (lifecycle.Operation, error) {
+			return v.Scale(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "front", Steps: 1, Params: again})
+		},
+		func() (lifecycle.Operation, error) {
+			return v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{Params: again})
+		},
+		func() (lifecycle.Operation, error) { return v.Terminate(t.Context(), alice, i.ID, again) },
+	} {
+		o := must(begin())
+		v.completes(o, nil)
+		shown, err := v.Operation(t.Context(), alice, o.ID)
+		text := string(shown.Params)
+		if err != nil || strings.Contains(text, "canary") || !strings.Contains(text, `"cause":"seen"`) || !strings.Contains(text, "hidden") {
+			t.Errorf("%s shows %s, %v", o.Type, text, err)
+		}
+	}
+	v.wantNowhere(canaryVariable, canaryParameter)
+}
