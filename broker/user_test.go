@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fake"
 )
 
@@ -138,5 +139,71 @@ func TestWhereNoLeaseIsAUser(t *testing.T) {
 	l, err := c.WeighLease(t.Context(), root, aUser)
 	if err != nil || l.Asked() != broker.LeaseUser {
 		t.Errorf("WeighLease() = %+v, %v", l, err)
+	}
+}
+
+// A user stands for months, as a standing lease does: members have none, clients have, and a policy on what stands is
+// asked with its whole life. So is the question about it.
+func TestWhoMayHaveAUser(t *testing.T) {
+	shared := func(b *cloudBench) broker.VIM {
+		t.Helper()
+		v, err := b.UpdateVIM(t.Context(), root, "core", broker.Change{Shared: ptr(true)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	b := newUserBench(t)
+	shared(b)
+	usual := aUser
+	usual.Credential, usual.IdempotencyKey = "", ""
+	if _, _, err := b.IssueLease(t.Context(), alice, usual); err != nil {
+		t.Errorf("the usual lease of a member = %v", err)
+	}
+	_, _, err := b.IssueLease(t.Context(), alice, aUser)
+	wantKind(t, "a user of a member", err, broker.ErrDenied)
+	_, err = b.WeighLease(t.Context(), alice, aUser)
+	wantKind(t, "weighing a user of a member", err, broker.ErrDenied)
+	l, config, err := b.IssueLease(t.Context(), vnfm, aUser)
+	if err != nil {
+		t.Fatalf("a user of a client = %v", err)
+	}
+	for name, p := range map[string]policy.Principal{
+		"another of the project": alice,
+		"its name elsewhere":     {Name: vnfm.Name, Project: "other", Roles: vnfm.Roles},
+	} {
+		if got, leaked, err := b.IssueLease(t.Context(), p, aUser); err == nil || got.ID != "" || !leaked.Password.Empty() {
+			t.Errorf("a repeat by %s = %v", name, err)
+		}
+		if _, leaked, err := b.RenewLease(t.Context(), p, l.ID, 0); err == nil || !leaked.Password.Empty() {
+			t.Errorf("renewing by %s = %v", name, err)
+		}
+	}
+	// Who is no client any more has it renewed no more.
+	was := vnfm
+	was.Roles = []string{policy.RoleReader}
+	if _, leaked, err := b.RenewLease(t.Context(), was, l.ID, 0); err == nil || !leaked.Password.Empty() {
+		t.Errorf("renewing without the role = %v", err)
+	}
+	if made := b.cloud.Users("lease-"); len(made) != 1 || made[0].Password != config.Password.Reveal() {
+		t.Errorf("there are %d users, or the one has another password", len(made))
+	}
+
+	for limit, want := range map[string]bool{"15551999": false, "15552000": true} {
+		b := newCloudBench(t, benchOptions{policies: site(`
+			@id("short") forbid (principal, action == Action::"lease:issue", resource is VIM)
+			when { context.standing && context.ttlSeconds > ` + limit + ` };`)})
+		b.cloud.OnDomain(b.user.ID, "manager")
+		v := shared(b)
+		d, err := b.Explain(t.Context(), vnfm, policy.Request{
+			Principal: vnfm, Action: policy.LeaseIssue, Wish: broker.Wish(aUser, broker.GradeBounded),
+			Resource: policy.Resource{Kind: policy.KindVIM, ID: v.ID, Name: v.Name, Project: v.Project, Shared: true, VIMType: string(v.Type)},
+		})
+		if err != nil || d.Allowed != want {
+			t.Errorf("under a limit of %s s: Explain() = %+v, %v, want allowed %t", limit, d, err, want)
+		}
+		if _, _, err := b.IssueLease(t.Context(), vnfm, aUser); (err == nil) != want {
+			t.Errorf("under a limit of %s s: IssueLease() = %v, want allowed %t", limit, err, want)
+		}
 	}
 }
