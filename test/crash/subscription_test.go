@@ -175,7 +175,10 @@ func (s *scene) toldAll(n int) error {
 	if ids, _ := s.subscriber().ids(); len(ids) < n {
 		return fmt.Errorf("it was told of %d, want %d", len(ids), n)
 	}
-	for _, one := range subscriptions(s) {
+	for one, err := range s.AllSubscriptions(s.ctx()) {
+		if err != nil {
+			return err // the server may be dying
+		}
 		if one.Own == nil || one.Own.Waiting > 0 {
 			return fmt.Errorf("%+v waits", one.Own)
 		}
