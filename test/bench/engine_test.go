@@ -97,18 +97,7 @@ func engineApply(b *testing.B, p *program) *figure {
 				Operation: lifecycle.Instantiate, Instance: uuid.NewString(), Name: "bench", Namespace: namespaces[3*n+1],
 				Manifests: []lifecycle.Manifest{{Path: "cnf.yaml", Text: secret.NewText(text)}},
 			}
-			plan, err := driver.Plan(ctx, connection, in)
-			if err != nil {
-				return err
-			}
-			for _, stage := range plan.Stages {
-				for _, w := range stage.Waves {
-					if err := driver.Run(ctx, connection, in.Instance, w, func(lifecycle.Observation) {}); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
+			return carryOut(ctx, driver, connection, in)
 		}},
 		contender{byEngine, func(n int) error {
 			_, err := v.instantiate(ctx, namespaces[3*n+2])
@@ -427,4 +416,20 @@ spec:
     spec: {containers: [{name: a, image: registry.invalid/a:1}]}
 `)
 	return t.String()
+}
+
+// carryOut plans an operation and runs what was planned, as the engine does, but under one connection.
+func carryOut(ctx context.Context, d lifecycle.Driver, to lifecycle.Connection, in lifecycle.PlanInput) error {
+	plan, err := d.Plan(ctx, to, in)
+	if err != nil {
+		return err
+	}
+	for _, stage := range plan.Stages {
+		for _, w := range stage.Waves {
+			if err := d.Run(ctx, to, in.Instance, w, func(lifecycle.Observation) {}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

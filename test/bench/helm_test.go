@@ -76,18 +76,7 @@ func helmChart(b *testing.B, p *program) *figure {
 			in := lifecycle.PlanInput{
 				Operation: lifecycle.Instantiate, Instance: uuid.NewString(), Mark: uuid.NewString(), Name: "bench", Namespace: namespaces[3*n+1], Manifests: manifests,
 			}
-			plan, err := driver.Plan(ctx, connection, in)
-			if err != nil {
-				return err
-			}
-			for _, stage := range plan.Stages {
-				for _, w := range stage.Waves {
-					if err := driver.Run(ctx, connection, in.Instance, w, func(lifecycle.Observation) {}); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
+			return carryOut(ctx, driver, connection, in)
 		}},
 		contender{byEngine, func(n int) error {
 			_, err := v.instantiate(ctx, namespaces[3*n+2])
