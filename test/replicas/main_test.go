@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	real.Main(m)
 }
 
-// build builds both, where the next run finds them again and replaces them.
+// build builds both, where the next run replaces them.
 func build() error {
 	dir, err := filepath.Abs(filepath.Join("..", "..", "bin", "test"))
 	if err != nil {

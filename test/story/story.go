@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -22,37 +21,6 @@ import (
 
 // Command is a command of a story's script.
 type Command = func(ts *testscript.TestScript, neg bool, args []string)
-
-// Build builds the binary for the tests that share dir, and returns its path.
-func Build(t testing.TB, dir string, flags ...string) string {
-	t.Helper()
-	bin := filepath.Join(dir, "vimbroker")
-	if err := BuildAt(bin, flags...); err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
-
-// BuildAt builds the binary with flags of "go build", and without what debuggers read: that halves the time of linking.
-func BuildAt(bin string, flags ...string) error {
-	args := append([]string{"build", "-ldflags=-w", "-o", bin}, flags...)
-	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/vimbroker")...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("building vimbroker: %w\n%s", err, out)
-	}
-	return nil
-}
-
-// BuildRenderer builds the program that renders charts beside a binary, and returns its path.
-func BuildRenderer(t testing.TB, bin string) string {
-	t.Helper()
-	program := filepath.Join(filepath.Dir(bin), "vimbroker-helm")
-	out, err := exec.Command("go", "build", "-o", program, "github.com/vimbroker/vimbroker/cmd/vimbroker-helm").CombinedOutput()
-	if err != nil {
-		t.Fatalf("building vimbroker-helm: %v\n%s", err, out)
-	}
-	return program
-}
 
 // HeedSignals has this process, and what it starts, ignore no signal that a terminal
 // sends, as processes do that were started by nohup or in a shell's background.

@@ -1,0 +1,76 @@
+package story
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/test/process"
+)
+
+// Build puts the binary, built with flags of "go build", into dir, and returns its path.
+func Build(t testing.TB, dir string, flags ...string) string {
+	t.Helper()
+	bin := filepath.Join(dir, "vimbroker")
+	if err := BuildAt(bin, flags...); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// BuildRenderer puts the program that renders charts beside a binary, and returns its path.
+func BuildRenderer(t testing.TB, bin string) string {
+	t.Helper()
+	to := filepath.Join(filepath.Dir(bin), "vimbroker-helm")
+	if err := place("vimbroker-helm", to, nil); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// BuildAt is Build for a path.
+func BuildAt(bin string, flags ...string) error { return place("vimbroker", bin, flags) }
+
+// place builds a command in bin/test of the repository, where the tests of all packages
+// find it, and puts it to its path: it is linked anew only where its source has changed.
+// It is built without what debuggers read, which halves the time of linking.
+func place(command, to string, flags []string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("building %s: %w", command, err)
+		}
+	}()
+	root, err := process.Repository()
+	if err != nil {
+		return err
+	}
+	kind := sha256.Sum256([]byte(strings.Join(flags, "\n")))
+	built := filepath.Join(root, "bin", "test", command+"-"+hex.EncodeToString(kind[:4]))
+	if err := os.MkdirAll(filepath.Dir(built), 0o755); err != nil {
+		return err
+	}
+	// Other packages' tests build at the same time.
+	lock, err := os.OpenFile(built+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("locking %s: %w", lock.Name(), err)
+	}
+	args := append([]string{"build", "-ldflags=-w", "-o", built}, flags...)
+	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/"+command)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	if os.Link(built, to) == nil {
+		return nil
+	}
+	return install(built, to) // it is on another file system, or is there already
+}
