@@ -59,6 +59,9 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 		return ctx.Err()
 	}
 	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.now().Before(a.o.Deadline) && a.o.Cancel == "" {
+		if a.advanced {
+			return job.Progressed(did)
+		}
 		return did
 	}
 	ended, err := a.settle(ctx, did)
@@ -84,6 +87,8 @@ type attempt struct {
 	act *audit.Act
 	// begun: a stage has its lease, and it is the only one.
 	begun bool
+	// advanced: a wave or a stage was ended and saved.
+	advanced bool
 
 	mu sync.Mutex
 	// steps are the newest observations by resource, changed those that are not saved. savedAt is when they were saved
@@ -203,6 +208,7 @@ func (a *attempt) stages(ctx context.Context) error {
 		if err := a.save(ctx); err != nil {
 			return err
 		}
+		a.advanced = true
 		failpoint.At("operation.stage")
 	}
 	return a.started(ctx) // a plan with nothing to do
@@ -315,6 +321,7 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 		if err := a.save(ctx); err != nil {
 			return err
 		}
+		a.advanced = true
 	}
 	return nil
 }

@@ -2,11 +2,13 @@ package lifecycle_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -65,6 +67,19 @@ func TestStageOutlivesItsLease(t *testing.T) {
 	if o := p.ends(lifecycle.FailedTemp, p.begun(), nil); o.Failure.Status != 504 || len(p.lends.asked) != 2 {
 		t.Errorf("after the operation's time the failure is %+v, and %d leases were asked for", o.Failure, len(p.lends.asked))
 	}
+}
+
+// TestAnAttemptThatEndedAWaveBeginsTheBackoffAnew, and one that ended none does not.
+func TestAnAttemptThatEndedAWaveBeginsTheBackoffAnew(t *testing.T) {
+	p := newPlant(t)
+	o := p.begun()
+	for _, waves := range []int{1, 0} {
+		p.yard.failsAt(waves, &broker.Error{Kind: broker.ErrUnreachable})
+		if _, err := p.work(o, nil); !errors.Is(err, broker.ErrUnreachable) || job.HasProgressed(err) != (waves > 0) {
+			t.Errorf("after %d waves Work = %v, which says that it came further: %t", waves, err, waves == 0)
+		}
+	}
+	p.completes(o, nil)
 }
 
 // TestLeaseOfNoUse: a lease that ends at once, and one that is the stored credential, are not worked with.

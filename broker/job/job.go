@@ -18,6 +18,25 @@ var ErrFenced = errors.New("another worker has taken the job over")
 // no failure: the work is called again at once, behind the jobs of its kind that wait.
 var ErrAgain = errors.New("the job leaves its place to others")
 
+// Progressed wraps the error of work that came further than the attempt before it. The
+// failures of earlier attempts no longer count: the backoff begins anew. Progressed(nil) is nil.
+func Progressed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return progressed{err}
+}
+
+// HasProgressed reports whether err says that the work came further.
+func HasProgressed(err error) bool {
+	var p progressed
+	return errors.As(err, &p)
+}
+
+type progressed struct{ error }
+
+func (p progressed) Unwrap() error { return p.error }
+
 // Job names work on one subject. What is to be done stands in the subject's row,
 // not in the job.
 type Job struct {
@@ -37,8 +56,8 @@ func (j Job) Valid() bool {
 // Worker works the jobs of one kind. Work is called for one subject by one worker at
 // a time. It reads from the subject's row how far the previous attempt came, and goes
 // on from there. If it fails or panics, it is called again after a backoff that grows
-// up to [MaxBackoff]; work that must not be repeated returns nil, and work that leaves its
-// place to others [ErrAgain].
+// up to [MaxBackoff] with the failures in a row, which [Progressed] begins anew; work that must
+// not be repeated returns nil, and work that leaves its place to others [ErrAgain].
 //
 // The context carries the worker's [Claim]: every write of the store that is made with
 // it is refused with [ErrFenced] once another worker has taken over. The context ends

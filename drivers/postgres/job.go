@@ -31,7 +31,7 @@ const (
 	keepJob   = `UPDATE jobs SET due_at = $1 WHERE kind = $2 AND subject = $3 AND fence = $4`
 	finishJob = `UPDATE jobs SET done = $1, failures = 0, fence = fence + 1, due_at = $2
 		WHERE kind = $3 AND subject = $4 AND fence = $5`
-	retryJob = `UPDATE jobs SET failures = failures + $1, fence = fence + 1, due_at = $2
+	retryJob = `UPDATE jobs SET failures = $1, fence = fence + 1, due_at = $2
 		WHERE kind = $3 AND subject = $4 AND fence = $5`
 )
 
@@ -134,11 +134,7 @@ func (s *Store) FinishJob(ctx context.Context, c job.Claim, b queue.Begun) error
 }
 
 // RetryJob implements [queue.Ledger].
-func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, counts bool) error {
-	failures := 0
-	if counts {
-		failures = 1
-	}
+func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error {
 	return s.claimed(ctx, retryJob, failures, stamp(next), c.Kind, c.Subject, c.Fence)
 }
 

@@ -68,16 +68,20 @@ func (w *jobWorker) Work(ctx context.Context, r *river.Job[jobArgs]) error {
 	err = w.attempt(ctx, c)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerLimit)
 	defer cancel()
+	failures := begun.Failures
+	if job.HasProgressed(err) {
+		failures = 0
+	}
 	var ended error
 	switch {
 	case err == nil:
 		ended = w.ledger.FinishJob(end, c, begun)
 	case ctx.Err() != nil, errors.Is(err, job.ErrAgain): // the process stops, or others wait
-		ended = w.ledger.RetryJob(end, c, w.now(), false)
+		ended = w.ledger.RetryJob(end, c, w.now(), failures)
 	case !errors.Is(err, job.ErrFenced):
-		wait := backoff(begun.Failures)
+		wait := backoff(failures)
 		w.log.Error("job failed", "kind", c.Kind, "subject", c.Subject, "error", err, "retry", wait.Round(time.Millisecond))
-		ended = w.ledger.RetryJob(end, c, w.now().Add(wait), true)
+		ended = w.ledger.RetryJob(end, c, w.now().Add(wait), failures+1)
 	default:
 		ended = err
 	}

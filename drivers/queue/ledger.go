@@ -22,9 +22,9 @@ type Ledger interface {
 	// FinishJob ends the claim of an attempt that succeeded. The job is done, unless it
 	// was enqueued again since it began: then it is due now. [job.ErrFenced].
 	FinishJob(ctx context.Context, c job.Claim, b Begun) error
-	// RetryJob ends the claim of an attempt that failed. The job is due at next; the
-	// failure is counted if it counts. [job.ErrFenced].
-	RetryJob(ctx context.Context, c job.Claim, next time.Time, counts bool) error
+	// RetryJob ends the claim of an attempt that did not succeed. The job is due at next, and
+	// so many attempts have failed in a row by now. [job.ErrFenced].
+	RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error
 }
 
 // Begun is what an attempt knows of its job.

@@ -29,7 +29,7 @@ var (
 	keepJob   = prepared(`UPDATE jobs SET due_at = ? WHERE kind = ? AND subject = ? AND fence = ?`)
 	finishJob = prepared(`UPDATE jobs SET done = ?, failures = 0, fence = fence + 1, due_at = ?
 		WHERE kind = ? AND subject = ? AND fence = ?`)
-	retryJob = prepared(`UPDATE jobs SET failures = failures + ?, fence = fence + 1, due_at = ?
+	retryJob = prepared(`UPDATE jobs SET failures = ?, fence = fence + 1, due_at = ?
 		WHERE kind = ? AND subject = ? AND fence = ?`)
 )
 
@@ -131,8 +131,8 @@ func (s *Store) FinishJob(ctx context.Context, c job.Claim, b queue.Begun) error
 }
 
 // RetryJob implements [queue.Ledger].
-func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, counts bool) error {
-	return s.claimed(ctx, retryJob, counts, rows.Micro(next), c.Kind, c.Subject, c.Fence)
+func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error {
+	return s.claimed(ctx, retryJob, failures, rows.Micro(next), c.Kind, c.Subject, c.Fence)
 }
 
 // claimed runs an update that must meet a job whose claim holds.

@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -90,7 +91,12 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 		w.queue.run(ctx, atOnce, o.after, func(k key) time.Duration { return w.look(ctx, k) })
 		return ctx.Err()
 	})
-	return group.Wait()
+	began := o.now()
+	err = group.Wait()
+	if o.now().Sub(began) > watchAgain {
+		err = job.Progressed(err)
+	}
+	return err
 }
 
 // endLeases ends the leases on a management cluster. A process that had the job before and
@@ -243,7 +249,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	return w.store.NoteManagement(ctx, m)
 }
 
-// watchAgain bounds the wait after a watch failed.
+// watchAgain bounds the wait after a watch failed; after one that lasted longer the waits begin anew.
 const watchAgain = 30 * time.Second
 
 // watchNamespace watches one namespace until ctx ends. What keeps it from that keeps no

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -220,7 +221,7 @@ func TestALookEndsInTime(t *testing.T) {
 // taken where that fails; what is watched is always asked for with the newest credential.
 func TestTheLeaseOnAManagementClusterIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lender{}
+		l := &lender{most: 100}
 		access := make(chan func() Access, 1)
 		o := New(Options{
 			Store: &hanging{}, Broker: l, Source: asking{access: access}, Log: slog.New(slog.DiscardHandler),
@@ -246,12 +247,31 @@ func TestTheLeaseOnAManagementClusterIsRenewed(t *testing.T) {
 	})
 }
 
+// TestAWatchThatLastedBeginsItsBackoffAnew, and one that fails at once does not.
+func TestAWatchThatLastedBeginsItsBackoffAnew(t *testing.T) {
+	for _, issues := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &lender{most: issues}
+			l.gone.Store(true)
+			o := New(Options{
+				Store: &hanging{}, Broker: l, Source: asking{access: make(chan func() Access, 1)}, Log: slog.New(slog.DiscardHandler),
+				Egress: func(string) *egress.Rules { return nil },
+			})
+			err := o.Worker().Work(t.Context(), "hub")
+			if lasted := issues > 0; !errors.Is(err, broker.ErrUnreachable) || job.HasProgressed(err) != lasted {
+				t.Errorf("after %d leases the watch ends with %v, which says that it came further: %t", issues, err, !lasted)
+			}
+		})
+	}
+}
+
 // lender issues leases whose credential says how often they were issued and renewed.
 type lender struct {
 	quiet
 	issued, renewed int
 	gone            atomic.Bool // the lease is not renewed any more
 	ttl             time.Duration
+	most            int // leases are issued
 }
 
 func lent(text string) clientconfig.Config {
@@ -259,6 +279,9 @@ func lent(text string) clientconfig.Config {
 }
 
 func (l *lender) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	if l.issued == l.most {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrUnreachable}
+	}
 	l.issued, l.renewed = l.issued+1, 0
 	return broker.Lease{ID: strconv.Itoa(l.issued)}, lent(fmt.Sprint("issued ", l.issued)), nil
 }

@@ -54,7 +54,7 @@ func (s *Subscriptions) Worker() job.Worker {
 }
 
 // Work sends what waits for one subscription, in its order. It returns an error where the subscriber does not take
-// the first, and is called again after a backoff: nothing later is sent before. While all places are taken it ends
+// the first, and is called again after a backoff, which begins anew with each that it takes: nothing later is sent before. While all places are taken it ends
 // after its turn, and is called again behind those that wait.
 func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	one, err := s.store.Subscription(ctx, id)
@@ -72,6 +72,15 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	s.working.Add(1)
 	defer s.working.Add(-1)
 	defer o.leave()
+	if err = o.deliver(ctx); o.sent {
+		err = job.Progressed(err)
+	}
+	return err
+}
+
+// deliver sends what waits until nothing does. An error ends the attempt.
+func (o *order) deliver(ctx context.Context) error {
+	s, id := o.Subscriptions, o.one.ID
 	for {
 		read := s.now()
 		found, err := s.store.Notifications(ctx, id, batch)
@@ -114,6 +123,8 @@ type order struct {
 	since time.Time // when it got a place among the tardy; zero where it has none
 	// trimmed is when it was looked last whether more wait than are kept.
 	trimmed time.Time
+	// sent: the subscriber has taken a notification.
+	sent bool
 }
 
 // place gets a place among the tardy for a subscriber that is. An error says that the subscriber leaves its place to
@@ -193,7 +204,7 @@ func (o *order) send(ctx context.Context, n Notification) error {
 		return err
 	}
 	failpoint.At("notify.recorded")
-	o.one.Failures, o.one.Refusals = 0, 0
+	o.one.Failures, o.one.Refusals, o.sent = 0, 0, true
 	o.count(Tally{Sent: 1})
 	return nil
 }

@@ -90,6 +90,25 @@ func TestSubscribersTakeTurns(t *testing.T) {
 	}
 }
 
+// A subscriber that takes some of what waits begins its backoff anew, and one that takes nothing does not.
+func TestWhoTakesSomeBeginsTheBackoffAnew(t *testing.T) {
+	o, s := newOffice(t), newSubscriber(t, nil)
+	one := o.subscribe(s)
+	o.happens(lifecycle.Starting)
+	s.answers(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+		s.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	})
+	for attempt, took := range []bool{true, false} {
+		if err := o.work(one.ID); err == nil || job.HasProgressed(err) != took {
+			t.Errorf("attempt %d: Work = %v, which says that it came further: %t", attempt, err, !took)
+		}
+	}
+	if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || shown.Delivered != 1 || shown.Waiting != 1 || shown.Failures != 2 {
+		t.Errorf("Subscription = %+v, %v", shown, err)
+	}
+}
+
 // What cannot be written is given up visibly, and what comes after it is sent.
 func TestWhatCannotBeWrittenIsGivenUp(t *testing.T) {
 	broken := ""

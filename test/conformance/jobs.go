@@ -37,6 +37,7 @@ func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
 		"OneAtATime":        jobOneAtATime,
 		"Retry":             jobRetry,
 		"Again":             jobAgain,
+		"Progress":          jobProgress,
 		"AtOnce":            jobsAtOnce,
 		"Stop":              jobStop,
 		"Takeover":          jobTakeover,
@@ -184,7 +185,7 @@ func jobLoad(t *testing.T, s jobTest) {
 		if due[0].Job == vnf {
 			err = s.FinishJob(s.ctx, due[0], begun)
 		} else {
-			err = s.RetryJob(s.ctx, due[0], s.Now(), true)
+			err = s.RetryJob(s.ctx, due[0], s.Now(), 1)
 		}
 		if err != nil {
 			t.Fatalf("ending %v = %v", due[0], err)
@@ -314,6 +315,28 @@ func jobAgain(t *testing.T, s jobTest) {
 	}
 }
 
+// jobProgress has a job fail that came further, after many attempts that did not: the failures before no longer count.
+func jobProgress(t *testing.T, s jobTest) {
+	s.mustEnqueue(t, vnf)
+	_, c, _ := s.mustBegin(t)
+	if err := s.RetryJob(s.ctx, c, s.Now(), 6); err != nil {
+		t.Fatalf("RetryJob = %v", err)
+	}
+	tried := make(chan time.Time, 10)
+	var tries atomic.Int64
+	s.run(t, job.Worker{Kind: "lcm", AtOnce: 1, Work: func(context.Context, string) error {
+		tried <- time.Now()
+		if tries.Add(1) == 1 {
+			return fmt.Errorf("wrapped: %w", job.Progressed(errors.New("no luck")))
+		}
+		return nil
+	}})
+	first, second := next(t, "the job", tried), next(t, "the retry", tried)
+	if waited := second.Sub(first); waited > 20*time.Second {
+		t.Errorf("a job that came further waits %v, want the first backoff of about a second", waited)
+	}
+}
+
 func jobsAtOnce(t *testing.T, s jobTest) {
 	var running, most atomic.Int64
 	started, goOn := make(chan struct{}, 10), make(chan struct{})
@@ -375,7 +398,7 @@ func jobTakeover(t *testing.T, s jobTest) {
 		"a job":    func() error { return s.Enqueue(paused, entry("late"), job.Job{Kind: "lcm", Subject: "other"}) },
 		"alive":    func() error { return s.KeepJob(s.ctx, first, s.Now()) },
 		"success":  func() error { return s.FinishJob(s.ctx, first, begun) },
-		"failure":  func() error { return s.RetryJob(s.ctx, first, s.Now(), true) },
+		"failure":  func() error { return s.RetryJob(s.ctx, first, s.Now(), 1) },
 	} {
 		if err := write(); !errors.Is(err, job.ErrFenced) {
 			t.Errorf("writing %s after the takeover = %v, want ErrFenced", what, err)
@@ -467,15 +490,15 @@ func jobNoticesTakeover(t *testing.T, s jobTest) {
 func jobClaimEnds(t *testing.T, s jobTest) {
 	s.mustEnqueue(t, vnf)
 	first, c, begun := s.mustBegin(t)
-	if err := s.RetryJob(s.ctx, c, s.Now(), true); err != nil {
+	if err := s.RetryJob(s.ctx, c, s.Now(), begun.Failures+3); err != nil {
 		t.Fatalf("RetryJob = %v", err)
 	}
 	if err := s.Append(first, entry("late")); !errors.Is(err, job.ErrFenced) {
 		t.Errorf("a write after the attempt failed = %v, want ErrFenced", err)
 	}
 	second, c, again := s.mustBegin(t)
-	if again.Failures != begun.Failures+1 {
-		t.Errorf("after a failure there are %d, want one more than %d", again.Failures, begun.Failures)
+	if again.Failures != begun.Failures+3 {
+		t.Errorf("after three failures there are %d, want three more than %d", again.Failures, begun.Failures)
 	}
 	if err := s.FinishJob(s.ctx, c, again); err != nil {
 		t.Fatalf("FinishJob = %v", err)
