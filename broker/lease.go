@@ -159,7 +159,8 @@ type Lease struct {
 	Sealed    string
 	SealedKey secret.Ref
 
-	// Attempts counts failed revocations; NextAttemptAt is when to try again.
+	// Attempts counts failed revocations; NextAttemptAt is when to try again. Of an active
+	// lease that is a user it is until when one renewal has the lease alone.
 	Attempts      int
 	NextAttemptAt time.Time
 	// LastError is the class of the last failure, in our words.

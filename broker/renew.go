@@ -15,10 +15,13 @@ import (
 // RenewLease mints one more credential of an active lease, for ttl from now
 // (zero: the default), within the lease's MaxExpiresAt. The credential before
 // stays good until its own expiry. Where the upstream object is gone the lease
-// has ended, and the answer is [ErrConflict].
+// has ended, and the answer is [ErrConflict]. A process that crashes leaves a
+// credential that nobody holds, which dies with the lease at its old expiry.
 //
-// A process that crashes leaves a credential that nobody holds, which dies with
-// the lease at its old expiry.
+// Of a lease that is a user the new password ends the one before. Its renewals go
+// one after the other: a second one is [ErrConflict] while the first is under way.
+// After one that crashed or failed nobody may hold a password that works, until
+// the next renewal.
 func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	l, err := b.findLease(ctx, p, policy.LeaseRenew, id)
@@ -77,7 +80,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	}
 	failpoint.At("renew.minted")
 	l.HolderRoles = p.Roles
-	stored, err := b.recordRenewal(ctx, src, v, l, minted, grant.TTL, act)
+	stored, err := b.recordRenewal(ctx, src, l, minted, grant.TTL, act)
 	if err != nil {
 		return fail(err)
 	}
@@ -131,30 +134,55 @@ func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 }
 
 // beginRenewal stores the intent: from here on a revocation looks for more than the
-// credential that the row holds.
+// credential that the row holds. A lease that is a user is this renewal's alone until
+// NextAttemptAt: the VIM has the password that came last.
 func (b *Broker) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
 	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseActive {
 			return &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 		}
 		now.RenewalBegun = true
+		if now.CredentialKind == CredentialUser {
+			if now.NextAttemptAt.After(b.now()) {
+				return &Error{
+					Kind: ErrConflict, Detail: "another renewal of the lease is under way, or has failed a moment ago",
+					Remedy: "try again at " + now.NextAttemptAt.UTC().Format(time.RFC3339),
+				}
+			}
+			now.NextAttemptAt = b.now().Add(b.claim())
+		}
 		return nil
 	}, act.Intent())
 }
 
-func (b *Broker) recordRenewal(ctx context.Context, src *source, v VIM, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
+func (b *Broker) recordRenewal(ctx context.Context, src *source, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
 	expires := within(m.ExpiresAt.UTC().Truncate(time.Second), b.now().Add(granted), l.MaxExpiresAt)
 	done := act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID)
-	return b.recordNewest(ctx, src, v, l, m, "it was being renewed", done, func(now *Lease) {
+	return b.recordNewest(ctx, src, l, m, "it was being renewed", done, func(now *Lease) {
 		if expires.After(now.ExpiresAt) {
 			now.ExpiresAt = expires
 		}
 	})
 }
 
-// recordNewest seals the newest credential with its lease, and has extend move the lease's end.
-// meanwhile completes "the lease was revoked while".
-func (b *Broker) recordNewest(ctx context.Context, src *source, v VIM, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease)) (Lease, error) {
+// recordNewest seals the newest credential with its lease, and has extend move the lease's end:
+// once more with the present key where the VIM was sealed anew meanwhile. meanwhile completes
+// "the lease was revoked while".
+func (b *Broker) recordNewest(ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease)) (Lease, error) {
+	stored, err := b.sealNewest(ctx, src, l, m, meanwhile, done, extend)
+	if errors.Is(err, ErrConflict) {
+		again := b.newSource(l.VIM)
+		defer again.close()
+		stored, err = b.sealNewest(ctx, again, l, m, meanwhile, done, extend)
+	}
+	return stored, err
+}
+
+func (b *Broker) sealNewest(ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease)) (Lease, error) {
+	v, err := src.vim(ctx)
+	if err != nil {
+		return Lease{}, err
+	}
 	// Sealed with the key of the generation that the lease is pinned to, also
 	// where a later credential of the same VIM did the minting.
 	g, ok := v.generation(l.VIMGeneration)
@@ -173,6 +201,12 @@ func (b *Broker) recordNewest(ctx context.Context, src *source, v VIM, l Lease, 
 	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseActive {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while " + meanwhile, Remedy: "issue another"}
+		}
+		if now.CredentialKind == CredentialUser {
+			if !now.NextAttemptAt.Equal(l.NextAttemptAt) {
+				return &Error{Kind: ErrConflict, Detail: "the renewal took so long that another has begun", Remedy: "renew the lease again"}
+			}
+			now.NextAttemptAt = time.Time{}
 		}
 		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
 		extend(now)

@@ -98,11 +98,6 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	l.HolderRoles = p.Roles
 	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339), audit.DetailCredentialID, minted.CredentialID)
 	stored, err := b.recordMint(ctx, src, l, minted, done)
-	if errors.Is(err, ErrConflict) { // the VIM may have been sealed anew meanwhile
-		again := b.newSource(l.VIM)
-		defer again.close()
-		stored, err = b.recordMint(ctx, again, l, minted, done)
-	}
 	if err != nil {
 		// A token is there that nobody has: each is recorded.
 		return fail(b.refuse(unfolded, act.With(audit.DetailCredentialID, minted.CredentialID), err))
@@ -150,11 +145,7 @@ func (b *Broker) holderNow(ctx context.Context, l Lease) (policy.Principal, erro
 
 // recordMint seals the newest token with the lease, and moves the lease's end.
 func (b *Broker) recordMint(ctx context.Context, src *source, l Lease, m Minted, done audit.Entry) (Lease, error) {
-	v, err := src.vim(ctx)
-	if err != nil {
-		return Lease{}, err
-	}
-	return b.recordNewest(ctx, src, v, l, m, "a token was being minted", done, func(now *Lease) {
+	return b.recordNewest(ctx, src, l, m, "a token was being minted", done, func(now *Lease) {
 		if until := b.unusedUntil(*now); until.Sub(now.ExpiresAt) >= b.terms.StandingIdle/slideSteps {
 			now.ExpiresAt = until
 		}

@@ -3,6 +3,8 @@ package broker_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,4 +208,112 @@ func TestWhoMayHaveAUser(t *testing.T) {
 			t.Errorf("under a limit of %s s: IssueLease() = %v, want allowed %t", limit, err, want)
 		}
 	}
+}
+
+// during has f called once Keystone has the next new password of a user, before anybody is told.
+func (b *cloudBench) during(f func()) {
+	b.cloud.Fail(fake.Fault{Method: "PATCH", Path: "/users/", Kind: fake.Pass, Late: true, Reached: f})
+}
+
+// wantPassword fails the test if Keystone and the lease's row do not both have the password.
+func (b *cloudBench) wantPassword(l broker.Lease, want string) {
+	b.t.Helper()
+	users := b.cloud.Users("lease-")
+	if len(users) != 1 || users[0].Password != want {
+		b.t.Errorf("%d users, and Keystone has another password than was handed out last", len(users))
+	}
+	_, config, err := b.IssueLease(b.t.Context(), root, aUser)
+	if err != nil || config.Password.Reveal() != want {
+		b.t.Errorf("the row has another password than was handed out last (%v)", err)
+	}
+}
+
+// Renewals of a lease that is a user go one after the other, also on two replicas: each replaces the password of the
+// one before, and the row has what Keystone has.
+func TestRenewalsOfAUserGoOneAfterTheOther(t *testing.T) {
+	b := newUserBench(t)
+	other := mustNew(t, b.options)
+	l, _, err := b.IssueLease(t.Context(), root, aUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.during(func() {
+		_, _, err := other.RenewLease(t.Context(), root, l.ID, 0)
+		wantKind(t, "a renewal while another is under way", err, broker.ErrConflict)
+	})
+	_, config, err := b.RenewLease(t.Context(), root, l.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.wantPassword(l, config.Password.Reveal())
+	if _, config, err = other.RenewLease(t.Context(), root, l.ID, 0); err != nil {
+		t.Fatalf("a renewal after the other = %v", err)
+	}
+	b.wantPassword(l, config.Password.Reveal())
+
+	// One whose process died, or that took too long, keeps no other from renewing for ever, and records nothing after it.
+	var second string
+	b.during(func() {
+		b.clock.Add(3 * b.options.Terms.CallTimeout)
+		_, config, err := other.RenewLease(t.Context(), root, l.ID, 0)
+		if err != nil {
+			t.Errorf("a renewal long after one that has not ended = %v", err)
+		}
+		second = config.Password.Reveal()
+	})
+	_, config, err = b.RenewLease(t.Context(), root, l.ID, 0)
+	wantKind(t, "a renewal that another has overtaken", err, broker.ErrConflict)
+	if !config.Password.Empty() {
+		t.Error("it hands out a password")
+	}
+	b.wantPassword(l, second)
+
+	// Many at once, on both.
+	for range 5 {
+		var (
+			group sync.WaitGroup
+			mu    sync.Mutex
+			last  []string
+		)
+		for n := range 8 {
+			group.Go(func() {
+				_, config, err := []*broker.Broker{b.Broker, other}[n%2].RenewLease(t.Context(), root, l.ID, 0)
+				if err != nil {
+					wantKind(t, "one of many renewals", err, broker.ErrConflict)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				last = append(last, config.Password.Reveal())
+			})
+		}
+		group.Wait()
+		now := b.cloud.Users("lease-")[0].Password
+		if !slices.Contains(last, now) {
+			t.Errorf("%d renewals succeed, and none has the password that Keystone has", len(last))
+		}
+		b.wantPassword(l, now)
+	}
+	if ended, err := other.RevokeLease(t.Context(), root, l.ID); err != nil || ended.State != broker.LeaseRevoked || len(b.cloud.Users("lease-")) > 0 {
+		t.Errorf("RevokeLease() = %s, %v; %d users are left", ended.State, err, len(b.cloud.Users("lease-")))
+	}
+}
+
+// A renewal whose VIM is sealed anew meanwhile is recorded all the same: the password before works no more.
+func TestARenewalOfAUserSurvivesThatTheVIMIsSealedAnew(t *testing.T) {
+	b := newUserBench(t)
+	l, _, err := b.IssueLease(t.Context(), root, aUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.during(func() {
+		if _, err := b.RekeyVIM(t.Context(), root, "core", "", 0); err != nil {
+			t.Error(err)
+		}
+	})
+	_, config, err := b.RenewLease(t.Context(), root, l.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.wantPassword(l, config.Password.Reveal())
 }
