@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
 )
 
+// accessEvery is how often the pass of access comes that looks at leases of months alone.
+const accessEvery = 10 * time.Minute
+
 // EndWithoutAccess is the pass that ends leases whose holders would not be issued them
-// any more: the principal, its role, a share, a label or a policy is gone. It does nothing
-// unless Terms.EndWithAccess is set. It writes the intents; the reaper takes the leases back.
+// any more: the principal, its role, a share, a label or a policy is gone. Unless
+// Terms.EndWithAccess is set it ends only those that are users or the stored credential: a
+// password is good for months, and nobody decides on it when it is used. It writes the
+// intents; the reaper takes the leases back.
 //
 // The roles are those that the holder's directory gives now. Where there is no such
 // directory, they are those of the issue or the last renewal.
@@ -27,7 +33,7 @@ func (b *Broker) LoggedIn(ctx context.Context, p policy.Principal) error {
 // endWithoutAccess is EndWithoutAccess for the leases that f selects. Those of seen, if
 // that is not nil, are decided with its roles, and others are left alone.
 func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *policy.Principal) error {
-	if !b.terms.EndWithAccess {
+	if !b.terms.EndWithAccess && seen != nil {
 		return nil
 	}
 	var failed []error
@@ -35,6 +41,9 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 	ending := b.newBatch(ctx)
 	f.States = []LeaseState{LeaseActive}
 	err := b.eachLease(ctx, f, func(l Lease) error {
+		if !b.terms.EndWithAccess && l.Asked() == "" {
+			return nil
+		}
 		v, known := vims[l.VIM]
 		if !known {
 			if found, err := b.store.VIM(ctx, l.VIM); err == nil {

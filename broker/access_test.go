@@ -3,7 +3,9 @@ package broker_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
@@ -279,16 +281,13 @@ func TestRenewingRecordsTheRolesOfNow(t *testing.T) {
 	}
 }
 
-// The pass is one of the broker's where the site wants it.
-func TestThePassOfAccessIsOptional(t *testing.T) {
-	for _, end := range []bool{false, true} {
+// The pass comes often where every lease ends with its holder's access.
+func TestHowOftenThePassOfAccessComes(t *testing.T) {
+	for end, want := range map[bool]time.Duration{false: 10 * time.Minute, true: broker.DefaultTerms().SettleEvery} {
 		b := newAccessBench(t, end)
-		found := false
-		for _, pass := range b.Passes() {
-			found = found || pass.Name == "access"
-		}
-		if found != end {
-			t.Errorf("with endWithAccess %t the pass is there: %t", end, found)
+		at := slices.IndexFunc(b.Passes(), func(p broker.Pass) bool { return p.Name == "access" })
+		if at < 0 || b.Passes()[at].Every != want {
+			t.Errorf("with endWithAccess %t the pass is the %dth, or does not come every %v", end, at, want)
 		}
 	}
 }

@@ -85,7 +85,7 @@ type Terms struct {
 	// it on the VIM is removed.
 	TidyAfter time.Duration
 	// EndWithAccess: a lease ends once its holder would not be issued it any more.
-	// Otherwise it is not renewed.
+	// Otherwise it is not renewed, and ends only if it is a user or the stored credential.
 	EndWithAccess bool
 	// Keep says how long the past is kept.
 	Keep Keep

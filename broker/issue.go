@@ -178,7 +178,8 @@ func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Gr
 	case r.Standing:
 		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
 	case r.Credential != "":
-		usual, most = b.terms.StandingMax, b.terms.StandingMax
+		most = b.standingMax(p)
+		usual = most
 	}
 	switch {
 	case !slices.Contains(leaseCredentials, r.Credential):
@@ -222,6 +223,15 @@ func shortText(s string) bool {
 	return len(s) <= 255 && !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
+// standingMax bounds how long p has a password: for months only where somebody here knows later on
+// whether p may still have it.
+func (b *Broker) standingMax(p policy.Principal) time.Duration {
+	if b.directories[p.Authenticator()] == nil {
+		return min(b.terms.MaxTTL, b.terms.StandingMax)
+	}
+	return b.terms.StandingMax
+}
+
 func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
 	now := b.now()
 	l := Lease{
@@ -234,7 +244,7 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 		RequestDigest:  leaseDigest(v.ID, r, g),
 	}
 	if r.Credential != "" {
-		l.MaxExpiresAt = now.Add(b.terms.StandingMax)
+		l.MaxExpiresAt = now.Add(b.standingMax(p))
 	}
 	if r.Credential == LeaseUser {
 		l.CredentialKind = CredentialUser

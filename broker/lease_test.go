@@ -563,6 +563,8 @@ func TestTheStoredCredentialIsPassedThroughByPolicyAlone(t *testing.T) {
 	}
 	b := newBench(t, benchOptions{policies: map[string][]byte{"site.cedar": []byte(
 		`@id("pass") permit (principal, action == Action::"lease:pass-through", resource is VIM) when { principal.name == "alice" };`)}})
+	b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: directory{alice.Name: alice}}
+	b.Broker = mustNew(t, b.options)
 	b.mustRegister(alice, "edge1")
 	narrow := wish
 	narrow.Widest = broker.GradeBounded

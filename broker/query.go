@@ -374,11 +374,12 @@ func (b *Broker) effective(r policy.Request) policy.Wish {
 	d, err := b.driver(VIMType(r.Resource.VIMType))
 	switch {
 	case w.Standing && err == nil && d.Type().Users:
-		usual, most = b.terms.StandingMax, b.terms.StandingMax
+		most = b.standingMax(r.Principal)
+		usual = most
 	case w.Standing:
 		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
 	case r.Action == policy.LeasePassThrough:
-		most = b.terms.StandingMax
+		most = b.standingMax(r.Principal)
 	}
 	if w.TTL == 0 {
 		w.TTL = usual

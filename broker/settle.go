@@ -115,10 +115,11 @@ func (b *Broker) Passes() []Pass {
 		{Name: "check", Every: min(b.terms.CheckEvery, 30*time.Second), Run: b.CheckDue},
 		{Name: "inventory", Every: b.terms.InventoryEvery, Run: b.InventoryAll},
 	}
+	access := Pass{Name: "access", Every: accessEvery, Run: b.EndWithoutAccess}
 	if b.terms.EndWithAccess {
-		passes = append(passes, Pass{Name: "access", Every: b.terms.SettleEvery, Run: b.EndWithoutAccess})
+		access.Every = b.terms.SettleEvery
 	}
-	passes = append(passes, Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
+	passes = append(passes, access, Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
 	for _, s := range b.courier.Sinks() {
 		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
 			return b.courier.Deliver(ctx, s)

@@ -20,6 +20,8 @@ func newUserBench(t *testing.T) *cloudBench {
 	t.Helper()
 	b := newCloudBench(t, benchOptions{})
 	b.cloud.OnDomain(b.user.ID, "manager")
+	b.options.Directories = map[string]policy.Directory{policy.ByClient: directory{vnfm.Name: vnfm}, policy.ByStaticToken: directory{alice.Name: alice, root.Name: root}}
+	b.Broker = mustNew(t, b.options)
 	return b
 }
 
@@ -206,6 +208,91 @@ func TestWhoMayHaveAUser(t *testing.T) {
 		}
 		if _, _, err := b.IssueLease(t.Context(), vnfm, aUser); (err == nil) != want {
 			t.Errorf("under a limit of %s s: IssueLease() = %v, want allowed %t", limit, err, want)
+		}
+	}
+}
+
+// A password is good for months, and nobody decides when it is used: so its lease ends once its holder would not be
+// issued it any more, whatever the site says of other leases.
+func TestAPasswordEndsWithTheAccessOfItsHolder(t *testing.T) {
+	const passes = `@id("pass") permit (principal, action == Action::"lease:pass-through", resource is VIM) when { principal in Role::"vnfm" };`
+	for name, lose := range map[string]func(b *cloudBench, clients directory, policies *switched) error{
+		"nothing": func(b *cloudBench, _ directory, _ *switched) error { return b.EndWithoutAccess(b.t.Context()) },
+		"the role": func(b *cloudBench, clients directory, _ *switched) error {
+			less := vnfm
+			less.Roles = []string{policy.RoleReader}
+			clients[vnfm.Name] = less
+			return b.EndWithoutAccess(b.t.Context())
+		},
+		"the client": func(b *cloudBench, clients directory, _ *switched) error {
+			delete(clients, vnfm.Name)
+			return b.EndWithoutAccess(b.t.Context())
+		},
+		"a policy, at a reload": func(b *cloudBench, _ directory, policies *switched) (err error) {
+			policies.Decider, err = policy.Load(site(passes + `@id("none") forbid (principal in Role::"vnfm", action == Action::"lease:issue", resource);`))
+			return errors.Join(err, b.EndWithoutAccess(b.t.Context()))
+		},
+		"the share": func(b *cloudBench, _ directory, _ *switched) error {
+			_, err := b.UpdateVIM(b.t.Context(), root, "core", broker.Change{SharedWith: &[]string{}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newUserBench(t)
+			policies, err := policy.Load(site(passes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			clients, decider := directory{vnfm.Name: vnfm}, &switched{policies}
+			b.options.Policy, b.options.Directories[policy.ByClient] = decider, clients
+			b.Broker = mustNew(t, b.options)
+			if _, err := b.UpdateVIM(t.Context(), root, "core", broker.Change{SharedWith: &[]string{vnfm.Project}}); err != nil {
+				t.Fatal(err)
+			}
+			leases := map[broker.LeaseCredential]broker.Lease{}
+			for _, credential := range []broker.LeaseCredential{"", broker.LeaseUser, broker.LeasePassThrough} {
+				l, _, err := b.IssueLease(t.Context(), vnfm, broker.LeaseRequest{VIM: "core", Credential: credential})
+				if err != nil {
+					t.Fatal(err)
+				}
+				leases[credential] = l
+			}
+			if err := lose(b, clients, decider); err != nil {
+				t.Fatal(err)
+			}
+			for credential, l := range leases {
+				ends := credential != "" && name != "nothing"
+				if row := b.row(l.ID); (row.State == broker.LeaseRevoking) != ends || (row.Reason == broker.ReasonAccessLost) != ends {
+					t.Errorf("lease %q is %s (%s), want that it ends: %t", credential, row.State, row.Reason, ends)
+				}
+			}
+			b.mustReap()
+			if left := len(b.cloud.Users("lease-")); (left == 0) == (name == "nothing") {
+				t.Errorf("after the reaper there are %d users", left)
+			}
+		})
+	}
+}
+
+// Of whom nobody here knows later on whether they may still have it, none has a password for months.
+func TestAPasswordOfWhomNoDirectoryKnowsIsShort(t *testing.T) {
+	b := newUserBench(t)
+	terms := broker.DefaultTerms()
+	for name, c := range map[string]struct {
+		p    policy.Principal
+		want time.Duration
+	}{
+		"a static token":   {root, terms.StandingMax},
+		"one from outside": {policy.Principal{Name: "keystone:u1@default", Project: root.Project, Roles: root.Roles}, terms.MaxTTL},
+	} {
+		wish := aUser
+		wish.TTL, wish.IdempotencyKey = 10*terms.StandingMax, ""
+		l, _, err := b.IssueLease(t.Context(), c.p, wish)
+		if err != nil || l.ExpiresAt.Sub(l.CreatedAt) != c.want || !l.MaxExpiresAt.Equal(l.ExpiresAt) {
+			t.Errorf("the lease of %s lives for %v, renewed for %v, %v; want %v", name, l.ExpiresAt.Sub(l.CreatedAt), l.MaxExpiresAt.Sub(l.CreatedAt), err, c.want)
+		}
+		if renewed, _, err := b.RenewLease(t.Context(), c.p, l.ID, wish.TTL); err != nil || !renewed.ExpiresAt.Equal(l.ExpiresAt) {
+			t.Errorf("renewed, it lives until %v, %v; want %v", renewed.ExpiresAt, err, l.ExpiresAt)
 		}
 	}
 }
