@@ -316,13 +316,15 @@ once. The secret that the client used last is taken for --overlap longer, so
 that it can change over; any other ends at once. So if no secret arrived, repeat
 the command.
 
-If somebody else may have the secret, take --revoke-leases: the secret before
-ends at once, and every lease of the client is revoked.
+If somebody else may have the secret, end it at once: by --overlap 0s, or by
+--revoke-leases, which revokes every lease of the client besides. With neither
+it is taken for a day longer.
 
 With --tls-subject or --tls-san no secret is made: the client logs in with a
 certificate of that name from now on. The name of a certificate before ends at
 once. A renewed certificate of the same name needs no rotation.`,
 		Example: `  vimbroker client rotate tacker-north --overlap 1h > tacker.secret
+  vimbroker client rotate tacker-north --overlap 0s > tacker.secret
   vimbroker client rotate tacker-north --revoke-leases > tacker.secret
   vimbroker client rotate tacker-north --tls-subject CN=tacker-north,O=Acme`,
 		Args: console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
