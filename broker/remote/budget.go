@@ -2,23 +2,150 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
-
-	"golang.org/x/sync/semaphore"
+	"errors"
+	"slices"
+	"sync"
 )
 
-// maxDecoding bounds, in bytes, all answers of this process that are being read or
-// decoded at a time. One answer's limit is below it.
-const maxDecoding = 32 << 20
+const (
+	// maxDecoding bounds, in bytes, what all answers of this process take that are being read or
+	// decoded at a time. One answer's limit is below it.
+	maxDecoding = 64 << 20
+	// perValue is what decoding makes of one JSON value, in bytes, roughly.
+	perValue = 64
+)
 
-var budget = semaphore.NewWeighted(maxDecoding)
+// errBusy says that there is no room for an answer.
+var errBusy = errors.New("too many answers are being read at a time")
 
-// Decode decodes JSON that a client library has read whole, under the budget. Answers
-// that a library decodes while it reads them are under the budget already.
-func Decode(ctx context.Context, body []byte, into any) error {
-	if err := budget.Acquire(ctx, int64(len(body))); err != nil {
-		return err
+// answers is what all answers share.
+var answers = newBudget(maxDecoding)
+
+// budget shares out the memory of answers. It is safe for concurrent use.
+type budget struct {
+	mu      sync.Mutex
+	free    int
+	coming  int // from shares that give way
+	wanted  int // by those in the queue
+	queue   []*wish
+	reading map[*share]bool // they may have to give way
+}
+
+// share is what one answer has.
+type share struct {
+	of   *budget
+	end  context.CancelFunc // ends the answer's call
+	size int
+	gave int // what it had when it had to give way
+}
+
+// wish is a share's for more.
+type wish struct {
+	share   *share
+	bytes   int
+	granted chan struct{}
+}
+
+func newBudget(bytes int) *budget { return &budget{free: bytes, reading: map[*share]bool{}} }
+
+// share is that of an answer that is about to be read; end ends its call. Release it.
+func (b *budget) share(end context.CancelFunc) *share {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := &share{of: b, end: end}
+	b.reading[s] = true
+	return s
+}
+
+// grow adds to a share. Where there is no room, the largest of the answers that are still being
+// read gives way, if it is larger than this one becomes: who sends much and then nothing more
+// holds up nobody. Without one so large, an answer that has nothing yet waits, and another fails:
+// two that hold something and wait would wait for each other.
+func (s *share) grow(ctx context.Context, bytes int) error {
+	b := s.of
+	b.mu.Lock()
+	for s.gave == 0 && b.free+b.coming < b.wanted+bytes {
+		if !b.makeRoom(s.size + bytes) {
+			break
+		}
 	}
-	defer budget.Release(int64(len(body)))
-	return json.Unmarshal(body, into)
+	switch full := b.free+b.coming < b.wanted+bytes; {
+	case s.gave > 0, full && s.size > 0:
+		b.mu.Unlock()
+		return errBusy
+	}
+	w := &wish{share: s, bytes: bytes, granted: make(chan struct{})}
+	b.queue = append(b.queue, w)
+	b.wanted += bytes
+	b.serve()
+	b.mu.Unlock()
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.Index(b.queue, w); i >= 0 {
+		b.queue = slices.Delete(b.queue, i, i+1)
+		b.wanted -= bytes
+		b.serve()
+	}
+	if s.gave > 0 {
+		return errBusy
+	}
+	return ctx.Err()
+}
+
+// makeRoom has the largest answer give way; false if it has no more than size.
+func (b *budget) makeRoom(size int) bool {
+	var largest *share
+	for s := range b.reading {
+		if largest == nil || s.size > largest.size {
+			largest = s
+		}
+	}
+	if largest == nil || largest.size <= size {
+		return false
+	}
+	delete(b.reading, largest)
+	largest.gave = largest.size
+	b.coming += largest.gave
+	largest.end()
+	return true
+}
+
+// serve gives those that wait what they want, one after the other.
+func (b *budget) serve() {
+	for len(b.queue) > 0 && b.queue[0].bytes <= b.free {
+		w := b.queue[0]
+		b.queue = b.queue[1:]
+		b.wanted -= w.bytes
+		b.free -= w.bytes
+		w.share.size += w.bytes
+		close(w.granted)
+	}
+}
+
+// settle says that the answer was read, and keeps its share. It fails if it had to give way.
+func (s *share) settle() error {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	delete(s.of.reading, s)
+	if s.gave > 0 {
+		return errBusy
+	}
+	return nil
+}
+
+// release gives back what the share has. More than once is as once.
+func (s *share) release() {
+	b := s.of
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.reading, s)
+	b.free += s.size
+	b.coming -= s.gave
+	s.size, s.gave = 0, 0
+	b.serve()
 }

@@ -3,7 +3,10 @@ package remote
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -20,59 +23,148 @@ func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	}
 }
 
-// While the budget is used up, a large answer fails at once and a small one waits.
-func TestAnswersShareABudget(t *testing.T) {
-	long := bytes.Repeat([]byte("x"), 2*chunk)
-	if err := budget.Acquire(t.Context(), maxDecoding-chunk); err != nil {
+// reader is a share whose call ends where it has to give way.
+func reader(t *testing.T, b *budget, bytes int) (s *share, ended func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	s = b.share(cancel)
+	if err := s.grow(ctx, bytes); err != nil {
+		t.Fatalf("a share of %d: %v", bytes, err)
+	}
+	return s, func() bool { return ctx.Err() != nil }
+}
+
+// allFree wants that every share was given back, and that nobody is expected to give way.
+func (b *budget) allFree(t *testing.T, bytes int) {
+	t.Helper()
+	if b.free != bytes || b.coming != 0 || b.wanted != 0 || len(b.queue) != 0 || len(b.reading) != 0 {
+		t.Errorf("%d of %d are free, %d are to come, %d wanted by %d, %d being read", b.free, bytes, b.coming, b.wanted, len(b.queue), len(b.reading))
+	}
+}
+
+// Where there is no room, the largest answer that is still being read gives way to a smaller one.
+func TestTheLargestAnswerGivesWay(t *testing.T) {
+	b := newBudget(100)
+	small, smallEnded := reader(t, b, 20)
+	large, largeEnded := reader(t, b, 50)
+	decoded, decodedEnded := reader(t, b, 30)
+	if err := decoded.settle(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := read(t.Context(), bytes.NewReader(long), -1, len(long)); !errors.Is(err, errBusy) {
-		t.Errorf("reading a large answer = %v, want %v", err, errBusy)
+	more := b.share(func() {})
+	grown := make(chan error)
+	go func() { grown <- more.grow(t.Context(), 40) }()
+	for !largeEnded() {
+		runtime.Gosched()
 	}
-	body, release, err := read(t.Context(), bytes.NewReader(long[:chunk/2]), -1, len(long))
-	if err != nil || len(body) != chunk/2 {
-		t.Fatalf("reading a small answer = %d bytes, %v", len(body), err)
+	if smallEnded() || decodedEnded() {
+		t.Error("another than the largest that is being read gives way")
 	}
-	done, cancel := context.WithCancel(t.Context())
+	// What is to come is promised to the one that waits: a second asks for room of its own.
+	if err := small.grow(t.Context(), 15); !errors.Is(err, errBusy) {
+		t.Errorf("growing to 35 while nothing larger is being read = %v, want %v", err, errBusy)
+	}
+	if err := large.settle(); !errors.Is(err, errBusy) {
+		t.Errorf("the answer that gave way = %v, want %v", err, errBusy)
+	}
+	if err := large.grow(t.Context(), 1); !errors.Is(err, errBusy) {
+		t.Errorf("the answer that gave way grows: %v", err)
+	}
+	large.release()
+	large.release()
+	if err := <-grown; err != nil {
+		t.Errorf("the answer that has waited: %v", err)
+	}
+	for _, s := range []*share{small, decoded, more} {
+		s.release()
+	}
+	b.allFree(t, 100)
+}
+
+// An answer that has nothing yet waits where nothing larger is read; one that has something fails, so that
+// no two wait for each other.
+func TestWhoHasNothingWaits(t *testing.T) {
+	b := newBudget(100)
+	one, _ := reader(t, b, 50)
+	two, _ := reader(t, b, 50)
+	for _, s := range []*share{one, two} {
+		if err := s.grow(t.Context(), 50); !errors.Is(err, errBusy) {
+			t.Errorf("growing with equals beside = %v, want %v", err, errBusy)
+		}
+	}
+	three, grown := b.share(func() {}), make(chan error)
+	go func() { grown <- three.grow(t.Context(), 60) }()
+	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := read(done, bytes.NewReader(long[:1]), -1, len(long)); !errors.Is(err, context.Canceled) {
-		t.Errorf("reading without a share = %v, want %v", err, context.Canceled)
+	if err := b.share(func() {}).grow(gone, 60); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting beyond its call = %v, want %v", err, context.Canceled)
 	}
-	if err := Decode(done, []byte("{}"), new(any)); !errors.Is(err, context.Canceled) {
-		t.Errorf("decoding without a share = %v, want %v", err, context.Canceled)
+	one.release()
+	two.release()
+	if err := <-grown; err != nil {
+		t.Errorf("the answer that has waited: %v", err)
 	}
-	release()
-	budget.Release(maxDecoding - chunk)
-	if body, release, err = read(t.Context(), bytes.NewReader(long), -1, len(long)); err != nil || len(body) != len(long) {
-		t.Fatalf("reading with the budget free = %d bytes, %v", len(body), err)
+	three.release()
+	clear(b.reading) // of the one whose call was over
+	b.allFree(t, 100)
+}
+
+// Each answer that may be read has room, with all the values that it may hold.
+func TestOneAnswerFitsInTheBudget(t *testing.T) {
+	for _, l := range []Limit{Small, Catalog, List, Keys, {Bytes: 6 << 20, Values: 400_000}} { // the last is of drivers/manifests
+		if n := l.Bytes + 1 + l.Values*perValue; n > maxDecoding {
+			t.Errorf("%+v takes %d, more than all of %d", l, n, maxDecoding)
+		}
 	}
-	release()
-	if !budget.TryAcquire(maxDecoding) {
-		t.Fatal("a share was not given back")
-	}
-	budget.Release(maxDecoding)
 }
 
 // What the server says of an answer's length is believed no further than that it saves memory.
 func TestTheLengthOfAnAnswerIsAGuess(t *testing.T) {
+	b := newBudget(20 * chunk)
+	get := func(text []byte, said int64, limit int) ([]byte, error) {
+		s := b.share(func() {})
+		defer s.release()
+		body, err := read(t.Context(), s, bytes.NewReader(text), said, limit)
+		if len(body) > s.size || s.size > max(chunk, limit+1) {
+			t.Errorf("%d of %d bytes are read under a limit of %d, with a share of %d", len(body), len(text), limit, s.size)
+		}
+		return body, err
+	}
 	for _, length := range []int{0, 1, 700, chunk - 1, chunk, chunk + 1, 5 * chunk} {
 		for _, said := range []int64{-1, 0, 1, 700, chunk - 1, chunk, 1 << 40} {
 			text := bytes.Repeat([]byte("x"), length)
-			body, release, err := read(t.Context(), bytes.NewReader(text), said, 5*chunk)
+			body, err := get(text, said, 5*chunk)
 			if err != nil || !bytes.Equal(body, text) {
 				t.Fatalf("an answer of %d bytes that says %d is read as %d, %v", length, said, len(body), err)
 			}
 			if most := max(chunk, 4*length); cap(body) > most || said == int64(length) && length < chunk/2 && cap(body) >= chunk {
 				t.Errorf("an answer of %d bytes that says %d takes %d", length, said, cap(body))
 			}
-			release()
-			if _, _, err := read(t.Context(), bytes.NewReader(append(text, 'x')), said, length); err == nil {
+			if _, err := get(append(text, 'x'), said, length); err == nil {
 				t.Errorf("an answer of %d bytes that says %d is read under a limit of %d", length+1, said, length)
 			}
 		}
 	}
-	if !budget.TryAcquire(maxDecoding) {
-		t.Fatal("a share was not given back")
+	b.allFree(t, 20*chunk)
+}
+
+// What a decoder takes for JSON is counted: the counting is no stricter than encoding/json.
+func TestWhatIsDecodedIsCounted(t *testing.T) {
+	l := Limit{Values: 10, Items: 5}
+	for _, odd := range []string{
+		`"\ud800"`, "\"\xff\"", `"\udc00\ud800"`, `"\/\u0000"`, "\"\x7f\u2028\"", `-0`, `1E+5`, `0e0`, `123456789012345678901234567890`,
+		`"a":1,"a":2`, `"":0`, `null`,
+	} {
+		text := "\r\n\t [" + odd + `,[1,1,1,1,1,1,1]]`
+		if strings.Contains(odd, ":") {
+			text = "{" + odd + `,"b":[1,1,1,1,1,1,1]}`
+		}
+		if err := json.Unmarshal([]byte(text), new(any)); err != nil {
+			t.Fatalf("encoding/json refuses %q, so it says nothing here: %v", text, err)
+		}
+		if _, err := l.check([]byte(text)); err == nil {
+			t.Errorf("%q is decoded and was not counted", text)
+		}
 	}
-	budget.Release(maxDecoding)
 }

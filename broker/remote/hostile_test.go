@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -10,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +43,9 @@ var bombs = map[string]string{
 	"a huge number":           `{"a":1` + strings.Repeat("0", 200_000) + "}",
 	"a huge text":             `{"a":"` + strings.Repeat("x", 8<<20) + `"}`,
 }
+
+// permitted is an answer that has just as many values as are let through.
+var permitted = `[` + strings.Repeat(`[`+strings.Repeat("{},", 4900)+`{}],`, 20) + `{}]`
 
 // most is what one refused answer may allocate, its server in the same process included.
 const most = 6 << 20
@@ -81,12 +87,13 @@ func TestCompressedAndBinaryAnswersAreRefused(t *testing.T) {
 		"gzip":     {"Content-Encoding", "gzip", packed.String(), "compressed"},
 		"deflate":  {"Content-Encoding", "deflate", "x", "compressed"},
 		"protobuf": {"Content-Type", "application/vnd.kubernetes.protobuf", "k8s\x00", "binary"},
-		"cbor":     {"Content-Type", "application/cbor", "x", "binary"},
+		"cbor":     {"Content-Type", "Application/CBOR", "x", "binary"},
+		"yaml":     {"Content-Type", "Application/YAML; charset=utf-8", "items: [{},{}]", "YAML"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, _ := newServer(t, func(w http.ResponseWriter, r *http.Request) {
-				if got := r.Header.Get("Accept-Encoding"); got != "identity" {
-					t.Errorf("Accept-Encoding = %q, want identity", got)
+				if accept, agent := r.Header.Get("Accept-Encoding"), r.UserAgent(); accept != "identity" || agent != "vimbroker" {
+					t.Errorf("Accept-Encoding = %q, User-Agent = %q, want identity and vimbroker", accept, agent)
 				}
 				w.Header().Set(c.header, c.value)
 				_, _ = io.WriteString(w, c.body)
@@ -126,6 +133,7 @@ func TestTheCallSaysItsLimit(t *testing.T) {
 // What a status says is not lost because the page with it is long.
 func TestALongErrorKeepsItsStatus(t *testing.T) {
 	server, _ := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/yaml")
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(w, bombs["a huge text"])
 	})
@@ -216,6 +224,47 @@ func TestEndlessAndDrippingAnswers(t *testing.T) {
 	}
 }
 
+// Who sends a lot and then nothing more holds up nobody.
+func TestStalledAnswersHoldUpNobody(t *testing.T) {
+	const stalled = 40
+	arrived := make(chan struct{}, stalled)
+	server, _ := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(bytes.Repeat([]byte("x"), 100<<10))
+		if r.URL.Path == "/stalls" {
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 3<<20))
+			w.(http.Flusher).Flush()
+			arrived <- struct{}{}
+			<-r.Context().Done()
+		}
+	})
+	ask := func(ctx context.Context, path string) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := to(t, loopback(), server).Client().Do(request) // each has a VIM of its own
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err
+	}
+	ctx, stop := context.WithCancel(remote.Expect(t.Context(), remote.List))
+	var calls sync.WaitGroup
+	for range stalled {
+		calls.Go(func() { _ = ask(ctx, "/stalls") })
+	}
+	for range stalled {
+		<-arrived
+	}
+	for range 20 {
+		if err := ask(t.Context(), "/"); err != nil {
+			t.Errorf("beside answers that stall: %v", err)
+		}
+	}
+	stop()
+	calls.Wait()
+}
+
 // A server that ends each HTTP/2 connection with its first request has one call
 // connect a few times, not for ever.
 func TestConnectionsOfOneCallAreBounded(t *testing.T) {
@@ -254,7 +303,8 @@ func TestBombsTogetherFitInLittleMemory(t *testing.T) {
 	const child, ceiling = "VIMBROKER_TEST_BOMBS", 256 << 10 // in KiB
 	if os.Getenv(child) == "" {
 		server, _ := newServer(t, func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(w, bombs[r.URL.Query().Get("bomb")])
+			bomb := r.URL.Query().Get("bomb")
+			_, _ = io.WriteString(w, cmp.Or(bombs[bomb], permitted))
 		})
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBombsTogetherFitInLittleMemory$", "-test.v")
 		cmd.Env = append(os.Environ(), child+"="+server.URL, "GOMEMLIMIT=256MiB", "VIMBROKER_TEST_CA="+certificateOf(server))
@@ -273,8 +323,9 @@ func TestBombsTogetherFitInLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls sync.WaitGroup
+	var read atomic.Int32
 	for range 20 {
-		for name := range bombs {
+		for _, name := range append(slices.Collect(maps.Keys(bombs)), "permitted", "permitted") {
 			calls.Go(func() {
 				request, err := http.NewRequestWithContext(remote.Expect(t.Context(), remote.List), http.MethodGet, os.Getenv(child)+"?bomb="+strings.ReplaceAll(name, " ", "+"), http.NoBody)
 				if err != nil {
@@ -287,11 +338,16 @@ func TestBombsTogetherFitInLittleMemory(t *testing.T) {
 				}
 				defer response.Body.Close()
 				var into any
-				_ = json.NewDecoder(response.Body).Decode(&into)
+				if json.NewDecoder(response.Body).Decode(&into) == nil && name == "permitted" {
+					read.Add(1)
+				}
 			})
 		}
 	}
 	calls.Wait()
+	if read.Load() == 0 {
+		t.Error("what is permitted is not read")
+	}
 	if peak := highWater(t); peak > ceiling {
 		t.Errorf("the process took %d MiB at its peak, want at most %d", peak>>10, ceiling>>10)
 	}

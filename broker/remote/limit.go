@@ -62,31 +62,31 @@ func tooLong(bytes int) error {
 
 // check counts the values of the JSON that body begins with, before any decoder
 // allocates for them. What is not JSON passes: it is the decoder that refuses it.
-func (l Limit) check(body []byte) error {
+func (l Limit) check(body []byte) (values int, _ error) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
-		return nil
+		return 0, nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for values := 0; ; values++ {
+	for ; ; values++ {
 		t, err := d.ReadToken()
 		if err != nil {
-			return nil // a decoder refuses it before it allocates anything
+			return values, nil // a decoder refuses it before it allocates anything
 		}
 		if values > l.Values {
-			return limitError(fmt.Sprintf("the answer holds more than %d values", l.Values))
+			return values, limitError(fmt.Sprintf("the answer holds more than %d values", l.Values))
 		}
 		depth := d.StackDepth()
 		switch {
 		case depth == 0:
-			return nil
+			return values, nil
 		case depth > maxDepth:
-			return limitError(fmt.Sprintf("the answer nests more than %d deep", maxDepth))
+			return values, limitError(fmt.Sprintf("the answer nests more than %d deep", maxDepth))
 		}
 		if kind, n := d.StackIndex(depth); kind == '[' && n > int64(l.Items) {
-			return limitError(fmt.Sprintf("the answer holds a list of more than %d items", l.Items))
+			return values, limitError(fmt.Sprintf("the answer holds a list of more than %d items", l.Items))
 		}
 		if t.Kind() == '0' && len(t.String()) > maxNumber {
-			return limitError(fmt.Sprintf("the answer holds a number of more than %d digits", maxNumber))
+			return values, limitError(fmt.Sprintf("the answer holds a number of more than %d digits", maxNumber))
 		}
 	}
 }
@@ -94,52 +94,44 @@ func (l Limit) check(body []byte) error {
 // maxNumber bounds a number, in digits.
 const maxNumber = 64
 
-// chunk is what an answer is read into at first, and its share of the budget.
+// chunk is what an answer is read into at first, and the least that it has of the budget.
 const chunk = 16 << 10
 
-// errBusy says that too many answers are being read at a time.
-var errBusy = errors.New("too many answers are being read at a time")
-
-// read reads a body of at most limit bytes and counts it against the budget until
-// release is called. expected is how long the server says that it is; negative if it does
-// not, and no more than a first guess at the memory to read it into. An answer waits for its first chunk only, so that no two wait for
-// each other: where the budget has no room for the rest, the call fails.
-func read(ctx context.Context, r io.Reader, expected int64, limit int) (_ []byte, release func(), _ error) {
-	if err := budget.Acquire(ctx, chunk); err != nil {
-		return nil, nil, err
+// read reads a body of at most limit bytes within a share of the budget. expected is how long
+// the server says that it is; negative if it does not, and no more than a first guess at the
+// memory to read it into.
+func read(ctx context.Context, s *share, r io.Reader, expected int64, limit int) ([]byte, error) {
+	if err := s.grow(ctx, chunk); err != nil {
+		return nil, err
 	}
-	room, share := chunk, chunk
-	release = func() { budget.Release(int64(share)) }
+	room := chunk
 	if 0 <= expected && expected < chunk {
 		room = int(expected) + 1 // where the end is found
 	}
 	body := make([]byte, 0, room)
 	for {
 		if len(body) > limit {
-			release()
-			return nil, nil, tooLong(limit)
+			return nil, tooLong(limit)
 		}
 		if len(body) == room {
 			if room < chunk {
 				room = chunk // it is longer than was said
 			} else {
 				more := min(room, limit+1-room)
-				if !budget.TryAcquire(int64(more)) {
-					release()
-					return nil, nil, errBusy
+				if err := s.grow(ctx, more); err != nil {
+					return nil, err
 				}
-				room, share = room+more, share+more
+				room += more
 			}
 			body = slices.Grow(body, room-len(body))
 		}
 		n, err := r.Read(body[len(body):room])
 		body = body[:len(body)+n]
 		if errors.Is(err, io.EOF) {
-			return body, release, nil
+			return body, nil
 		}
 		if err != nil {
-			release()
-			return nil, nil, err
+			return nil, err
 		}
 	}
 }

@@ -32,16 +32,17 @@ func (t *Transport) stream(way *http.Transport, request *http.Request) (*http.Re
 	bounded.Header.Set("User-Agent", "vimbroker")
 	bounded.Header.Set("Accept-Encoding", "identity")
 	response, err := way.RoundTrip(bounded)
-	inTime := late.Stop()
 	if err == nil {
 		if err = plain(response.Header); err != nil {
 			_ = response.Body.Close()
 		}
 	}
 	if err == nil && response.StatusCode >= http.StatusMultipleChoices {
-		err = take(ctx, request.Context(), response)
-		defer cancel(nil)
+		end := func() { cancel(nil) }
+		err = take(ctx, request.Context(), end, response)
+		defer end()
 	}
+	inTime := late.Stop()
 	if err != nil {
 		cancel(nil)
 		if !inTime {
@@ -80,7 +81,7 @@ func Lines(body io.Reader, l Limit, server string) iter.Seq2[[]byte, error] {
 			if len(line) == 0 {
 				continue
 			}
-			if err := l.check(line); err != nil {
+			if _, err := l.check(line); err != nil {
 				yield(nil, Unanswered(err, server))
 				return
 			}

@@ -2,6 +2,8 @@ package remote_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -27,5 +29,64 @@ func TestLinesAreBounded(t *testing.T) {
 		if len(got) != 1 || got[0] != `{"a":1}` || !errors.As(failed, &f) || f.Detail == "" {
 			t.Errorf("%s: read %q, then %v; want the first line, and a fault", name, got, failed)
 		}
+	}
+}
+
+// A stream arrives line by line and ends with its body; what is no success is read whole.
+func TestStream(t *testing.T) {
+	gone := make(chan struct{})
+	server, _ := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/watch":
+			_, _ = io.WriteString(w, "{\"a\":1}\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			close(gone)
+		case "/compressed":
+			w.Header().Set("Content-Encoding", "gzip")
+		case "/refused":
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "why")
+		case "/refused-long":
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, bombs["a huge text"])
+		}
+		if accept, agent := r.Header.Get("Accept-Encoding"), r.UserAgent(); accept != "identity" || agent != "vimbroker" {
+			t.Errorf("Accept-Encoding = %q, User-Agent = %q, want identity and vimbroker", accept, agent)
+		}
+	})
+	client := to(t, loopback(), server).Client()
+	ask := func(path string) (*http.Response, error) {
+		request, err := http.NewRequestWithContext(remote.Stream(t.Context()), http.MethodGet, server.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.Do(request)
+	}
+	watch, err := ask("/watch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, err := range remote.Lines(watch.Body, remote.Small, "the server") {
+		if string(line) != `{"a":1}` || err != nil {
+			t.Errorf("the first line is %q, %v", line, err)
+		}
+		break
+	}
+	_ = watch.Body.Close()
+	<-gone
+	for path, want := range map[string]string{"/refused": "why", "/refused-long": ""} {
+		refused, err := ask(path)
+		if err != nil || refused.StatusCode != http.StatusForbidden {
+			t.Fatalf("%s = %v, %v, want 403", path, refused, err)
+		}
+		if text, err := io.ReadAll(refused.Body); string(text) != want || err != nil {
+			t.Errorf("%s answers %d bytes, %v, want %q", path, len(text), err, want)
+		}
+		_ = refused.Body.Close()
+	}
+	var f *remote.Fault
+	if response, err := ask("/compressed"); !errors.As(err, &f) || !strings.Contains(f.Detail, "compressed") {
+		t.Errorf("a compressed stream = %v, %v, want a Fault", response, err)
 	}
 }

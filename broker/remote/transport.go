@@ -114,9 +114,6 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 func (t *Transport) roundTrip(request *http.Request) (*http.Response, error) {
 	way, err := t.current()
 	if err == nil {
-		err = request.Context().Err()
-	}
-	if err == nil {
 		select {
 		case t.calls <- struct{}{}:
 			defer func() { <-t.calls }()
@@ -140,7 +137,7 @@ func (t *Transport) roundTrip(request *http.Request) (*http.Response, error) {
 	bounded.Header.Set("Accept-Encoding", "identity")
 	response, err := way.RoundTrip(bounded)
 	if err == nil {
-		err = take(ctx, request.Context(), response)
+		err = take(ctx, request.Context(), cancel, response)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.abandon(way)
@@ -152,36 +149,55 @@ func (t *Transport) roundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// take reads the answer's body and puts what was read in its place. The budget is
-// released when that is closed, or the call is over.
-func take(ctx, call context.Context, response *http.Response) error {
+// take reads the answer's body and puts what was read in its place. Its share of the
+// budget is released when that is closed, or the call is over. end ends the reading.
+func take(ctx, call context.Context, end context.CancelFunc, response *http.Response) error {
 	defer response.Body.Close()
-	if err := plain(response.Header); err != nil {
-		return err
-	}
-	limit := limitOf(ctx)
-	body, release, err := read(ctx, response.Body, response.ContentLength, limit.Bytes)
-	if err == nil {
-		if err = limit.check(body); err != nil {
-			release()
-		}
-	}
+	s := answers.share(end)
+	body, err := whole(ctx, s, response)
 	if _, over := errors.AsType[limitError](err); over && response.StatusCode >= http.StatusMultipleChoices {
 		// The status says it, and nobody needs the rest.
-		body, release, err = nil, func() {}, nil
+		body, err = nil, nil
+	}
+	if body == nil {
+		s.release()
 	}
 	if err != nil {
 		return err
 	}
-	release = sync.OnceFunc(release)
-	stop := context.AfterFunc(call, release)
+	stop := context.AfterFunc(call, s.release)
 	response.Body = &held{Reader: bytes.NewReader(body), end: func() {
 		stop()
 		clear(body) // it may hold a key
-		release()
+		s.release()
 	}}
 	response.ContentLength = int64(len(body))
 	return nil
+}
+
+// whole reads an answer that keeps its limits; nil with an error.
+func whole(ctx context.Context, s *share, response *http.Response) ([]byte, error) {
+	if err := plain(response.Header); err != nil {
+		return nil, err
+	}
+	if strings.Contains(strings.ToLower(response.Header.Get("Content-Type")), "yaml") {
+		return nil, limitError("the answer is YAML, which was not asked for") // client-go would read it, and nobody has counted its values
+	}
+	limit := limitOf(ctx)
+	body, err := read(ctx, s, response.Body, response.ContentLength, limit.Bytes)
+	if err == nil {
+		var values int
+		if values, err = limit.check(body); err == nil {
+			err = s.grow(ctx, values*perValue)
+		}
+	}
+	if gave := s.settle(); gave != nil {
+		err = gave // that is why the reading ended
+	}
+	if err != nil {
+		return nil, err
+	}
+	return body, nil
 }
 
 // held is a body that counts against the budget until it is closed.

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/pem"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -164,6 +166,71 @@ func TestAuthoritiesAreReadAgainWhenTheirFileChanges(t *testing.T) {
 	write(string(other.PEM))
 	if _, err := get(t, client, server.URL); err == nil {
 		t.Error("the server answers although its authority is gone from the file")
+	}
+}
+
+// Authorities that cannot be read are none, and not the system's.
+func TestAuthoritiesThatCannotBeRead(t *testing.T) {
+	server, connections := newServer(t, func(http.ResponseWriter, *http.Request) {})
+	if _, err := remote.New(loopback(), remote.Options{CA: remote.Authorities{PEM: "no certificate"}}); err == nil {
+		t.Error("a text without a certificate is taken")
+	}
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{empty, empty + ".none"} {
+		way, err := remote.New(loopback(), remote.Options{Server: "the server", CA: remote.Authorities{File: file}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(t, way.Client(), server.URL, "authorities")
+	}
+	if n := connections(); n != 0 {
+		t.Errorf("%d connections reached the server, want 0", n)
+	}
+}
+
+// Calls share a connection, until one of them had no answer in time.
+func TestAConnectionThatWasSilentIsLeft(t *testing.T) {
+	server, connections := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/silent" {
+			<-r.Context().Done()
+		}
+		_, _ = io.WriteString(w, r.Proto)
+	})
+	for want, http1 := range map[string]bool{"HTTP/1.1": true, "HTTP/2.0": false} {
+		way, err := remote.New(loopback(), remote.Options{Server: "the server", CA: remote.Authorities{PEM: certificateOf(server)}, HTTP1: http1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(way.CloseIdleConnections)
+		before := connections()
+		ask := func(made int) {
+			t.Helper()
+			response, err := get(t, way.Client(), server.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if proto, err := io.ReadAll(response.Body); string(proto) != want || err != nil {
+				t.Errorf("the protocol is %s (%v), want %s", proto, err, want)
+			}
+			if n := connections() - before; n != made {
+				t.Errorf("%d connections over %s, want %d", n, want, made)
+			}
+		}
+		ask(1)
+		ask(1)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/silent", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := way.Client().Do(request); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a call without an answer = %v", err)
+		}
+		ask(2)
 	}
 }
 

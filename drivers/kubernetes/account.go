@@ -380,9 +380,9 @@ func (d *Driver) Reappoint(ctx context.Context, a broker.Access) (broker.Credent
 // dismissAll removes the VIM's own account with all that was made for it. The account does
 // that itself: what is left when its last right is gone, its namespace takes along.
 func (c *connection) dismissAll(ctx context.Context, a broker.Access) error {
-	var homes []corev1.Namespace
-	err := list(ctx, c.core.client, "", "namespaces", labelled(a)+","+accountLabel, func(page *corev1.NamespaceList) {
-		homes = append(homes, page.Items...)
+	var homes []metav1.ObjectMeta
+	err := list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+accountLabel, func(i *item) {
+		homes = append(homes, i.meta())
 	})
 	if err != nil {
 		if err = fault(err, "list", "namespaces"); isForbidden(err) {

@@ -85,10 +85,8 @@ func (c *connection) bindings(ctx context.Context, namespace, selector string) (
 	var found []*binding
 	var err error
 	if namespace == "" {
-		err = list(ctx, c.rbac.client, "", "clusterrolebindings", selector, func(page *rbacv1.ClusterRoleBindingList) {
-			for i := range page.Items {
-				found = append(found, clusterBinding(&page.Items[i]))
-			}
+		err = list(ctx, c.rbac.client, "ClusterRoleBinding", "", "clusterrolebindings", selector, func(i *item) {
+			found = append(found, clusterBinding(&rbacv1.ClusterRoleBinding{ObjectMeta: i.meta(), RoleRef: i.RoleRef, Subjects: i.Subjects}))
 		})
 		return found, err
 	}
@@ -98,10 +96,8 @@ func (c *connection) bindings(ctx context.Context, namespace, selector string) (
 // roleBindings lists RoleBindings, without a namespace those of all.
 func (c *connection) roleBindings(ctx context.Context, namespace, selector string) ([]*binding, error) {
 	var found []*binding
-	err := list(ctx, c.rbac.client, namespace, "rolebindings", selector, func(page *rbacv1.RoleBindingList) {
-		for i := range page.Items {
-			found = append(found, namespaceBinding(&page.Items[i]))
-		}
+	err := list(ctx, c.rbac.client, "RoleBinding", namespace, "rolebindings", selector, func(i *item) {
+		found = append(found, namespaceBinding(&rbacv1.RoleBinding{ObjectMeta: i.meta(), RoleRef: i.RoleRef, Subjects: i.Subjects}))
 	})
 	return found, err
 }

@@ -3,8 +3,6 @@ package kubernetes
 import (
 	"context"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-
 	"github.com/vimbroker/vimbroker/broker"
 )
 
@@ -82,18 +80,14 @@ func (b binding) allow(found map[string]string, what string) {
 // roles are the rules of all roles that the credential may list.
 func (c *connection) roles(ctx context.Context) (map[roleKey][]broker.Rule, error) {
 	found := map[roleKey][]broker.Rule{}
-	err := list(ctx, c.rbac.client, "", "clusterroles", "", func(page *rbacv1.ClusterRoleList) {
-		for _, r := range page.Items {
-			found[roleKey{name: r.Name}] = brokerRules(r.Rules)
-		}
+	err := list(ctx, c.rbac.client, "ClusterRole", "", "clusterroles", "", func(i *item) {
+		found[roleKey{name: i.Metadata.Name}] = brokerRules(i.Rules)
 	})
 	if err := listed(err, "clusterroles"); err != nil {
 		return nil, err
 	}
-	err = list(ctx, c.rbac.client, "", "roles", "", func(page *rbacv1.RoleList) {
-		for _, r := range page.Items {
-			found[roleKey{r.Namespace, r.Name}] = brokerRules(r.Rules)
-		}
+	err = list(ctx, c.rbac.client, "Role", "", "roles", "", func(i *item) {
+		found[roleKey{i.Metadata.Namespace, i.Metadata.Name}] = brokerRules(i.Rules)
 	})
 	return found, listed(err, "roles")
 }

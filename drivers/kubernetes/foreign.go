@@ -156,11 +156,9 @@ func (h home) made(b *binding, namespace string) bool {
 // unknownVIMs finds namespaces that were made for VIMs that are not known.
 func (c *connection) unknownVIMs(ctx context.Context, known func(vim string) bool) ([]string, error) {
 	homes := map[string]int{} // by VIM
-	err := list(ctx, c.core.client, "", "namespaces", vimLabel+","+grantLabel, func(page *corev1.NamespaceList) {
-		for i := range page.Items {
-			if n := &page.Items[i]; n.DeletionTimestamp == nil {
-				homes[n.Labels[vimLabel]]++
-			}
+	err := list(ctx, c.core.client, "Namespace", "", "namespaces", vimLabel+","+grantLabel, func(i *item) {
+		if i.Metadata.Deleted == nil {
+			homes[i.Metadata.Labels[vimLabel]]++
 		}
 	})
 	if said(err, http.StatusForbidden) {

@@ -62,10 +62,9 @@ func groupClient(to rest.Config, version schema.GroupVersion, client *http.Clien
 	return rest.RESTClientForConfigAndClient(&to, client)
 }
 
-func (g coreAPI) Namespaces() *gentype.ClientWithList[*corev1.Namespace, *corev1.NamespaceList] {
-	return gentype.NewClientWithList("namespaces", g.client, known().parameters, "",
-		func() *corev1.Namespace { return new(corev1.Namespace) },
-		func() *corev1.NamespaceList { return new(corev1.NamespaceList) })
+func (g coreAPI) Namespaces() *gentype.Client[*corev1.Namespace] {
+	return gentype.NewClient("namespaces", g.client, known().parameters, "",
+		func() *corev1.Namespace { return new(corev1.Namespace) })
 }
 
 func (g coreAPI) Secrets(namespace string) *gentype.Client[*corev1.Secret] {
@@ -81,12 +80,6 @@ func (g coreAPI) ServiceAccounts(namespace string) *gentype.Client[*corev1.Servi
 func (g coreAPI) ConfigMaps(namespace string) *gentype.Client[*corev1.ConfigMap] {
 	return gentype.NewClient("configmaps", g.client, known().parameters, namespace,
 		func() *corev1.ConfigMap { return new(corev1.ConfigMap) })
-}
-
-func (g coreAPI) Pods(namespace string) *gentype.ClientWithList[*corev1.Pod, *corev1.PodList] {
-	return gentype.NewClientWithList("pods", g.client, known().parameters, namespace,
-		func() *corev1.Pod { return new(corev1.Pod) },
-		func() *corev1.PodList { return new(corev1.PodList) })
 }
 
 // CreateToken asks for a token of a service account.

@@ -305,8 +305,8 @@ func (d *Driver) removeLeased(ctx context.Context, c *connection, h home, namesp
 // accounts lists the service accounts of a namespace, or without one of all, that match.
 func (c *connection) accounts(ctx context.Context, namespace, selector string) ([]corev1.ServiceAccount, error) {
 	var found []corev1.ServiceAccount
-	err := list(ctx, c.core.client, namespace, "serviceaccounts", selector, func(page *corev1.ServiceAccountList) {
-		found = append(found, page.Items...)
+	err := list(ctx, c.core.client, "ServiceAccount", namespace, "serviceaccounts", selector, func(i *item) {
+		found = append(found, corev1.ServiceAccount{ObjectMeta: i.meta()})
 	})
 	what := "serviceaccounts in all namespaces"
 	if namespace != "" {

@@ -3,8 +3,6 @@ package kubernetes
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/vimbroker/vimbroker/broker"
 )
 
@@ -24,10 +22,9 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 	for _, s := range accounts {
 		found = append(found, broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()})
 	}
-	err = list(ctx, c.core.client, ours, "secrets", labelled(a), func(page *corev1.SecretList) {
-		for _, s := range page.Items {
-			found = append(found, broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()})
-		}
+	err = list(ctx, c.core.client, "Secret", ours, "secrets", labelled(a), func(i *item) {
+		s := &i.Metadata
+		found = append(found, broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.Created.UTC()})
 	})
 	// A credential of today needs no right to what leases of old rest on. One that was
 	// registered with those is believed only if it sees them.

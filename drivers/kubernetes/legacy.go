@@ -127,7 +127,7 @@ func (d *Driver) afterShared(ctx context.Context, c *connection, a broker.Access
 // tidyShared removes what leases of old share, once there is none of them.
 func (d *Driver) tidyShared(ctx context.Context, c *connection, a broker.Access) error {
 	left := 0
-	err := list(ctx, c.core.client, ours, "secrets", labelled(a), func(page *corev1.SecretList) { left += len(page.Items) })
+	err := list(ctx, c.core.client, "Secret", ours, "secrets", labelled(a), func(*item) { left++ })
 	if err != nil {
 		return fault(err, "list", "secrets in namespace "+ours)
 	}

@@ -3,12 +3,18 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -46,10 +52,14 @@ const (
 	namespacesAnnotation = "vimbroker.io/namespaces"
 )
 
-// listPage is how many objects are asked for at a time, maxPages how often.
 const (
+	// listPage is how many objects are asked for at a time.
 	listPage = 500
-	maxPages = 1000
+	// maxListed and maxListedBytes bound one list, all its pages together. A page counts as
+	// leastPage objects at least: it may be empty.
+	maxListed      = 50_000
+	leastPage      = 50
+	maxListedBytes = 32 << 20
 )
 
 // foreign is the error of an object that has the name of ours and is not.
@@ -115,18 +125,25 @@ func deleteByUID(ctx context.Context, client rest.Interface, resource, namespace
 // no more than what is used. Errors are client-go's own, but for an answer that is not
 // such JSON.
 func read(ctx context.Context, r *rest.Request, into any) error {
-	result := r.Do(ctx)
-	if err := result.Error(); err != nil {
-		return err
-	}
-	body, err := result.Raw()
+	_, err := readSized(ctx, r, into)
+	return err
+}
+
+// readSized also returns how long the answer is, in bytes.
+func readSized(ctx context.Context, r *rest.Request, into any) (int, error) {
+	body, err := r.Stream(ctx) // the body itself: its share of memory is held until it is decoded
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := remote.Decode(ctx, body, into); err != nil {
-		return unanswered(err)
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err == nil {
+		err = json.Unmarshal(text, into)
 	}
-	return nil
+	if err != nil {
+		return 0, unanswered(err)
+	}
+	return len(text), nil
 }
 
 // namespace is what is used of one.
@@ -154,32 +171,74 @@ func (c *connection) namespace(ctx context.Context, name string) (n namespace, e
 	return n, err
 }
 
-// list calls each with every page of the objects that match the selector. An
-// answer that is not such a list is an error, never an empty list.
-func list[L interface {
-	runtime.Object
-	metav1.ListInterface
-}](ctx context.Context, client rest.Interface, namespace, resource, selector string, each func(L)) error {
+// item is what is used of an object in a list: what stands in its metadata, the rules of a
+// role, and the role and subjects of a binding.
+type item struct {
+	Metadata struct {
+		Name        string            `json:"name"`
+		Namespace   string            `json:"namespace"`
+		UID         types.UID         `json:"uid"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+		Created     metav1.Time       `json:"creationTimestamp"`
+		Deleted     *metav1.Time      `json:"deletionTimestamp"`
+	} `json:"metadata"`
+	RoleRef  rbacv1.RoleRef      `json:"roleRef"`
+	Subjects []rbacv1.Subject    `json:"subjects"`
+	Rules    []rbacv1.PolicyRule `json:"rules"`
+}
+
+// meta is the item's metadata, with those labels and annotations alone that the driver reads.
+func (i *item) meta() metav1.ObjectMeta {
+	known := func(of map[string]string) map[string]string {
+		maps.DeleteFunc(of, func(key, _ string) bool {
+			return !slices.Contains([]string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation, namespacesAnnotation}, key)
+		})
+		return of
+	}
+	m := &i.Metadata
+	return metav1.ObjectMeta{
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, Labels: known(m.Labels), Annotations: known(m.Annotations),
+		CreationTimestamp: m.Created, DeletionTimestamp: m.Deleted,
+	}
+}
+
+// list calls each with every object that matches the selector. kind is what the answer must
+// say that it lists: one that is not such a list is an error, never an empty list.
+func list(ctx context.Context, client rest.Interface, kind, namespace, resource, selector string, each func(*item)) error {
 	ctx = remote.Expect(ctx, remote.List)
 	options := metav1.ListOptions{LabelSelector: selector, Limit: listPage}
-	for range maxPages {
-		answer, err := client.Get().
+	for objects, bytes := 0, 0; ; {
+		var page struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Continue string `json:"continue"`
+			} `json:"metadata"`
+			Items []item `json:"items"`
+		}
+		length, err := readSized(ctx, client.Get().
 			NamespaceIfScoped(namespace, namespace != "").
-			Resource(resource).VersionedParams(&options, known().parameters).
-			Do(ctx).Get()
+			Resource(resource).VersionedParams(&options, known().parameters), &page)
 		if err != nil {
 			return err
 		}
-		page, ok := answer.(L)
-		if !ok {
+		if page.Kind != kind+"List" {
 			return notKubernetes(0)
 		}
-		each(page)
-		if options.Continue = page.GetContinue(); options.Continue == "" {
+		objects, bytes = objects+max(leastPage, len(page.Items)), bytes+length
+		if objects > maxListed || bytes > maxListedBytes {
+			return &broker.Error{
+				Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("the cluster lists more than %d %s, or %d MiB of them", maxListed, resource, maxListedBytes>>20),
+				Remedy: "see what fills the cluster, and remove what nobody needs",
+			}
+		}
+		for n := range page.Items {
+			each(&page.Items[n])
+		}
+		if options.Continue = page.Metadata.Continue; options.Continue == "" {
 			return nil
 		}
 	}
-	return notKubernetes(0)
 }
 
 // sideBySide calls all at once, waits for all, and returns the error of the first in their

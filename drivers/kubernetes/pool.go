@@ -129,11 +129,12 @@ func (c *connection) emptyRoom(ctx context.Context, namespace string) (bool, err
 			return false, nil
 		}
 	}
-	pods, err := c.core.Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	pods := 0
+	err = list(ctx, c.core.client, "Pod", namespace, "pods", "", func(*item) { pods++ })
 	if err != nil {
 		return false, fault(err, "list", "pods in namespace "+namespace)
 	}
-	return len(pods.Items) == 0, c.removeAccounts(ctx, accounts)
+	return pods == 0, c.removeAccounts(ctx, accounts)
 }
 
 // release gives a namespace back to the pool. Accounts went before it.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -187,13 +186,13 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 // whose deed was changed is known by its labels, and so has no places.
 func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error) {
 	var (
-		namespaces []corev1.Namespace
+		namespaces []metav1.ObjectMeta
 		rooms      []poolRoom
 	)
 	err := sideBySide(
 		func() error {
-			err := list(ctx, c.core.client, "", "namespaces", labelled(a)+","+grantLabel, func(page *corev1.NamespaceList) {
-				namespaces = append(namespaces, page.Items...)
+			err := list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+grantLabel, func(i *item) {
+				namespaces = append(namespaces, i.meta())
 			})
 			if err = fault(err, "list", "namespaces"); isForbidden(err) {
 				return nil
@@ -246,17 +245,13 @@ func (c *connection) exactRoles(ctx context.Context, selector string) ([]metav1.
 	}
 	err := sideBySide(
 		func() error {
-			return unlessForbidden(list(ctx, c.rbac.client, "", "clusterroles", selector, func(page *rbacv1.ClusterRoleList) {
-				for i := range page.Items {
-					wide = append(wide, &page.Items[i])
-				}
+			return unlessForbidden(list(ctx, c.rbac.client, "ClusterRole", "", "clusterroles", selector, func(i *item) {
+				wide = append(wide, &rbacv1.ClusterRole{ObjectMeta: i.meta()})
 			}))
 		},
 		func() error {
-			return unlessForbidden(list(ctx, c.rbac.client, "", "roles", selector, func(page *rbacv1.RoleList) {
-				for i := range page.Items {
-					narrow = append(narrow, &page.Items[i])
-				}
+			return unlessForbidden(list(ctx, c.rbac.client, "Role", "", "roles", selector, func(i *item) {
+				narrow = append(narrow, &rbacv1.Role{ObjectMeta: i.meta()})
 			}))
 		},
 	)

@@ -43,7 +43,14 @@ type bomb struct {
 	// pace is how long to wait between the body's bytes; endless sends it again and again.
 	pace    time.Duration
 	endless bool
+	// path is the one that is answered so; empty means every one. stalls keeps the call open
+	// after the body.
+	path   string
+	stalls bool
 }
+
+// namespaces is the path of the one list that every check asks for.
+const namespaces = "/api/v1/namespaces"
 
 func bombs(b *testing.B) []bomb {
 	b.Helper()
@@ -69,6 +76,8 @@ func bombs(b *testing.B) []bomb {
 		{what: "a million keys", body: repeated(`{"a":0`, `,"b":0`, 1_000_000, "}")},
 		{what: "a number of 200 000 digits", body: repeated(`{"a":1`, "0", 200_000, "}")},
 		{what: "a text without an end", body: repeated("", "x", 64<<10, ""), endless: true},
+		{what: "all that a list may hold", path: namespaces, body: repeated(`{"kind":"NamespaceList","items":[{}`, `,{"metadata":{"labels":{"a":"b"}}}`, 4990, "]}")},
+		{what: "a long list that stops half way", path: namespaces, body: repeated("", " ", 3<<20, "{"), stalls: true},
 		{what: "a byte a second", body: repeated("{", " ", 3600, "}"), pace: time.Second},
 	}
 }
@@ -82,7 +91,7 @@ type trap struct {
 
 func (t *trap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	with := t.armed.Load()
-	if with == nil {
+	if with == nil || with.path != "" && with.path != r.URL.Path {
 		t.vim.ServeHTTP(w, r)
 		return
 	}
@@ -102,10 +111,14 @@ func (t *trap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	for {
-		if _, err := w.Write(with.body); err != nil || !with.endless {
+	for again := true; again; again = with.endless {
+		if _, err := w.Write(with.body); err != nil {
 			return
 		}
+	}
+	if with.stalls {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
 	}
 }
 
