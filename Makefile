@@ -6,6 +6,8 @@ GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
 # runs tests, and says at the end which were skipped and why, and which failed
 TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-run-root-test --rerun-fails-max-failures=6)
+# packages that take minutes begin first, and wait for processes more than they compute; "go vet" has run by itself
+LONG           := ./test/crash ./test/script
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS        := -s -w -X main.version=$(VERSION)
 FUZZTIME       ?= 30s
@@ -19,6 +21,9 @@ FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeA
 REAL_PACKAGES  := ./test/real/... ./test/crash/... ./test/replicas/... ./test/upgrade/... ./drivers/postgres/... ./cmd/vimbroker/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
+
+# What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
+export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
 
@@ -38,8 +43,8 @@ run: build ## build and start a server on embedded defaults, and print what to d
 .PHONY: test
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet ./...
-	VIMBROKER_REAL=0 $(TEST) --packages="./..." -- -timeout 30m
-	$(TEST) --packages="$(KILLED)" -- -timeout 15m -tags failpoints
+	VIMBROKER_REAL=0 $(TEST) --packages="$(LONG) ./..." -- -vet=off -p 3 -timeout 30m
+	$(TEST) --packages="$(KILLED)" -- -vet=off -timeout 15m -tags failpoints
 
 .PHONY: race
 race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)
@@ -79,7 +84,7 @@ prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/p
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -count=1 -timeout 40m -skip '$(FAKED)'
+	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -count=1 -timeout 40m -skip '$(FAKED)'
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,6 +51,9 @@ func place(command, to string, flags []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := readSource(root); err != nil {
+		return err
+	}
 	kind := sha256.Sum256([]byte(strings.Join(flags, "\n")))
 	built := filepath.Join(root, "bin", "test", command+"-"+hex.EncodeToString(kind[:4]))
 	if err := os.MkdirAll(filepath.Dir(built), 0o755); err != nil {
@@ -73,4 +77,15 @@ func place(command, to string, flags []string) (err error) {
 		return nil
 	}
 	return install(built, to) // it is on another file system, or is there already
+}
+
+// readSource reads the directories of the source: "go test" keeps a result for as long as what
+// the test has read is as it was, and of what a test builds it knows nothing.
+func readSource(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != root && (path == filepath.Join(root, "bin") || strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		return err
+	})
 }
