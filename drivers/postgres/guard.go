@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
-	// guardLimit is how long a process that is stopped or cut off keeps the lock of a
-	// pass. One that crashed loses it at once.
+	// guardLimit is how long a process that is stopped or cut off keeps the locks of its
+	// passes. One that crashed loses them at once.
 	guardLimit = 15 * time.Second
 	// guardPulse is how often a process shows that it is alive.
 	guardPulse = 4 * time.Second
@@ -17,59 +20,138 @@ const (
 
 var errGuardLost = errors.New("the lock of the pass was lost: the database ended its connection")
 
+// guards are the locks of the passes that run in this process. One connection holds them all:
+// a pass that held one of its own would keep others from those that they work with.
+type guards struct {
+	mu   sync.Mutex // one statement at a time
+	conn *pgxpool.Conn
+	held map[string]context.CancelCauseFunc // by pass; conn is nil while there are none
+	rest context.CancelFunc                 // ends the pulse
+}
+
 // guardPass takes the lock of a pass, which lasts as long as the connection that
-// it holds. The context that it returns ends with the lock, so that a process that
+// holds it. The context that it returns ends with the lock, so that a process that
 // comes back after guardLimit does not go on beside the one that has taken over. A
-// release of nil says that another has the lock.
+// release of nil says that the pass runs, here or elsewhere.
 func (s *Store) guardPass(ctx context.Context, name string) (guarded context.Context, release func(), err error) {
-	conn, err := s.acquire(ctx)
-	if err != nil {
+	g := &s.guards
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held[name] != nil {
+		return nil, nil, nil
+	}
+	if err := g.open(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	var got bool
-	err = conn.QueryRow(ctx, `SELECT set_config('idle_session_timeout', $1, false), pg_try_advisory_lock($2)`,
-		fmt.Sprint(guardLimit.Milliseconds()), lockKey(lockPass, name)).Scan(nil, &got)
-	letGo := func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit)
-		defer cancel()
-		_, err := conn.Exec(ending, `SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)`)
-		if err != nil { // then the lock goes with the connection
-			_ = conn.Conn().Close(ending)
-		}
-		conn.Release()
-	}
-	if err != nil || !got {
-		letGo()
+	conn, got := g.conn, false
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit) // the end of one pass is not that of the others
+	defer cancel()
+	if err := conn.QueryRow(asking, `SELECT pg_try_advisory_lock($1)`, lockKey(lockPass, name)).Scan(&got); err != nil {
+		g.lose()
 		return nil, nil, translate(err)
 	}
-	guarded, cancel := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		pulse := time.NewTicker(guardPulse)
-		defer pulse.Stop()
-		for {
-			select {
-			case <-guarded.Done():
-				return
-			case <-pulse.C:
-			}
-			if err := s.pulse(guarded, conn.Ping); err != nil && guarded.Err() == nil {
-				cancel(errGuardLost)
-			}
-		}
-	}()
+	if !got {
+		g.rested()
+		return nil, nil, nil
+	}
+	guarded, lost := context.WithCancelCause(ctx)
+	g.held[name] = lost
 	return guarded, func() {
-		cancel(nil)
-		<-ended
-		letGo()
+		lost(nil)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.conn != conn {
+			return // the lock went with its connection
+		}
+		delete(g.held, name)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit)
+		defer cancel()
+		if _, err := conn.Exec(ending, `SELECT pg_advisory_unlock($1)`, lockKey(lockPass, name)); err != nil {
+			g.lose()
+			return
+		}
+		g.rested()
 	}, nil
 }
 
-// pulse bounds one sign of life: a database that does not answer in time may have
+// open sees that there is a connection.
+func (g *guards) open(ctx context.Context, s *Store) error {
+	if g.conn != nil {
+		return nil
+	}
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	if err := idleLimit(ctx, conn, guardLimit); err != nil {
+		end(conn)
+		return translate(err)
+	}
+	living, rest := context.WithCancel(context.WithoutCancel(ctx))
+	g.conn, g.held, g.rest = conn, map[string]context.CancelCauseFunc{}, rest
+	go g.pulse(living, conn)
+	return nil
+}
+
+// pulse asks the connection now and then. A database that does not answer in time may have
 // ended the session, or will.
-func (s *Store) pulse(ctx context.Context, ping func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, guardPulse)
+func (g *guards) pulse(ctx context.Context, conn *pgxpool.Conn) {
+	tick := time.NewTicker(guardPulse)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		g.mu.Lock()
+		if g.conn == conn {
+			asking, cancel := context.WithTimeout(ctx, guardPulse)
+			if conn.Ping(asking) != nil {
+				g.lose()
+			}
+			cancel()
+		}
+		g.mu.Unlock()
+	}
+}
+
+// lose ends the connection, with the locks, and every pass that has one.
+func (g *guards) lose() {
+	for _, lost := range g.held {
+		lost(errGuardLost)
+	}
+	end(g.conn)
+	g.rest()
+	g.conn, g.held = nil, nil
+}
+
+// rested gives the connection back if no pass runs any more.
+func (g *guards) rested() {
+	if len(g.held) > 0 {
+		return
+	}
+	ending, cancel := context.WithTimeout(context.Background(), pingLimit)
 	defer cancel()
-	return ping(ctx)
+	if err := idleLimit(ending, g.conn, 0); err != nil {
+		g.lose()
+		return
+	}
+	g.conn.Release()
+	g.rest()
+	g.conn, g.held = nil, nil
+}
+
+// idleLimit has the database end the session once it has been idle for so long; 0: never.
+func idleLimit(ctx context.Context, conn *pgxpool.Conn, limit time.Duration) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('idle_session_timeout', $1, false)`, fmt.Sprint(limit.Milliseconds()))
+	return err
+}
+
+// end closes a connection, and with it the locks that it holds.
+func end(conn *pgxpool.Conn) {
+	ending, cancel := context.WithTimeout(context.Background(), pingLimit)
+	defer cancel()
+	_ = conn.Conn().Close(ending)
+	conn.Release()
 }

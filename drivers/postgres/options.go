@@ -42,7 +42,7 @@ type Options struct {
 
 const (
 	defaultConns = 20
-	// fewestConns: the job queue listens on one, and each pass that runs holds one.
+	// fewestConns: the job queue listens on one, the locks of passes are held on another.
 	fewestConns = 8
 
 	// connectLimit bounds making a connection, and waiting for one.

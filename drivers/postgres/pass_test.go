@@ -214,6 +214,44 @@ func TestGuardEndsWithItsConnection(t *testing.T) {
 	}
 }
 
+// TestPassesLeaveConnections runs more passes at once than there are connections, all of
+// which use the store while all run.
+func TestPassesLeaveConnections(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{DSN: secret.NewText(real.Postgres(t).DSN(t)), Migrate: true, MaxConns: fewestConns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	const many = 2 * fewestConns
+	var all sync.WaitGroup
+	all.Add(many)
+	log := &signalLog{}
+	var passes []broker.Pass
+	done := make(chan struct{}, many)
+	for i := range many {
+		passes = append(passes, broker.Pass{Name: fmt.Sprintf("pass-%d", i), Every: time.Hour, Run: func(ctx context.Context) error {
+			all.Done()
+			all.Wait()
+			defer func() { done <- struct{}{} }()
+			return s.Check(ctx)
+		}})
+	}
+	stop := run(t, s, log.logger(), passes...)
+	for range many {
+		wait(t, "the end of a pass", done, 30*time.Second)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	if text := log.String(); strings.Contains(text, "pass failed") || strings.Contains(text, "pass not run") {
+		t.Errorf("passes keep connections from each other:\n%s", text)
+	}
+	if n := s.pool.Stat().AcquiredConns(); n != 0 {
+		t.Errorf("%d connections are not given back", n)
+	}
+}
+
 // TestPassesWaitForTheDatabase has the database fall between opening the store and
 // starting its passes.
 func TestPassesWaitForTheDatabase(t *testing.T) {

@@ -32,6 +32,7 @@ type Store struct {
 	close  sync.Once
 	wake   chan struct{} // receives after a commit that makes jobs due
 	inbox  inbox
+	guards guards
 	bound  atomic.Bool // no older version may run: see OlderVersions
 	hides  atomic.Bool // the same: see MayHide
 	narrow bool        // nor one from before narrowSince
