@@ -33,7 +33,7 @@ type Vitals struct {
 	Alarms        map[Alarm]int
 	// Results count how acts ended, whoever asked for them.
 	Results map[audit.Result]int
-	// Passes has an entry for each pass that this process has run.
+	// Passes has an entry for each pass of [Broker.Watch].
 	Passes map[string]PassRecord
 	// ExpiryLag is how long after its end an expired lease was revoked.
 	ExpiryLag Lag
@@ -72,7 +72,9 @@ type Load struct {
 
 // PassRecord is how a pass fared in this process.
 type PassRecord struct {
-	// LastSuccess is zero if it has not succeeded yet.
+	// Every is how often it is to run.
+	Every time.Duration
+	// LastSuccess is when it was first watched, until it has succeeded.
 	LastSuccess time.Time
 	Failures    int
 }
@@ -118,8 +120,19 @@ type counters struct {
 	death  Lag
 }
 
-// watched returns the pass, which notes how it fares.
+// Watch returns the passes, which note how they fare for [Broker.Vitals].
+func (b *Broker) Watch(passes ...Pass) []Pass {
+	watched := make([]Pass, len(passes))
+	for i, p := range passes {
+		watched[i] = b.counters.watched(p, b.now)
+	}
+	return watched
+}
+
 func (c *counters) watched(p Pass, now func() time.Time) Pass {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passes[p.Name] = PassRecord{Every: p.Every, LastSuccess: now()}
 	run := p.Run
 	p.Run = func(ctx context.Context) error {
 		err := run(ctx)

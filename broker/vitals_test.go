@@ -13,9 +13,13 @@ func TestVitals(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	b.mustRegister(alice, "edge1")
 	l, _ := b.mustIssue(alice, "edge1")
+	if v := b.Vitals(t.Context()); len(v.Passes) != 0 || v.ExpiryLag.Count != 0 || v.DeathLag.Count != 0 {
+		t.Errorf("Vitals before anything ran = %+v", v)
+	}
+	passes, began := b.Watch(b.Passes()...), b.clock.Now()
 	pass := func(ctx context.Context, name string) error {
 		t.Helper()
-		for _, p := range b.Passes() {
+		for _, p := range passes {
 			if p.Name == name {
 				return p.Run(ctx)
 			}
@@ -23,8 +27,8 @@ func TestVitals(t *testing.T) {
 		t.Fatalf("there is no pass %q", name)
 		return nil
 	}
-	if v := b.Vitals(t.Context()); len(v.Passes) != 0 || v.ExpiryLag.Count != 0 || v.DeathLag.Count != 0 {
-		t.Errorf("Vitals before anything ran = %+v", v)
+	if p := b.Vitals(t.Context()).Passes["reap"]; !p.LastSuccess.Equal(began) || p.Every <= 0 {
+		t.Errorf("the pass = %+v before it has run, want it to be well since %v", p, began)
 	}
 
 	b.clock.Add(l.ExpiresAt.Sub(b.clock.Now()) + 20*time.Second)

@@ -75,7 +75,7 @@ type vitals struct {
 	counted, vims, health, leases, grades, expiring, behind, unsigned, unanchored *prometheus.Desc
 	jobsDue, jobsFailing, jobsLate, connections, maxConnections, keyStores        *prometheus.Desc
 	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
-	actions, lastSuccess, passFailures, expiryLag, deathLag                       *prometheus.Desc
+	actions, lastSuccess, passInterval, passFailures, expiryLag, deathLag         *prometheus.Desc
 	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
 	parts, unrecorded                                                             *prometheus.Desc
 }
@@ -113,7 +113,8 @@ func newVitals(b Vitals) *vitals {
 		foreign:        desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
 		unexplained:    desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
 		actions:        desc("actions_total", "How actions ended (done, failed, denied), and why those failed that did, since this process started.", "action", "outcome", "reason"),
-		lastSuccess:    desc("pass_last_success_timestamp_seconds", "When this process last ran the pass without an error.", "pass"),
+		lastSuccess:    desc("pass_last_success_timestamp_seconds", "When this process last ran the pass without an error; before it has, when it started.", "pass"),
+		passInterval:   desc("pass_interval_seconds", "How often the pass is to run, on one of the replicas.", "pass"),
 		passFailures:   desc("pass_failures_total", "How often the pass failed in this process.", "pass"),
 		expiryLag:      desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked."),
 		deathLag:       desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused."),
@@ -126,7 +127,7 @@ func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
 		c.jobsDue, c.jobsFailing, c.jobsLate, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
-		c.actions, c.lastSuccess, c.passFailures, c.expiryLag, c.deathLag,
+		c.actions, c.lastSuccess, c.passInterval, c.passFailures, c.expiryLag, c.deathLag,
 		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate, c.parts, c.unrecorded,
 	} {
 		ch <- d
@@ -157,9 +158,8 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 	for name, p := range v.Passes {
 		counter(c.passFailures, p.Failures, name)
-		if !p.LastSuccess.IsZero() {
-			gauge(c.lastSuccess, float64(p.LastSuccess.Unix()), name)
-		}
+		gauge(c.lastSuccess, float64(p.LastSuccess.Unix()), name)
+		gauge(c.passInterval, p.Every.Seconds(), name)
 	}
 	for name, up := range v.KeyStores {
 		gauge(c.keyStores, oneIf(up), name)

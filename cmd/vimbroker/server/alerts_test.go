@@ -113,6 +113,28 @@ var (
 	sample   = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{(.*)\})? `)
 )
 
+// A pass that stands raises an alarm, whoever's work it is.
+func TestEveryPassIsWatched(t *testing.T) {
+	w := wireDev(t, filepath.Join(t.TempDir(), "data"), func(*config) {})
+	served := map[string]bool{}
+	w.passes()
+	for _, m := range sample.FindAllStringSubmatch(w.metrics(), -1) {
+		if m[1] == "vimbroker_pass_interval_seconds" {
+			for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
+				served[l[3]] = true
+			}
+		}
+	}
+	for _, name := range []string{
+		"reap", "settle", "settle-packages", "settle-clients", "settle-token-keys", "follow-grants", "forget-grants",
+		"drift", "hidden-parameters", "settle-subscriptions",
+	} {
+		if !served[name] {
+			t.Errorf("the metrics say nothing of the pass %s: %v", name, served)
+		}
+	}
+}
+
 // Everything that rules and dashboard ask for is what a server serves of which all parts are in use.
 func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 	cert, key := story.ServerCertificate(t)
@@ -148,7 +170,7 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 			"flavourId": "simple", "vimConnectionInfo": map[string]any{"edge": map[string]any{"vimId": vim, "vimType": "kubernetes"}},
 		})
 	}
-	for _, p := range w.broker.Passes() {
+	for _, p := range w.passes() {
 		if p.Name == "reap" {
 			if err := p.Run(t.Context()); err != nil {
 				t.Fatal(err)

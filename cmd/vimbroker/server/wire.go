@@ -367,6 +367,11 @@ func (s *server) leading(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
+// passes are the periodic work of every part, watched.
+func (s *server) passes() []broker.Pass {
+	return s.broker.Watch(slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(), s.subscribers.Passes())...)
+}
+
 // run serves until the context ends, and for the shutdown delay after that; ready is called
 // once, when /readyz first says so.
 func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
@@ -382,7 +387,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
-		if err := s.store.Run(ctx, slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(), s.subscribers.Passes()), s.log, s.onboard.Worker(), s.lifecycle.Worker(), s.subscribers.Worker()); err != nil {
+		if err := s.store.Run(ctx, s.passes(), s.log, s.onboard.Worker(), s.lifecycle.Worker(), s.subscribers.Worker()); err != nil {
 			return fmt.Errorf("running the periodic passes: %w", err)
 		}
 		return nil
