@@ -184,7 +184,7 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 		return err
 	}
 	if why != nil {
-		l.log.InfoContext(ctx, "a VNF instance could not be looked at", "instance", i.ID, "project", i.Project, "vim", i.Shape.VIM, "error", withCause(why))
+		l.log.InfoContext(ctx, "a VNF instance could not be looked at", "instance", i.ID, "project", i.Project, "vim", i.Shape.VIM, "error", why)
 	}
 	if d.Count > i.Drift.Count {
 		l.log.WarnContext(ctx, "resources of a VNF instance are missing or were changed", "instance", i.ID, "project", i.Project, "resources", d.Count, "before", i.Drift.Count)

@@ -223,7 +223,7 @@ func (a *attempt) goOn(ctx context.Context, h held, g Grant) (held, error) {
 			return h, nil
 		}
 	} else {
-		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID, "lease", h.Config.Lease, "error", withCause(err))
+		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID, "lease", h.Config.Lease, "error", err)
 	}
 	if err := a.endLeases(ctx); err != nil {
 		return held{}, err
@@ -441,7 +441,7 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 	if did == nil {
 		entry = act.Done(audit.DetailOperation, a.o.ID)
 	} else {
-		a.log.InfoContext(ctx, "a life-cycle operation failed", "operation", a.o.ID, "type", a.o.Type, "error", withCause(did))
+		a.log.InfoContext(ctx, "a life-cycle operation failed", "operation", a.o.ID, "type", a.o.Type, "error", did)
 		entry = act.Failed(kindOf(did).err.Error())
 	}
 	a.mu.Lock()
@@ -484,14 +484,6 @@ func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
 	}
 	return a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, actions[a.o.Type], a.i.resource()).
 		With(audit.DetailOperation, a.o.ID), nil
-}
-
-func withCause(err error) string {
-	var known *broker.Error
-	if !errors.As(err, &known) || known.Cause == nil {
-		return err.Error()
-	}
-	return err.Error() + ": " + known.Cause.Error()
 }
 
 // conclude makes of the instance what an operation has made of it.

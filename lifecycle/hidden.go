@@ -386,7 +386,7 @@ func (l *Lifecycle) unhide(ctx context.Context, ids ...string) {
 			err = l.dropHidden(ctx, h, l.now())
 		}
 		if err != nil && !errors.Is(err, broker.ErrConflict) && !errors.Is(err, broker.ErrNotFound) {
-			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", withCause(err))
+			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", err)
 		}
 	}
 }
@@ -408,7 +408,7 @@ func (l *Lifecycle) forget(ctx context.Context, o Operation) {
 			err = l.dropHidden(ctx, h, l.now().Add(-hidingTime))
 		}
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
-			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", withCause(err))
+			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", err)
 		}
 	}
 }

@@ -249,7 +249,7 @@ func (l *Lifecycle) LetGo(ctx context.Context) error {
 				continue
 			}
 			if err := l.letGo(ctx, v); err != nil {
-				l.log.WarnContext(ctx, "a VIM that came with a request is not removed now; the next pass tries again", "vim", v.ID, "error", withCause(err))
+				l.log.WarnContext(ctx, "a VIM that came with a request is not removed now; the next pass tries again", "vim", v.ID, "error", err)
 			}
 		}
 		if q.Token = next; next == "" {
@@ -296,6 +296,6 @@ func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
 		err = l.letGo(ctx, v)
 	}
 	if err != nil {
-		l.log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", o.VIM(), "error", withCause(err))
+		l.log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", o.VIM(), "error", err)
 	}
 }

@@ -156,7 +156,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 		if kindOf(kinds, err).Status == http.StatusInternalServerError {
 			level = slog.LevelError
 		}
-		s.log.Log(r.Context(), level, "request failed", "request", p.RequestID, "error", withCause(err))
+		s.log.Log(r.Context(), level, "request failed", "request", p.RequestID, "error", err)
 	}
 	if err := s.write(w, r, d, a); err != nil {
 		s.log.ErrorContext(r.Context(), "encoding a refusal", "request", p.RequestID, "error", err)
@@ -231,15 +231,6 @@ func kindOf(table []Kind, err error) Kind {
 		}
 	}
 	panic("the table of refusals has no row for internal errors")
-}
-
-// withCause adds what the domain keeps from callers.
-func withCause(err error) string {
-	var known *broker.Error
-	if !errors.As(err, &known) || known.Cause == nil {
-		return err.Error()
-	}
-	return err.Error() + ": " + known.Cause.Error()
 }
 
 // location is that of a field of the domain: it knows two headers by name.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -224,11 +225,15 @@ func unheard(address string, err error) error {
 	return fmt.Errorf("%w; %s", err, another)
 }
 
-// newLog writes structured lines; times are in UTC.
+// newLog writes structured lines; times are in UTC, and errors say their cause, which callers are not told.
 func newLog(w io.Writer, c config) *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime {
 			a.Value = slog.TimeValue(a.Value.Time().UTC())
+		}
+		var known *broker.Error
+		if err, is := a.Value.Any().(error); is && errors.As(err, &known) && known.Cause != nil {
+			a.Value = slog.StringValue(err.Error() + ": " + known.Cause.Error())
 		}
 		return a
 	}}
