@@ -30,8 +30,8 @@ type Access struct {
 	// while that is being found out. Revoke takes "not found" for an answer only
 	// from the system that has this identity.
 	Identity string
-	// Users: leases on the VIM that are users are alive. An Inventory that cannot see those is
-	// an error then.
+	// Users: leases of the generation that are users are alive. An Inventory that cannot see those
+	// is an error then.
 	Users  bool
 	Egress *egress.Rules
 }

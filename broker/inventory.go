@@ -233,11 +233,10 @@ func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[
 	if err != nil {
 		return nil, nil, err
 	}
-	pinned := map[int64]bool{}
-	users := false
+	pinned, users := map[int64]bool{}, map[int64]bool{}
 	for _, l := range live {
 		pinned[l.VIMGeneration] = true
-		users = users || l.Asked() == LeaseUser
+		users[l.VIMGeneration] = users[l.VIMGeneration] || l.Asked() == LeaseUser
 	}
 	unseen = map[int64]bool{}
 	for _, g := range append([]Generation{v.Current}, v.Past...) {
@@ -249,7 +248,7 @@ func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[
 			call, cancel := b.call(ctx)
 			defer cancel()
 			access := o.Access
-			access.Users = users
+			access.Users = users[g.Number]
 			listed, err := d.Inventory(call, access)
 			for _, u := range listed {
 				if _, seen := by[u.Handle]; !seen {
@@ -259,7 +258,7 @@ func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[
 			}
 			return err
 		})
-		if err != nil && (current || !refused(err)) {
+		if err != nil && (current || !refused(err) && !errors.Is(err, ErrUnsupported)) {
 			return nil, nil, err
 		}
 		unseen[g.Number] = err != nil

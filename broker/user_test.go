@@ -11,8 +11,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
 // newUserBench is a cloud whose registered user keeps the users of the domain.
@@ -294,6 +296,39 @@ func TestAPasswordOfWhomNoDirectoryKnowsIsShort(t *testing.T) {
 		if renewed, _, err := b.RenewLease(t.Context(), c.p, l.ID, wish.TTL); err != nil || !renewed.ExpiresAt.Equal(l.ExpiresAt) {
 			t.Errorf("renewed, it lives until %v, %v; want %v", renewed.ExpiresAt, err, l.ExpiresAt)
 		}
+	}
+}
+
+// A VIM that went from a password to an application credential has an inventory all the same: its leases that are users
+// are seen with the password that made them, and unseen where Keystone refuses that.
+func TestAnInventoryAfterTheVIMHasAnApplicationCredential(t *testing.T) {
+	b := newUserBench(t)
+	l, _, err := b.IssueLease(t.Context(), root, aUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := b.cloud.AppCred(fakekeystone.AppCred{Name: "ours", UserID: b.user.ID, ProjectID: b.cloud.Project("demo").ID, Roles: []string{"member"}, Unrestricted: true})
+	if _, err := b.RotateVIM(t.Context(), root, "core", broker.Credential{
+		ApplicationCredentialID: made.ID, ApplicationCredentialSecret: secret.NewText(made.Secret),
+	}, 0); err != nil {
+		t.Fatal(err)
+	}
+	want := func(when string, upstream, unseen, ghosts int) {
+		t.Helper()
+		inv, err := b.Inventory(t.Context(), root, "core", false)
+		if err != nil || inv.Upstream != upstream || inv.Rows != 1 || inv.Unseen != unseen || len(inv.Ghosts) != ghosts || len(inv.Orphans) > 0 {
+			t.Errorf("%s: Inventory() = %+v, %v; want %d upstream, %d unseen, %d ghosts", when, inv, err, upstream, unseen, ghosts)
+		}
+	}
+	want("after the rotation", 1, 0, 0)
+	b.cloud.SetPassword(b.user.ID, "another")
+	want("with the password refused", 0, 1, 0)
+	b.cloud.SetPassword(b.user.ID, b.user.Password)
+	b.cloud.OnDomain(b.user.ID)
+	want("with the right to see users gone", 0, 1, 0)
+	b.cloud.OnDomain(b.user.ID, "manager")
+	if ended, err := b.RevokeLease(t.Context(), root, l.ID); err != nil || ended.State != broker.LeaseRevoked || len(b.cloud.Users("lease-")) > 0 {
+		t.Errorf("RevokeLease() = %s, %v; %d users are left", ended.State, err, len(b.cloud.Users("lease-")))
 	}
 }
 
