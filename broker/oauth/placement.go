@@ -198,8 +198,11 @@ func (c *Clients) placeable(ctx context.Context, one Client) error {
 			return err
 		}
 		said := *known
-		if errors.Is(err, broker.ErrNotFound) {
+		switch {
+		case errors.Is(err, broker.ErrNotFound):
 			said.Field = "vim"
+		case said.Field == "standing", said.Field == "credential": // of the lease, which the profile decides
+			said.Field = "profile"
 		}
 		if said.Field = strings.TrimSuffix(at+"."+said.Field, "."); !errors.Is(err, broker.ErrUnavailable) {
 			said.Kind = broker.ErrInvalid

@@ -47,6 +47,10 @@ func TestPlacementsAreCheckedWhenTheyAreWritten(t *testing.T) {
 			return broker.Lease{}, &broker.Error{Kind: broker.ErrDenied, Detail: "denied by policy"}
 		case "down":
 			return broker.Lease{}, &broker.Error{Kind: broker.ErrUnreachable, Detail: "no answer"}
+		case "no-users":
+			return broker.Lease{}, &broker.Error{Kind: broker.ErrUnsupported, Field: "credential", Detail: "no lease is a user"}
+		case "no-standing":
+			return broker.Lease{}, &broker.Error{Kind: broker.ErrUnsupported, Field: "standing", Detail: "no lease stands"}
 		case "no-store":
 			return broker.Lease{}, &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store is away"}
 		case "wide":
@@ -68,11 +72,13 @@ func TestPlacementsAreCheckedWhenTheyAreWritten(t *testing.T) {
 		"placements[1].grade":      {Grade: "narrow"},
 		"placements[1].profile":    {Profile: "password"},
 		"placements[1].ttl":        {TTL: -1},
+		"placements[1].profile ":   {VIM: "no-users"},
+		"placements[1].profile  ":  {VIM: "no-standing"},
 		"placements[1].vim":        {VIM: "gone"},
 		"placements[1]":            {VIM: "denied"},
 	} {
 		err := put(oauth.Placement{}, p)
-		if known := (*broker.Error)(nil); !errors.As(err, &known) || !errors.Is(err, broker.ErrInvalid) || known.Field != field {
+		if known := (*broker.Error)(nil); !errors.As(err, &known) || !errors.Is(err, broker.ErrInvalid) || known.Field != strings.TrimSpace(field) {
 			t.Errorf("%+v = %v, want ErrInvalid about %s", p, err, field)
 		}
 	}

@@ -129,7 +129,7 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Gr
 	if old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID); !errors.Is(err, broker.ErrNotFound) {
 		return g.repeat(ctx, p, old, err, r, act)
 	}
-	err = g.place(ctx, p, client, &made)
+	err = g.place(ctx, p, client, &made, act)
 	if err == nil {
 		err = g.usable(made)
 	}
@@ -210,7 +210,7 @@ func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Gran
 }
 
 // place says what the grant lends: what the instance has, or what the client's placements say.
-func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Client, made *Grant) error {
+func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Client, made *Grant, act *audit.Act) error {
 	if made.Request.Type != Instantiate {
 		held, err := g.store.HoldingVNFGrant(ctx, client.ID, made.Request.Instance)
 		switch {
@@ -230,6 +230,7 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 	}
 	found, ok := client.Place(oauth.Ask{VNFD: made.Request.VNFD, Instance: made.Request.Instance, Parameters: made.Request.Parameters})
 	if !ok {
+		act.With(audit.DetailReason, "no placement of the client matches")
 		return &broker.Error{
 			Kind: broker.ErrDenied, Detail: "no placement of the client " + client.Name + " matches the request: it is not known which VIM it is for",
 			Remedy: "have a placement for its VNFD, instance or parameters added to the client",

@@ -260,6 +260,10 @@ func TestHostileAndRefusedRequests(t *testing.T) {
 	other := ask(grant.Instantiate, "op-1", "vnfd-2")
 	s.refused("a replayed id with another body", broker.ErrConflict, "another request", s.tacker, other)
 	s.refused("a VNFD that no placement has", broker.ErrDenied, "no placement", s.tacker, ask(grant.Instantiate, "op-2", "none"))
+	entries, err := s.options.Store.(*sqlite.Store).Entries(t.Context(), audit.Query{Action: policy.GrantRequest, Outcomes: []audit.Outcome{audit.Failed}, Limit: 10})
+	if err != nil || len(entries) != 2 || entries[0].Detail[audit.DetailReason] != "no placement of the client matches" || entries[0].Detail[audit.DetailVNFD] != "none" || entries[1].Detail[audit.DetailReason] != "" {
+		t.Errorf("the audit log says %+v, %v; want why nothing was granted", entries, err)
+	}
 	s.refused("a lease that would be too wide", broker.ErrDenied, "namespaces", s.tacker, ask(grant.Instantiate, "op-3", "wide-1"))
 	s.refused("a repeat of what was refused", broker.ErrDenied, "namespaces", s.tacker, ask(grant.Instantiate, "op-3", "wide-1"))
 	mallet := policy.Principal{Name: "client:" + uuid.NewString(), Project: "ran", Roles: s.tacker.Roles}

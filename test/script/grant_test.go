@@ -289,6 +289,12 @@ func TestTackerWithAnExternalNFVO(t *testing.T) {
 		t.Errorf("a grant is shown as %s", shown)
 	}
 
+	for _, id := range []string{"nonsense", "0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11"} {
+		if r := v.Try(t, "vimbroker grant show "+id); r.Code != 3 {
+			t.Errorf("grant show %s = %d (%s), want 3: it is not there", id, r.Code, r.Stderr)
+		}
+	}
+
 	// Between two operations somebody cuts the instance off.
 	v.Must(t, "vimbroker lease revoke "+last.Username)
 	if status, text := v.token(last); status == 200 {

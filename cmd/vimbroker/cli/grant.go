@@ -135,7 +135,9 @@ func (p *program) printGrant(g v1.Grant) error {
 		if g.Lease != "" {
 			console.Fact(w, "VIM", g.VIMName+" ("+g.VIM+")")
 			console.Fact(w, "Lease", g.Lease+", "+cmp.Or(g.LeaseState, "forgotten"))
-			console.Fact(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
+			if g.Profile != "user" && g.Profile != "passThrough" { // those hold a password
+				console.Fact(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
+			}
 		}
 		console.Fact(w, "Operation ended", g.Outcome)
 		console.Fact(w, "Asked again", p.Moment(g.AskedAgainAt))

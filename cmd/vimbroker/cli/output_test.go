@@ -111,6 +111,11 @@ func TestTablesGolden(t *testing.T) {
 		},
 		"grant-show":         func(p *program) error { return p.printGrant(sampleGrant()) },
 		"grant-show-refused": func(p *program) error { return p.printGrant(refusedGrant()) },
+		"grant-show-user": func(p *program) error {
+			g := sampleGrant()
+			g.Profile, g.TokenAt = "user", time.Time{}
+			return p.printGrant(g)
+		},
 		"lease-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
 )
 
@@ -72,7 +73,7 @@ func (k things[T]) find(ctx context.Context, broker *client.Client, ref string) 
 	}
 	switch len(ids) {
 	case 0:
-		return "", fmt.Errorf("you see no %s %q; see: %s", k.what, ref, k.list)
+		return "", console.Missing("you see no %s %q; see: %s", k.what, ref, k.list)
 	case 1:
 		return ids[0], nil
 	}

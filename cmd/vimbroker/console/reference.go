@@ -70,7 +70,7 @@ func (p *Console) vimOfProject(ctx context.Context, broker *client.Client, ref s
 			}
 		}
 	}
-	return "", &missingError{fmt.Sprintf("you see no VIM %q in project %q; see: vimbroker vim list --all-projects", ref, p.Project)}
+	return "", Missing("you see no VIM %q in project %q; see: vimbroker vim list --all-projects", ref, p.Project)
 }
 
 // LeaseRef makes the whole id of a lease of how it begins.
@@ -109,3 +109,6 @@ func isPrefix(s string) bool {
 type missingError struct{ text string }
 
 func (e *missingError) Error() string { return e.text }
+
+// Missing says that there is no such thing; the exit code tells scripts.
+func Missing(format string, a ...any) error { return &missingError{fmt.Sprintf(format, a...)} }
