@@ -76,6 +76,11 @@ func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
 			return Lease{}, err
 		}
+		if f, ok := d.(Foreseer); ok {
+			if err := f.Foresee(o.Access, l.grant(grant.TTL)); err != nil {
+				return Lease{}, b.refuse(ctx, act, err)
+			}
+		}
 	}
 	if err := act.Read(ctx); err != nil {
 		return Lease{}, Unrecorded(err)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
@@ -76,6 +78,23 @@ func TestEndingLeasesAsksNoVIM(t *testing.T) {
 	if over, _, err := b.Ended(t.Context(), goesOn.ID); over || err != nil {
 		t.Errorf("somebody without the right has ended a lease: %v", err)
 	}
+}
+
+// TestWeighingForesees what the VIM would refuse every time.
+func TestWeighingForesees(t *testing.T) {
+	b := newCloudBench(t, benchOptions{})
+	wish := broker.LeaseRequest{VIM: "core", Purpose: openstack.Heat}
+	if _, err := b.WeighLease(t.Context(), root, wish); err != nil {
+		t.Errorf("WeighLease() of what is issued = %v", err)
+	}
+	boss := b.cloud.User("boss", b.cloud.Project("demo"), "admin", "member")
+	if _, err := b.RotateVIM(t.Context(), root, "core", broker.Credential{Username: boss.Name, Password: secret.NewText(boss.Password)}, 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.WeighLease(t.Context(), root, wish)
+	wantKind(t, "WeighLease() on a VIM of an administrator", err, broker.ErrInvalid)
+	_, _, err = b.IssueLease(t.Context(), root, wish)
+	wantKind(t, "IssueLease() there", err, broker.ErrInvalid)
 }
 
 // TestWeighingIsAQuestion: it says what a lease would be, makes none, and a refusal is recorded as that of a question.

@@ -57,6 +57,13 @@ type Grader interface {
 	Grade(ctx context.Context, a Access, g Grant) (Graded, error)
 }
 
+// Foreseer is a driver that knows of some leases without asking the VIM that Issue would refuse them.
+type Foreseer interface {
+	// Foresee is the error that Issue would return, as far as the generation's first check has shown;
+	// nil says nothing. It is for questions alone: what the check saw may have changed.
+	Foresee(a Access, g Grant) error
+}
+
 // Tidier is a driver that keeps something on the VIM for all leases of one grant.
 type Tidier interface {
 	// Tidy removes what the driver keeps for g and its Epoch. No lease of that grant and

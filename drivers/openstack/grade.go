@@ -7,7 +7,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-var _ broker.Grader = (*Driver)(nil)
+var (
+	_ broker.Grader   = (*Driver)(nil)
+	_ broker.Foreseer = (*Driver)(nil)
+)
 
 // The ways in which the holder of a lease can go beyond it.
 const (

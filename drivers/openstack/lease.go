@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
@@ -141,14 +143,8 @@ func leasesToken(found broker.Cloud, g broker.Grant) bool {
 // handOut logs in for a project token, which is the lease's credential. It may outlive
 // the lease: the broker revokes it then.
 func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Cloud, g broker.Grant) (broker.Minted, error) {
-	if g.Purpose == Heat && !found.Trusts && a.Credential.Kind == broker.CredentialApplicationCredential {
-		return broker.Minted{}, &broker.Error{
-			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
-			Remedy: "register the VIM with user name and password",
-		}
-	}
-	if g.Purpose == Read {
-		return broker.Minted{}, noRules("a lease is a project token here, which no access rules go with")
+	if err := noToken(found, a.Credential.Kind, g); err != nil {
+		return broker.Minted{}, err
 	}
 	s, err := d.login(ctx, a)
 	if err != nil {
@@ -167,6 +163,37 @@ func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Clou
 	}
 	s.look(ctx, gradeOf(found, a.Credential.Kind, g), &m)
 	return m, nil
+}
+
+// noToken says why no project token can be such a lease, whatever its roles.
+func noToken(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) error {
+	switch {
+	case g.Purpose == Heat && !found.Trusts && registered == broker.CredentialApplicationCredential:
+		return &broker.Error{
+			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
+			Remedy: "register the VIM with user name and password",
+		}
+	case g.Purpose == Read:
+		return noRules("a lease is a project token here, which no access rules go with")
+	}
+	return nil
+}
+
+// Foresee implements [broker.Foreseer]: a project token cannot be such a lease, by the roles that the
+// registered user had when it was registered.
+func (d *Driver) Foresee(a broker.Access, g broker.Grant) error {
+	found, err := recall(a.Discovered)
+	if err != nil || g.User || !leasesToken(found, g) {
+		return err
+	}
+	if err := noToken(found, a.Credential.Kind, g); err != nil {
+		return err
+	}
+	var then session
+	for _, name := range found.Roles {
+		then.roles = append(then.roles, tokens.Role{Name: name})
+	}
+	return then.requireAllRoles(g.Role)
 }
 
 // mint makes a lease's nth application credential.

@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
@@ -66,6 +68,40 @@ func TestAProjectTokenIsNotLentForFewerRolesThanItHas(t *testing.T) {
 		if m := l.issue(l.grant(all)); m.Credential.Kind != broker.CredentialProjectToken {
 			t.Errorf("Issue for %q lends a %s, want a project token", all, m.Credential.Kind)
 		}
+	}
+}
+
+// What Issue refuses for what the VIM was registered with is foreseen, and nothing else is.
+func TestALeaseForHeatThatIsRefusedIsForeseen(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(l *lab)
+		purpose string
+		kind    error
+	}{
+		"a member":                              {func(l *lab) { l.as("anna2", "member") }, openstack.Heat, nil},
+		"an administrator":                      {func(l *lab) { l.as("boss", "admin", "member") }, openstack.Heat, broker.ErrInvalid},
+		"an administrator, and the usual lease": {func(l *lab) { l.as("boss", "admin", "member") }, "", nil},
+		"an application credential": {func(l *lab) {
+			c := l.AppCred(fakekeystone.AppCred{Name: "free", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
+			l.access.Target.Scope = broker.Scope{}
+			l.access.Credential = broker.Credential{
+				Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
+			}
+			l.register()
+		}, openstack.Heat, broker.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			c.prepare(l)
+			g := l.grant("")
+			g.Purpose = c.purpose
+			_, issued := l.driver.Issue(t.Context(), l.access, g)
+			for what, err := range map[string]error{"Foresee": l.driver.Foresee(l.access, g), "Issue": issued} {
+				if !errors.Is(err, c.kind) {
+					t.Errorf("%s = %v, want %v", what, err, c.kind)
+				}
+			}
+		})
 	}
 }
 

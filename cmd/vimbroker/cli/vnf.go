@@ -352,7 +352,7 @@ HOT hides.`,
 				return true, err
 			}
 			if !seen.Allowed {
-				return true, errors.New("policy does not allow it")
+				return true, errors.New("the operation would be refused")
 			}
 			return true, nil
 		},

@@ -360,7 +360,8 @@ type ModifyRequest struct {
 // Preview is what an instantiation would do: the answer to one with the query parameter [DryRun], which
 // the standard has not.
 type Preview struct {
-	// Allowed: policy allows the plan, and every lease that can be decided on now.
+	// Allowed: policy allows the plan and every lease, and nothing else that is known now refuses the first one. Those
+	// after it may rest on what is made before.
 	Allowed   bool           `json:"allowed"`
 	Refusal   string         `json:"refusal,omitempty"`
 	Leases    []PreviewLease `json:"leases"`

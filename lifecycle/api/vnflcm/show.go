@@ -230,14 +230,15 @@ func preview(p lifecycle.Preview) sol003.Preview {
 	for _, r := range p.Plan.Resources {
 		shown.Resources = append(shown.Resources, resource(r))
 	}
-	for _, l := range p.Leases {
+	for n, l := range p.Leases {
 		lease := sol003.PreviewLease{Purpose: l.Grant.Purpose, Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade), GradeReasons: l.Reasons}
 		for _, r := range l.Grant.Rules {
 			lease.Rules = append(lease.Rules, sol003.Rule(r))
 		}
 		if l.Refusal != nil {
 			lease.Refusal = l.Refusal.Detail
-			shown.Allowed = shown.Allowed && l.Refusal.Status != http.StatusForbidden
+			final := l.Refusal.Status == http.StatusForbidden || n == 0 && l.Refusal.Status < http.StatusInternalServerError
+			shown.Allowed = shown.Allowed && !final
 		}
 		shown.Leases = append(shown.Leases, lease)
 	}

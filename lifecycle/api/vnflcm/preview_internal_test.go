@@ -1,0 +1,31 @@
+package vnflcm
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// A dry run says that an operation is allowed only where its first lease would be issued. What a later one lacks may be
+// made before it, unless policy refuses it.
+func TestWhatADryRunAllows(t *testing.T) {
+	refused := func(status int) *lifecycle.Failure { return &lifecycle.Failure{Status: status, Detail: "no"} }
+	for name, c := range map[string]struct {
+		plan, first, second *lifecycle.Failure
+		want                bool
+	}{
+		"nothing is refused":                        {nil, nil, nil, true},
+		"the plan is":                               {refused(http.StatusForbidden), nil, nil, false},
+		"the first lease, by policy":                {nil, refused(http.StatusForbidden), nil, false},
+		"the first lease, by the VIM":               {nil, refused(http.StatusUnprocessableEntity), nil, false},
+		"the first lease, as the VIM does not say":  {nil, refused(http.StatusBadGateway), nil, true},
+		"the second lease, by policy":               {nil, nil, refused(http.StatusForbidden), false},
+		"the second lease, by what is not yet made": {nil, nil, refused(http.StatusUnprocessableEntity), true},
+	} {
+		got := preview(lifecycle.Preview{Refusal: c.plan, Leases: []lifecycle.PreviewLease{{Refusal: c.first}, {Refusal: c.second}}})
+		if got.Allowed != c.want {
+			t.Errorf("%s: allowed is %t, want %t", name, got.Allowed, c.want)
+		}
+	}
+}
