@@ -198,6 +198,9 @@ type KeyStatus struct {
 	SealedAt time.Time
 	// Past is how many earlier generations, each with a key, leases still need.
 	Past int
+	// Elsewhere is how many hidden parameters of VNF instances on the VIM have their key in another key
+	// store than KeyStore. Whoever knows the instances fills it in.
+	Elsewhere int
 	// Pending: a write of the credential or its key is under way, or was abandoned.
 	Pending bool
 	// Opens is nil where it was not tried, or could not be.

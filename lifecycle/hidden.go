@@ -478,13 +478,37 @@ func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error
 	if at < 0 {
 		return broker.Invalid("keyStore", "is not configured here")
 	}
+	var failed []error
+	err := l.eachHidden(ctx, vim, func(h Hidden) error {
+		if err := l.rekeyHidden(ctx, l.keys[at], h.ID); !errors.Is(err, broker.ErrNotFound) {
+			failed = append(failed, err) // and goes on: others may open
+		}
+		return ctx.Err()
+	})
+	return errors.Join(append(failed, err)...)
+}
+
+// HiddenElsewhere counts what is hidden of the parameters of the instances on a VIM under keys in other key stores than
+// the one of that name.
+func (l *Lifecycle) HiddenElsewhere(ctx context.Context, vim, keyStore string) (n int, err error) {
+	err = l.eachHidden(ctx, vim, func(h Hidden) error {
+		if h.KeyStore != "" && h.KeyStore != keyStore {
+			n++
+		}
+		return nil
+	})
+	return n, err
+}
+
+// eachHidden calls do for what is hidden of the parameters of the instances on a VIM.
+func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) error) error {
 	for f := (HiddenFilter{VIM: vim, Limit: hiddenAtOnce}); ; {
 		found, err := l.store.Hiddens(ctx, f)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		for _, h := range found {
-			if err := l.rekeyHidden(ctx, l.keys[at], h.ID); err != nil && !errors.Is(err, broker.ErrNotFound) {
+			if err := do(h); err != nil {
 				return err
 			}
 		}

@@ -279,6 +279,38 @@ func TestHiddenParametersAreSealedAnew(t *testing.T) {
 	}
 }
 
+// What does not open keeps nothing else from being sealed anew, and what is left in another key store is counted.
+func TestOneThatDoesNotOpenKeepsNoOtherFromBeingSealedAnew(t *testing.T) {
+	v := newVault(t)
+	ids := []string{v.hides(secretive()).Shape.Concealed.ID, v.hides(secretive()).Shape.Concealed.ID}
+	slices.Sort(ids) // the order in which they are sealed anew
+	elsewhere := func(store string, want int) {
+		t.Helper()
+		if n, err := v.HiddenElsewhere(t.Context(), "edge", store); err != nil || n != want {
+			t.Errorf("%d are elsewhere than in %q, %v; want %d", n, store, err, want)
+		}
+	}
+	elsewhere("first", 0)
+	elsewhere("second", 2)
+	lost, err := v.store.Hidden(t.Context(), ids[0])
+	if err == nil {
+		_, err = v.first.Delete(t.Context(), lost.Ref)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.RekeyHidden(t.Context(), "edge", "second"); err == nil {
+		t.Error("it says nothing of the one that does not open")
+	}
+	elsewhere("second", 1)
+	if moved, err := v.store.Hidden(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != lifecycle.HiddenKept {
+		t.Errorf("the other is %+v, %v; want it sealed anew", moved, err)
+	}
+	if n, err := v.HiddenElsewhere(t.Context(), "far", "second"); err != nil || n != 0 {
+		t.Errorf("%d, %v of a VIM with no instance", n, err)
+	}
+}
+
 // Whoever begins to seal anew has it alone; what a process that died has left, the pass settles.
 func TestSealingAnewThatDied(t *testing.T) {
 	v := newVault(t)

@@ -68,7 +68,7 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 	for _, k := range found {
 		l.Items = append(l.Items, v1.KeyStatus{
 			VIM: k.VIM, VIMName: k.VIMName, Project: k.Project, Generation: k.Generation, KeyStore: k.KeyStore,
-			SealedAt: k.SealedAt, Past: k.Past, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
+			SealedAt: k.SealedAt, Past: k.Past, Elsewhere: k.Elsewhere, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
 		})
 	}
 	return answer[v1.List[v1.KeyStatus]]{body: l}, nil

@@ -133,15 +133,20 @@ func (p *program) keyMigrateCommand() *cobra.Command {
 		Use:   "migrate --to STORE",
 		Short: "Move every VIM to keys in another key store",
 		Long: `Move every credential that uses another key store to a new key in the named
-one, and destroy the old keys. Both key stores must be in the server's
-configuration. If the command is interrupted, repeat it.`,
+one, and destroy the old keys. Hidden parameters of VNF instances go with their
+VIM. Both key stores must be in the server's configuration. If the command is
+interrupted, or something failed, repeat it.
+
+The keys that sign tokens and checkpoints move with "vimbroker client key
+rotate" and "vimbroker audit key rotate". A subscription whose subscriber asks
+for a secret is deleted and made anew.`,
 		Example: "  vimbroker key migrate --to vault",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
 			if to == "" {
 				return console.Usagef(c, "--to is required: the name of a key store, like vault or keydir")
 			}
-			return p.rekeyAll(c.Context(), broker, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 })
+			return p.rekeyAll(c.Context(), broker, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 || k.Elsewhere > 0 })
 		}),
 	}
 	c.Flags().StringVar(&to, "to", "", "the key store to move to, like vault")

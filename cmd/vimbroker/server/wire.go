@@ -98,6 +98,17 @@ func (s *starting) RekeyVIM(ctx context.Context, p policy.Principal, ref, keySto
 	return v, nil
 }
 
+// KeyStatuses counts besides what is hidden of parameters under keys in another key store.
+func (s *starting) KeyStatuses(ctx context.Context, p policy.Principal, q broker.VIMQuery, try bool) ([]broker.KeyStatus, string, error) {
+	found, next, err := s.Broker.KeyStatuses(ctx, p, q, try)
+	for i := range found {
+		if err == nil {
+			found[i].Elsewhere, err = s.lifecycle.HiddenElsewhere(ctx, found[i].VIM, found[i].KeyStore)
+		}
+	}
+	return found, next, err
+}
+
 // Ready implements [rest.Overseer].
 func (s *starting) Ready() ([]broker.PartStatus, error) {
 	if s.ending.Load() {
