@@ -104,7 +104,7 @@ func DefaultTerms() Terms {
 		StandingTTL:     15 * time.Minute,
 		StandingIdle:    7 * 24 * time.Hour,
 		StandingMax:     180 * 24 * time.Hour,
-		Quota:           Quota{PerPrincipal: 1000, PerVIM: 10000, PerProject: 10000},
+		Quota:           Quota{PerPrincipal: 1000, PerClient: 10000, PerVIM: 10000, PerProject: 10000},
 		VIMs:            VIMQuota{PerProject: 5000, Bytes: 256 << 10},
 		CheckEvery:      5 * time.Minute,
 		CheckpointEvery: time.Minute,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
@@ -154,11 +155,22 @@ type LeaseStore interface {
 
 // Quota bounds live leases; zero means no bound.
 type Quota struct {
+	// PerPrincipal bounds those of one caller, PerClient those of one that is a registered client: a
+	// VNFM has a lease that stands for each of its instances.
 	PerPrincipal int
+	PerClient    int
 	PerVIM       int
 	PerProject   int
 	// VIMRevision is the revision of the VIM that the lease was decided on; zero does not ask.
 	VIMRevision int64
+}
+
+// Of returns the quota of a principal's leases, and what it is called.
+func (q Quota) Of(principal string) (most int, name string) {
+	if (policy.Principal{Name: principal}).Authenticator() == policy.ByClient {
+		return q.PerClient, "perClient"
+	}
+	return q.PerPrincipal, "perPrincipal"
 }
 
 // DueVIM is a VIM that leases are due on.

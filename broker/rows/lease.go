@@ -95,11 +95,12 @@ type Live struct{ OfPrincipal, OnVIM, OfProject int }
 
 // Within refuses one lease more than a quota allows.
 func (c Live) Within(q broker.Quota, l broker.Lease) error {
+	most, name := q.Of(l.Principal)
 	for _, bound := range []struct {
 		name, of   string
 		live, most int
 	}{
-		{"perPrincipal", l.Principal, c.OfPrincipal, q.PerPrincipal},
+		{name, l.Principal, c.OfPrincipal, most},
 		{"perVIM", l.VIM, c.OnVIM, q.PerVIM},
 		{"perProject", l.Project, c.OfProject, q.PerProject},
 	} {

@@ -107,7 +107,8 @@ func (t txn) countLive(l broker.Lease, q broker.Quota, c *rows.Live) {
 	t.lock(lockPrincipal, l.Principal)
 	t.lock(lockVIMQuota, l.VIM)
 	t.lock(lockProject, l.Project)
-	t.queue(liveCounts, l.Principal, l.VIM, l.Project, q.PerPrincipal, q.PerVIM, q.PerProject).QueryRow(func(row pgx.Row) error {
+	most, _ := q.Of(l.Principal)
+	t.queue(liveCounts, l.Principal, l.VIM, l.Project, most, q.PerVIM, q.PerProject).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&c.OfPrincipal, &c.OnVIM, &c.OfProject)
 	})
 }

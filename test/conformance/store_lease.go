@@ -433,6 +433,21 @@ func leaseQuotas(t *testing.T, s storeTest) {
 		s.mustMove(t, within.ID, broker.LeaseRevoking, broker.LeaseRevoked)
 		entries = len(s.entries(t))
 	}
+	// A registered client has a quota of its own, whatever that of others is.
+	q, vnfm := broker.Quota{PerPrincipal: 1, PerClient: 2}, []broker.Lease{plainLease(one), plainLease(one), plainLease(one)}
+	for i := range vnfm {
+		vnfm[i].Principal = "client:8c1f1b0e"
+		_, err := s.CreateLease(s.ctx, vnfm[i], q, entry("client"))
+		if i < q.PerClient && err != nil {
+			t.Fatalf("CreateLease %d of a client = %v", i, err)
+		}
+		if e := (*broker.Error)(nil); i == q.PerClient && (!errors.As(err, &e) || !errors.Is(err, broker.ErrQuota) || !strings.Contains(e.Detail, "quota perClient is used up: 2")) {
+			t.Errorf("CreateLease beyond perClient = %v, want the quota named", err)
+		}
+	}
+	for _, l := range vnfm[:q.PerClient] {
+		s.mustMove(t, l.ID, broker.LeaseRevoking, broker.LeaseRevoked)
+	}
 	s.mustMove(t, first.ID, broker.LeaseRevoking, broker.LeaseIrrevocable)
 	wantError(t, "CreateLease beside an irrevocable one",
 		s.createLease(plainLease(one), broker.Quota{PerVIM: 1}, "x"), broker.ErrQuota, "")

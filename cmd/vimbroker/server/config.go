@@ -281,6 +281,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"quota": d.Section(strictyaml.Fields{
 			"perPrincipal":  d.Count(&c.Terms.Quota.PerPrincipal),
+			"perClient":     d.Count(&c.Terms.Quota.PerClient),
 			"perVIM":        d.Count(&c.Terms.Quota.PerVIM),
 			"perProject":    d.Count(&c.Terms.Quota.PerProject),
 			"clients":       d.Count(&c.ClientsPerProject),

@@ -79,7 +79,7 @@ shutdownGrace: 5s
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.Terms.Quota, (broker.Quota{PerPrincipal: 5, PerProject: 50}); got != want {
+	if got, want := c.Terms.Quota, (broker.Quota{PerPrincipal: 5, PerClient: 10_000, PerProject: 50}); got != want {
 		t.Errorf("Quota = %+v, want %+v", got, want)
 	}
 	if got, want := c.Terms.VIMs, (broker.VIMQuota{PerProject: 9, Bytes: 3 << 10}); got != want {

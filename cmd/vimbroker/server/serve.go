@@ -74,7 +74,7 @@ is left out means:
     failedLogins: {perSecond: 2, burst: 50, inFlight: 4}   # of an address
     inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
-    {perPrincipal: 1000, perVIM: 10000, perProject: 10000,
+    {perPrincipal: 1000, perClient: 10000, perVIM: 10000, perProject: 10000,
      vims: 5000, vimKiB: 256,  # VIMs of a project, and what one of them stores
      packages: 1000, packageMiB: 2048, packagesMiB: 20480}  # of a project
   checkInterval: 5m
