@@ -20,8 +20,9 @@ import (
 // cloudBench is a bench with an OpenStack VIM "core" besides.
 type cloudBench struct {
 	*bench
-	cloud *fakekeystone.Server
-	user  fakekeystone.User
+	cloud   *fakekeystone.Server
+	project fakekeystone.Project
+	user    fakekeystone.User
 }
 
 func newCloudBench(t *testing.T, o benchOptions) *cloudBench {
@@ -31,7 +32,8 @@ func newCloudBench(t *testing.T, o benchOptions) *cloudBench {
 	driver := openstack.New(openstack.Options{Now: b.clock.Now})
 	b.options.Drivers = append(b.options.Drivers, driver)
 	b.Broker = mustNew(t, b.options)
-	user := cloud.User("anna", cloud.Project("demo"), "member")
+	project := cloud.Project("demo")
+	user := cloud.User("anna", project, "member")
 	if _, err := b.RegisterVIM(t.Context(), root, broker.Registration{
 		Name: "core", Type: "openstack", Endpoint: cloud.Endpoint, CACert: cloud.CA,
 		Scope:      broker.Scope{ProjectName: "demo", ProjectDomainName: "Default", UserDomainName: "Default"},
@@ -40,7 +42,7 @@ func newCloudBench(t *testing.T, o benchOptions) *cloudBench {
 		t.Fatal(err)
 	}
 	driver.Wait() // the probe's token ends with the probe, which tests that count tokens must not see
-	return &cloudBench{b, cloud, user}
+	return &cloudBench{b, cloud, project, user}
 }
 
 // heat issues a lease that is a project token.

@@ -87,7 +87,7 @@ func TestWeighingForesees(t *testing.T) {
 	if _, err := b.WeighLease(t.Context(), root, wish); err != nil {
 		t.Errorf("WeighLease() of what is issued = %v", err)
 	}
-	boss := b.cloud.User("boss", b.cloud.Project("demo"), "admin", "member")
+	boss := b.cloud.User("boss", b.project, "admin", "member")
 	if _, err := b.RotateVIM(t.Context(), root, "core", broker.Credential{Username: boss.Name, Password: secret.NewText(boss.Password)}, 0); err != nil {
 		t.Fatal(err)
 	}

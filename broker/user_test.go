@@ -18,9 +18,9 @@ import (
 )
 
 // newUserBench is a cloud whose registered user keeps the users of the domain.
-func newUserBench(t *testing.T) *cloudBench {
+func newUserBench(t *testing.T, o ...benchOptions) *cloudBench {
 	t.Helper()
-	b := newCloudBench(t, benchOptions{})
+	b := newCloudBench(t, append(o, benchOptions{})[0])
 	b.cloud.OnDomain(b.user.ID, "manager")
 	b.options.Directories = map[string]policy.Directory{policy.ByClient: directory{vnfm.Name: vnfm}, policy.ByStaticToken: directory{alice.Name: alice, root.Name: root}}
 	b.Broker = mustNew(t, b.options)
@@ -196,10 +196,9 @@ func TestWhoMayHaveAUser(t *testing.T) {
 	}
 
 	for limit, want := range map[string]bool{"15551999": false, "15552000": true} {
-		b := newCloudBench(t, benchOptions{policies: site(`
+		b := newUserBench(t, benchOptions{policies: site(`
 			@id("short") forbid (principal, action == Action::"lease:issue", resource is VIM)
 			when { context.standing && context.ttlSeconds > ` + limit + ` };`)})
-		b.cloud.OnDomain(b.user.ID, "manager")
 		v := shared(b)
 		d, err := b.Explain(t.Context(), vnfm, policy.Request{
 			Principal: vnfm, Action: policy.LeaseIssue, Wish: broker.Wish(aUser, broker.GradeBounded),
@@ -217,7 +216,7 @@ func TestWhoMayHaveAUser(t *testing.T) {
 // A password is good for months, and nobody decides when it is used: so its lease ends once its holder would not be
 // issued it any more, whatever the site says of other leases.
 func TestAPasswordEndsWithTheAccessOfItsHolder(t *testing.T) {
-	const passes = `@id("pass") permit (principal, action == Action::"lease:pass-through", resource is VIM) when { principal in Role::"vnfm" };`
+	const passes = `@id("pass") permit (principal, action == Action::"lease:pass-through", resource is VIM) when { principal.roles.contains("vnfm") };`
 	for name, lose := range map[string]func(b *cloudBench, clients directory, policies *switched) error{
 		"nothing": func(b *cloudBench, _ directory, _ *switched) error { return b.EndWithoutAccess(b.t.Context()) },
 		"the role": func(b *cloudBench, clients directory, _ *switched) error {
@@ -231,7 +230,7 @@ func TestAPasswordEndsWithTheAccessOfItsHolder(t *testing.T) {
 			return b.EndWithoutAccess(b.t.Context())
 		},
 		"a policy, at a reload": func(b *cloudBench, _ directory, policies *switched) (err error) {
-			policies.Decider, err = policy.Load(site(passes + `@id("none") forbid (principal in Role::"vnfm", action == Action::"lease:issue", resource);`))
+			policies.Decider, err = policy.Load(site(passes + `@id("none") forbid (principal, action == Action::"lease:issue", resource) when { principal.roles.contains("vnfm") };`))
 			return errors.Join(err, b.EndWithoutAccess(b.t.Context()))
 		},
 		"the share": func(b *cloudBench, _ directory, _ *switched) error {
@@ -307,7 +306,7 @@ func TestAnInventoryAfterTheVIMHasAnApplicationCredential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := b.cloud.AppCred(fakekeystone.AppCred{Name: "ours", UserID: b.user.ID, ProjectID: b.cloud.Project("demo").ID, Roles: []string{"member"}, Unrestricted: true})
+	made := b.cloud.AppCred(fakekeystone.AppCred{Name: "ours", UserID: b.user.ID, ProjectID: b.project.ID, Roles: []string{"member"}, Unrestricted: true})
 	if _, err := b.RotateVIM(t.Context(), root, "core", broker.Credential{
 		ApplicationCredentialID: made.ID, ApplicationCredentialSecret: secret.NewText(made.Secret),
 	}, 0); err != nil {
