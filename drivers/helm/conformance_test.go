@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == renders {
 		os.Exit(render.Main(os.Stdin, os.Stdout))
 	}
+	if len(os.Args) == 3 && os.Args[1] == hangs {
+		renderOrHang(os.Args[2])
+	}
 	os.Exit(m.Run())
 }
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/drivers/helm/pull"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -23,8 +24,9 @@ import (
 
 var _ lifecycle.Driver = (*Driver)(nil)
 
-// rendersAtOnce bounds the programs that render at one time: each can take as much memory as its bound allows.
-const rendersAtOnce = 2
+// rendersAtOnce bounds the programs that render at one time, because each can take as much memory as its bound allows;
+// rendersOfProject are one project's.
+const rendersAtOnce, rendersOfProject = 2, 1
 
 // Driver implements [lifecycle.Driver] for charts. How it runs and observes is as package manifests does.
 type Driver struct {
@@ -32,7 +34,7 @@ type Driver struct {
 
 	options Options
 	puller  *pull.Puller
-	slots   chan struct{}
+	seats   *limit.Seats
 }
 
 // Options say how charts are had and rendered.
@@ -48,7 +50,7 @@ type Options struct {
 
 // New returns a driver.
 func New(o Options) *Driver {
-	return &Driver{Driver: manifests.As("helm"), options: o, puller: pull.New(o.Pull), slots: make(chan struct{}, rendersAtOnce)}
+	return &Driver{Driver: manifests.As("helm"), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject)}
 }
 
 // Name implements [lifecycle.Driver].

@@ -201,7 +201,7 @@ func (p *plan) render(ctx context.Context, version int) (a chart.Answer, err err
 	if request.KubeVersion, request.APIVersions, err = p.Serves(ctx); err != nil {
 		return a, err
 	}
-	return p.driver.render(ctx, request)
+	return p.driver.render(ctx, p.in.Project, request)
 }
 
 // marked reports whether a revision was made here, for the operation that its mark names. Somebody else's Helm takes

@@ -25,14 +25,13 @@ import (
 // for it.
 const patience = 90 * time.Second
 
-// render has the program render a chart. What a chart does wrong is [broker.ErrInvalid].
-func (d *Driver) render(ctx context.Context, r chart.Request) (a chart.Answer, err error) {
-	select {
-	case d.slots <- struct{}{}:
-		defer func() { <-d.slots }()
-	case <-ctx.Done():
-		return a, ctx.Err()
+// render has the program render a chart for a project, in its turn. What a chart does wrong is [broker.ErrInvalid].
+func (d *Driver) render(ctx context.Context, project string, r chart.Request) (a chart.Answer, err error) {
+	leave, err := d.seats.Sit(ctx, project)
+	if err != nil {
+		return a, err
 	}
+	defer leave()
 	said, err := json.Marshal(r)
 	if err != nil {
 		return a, err
@@ -120,7 +119,7 @@ func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Re
 	if err != nil {
 		return err
 	}
-	got, err := d.puller.Pull(ctx, in.Egress, in.Project, named, d.find)
+	got, err := d.puller.Pull(ctx, in.Egress, in.Project, named, d.find(in.Project))
 	if err != nil {
 		return err
 	}
@@ -137,10 +136,12 @@ func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Re
 	return nil
 }
 
-// find implements [pull.Find], by the program that renders: an index is others' text.
-func (d *Driver) find(ctx context.Context, index []byte, name, version string) (url, digest string, err error) {
-	a, err := d.render(ctx, chart.Request{Index: index, Name: name, Version: version})
-	return a.URL, a.Digest, err
+// find is a [pull.Find] for a project, by the program that renders: an index is others' text.
+func (d *Driver) find(project string) pull.Find {
+	return func(ctx context.Context, index []byte, name, version string) (url, digest string, err error) {
+		a, err := d.render(ctx, project, chart.Request{Index: index, Name: name, Version: version})
+		return a.URL, a.Digest, err
+	}
 }
 
 // requestOf is the chart of an instance with its values.
