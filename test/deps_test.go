@@ -77,7 +77,7 @@ var house = map[string][]string{
 	"lifecycle/api/grants":    {"broker/api", "broker/api/codec", "broker/clientconfig", "broker/oauth", "broker/secret", "lifecycle/api/sol003", "lifecycle/api/sol013", "lifecycle/grant", "policy"},
 	"drivers/vnfm":            {"broker/remote", "lifecycle/api/sol003", "lifecycle/grant", "policy/egress"},
 	"lifecycle/subscription":  {"broker", "broker/failpoint", "broker/job", "broker/secret", "lifecycle", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/onboard":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},
+	"lifecycle/onboard":       {"broker", "broker/api/limit", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},
 	"lifecycle/api/vnfpkgm":   {"broker", "broker/api", "broker/api/codec", "lifecycle/api/sol013", "lifecycle/catalog", "lifecycle/vnfpkg", "policy"},
 	"lifecycle/catalog":       {"broker", "broker/failpoint", "lifecycle/vnfpkg", "policy", "policy/audit"},
 	"lifecycle/vnfpkg":        {},

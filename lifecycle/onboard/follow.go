@@ -62,6 +62,15 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	if err != nil {
 		return fmt.Errorf("looking up the management cluster: %w", err)
 	}
+	leave, err := o.watched.Enter(v.Project)
+	if err != nil {
+		return &broker.Error{
+			Kind:   broker.ErrUnavailable,
+			Detail: fmt.Sprintf("this server watches %d management clusters of the project, as many as it does at a time", watchedOfProject),
+			Remedy: "disable those that are no longer needed, or ask the broker's operator for another replica", Cause: err,
+		}
+	}
+	defer leave()
 	w := o.newWatcher(m, v)
 	if err := o.endLeases(ctx, m.VIM); err != nil {
 		return err

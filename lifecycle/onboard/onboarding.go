@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -47,6 +48,8 @@ type Onboarding struct {
 	now    func() time.Time
 	after  func(time.Duration) <-chan time.Time
 	times  times
+	// watched are the management clusters that are being watched, by project.
+	watched *limit.Keys
 }
 
 // New returns an Onboarding; it starts nothing.
@@ -61,6 +64,7 @@ func New(o Options) *Onboarding {
 	return &Onboarding{
 		store: o.Store, broker: o.Broker, source: o.Source, guard: o.Guard, egress: o.Egress,
 		log: o.Log, now: now, after: o.After,
+		watched: limit.NewKeys(limit.Bound{InFlight: watchedOfProject}, maxWatched, now),
 	}
 }
 
@@ -69,8 +73,9 @@ func (o *Onboarding) Worker() job.Worker {
 	return job.Worker{Kind: JobKind, AtOnce: maxWatched, Work: o.follow}
 }
 
-// maxWatched is how many management clusters one server watches.
-const maxWatched = 64
+// maxWatched is how many management clusters one server watches, watchedOfProject how many of them
+// may be one project's. Other replicas watch the rest.
+const maxWatched, watchedOfProject = 96, 64
 
 // self is who follows clusters, in the project of the VIM that the work is on.
 func self(project string) policy.Principal {
