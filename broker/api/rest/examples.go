@@ -227,7 +227,7 @@ var parts = []part{
 	}`},
 	{reflect.TypeFor[v1.Health](), `{"version": "v1.0.0"}`},
 	{reflect.TypeFor[v1.Inventory](), `{"foreign": ["rolebinding web/helper binds an account of a lease"], "unseen": 1}`},
-	{reflect.TypeFor[v1.KeyStatus](), `{"past": 1, "pending": false, "message": "the key store vault does not hold the key"}`},
+	{reflect.TypeFor[v1.KeyStatus](), `{"past": 1, "elsewhere": 1, "pending": false, "message": "the key store vault does not hold the key"}`},
 	{reflect.TypeFor[v1.Lease](), leaseParts},
 	{reflect.TypeFor[v1.IssuedLease](), leaseParts},
 	{reflect.TypeFor[v1.LeaseRequest](), `{"credential": "passThrough", "format": "kubeconfig", "purpose": "upgrade of web", "operation": "` + operationID + `", "clusterWide": false, "standing": false, "instance": "vnf-1"}`},
