@@ -135,7 +135,8 @@ type LeaseStore interface {
 	Lease(ctx context.Context, id string) (Lease, error)
 	// LeaseByKey returns the lease that a principal was issued under an idempotency key; ErrNotFound.
 	LeaseByKey(ctx context.Context, principal, key string) (Lease, error)
-	// Leases returns those that match, newest first, and the next page's token.
+	// Leases returns those that match, newest first, and the next page's token. A page may hold
+	// fewer than was asked for, and even none, while there is a next one: it looks at a bounded number of leases.
 	Leases(ctx context.Context, f LeaseFilter) ([]Lease, string, error)
 	// DueVIMs returns the VIMs that leases are due on at that time, as
 	// LeaseFilter.DueBefore has it; they may be gone.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -61,7 +63,22 @@ func scanLeases() func(pgx.CollectableRow) (broker.Lease, error) {
 
 // Leases lists the newest first.
 func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error) {
-	text, args, size, err := listLeases(f)
+	f, wider := rows.WindowOfLeases(f)
+	var end *rows.LeasePosition
+	if wider != nil {
+		text, args, err := endOfWindow(*wider)
+		if err != nil {
+			return nil, "", fmt.Errorf("listing leases: %w", err)
+		}
+		ends, err := read(ctx, s, scanLeasePosition, text, args...)
+		if err != nil {
+			return nil, "", fmt.Errorf("listing leases: %w", err)
+		}
+		if len(ends) > 0 {
+			end = &ends[0]
+		}
+	}
+	text, args, size, err := listLeases(f, end)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
@@ -70,15 +87,77 @@ func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Leas
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
 	leases, next := rows.CutLeases(leases, size)
+	if next == "" && end != nil {
+		next = rows.Token(*end)
+	}
 	return leases, next, nil
 }
 
-func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err error) {
-	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
+func scanLeasePosition(row pgx.CollectableRow) (p rows.LeasePosition, err error) {
+	var at time.Time
+	err = row.Scan(&at, &p.ID)
+	p.CreatedAt = rows.Micro(at)
+	return p, err
+}
+
+// endOfWindow asks for the last lease that a page may look at.
+func endOfWindow(f broker.LeaseFilter) (string, []any, error) {
+	parts, _, live, err := leaseRanges(f, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	from := `SELECT created_at, id FROM leases`
+	if live {
+		from = `SELECT created_at, id FROM live_leases`
+	}
+	var texts []string
+	var all []any
+	for _, c := range parts {
+		text, args := c.SelectFrom(from)
+		texts = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC, id DESC OFFSET ? LIMIT 1) AS part`)
+		all = append(append(all, args...), rows.LeaseWindow(f.Page)/len(parts)-1)
+	}
+	return numbered(strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC, id DESC LIMIT 1`), all, nil
+}
+
+// listLeases asks for a page, and one lease more; at most down to end, if that is not nil.
+func listLeases(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error) {
+	parts, size, live, err := leaseRanges(f, end)
 	if err != nil {
 		return "", nil, 0, err
 	}
+	selecting := allLeases
+	if live {
+		selecting = `SELECT id, created_at FROM live_leases`
+	}
+	text, args = parts[0].SelectFrom(selecting)
+	if len(parts) > 1 {
+		// Each part is one range of an index, and ends with the page.
+		second, secondArgs := parts[1].SelectFrom(selecting)
+		text = `(` + text + newestFirst + `) UNION ALL (` + second + newestFirst + `)`
+		args = slices.Concat(args, []any{size + 1}, secondArgs, []any{size + 1})
+	}
+	switch {
+	case !f.DueBefore.IsZero():
+		text = apart(text)
+	case live:
+		text = allLeases + ` WHERE id IN (SELECT id FROM (` + text + newestFirst + `) AS page)`
+		args = append(args, size+1)
+	}
+	return numbered(text + newestFirst), append(args, size+1), size, nil
+}
+
+// leaseRanges are what a page is asked for: in one part, or in two for what a project has and what is on its VIMs.
+// live says that they are ranges of live_leases: what is live is little beside what was.
+func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.Conditions, size int, live bool, err error) {
+	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
+	if err != nil {
+		return nil, 0, false, err
+	}
 	var c rows.Conditions
+	if end != nil {
+		c.Add(`(created_at, id) >= (?, ?)`, stamp(rows.Time(end.CreatedAt)), end.ID)
+	}
 	if after != nil {
 		c.Add(`(created_at, id) < (?, ?)`, stamp(rows.Time(after.CreatedAt)), after.ID)
 	}
@@ -98,36 +177,20 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	case f.VIM != "":
 		c.Add(`vim = ?`, f.VIM)
 	}
-	// What is live is little beside what was.
-	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" && f.Instance == "" && !due
-	selecting := allLeases
-	if live {
-		selecting = `SELECT id, created_at FROM live_leases`
-	}
+	live = len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" && f.Instance == "" && !due
 	switch {
 	case f.Project == "":
-		text, args = c.SelectFrom(selecting)
+		parts = []*rows.Conditions{&c}
 	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || f.Instance != "" || due:
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
-		text, args = c.SelectFrom(selecting)
+		parts = []*rows.Conditions{&c}
 	default:
-		// Each part is one range of an index, and ends with the page.
 		own, lent := c.Clone(), c.Clone()
 		own.Add(`project = ?`, f.Project)
 		lent.Add(`vim_project = ? AND project <> vim_project`, f.Project)
-		first, firstArgs := own.SelectFrom(selecting)
-		second, secondArgs := lent.SelectFrom(selecting)
-		text = `(` + first + newestFirst + `) UNION ALL (` + second + newestFirst + `)`
-		args = slices.Concat(firstArgs, []any{size + 1}, secondArgs, []any{size + 1})
+		parts = []*rows.Conditions{own, lent}
 	}
-	switch {
-	case due:
-		text = apart(text)
-	case live:
-		text = allLeases + ` WHERE id IN (SELECT id FROM (` + text + newestFirst + `) AS page)`
-		args = append(args, size+1)
-	}
-	return numbered(text + newestFirst), append(args, size+1), size, nil
+	return parts, size, live, nil
 }
 
 const newestFirst = ` ORDER BY created_at DESC, id DESC LIMIT ?`

@@ -48,6 +48,9 @@ var crowd = []string{
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, '', '',
 			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', 0, ''
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
+	// Few that are irrevocable, and one principal that has many.
+	`UPDATE leases SET state = 'irrevocable' WHERE id IN ('lease-50', 'lease-50050', 'lease-100000')`,
+	`UPDATE leases SET principal = 'crowded' WHERE id LIKE 'full-1%'`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',
 			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', '', ''
@@ -173,7 +176,7 @@ func (s *Store) wantOnePage(t *testing.T) {
 	} {
 		for _, f.Token = range []string{"", middle} {
 			f.Size = size
-			text, args, _, err := listLeases(f)
+			text, args, _, err := listLeases(f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,8 +208,76 @@ func (s *Store) wantOnePage(t *testing.T) {
 			}
 		}
 	}
+	s.wantWindows(t)
 	if found, blocks := s.touched(t, `SELECT * FROM leases WHERE purpose = 'x'`); found < 100_000 || blocks < 1000 {
 		t.Errorf("the test sees %d rows in %d blocks of a scan of all leases", found, blocks)
+	}
+}
+
+// wantWindows holds that a page of leases of which few are wanted looks at no more than a window of them, and that all
+// pages together hold each lease that is wanted, once.
+func (s *Store) wantWindows(t *testing.T) {
+	t.Helper()
+	irrevocable := []broker.LeaseState{broker.LeaseIrrevocable}
+	for _, c := range []struct {
+		f       broker.LeaseFilter
+		matches string
+		pages   int // at least
+	}{
+		{broker.LeaseFilter{States: irrevocable}, `state = 'irrevocable'`, 5},
+		{broker.LeaseFilter{States: []broker.LeaseState{broker.LeaseRevoking}, CreatedBefore: time.Date(2030, 3, 1, 0, 0, 0, 0, time.UTC)}, `state = 'revoking' AND created_at < '2030-03-01 00:00:00+00'`, 3},
+		{broker.LeaseFilter{Project: "full", States: irrevocable}, `FALSE`, 2},
+		{broker.LeaseFilter{Principal: "principal-7", VIM: "vim-8"}, `principal = 'principal-7' AND vim = 'vim-8'`, 1},
+		{broker.LeaseFilter{VIM: "vim-51", States: irrevocable}, `state = 'irrevocable' AND vim = 'vim-51'`, 1},
+		{broker.LeaseFilter{Principal: "principal-7", Project: "project-7"}, `principal = 'principal-7' AND project = 'project-7'`, 1},
+		{broker.LeaseFilter{Project: "project-7", Principal: "crowded"}, `FALSE`, 5},
+	} {
+		seen, pages := map[string]bool{}, 0
+		c.f.Size = 50
+		for {
+			_, wider := rows.WindowOfLeases(c.f)
+			text, args, err := endOfWindow(*wider)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends, err := read(t.Context(), s, scanLeasePosition, text, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, blocks := s.touched(t, text, args...)
+			var end *rows.LeasePosition
+			if len(ends) > 0 {
+				end = &ends[0]
+			}
+			if text, args, _, err = listLeases(c.f, end); err != nil {
+				t.Fatal(err)
+			}
+			// Not rows: all that is live stands in some 80 blocks here, and may be read as a whole.
+			if _, more := s.touched(t, text, args...); blocks+more > 1200 {
+				t.Errorf("Leases(%+v) looks at %d and %d blocks:\n%s", c.f, blocks, more, s.plan(t, text, args...))
+			}
+			leases, next, err := s.Leases(t.Context(), c.f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range leases {
+				if seen[l.ID] {
+					t.Errorf("Leases(%+v): %s comes twice", c.f, l.ID)
+				}
+				seen[l.ID] = true
+			}
+			if pages++; next == "" {
+				break
+			}
+			c.f.Token = next
+		}
+		want, err := readOne(t.Context(), s, scalar[int], `SELECT count(*) FROM leases WHERE `+c.matches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) != want || pages < c.pages {
+			t.Errorf("Leases(%+v): %d leases in %d pages, want %d in %d at least", c.f, len(seen), pages, want, c.pages)
+		}
 	}
 }
 
@@ -307,7 +378,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.LeaseFilter{States: []broker.LeaseState{broker.LeasePending}, CreatedBefore: day}, "live_lease"},
 		{broker.LeaseFilter{States: []broker.LeaseState{"irrevocable", "pending"}}, "live_lease"},
 	} {
-		text, args, _, err := listLeases(c.f)
+		text, args, _, err := listLeases(c.f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

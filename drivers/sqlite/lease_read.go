@@ -63,7 +63,23 @@ func scanLeases() func(*sql.Rows) (broker.Lease, error) {
 
 // Leases lists the newest first.
 func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error) {
-	text, args, size, err := listLeases(f)
+	f, wider := rows.WindowOfLeases(f)
+	var end *rows.LeasePosition
+	if wider != nil && !byState(f) {
+		text, args, err := endOfWindow(*wider)
+		if err != nil {
+			return nil, "", fmt.Errorf("listing leases: %w", err)
+		}
+		found, err := s.query(ctx, text, args...)
+		ends, err := collect(found, err, func(r *sql.Rows) (p rows.LeasePosition, err error) { return p, r.Scan(&p.CreatedAt, &p.ID) })
+		if err != nil {
+			return nil, "", fmt.Errorf("listing leases: %w", err)
+		}
+		if len(ends) > 0 {
+			end = &ends[0]
+		}
+	}
+	text, args, size, err := listLeases(f, end)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
@@ -73,15 +89,63 @@ func (s *Store) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Leas
 		return nil, "", fmt.Errorf("listing leases: %w", err)
 	}
 	leases, next := rows.CutLeases(leases, size)
+	if next == "" && end != nil {
+		next = rows.Token(*end)
+	}
 	return leases, next, nil
 }
 
-func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err error) {
-	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
+// endOfWindow asks for the last lease that a page may look at.
+func endOfWindow(f broker.LeaseFilter) (string, []any, error) {
+	parts, _, err := leaseRanges(f, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	var texts []string
+	var all []any
+	for _, p := range parts {
+		text, args := p.SelectFrom(`SELECT created_at, id FROM leases INDEXED BY ` + p.index)
+		texts, all = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?+0)`), append(append(all, args...), rows.LeaseWindow(f.Page)/len(parts)-1)
+	}
+	return strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC, id DESC LIMIT 1`, all, nil
+}
+
+// listLeases asks for a page, and one lease more; at most down to end, if that is not nil.
+func listLeases(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error) {
+	parts, size, err := leaseRanges(f, end)
 	if err != nil {
 		return "", nil, 0, err
 	}
+	var texts []string
+	for _, p := range parts {
+		text, more := p.SelectFrom(leasesBy + p.index)
+		texts, args = append(texts, text), append(args, more...)
+	}
+	return strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC, id DESC LIMIT ?+0`, append(args, size+1), size, nil
+}
+
+// leaseRange is a part of a list of leases, and the index that it is read by.
+type leaseRange struct {
+	*rows.Conditions
+	index string
+}
+
+// byState says that leases are looked for by their states alone, each of which is a range of an index.
+func byState(f broker.LeaseFilter) bool {
+	return len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && leaseIndex(f, true) == "lease_live" && f.Project == ""
+}
+
+// leaseRanges are what a page is asked for: in one part, or in two for what a project has and what is on its VIMs, or
+// in one for each state.
+func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []leaseRange, size int, err error) {
+	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
+	if err != nil {
+		return nil, 0, err
+	}
 	var c rows.Conditions
+	if end != nil {
+		c.Add(`(created_at, id) >= (?, ?)`, end.CreatedAt, end.ID)
+	}
 	if after != nil {
 		c.Add(`(created_at, id) < (?, ?)`, after.CreatedAt, after.ID)
 	}
@@ -93,37 +157,36 @@ func listLeases(f broker.LeaseFilter) (text string, args []any, size int, err er
 	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, rows.Micro(f.DueBefore))
 	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, rows.Micro(f.CreatedBefore))
 
-	// Sorted and without doubles, so that few different texts are prepared.
-	states := slices.Clone(f.States)
-	slices.Sort(states)
-	states = slices.Compact(states)
-	live := len(states) > 0 && !slices.Contains(states, broker.LeaseRevoked)
-	if len(states) > 0 {
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(states)), ", ")
-		c.Add(`state IN (`+marks+`)`, anys(states)...)
-	}
+	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked)
 	c.AddIf(live, `state <> 'revoked'`)
-
+	if byState(f) {
+		for _, state := range f.States {
+			one := c.Clone()
+			one.Add(`state = ?`, state)
+			parts = append(parts, leaseRange{one, "lease_live"})
+		}
+		return parts, size, nil
+	}
+	if len(f.States) > 0 && !slices.Equal(f.States, rows.LiveStates) {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(f.States)), ", ")
+		c.Add(`state IN (`+marks+`)`, anys(f.States)...)
+	}
 	index := leaseIndex(f, live)
 	switch {
 	case f.Project == "":
-		text, args = c.SelectFrom(leasesBy + index)
+		return []leaseRange{{&c, index}}, size, nil
 	case index != "":
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
-		text, args = c.SelectFrom(leasesBy + index)
-	default:
-		of := "lease_by_"
-		if live {
-			of = "lease_live_by_"
-		}
-		own, lent := c.Clone(), c.Clone()
-		own.Add(`project = ?`, f.Project)
-		lent.Add(`vim_project = ? AND project <> vim_project`, f.Project)
-		first, firstArgs := own.SelectFrom(leasesBy + of + "project")
-		second, secondArgs := lent.SelectFrom(leasesBy + of + "lender")
-		text, args = first+` UNION ALL `+second, append(firstArgs, secondArgs...)
+		return []leaseRange{{&c, index}}, size, nil
 	}
-	return text + ` ORDER BY created_at DESC, id DESC LIMIT ?+0`, append(args, size+1), size, nil
+	of := "lease_by_"
+	if live {
+		of = "lease_live_by_"
+	}
+	own, lent := c.Clone(), c.Clone()
+	own.Add(`project = ?`, f.Project)
+	lent.Add(`vim_project = ? AND project <> vim_project`, f.Project)
+	return []leaseRange{{own, of + "project"}, {lent, of + "lender"}}, size, nil
 }
 
 var leasesBy = `SELECT ` + leaseColumns + ` FROM leases INDEXED BY `
@@ -142,14 +205,14 @@ func leaseIndex(f broker.LeaseFilter, live bool) string {
 		return "lease_by_operation"
 	case f.Instance != "":
 		return "lease_by_instance"
-	case f.VIM != "" && live:
-		return "lease_live_by_vim"
-	case f.VIM != "":
-		return "lease_by_vim"
 	case f.Principal != "" && live:
 		return "lease_live_by_principal"
 	case f.Principal != "":
 		return "lease_by_principal"
+	case f.VIM != "" && live:
+		return "lease_live_by_vim"
+	case f.VIM != "":
+		return "lease_by_vim"
 	case f.Project != "":
 		return ""
 	case live:

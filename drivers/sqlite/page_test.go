@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -42,6 +43,16 @@ func (s *Store) pages(t *testing.T, text string, args ...any) int {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	pages, _, err := measure(t, conn, text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// measure runs a statement, and counts the pages of the database that it looks at, and the rows that it answers or changes.
+func measure(t *testing.T, conn *sql.Conn, text string, args ...any) (pages, rows int, err error) {
+	t.Helper()
 	looked := func() (n int) {
 		err := conn.Raw(func(c any) error {
 			for _, op := range []sqlite.DBStatusOp{sqlite.DBStatusCacheHit, sqlite.DBStatusCacheMiss} {
@@ -60,15 +71,21 @@ func (s *Store) pages(t *testing.T, text string, args ...any) int {
 	}
 	stmt, err := conn.PrepareContext(t.Context(), text)
 	if err != nil {
-		t.Fatal(err)
+		return 0, 0, err
 	}
 	defer stmt.Close()
 	looked()
 	found, err := stmt.QueryContext(t.Context(), args...)
-	if _, err := collect(found, err, func(*sql.Rows) (struct{}, error) { return struct{}{}, nil }); err != nil {
-		t.Fatal(err)
+	answered, err := collect(found, err, func(*sql.Rows) (struct{}, error) { return struct{}{}, nil })
+	if err != nil {
+		return 0, 0, err
 	}
-	return looked()
+	pages = looked()
+	rows = len(answered)
+	if changes := regexp.MustCompile(`^\s*(?:INSERT|UPDATE|DELETE)`); changes.MatchString(text) {
+		err = conn.QueryRowContext(t.Context(), `SELECT changes()`).Scan(&rows)
+	}
+	return pages, rows, err
 }
 
 // TestAPageCostsAPage holds that a page of a long list costs what is on the page: at
@@ -98,7 +115,7 @@ func TestAPageCostsAPage(t *testing.T) {
 	} {
 		for _, f.Token = range []string{"", rows.Token(rows.LeasePosition{CreatedAt: 11_000, ID: "lease-5"})} {
 			f.Size = size
-			text, args, _, err := listLeases(f)
+			text, args, _, err := listLeases(f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,4 +143,88 @@ func TestAPageCostsAPage(t *testing.T) {
 	if n := s.pages(t, `SELECT count(*) FROM leases WHERE purpose = 'x'`); n < 2*most {
 		t.Errorf("the test sees %d pages of a scan of all leases", n)
 	}
+}
+
+// TestAPageLooksAtAWindow holds that a page of leases of which few are wanted looks at no more than a window of them, and
+// that all pages together hold each lease that is wanted, once.
+func TestAPageLooksAtAWindow(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	for _, text := range append(full, `UPDATE leases SET state = 'irrevocable' WHERE id IN ('lease-2', 'lease-3', 'lease-5', 'lease-21000', 'lease-21001')`) {
+		if _, err := s.writer.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	irrevocable := []broker.LeaseState{broker.LeaseIrrevocable}
+	for _, c := range []struct {
+		f       broker.LeaseFilter
+		matches string
+		windows int // at least so many pages
+	}{
+		{broker.LeaseFilter{States: irrevocable}, `state = 'irrevocable'`, 1},
+		{broker.LeaseFilter{States: []broker.LeaseState{broker.LeaseIrrevocable, broker.LeaseRevoked}, Principal: "principal-2"}, `state IN ('irrevocable', 'revoked') AND principal = 'principal-2'`, 3},
+		{broker.LeaseFilter{Project: "full", States: irrevocable}, `state = 'irrevocable'`, 2},
+		{broker.LeaseFilter{Principal: "principal-2", States: irrevocable}, `state = 'irrevocable' AND principal = 'principal-2'`, 1},
+		{broker.LeaseFilter{VIM: "vim-2", States: []broker.LeaseState{broker.LeaseRevoked}}, `state = 'revoked' AND vim = 'vim-2'`, 3},
+		{broker.LeaseFilter{Principal: "principal-2", Project: "nobody"}, `FALSE`, 3},
+		{broker.LeaseFilter{Principal: "principal-2", VIM: "vim-3"}, `FALSE`, 3},
+		{broker.LeaseFilter{Principal: "principal-3", Project: "full"}, `principal = 'principal-3'`, 3},
+	} {
+		seen, pages := map[string]bool{}, 0
+		c.f.Size = 50
+		for last := (broker.Lease{}); ; {
+			_, wider := rows.WindowOfLeases(c.f)
+			if wider != nil && !byState(c.f) {
+				text, args, err := endOfWindow(*wider)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := s.pages(t, text, args...); n > 60 {
+					t.Errorf("the end of a window of Leases(%+v) looks at %d pages", c.f, n)
+				}
+			}
+			found, next, err := s.Leases(t.Context(), c.f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range found {
+				if seen[l.ID] || !last.CreatedAt.IsZero() && last.CreatedAt.Before(l.CreatedAt) {
+					t.Errorf("Leases(%+v): %s comes twice, or too late", c.f, l.ID)
+				}
+				seen[l.ID], last = true, l
+			}
+			if pages++; next == "" {
+				break
+			}
+			c.f.Token = next
+		}
+		want := numbers(t, s, `SELECT '', count(*) FROM leases WHERE `+c.matches)[""]
+		if len(seen) != want || pages < c.windows {
+			t.Errorf("Leases(%+v): %d leases in %d pages, want %d in %d at least", c.f, len(seen), pages, want, c.windows)
+		}
+	}
+	// The newest of the principal's, and no more of them than a window, though none is the project's.
+	f := broker.LeaseFilter{Principal: "principal-2", Project: "nobody", Page: broker.Page{Size: 50}}
+	_, next, err := s.Leases(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Token = next; next == "" {
+		t.Fatal("a page that looked at a window has no next one")
+	}
+	end, err := readPosition(f.Page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, args, _, err := listLeases(broker.LeaseFilter{Principal: f.Principal, Project: f.Project, Page: broker.Page{Size: 50}}, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.pages(t, text, args...); n > 3*500 {
+		t.Errorf("a window of 500 leases looks at %d pages", n)
+	}
+}
+
+func readPosition(p broker.Page) (*rows.LeasePosition, error) {
+	_, position, err := rows.ReadPage[rows.LeasePosition](p)
+	return position, err
 }

@@ -141,7 +141,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.LeaseFilter{States: active, Page: leasePage, CreatedBefore: now}, 0, "lease_live (state=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{States: []broker.LeaseState{"active", "pending"}}, 1, "lease_live (state=?)"},
 	} {
-		text, _, _, err := listLeases(c.f)
+		text, _, _, err := listLeases(c.f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

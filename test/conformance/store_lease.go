@@ -227,6 +227,12 @@ func leaseLists(t *testing.T, s storeTest) {
 		"due on a VIM":          {broker.LeaseFilter{VIM: south.ID, DueBefore: epoch.Add(time.Hour)}, []int{5, 2}},
 		"due on a VIM, of all":  {broker.LeaseFilter{VIM: south.ID, DueBefore: epoch.Add(time.Hour), States: []broker.LeaseState{"revoked"}}, []int{5}},
 		"due of a project":      {broker.LeaseFilter{Project: "south", DueBefore: epoch.Add(time.Hour)}, []int{5, 2}},
+		"revoked of a project":  {broker.LeaseFilter{Project: "south", States: []broker.LeaseState{"revoked"}}, []int{5, 4}},
+		"live, of one":          {broker.LeaseFilter{Project: "south", Principal: "alice", States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
+		"live, on a VIM":        {broker.LeaseFilter{Project: "north", VIM: south.ID, States: []broker.LeaseState{"revoking"}}, []int{2}},
+		"of one on a VIM":       {broker.LeaseFilter{Principal: "alice", VIM: north.ID}, []int{6, 0}},
+		"all live of a VIM":     {broker.LeaseFilter{VIM: south.ID, States: []broker.LeaseState{"pending", "active", "revoking", "irrevocable"}}, []int{3, 2}},
+		"all live":              {broker.LeaseFilter{States: []broker.LeaseState{"pending", "active", "revoking", "irrevocable"}}, []int{6, 3, 2, 1, 0}},
 		"nothing":               {broker.LeaseFilter{Project: "east"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

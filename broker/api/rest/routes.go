@@ -323,7 +323,7 @@ var (
 	match = []parameter{{name: "If-Match", doc: "ETag of the VIM as it was read; another one by now is answered with 412."}}
 
 	paging = []parameter{
-		{name: "pageSize", doc: "At most this many items, 1 to 1000; 100 if absent.", kind: "integer"},
+		{name: "pageSize", doc: "At most this many items, 1 to 1000; 100 if absent. There may be fewer, and even none, while there is a nextPageToken.", kind: "integer"},
 		{name: "pageToken", doc: "nextPageToken of the page before."},
 	}
 	truth = []string{"true", "false"}
