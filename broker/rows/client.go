@@ -39,8 +39,14 @@ func WhereClients(f oauth.Filter, after *ClientPosition) *Conditions {
 	where.AddIf(f.Project != "", `project = ?`, f.Project)
 	where.AddIf(f.Name != "", `name = ?`, f.Name)
 	where.AddIf(f.Ending, `ending`)
-	if after != nil {
+	switch {
+	case after == nil:
+	case f.Project == "":
 		where.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
+	case after.Project == f.Project: // with the project given, the index is only searched for the name alone
+		where.Add(`name > ?`, after.Name)
+	case after.Project > f.Project:
+		where.Add(`FALSE`)
 	}
 	return where
 }

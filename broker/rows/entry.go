@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -36,9 +37,13 @@ const (
 	entryOwner = `COALESCE(detail->>'vimProject', detail->>'resourceProject')`
 )
 
+// unusual is what the indexes of outcomes hold: there are few such entries beside the others.
+const unusual = `outcome IN ('denied', 'failed')`
+
 // EntryConditions are what q asks of entries; stamp makes the store's form of a time. Where
 // q names a project they are two: for what its principals did, and for what others did on
-// its VIMs. Each is one range of an index.
+// its VIMs. Where it asks for unusual outcomes alone, or of an action, there are as many for each of them.
+// Each is one range of an index.
 func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	var c Conditions
 	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
@@ -48,7 +53,8 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	c.AddIf(q.VIMName != "", `detail->>'vimName' = ?`, q.VIMName)
 	c.AddIf(q.Lease != "", entryLease+` = ?`, q.Lease)
 	c.AddIf(q.CredentialID != "", `detail->>'credential-id' = ?`, q.CredentialID)
-	if n := len(q.Outcomes); n > 0 {
+	each := unusualOutcomes(q)
+	if n := len(q.Outcomes); n > 0 && each == nil {
 		outcomes := make([]any, n)
 		for i, o := range q.Outcomes {
 			outcomes[i] = string(o)
@@ -58,11 +64,38 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
 	c.AddIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
 	c.AddIf(!q.Until.IsZero(), `time < ?`, stamp(q.Until))
-	if q.Project == "" {
-		return []*Conditions{&c}
+	all := []*Conditions{&c}
+	if q.Project != "" {
+		own, lent := c.Clone(), c.Clone()
+		own.Add(`project = ?`, q.Project)
+		lent.Add(entryOwner+` = ? AND `+entryOwner+` <> project`, q.Project)
+		all = []*Conditions{own, lent}
 	}
-	own, lent := c.Clone(), c.Clone()
-	own.Add(`project = ?`, q.Project)
-	lent.Add(entryOwner+` = ? AND `+entryOwner+` <> project`, q.Project)
-	return []*Conditions{own, lent}
+	if each == nil {
+		return all
+	}
+	var apart []*Conditions
+	for _, of := range all {
+		for _, o := range each {
+			one := of.Clone()
+			one.Add(`outcome = ? AND `+unusual, string(o))
+			apart = append(apart, one)
+		}
+	}
+	return apart
+}
+
+// unusualOutcomes are those of q, each once, where an index of outcomes leaves less to look at than another: nil
+// where q asks for others too, or for what has few entries.
+func unusualOutcomes(q audit.Query) []audit.Outcome {
+	if q.Resource != "" || q.VIM != "" || q.VIMName != "" || q.Lease != "" || q.CredentialID != "" {
+		return nil
+	}
+	each := slices.Compact(slices.Sorted(slices.Values(q.Outcomes)))
+	for _, o := range each {
+		if o != audit.Denied && o != audit.Failed {
+			return nil
+		}
+	}
+	return each
 }

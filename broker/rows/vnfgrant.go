@@ -95,7 +95,8 @@ func WhereVNFGrants(f grant.Filter, after *VNFGrantPosition, member func(name st
 	where.AddIf(f.Operation != "", `operation = ?`, f.Operation)
 	where.AddIf(f.Lease != "", `lease = ?`, f.Lease)
 	where.AddIf(f.State != "", `state = ?`, f.State)
-	where.AddIf(f.VIM != "", `? IN (`+member("VIM")+`, `+member("VIMName")+`)`, f.VIM)
+	where.AddIf(f.VIM != "", member("VIM")+` = ?`, f.VIM)
+	where.AddIf(f.VIMName != "", member("VIMName")+` = ?`, f.VIMName)
 	if after != nil {
 		where.Add(`id < ?`, after.ID)
 	}

@@ -417,6 +417,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{audit.Query{Action: policy.VIMShow}, "audit_by_action"},
 		{audit.Query{Resource: "vim-7"}, "audit_by_resource"},
 		{audit.Query{Since: late}, "audit_by_time"},
+		{audit.Query{Outcomes: []audit.Outcome{audit.Failed, audit.Denied}}, "audit_by_outcome"},
+		{audit.Query{Project: "project-7", Outcomes: []audit.Outcome{audit.Failed}}, "_outcome"},
 		{audit.Query{Project: "project-7"}, "audit_by_owner"},
 		{audit.Query{VIM: "vim-7"}, "audit_by_vim"},
 		{audit.Query{VIMName: "name-7"}, "audit_by_vim_name"},

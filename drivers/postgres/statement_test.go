@@ -59,12 +59,10 @@ var readsMuch = map[string]string{
 	"SELECT token, used_at FROM token_uses":                                "all are wanted: tokens of the configuration",
 	"FROM vim_generations UNION SELECT":                                    "once a pass: the key stores' keys are compared with all that rows explain",
 	"UPDATE grants AS g SET idle_since = ?":                                "once a pass: each grant that may have become idle",
-	"DELETE FROM audit_entries WHERE seq <= ?":                             "a batch, whose end the statement before has chosen",
-	"live_leases WHERE coalesce(state = ANY(?), false)":                    "a state of live leases is in no index, so that its change enters none: all that are live, at most",
+	"live_leases WHERE coalesce(state = ANY(?), false)":                    "a window, whose end the statement before has chosen: TestQueriesUseIndexes counts it",
 	"live_leases WHERE principal = ? AND coalesce(state = ANY(?), false)":  "the same, of a principal",
-	"FROM leases WHERE principal = ? AND (project = ? OR vim_project = ?)": "the leases of one principal",
-	"FROM audit_entries WHERE outcome IN":                                  "an outcome alone is in no index: the newest entries until the page is full",
-	"FROM vnf_grants WHERE ? IN (":                                         "a VIM in any project, which administrators may ask for: grants until the page is full",
+	"FROM leases WHERE principal = ? AND (project = ? OR vim_project = ?)": "the same, of what has ended too",
+	"DELETE FROM audit_entries WHERE seq <= ?":                             "a batch, whose end the statement before has chosen",
 }
 
 // crowds are the rows of each of the other tables.

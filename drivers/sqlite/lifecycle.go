@@ -97,7 +97,9 @@ func (s *Store) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]li
 	if after != nil {
 		c.Add(`(created_at, id) < (?, ?)`, after.At, after.ID)
 	}
-	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	// "+" keeps SQLite from reading all of the project.
+	c.AddIf(f.Project != "" && f.Name != "", `+project = ?`, f.Project)
+	c.AddIf(f.Project != "" && f.Name == "", `project = ?`, f.Project)
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
 	text, args := c.SelectFrom(`SELECT ` + rows.InstanceColumns.Names() + ` FROM vnf_instances`)
 	found, err := s.query(ctx, text+` ORDER BY created_at DESC, id DESC LIMIT ?+0`, append(args, size+1)...)
@@ -288,7 +290,9 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 	if after != nil {
 		c.Add(`(started_at, id) < (?, ?)`, after.At, after.ID)
 	}
-	c.AddIf(f.Project != "", `project = ?`, f.Project)
+	// "+" keeps SQLite from reading all of the project.
+	c.AddIf(f.Project != "" && f.Instance != "", `+project = ?`, f.Project)
+	c.AddIf(f.Project != "" && f.Instance == "", `project = ?`, f.Project)
 	c.AddIf(f.Instance != "", `instance = ?`, f.Instance)
 	text, args := c.SelectFrom(`SELECT ` + rows.OperationColumns.Names() + ` FROM vnf_operations`)
 	found, err := s.query(ctx, text+` ORDER BY started_at DESC, id DESC LIMIT ?+0`, append(args, size+1)...)

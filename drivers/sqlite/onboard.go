@@ -166,7 +166,11 @@ func (s *Store) Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboar
 	if err != nil {
 		return nil, "", err
 	}
-	text, args := rows.WhereClusters(f, after).SelectFrom(`SELECT ` + rows.ClusterColumns.Names() + ` FROM clusters`)
+	from := `SELECT ` + rows.ClusterColumns.Names() + ` FROM clusters`
+	if f.Name != "" {
+		from += ` INDEXED BY cluster_by_name`
+	}
+	text, args := rows.WhereClusters(f, after).SelectFrom(from)
 	found, err := s.query(ctx, text+` ORDER BY management, namespace, name, uid LIMIT ?+0`, append(args, size+1)...)
 	all, err := collect(found, err, scanCluster)
 	if err != nil {

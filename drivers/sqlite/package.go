@@ -89,7 +89,11 @@ func (s *Store) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Packa
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
 	}
-	text, args := rows.WherePackages(f, after, func(t time.Time) any { return rows.Micro(t) }).SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
+	from := `SELECT ` + packageColumns + ` FROM vnf_packages`
+	if !f.SilentSince.IsZero() {
+		from += ` INDEXED BY package_uploading`
+	}
+	text, args := rows.WherePackages(f, after, func(t time.Time) any { return rows.Micro(t) }).SelectFrom(from)
 	found, err := s.query(ctx, text+` ORDER BY created_at, id LIMIT ?+0`, append(args, size+1)...)
 	all, err := collect(found, err, scanPackage)
 	if err != nil {

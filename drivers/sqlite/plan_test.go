@@ -108,7 +108,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{CheckDue: now, State: "a", Page: vimPage}, 2, "vim_check_due (health_next<?)"},
 		{broker.VIMFilter{PendingBefore: now}, 2, "vim_unsettled (unsettled_since<?)"},
 		{broker.VIMFilter{Labels: label}, 2, "vim_by_label (key=? AND value=?)"},
-		{broker.VIMFilter{Labels: label, Project: "b"}, 2, "vim_by_label (key=? AND value=?)"},
+		{broker.VIMFilter{Labels: label, Project: "b"}, 4, "vim_by_label (key=? AND value=?)"},
 	} {
 		text, _, _, err := listVIMs(c.f)
 		if err != nil {
@@ -165,6 +165,10 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{audit.Query{Limit: 1, Action: policy.VIMShow}, 0, "audit_by_action (action=?)"},
 		{audit.Query{Limit: 1, Resource: "a"}, 0, "audit_by_resource (resource=?)"},
 		{audit.Query{Limit: 1, Since: now}, 1, "audit_by_time (time>?)"},
+		{audit.Query{Limit: 1, Outcomes: []audit.Outcome{audit.Failed, audit.Denied}}, 0, "audit_by_outcome (outcome=?)"},
+		{audit.Query{Limit: 1, Action: policy.VIMShow, Outcomes: []audit.Outcome{audit.Failed}}, 0, "audit_by_action_outcome (action=? AND outcome=?)"},
+		{audit.Query{Limit: 1, Project: "a", Outcomes: []audit.Outcome{audit.Failed}}, 0, "audit_by_project_outcome (project=? AND outcome=?)"},
+		{audit.Query{Limit: 1, Project: "a", Outcomes: []audit.Outcome{audit.Failed}}, 0, "audit_by_owner_outcome (<expr>=? AND outcome=?)"},
 	} {
 		text, _, err := s.entriesQuery(t.Context(), c.q)
 		if err != nil {

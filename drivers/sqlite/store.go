@@ -123,13 +123,17 @@ func (s *Store) start(ctx context.Context, path string) error {
 	return nil
 }
 
+// throughDriver is the driver of database/sql that stores are opened through. Tests put one in
+// front of it.
+var throughDriver = "sqlite"
+
 // connect opens a pool of n connections. synchronous=FULL makes each commit wait
 // for the disk: an intent that a power failure can take back is none. The log grows
 // to 16 MB before it is put into the database, four times the default: one write of
 // two hundred pays for that, not one of fifty.
 func connect(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Path: path}
-	db, err := sql.Open("sqlite", "file:"+name.EscapedPath()+"?"+option+
+	db, err := sql.Open(throughDriver, "file:"+name.EscapedPath()+"?"+option+
 		"&_pragma=busy_timeout(5000)"+
 		"&_pragma=journal_mode(WAL)"+
 		"&_pragma=synchronous(FULL)"+

@@ -54,7 +54,10 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 		page, args = c.SelectFrom(positions + vimIndex(f, ""))
 	} else {
 		own, shared, granted := c.Clone(), c.Clone(), c.Clone()
-		own.Add(`project = ?`, f.Project)
+		few := f.ID != "" || f.IDPrefix != "" || f.Identity != "" || len(f.Labels) > 0
+		// "+" keeps SQLite from reading all of the project.
+		own.AddIf(few, `+project = ?`, f.Project)
+		own.AddIf(!few, `project = ?`, f.Project)
 		shared.Add(`shared = 1 AND project <> ?`, f.Project)
 		granted.Add(`shared_with = ? AND shared = 0`, f.Project)
 		granted.AddIf(f.Name != "", `vim_name = ?`, f.Name)
@@ -67,7 +70,11 @@ func listVIMs(f broker.VIMFilter) (text string, args []any, size int, err error)
 		}
 		first, firstArgs := own.SelectFrom(positions + vimIndex(f, ""))
 		second, secondArgs := shared.SelectFrom(positions + vimIndex(f, " INDEXED BY vim_shared"))
-		third, thirdArgs := granted.SelectFrom(sharedPositions)
+		sharing := sharedPositions
+		if few {
+			sharing = sharedAmongFew
+		}
+		third, thirdArgs := granted.SelectFrom(sharing)
 		page, args = first+` UNION ALL `+second+` UNION ALL `+third, slices.Concat(firstArgs, secondArgs, thirdArgs)
 	}
 	text = `WITH page AS (` + page + ` ORDER BY project, name LIMIT ?+0)
@@ -81,6 +88,9 @@ const (
 	// sharedPositions are those of the VIMs that are shared with named projects.
 	sharedPositions = `SELECT vims.rowid AS r, vim_project AS project, vim_name AS name
 		FROM vim_shares CROSS JOIN vims ON project = vim_project AND name = vim_name`
+	// sharedAmongFew are the same, where the VIMs are few.
+	sharedAmongFew = `SELECT vims.rowid AS r, vim_project AS project, vim_name AS name
+		FROM vims CROSS JOIN vim_shares ON vim_project = project AND vim_name = name`
 )
 
 // vimIndex names the index to use where SQLite, which does not know that few

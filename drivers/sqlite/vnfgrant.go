@@ -139,7 +139,16 @@ func listVNFGrants(f grant.Filter) (text string, args []any, size int, err error
 	if err != nil {
 		return "", nil, 0, err
 	}
-	text, args = rows.WhereVNFGrants(f, after, member).SelectFrom(vnfGrantRecords)
+	of := member
+	if f.Client != "" || f.Instance != "" || f.Operation != "" || f.Lease != "" || f.VIM != "" || f.VIMName != "" {
+		of = func(name string) string {
+			if name == "Project" {
+				return `+` + member(name) // keeps SQLite from reading all of the project
+			}
+			return member(name)
+		}
+	}
+	text, args = rows.WhereVNFGrants(f, after, of).SelectFrom(vnfGrantRecords)
 	return text + ` ORDER BY id DESC LIMIT ?+0`, append(args, size+1), size, nil
 }
 

@@ -36,6 +36,8 @@ type Query struct {
 type Filter struct {
 	// Project is the client's; empty selects all.
 	Project string
+	// VIMName is the name that the VIM had; VIM of the query is its id.
+	VIMName string
 	Query
 }
 
@@ -61,6 +63,9 @@ func (g *Grants) Records(ctx context.Context, p policy.Principal, q Query) ([]Re
 		return nil, "", err
 	}
 	f := Filter{Project: p.Project, Query: q}
+	if uuid.Validate(q.VIM) != nil {
+		f.VIM, f.VIMName = "", q.VIM
+	}
 	if g.guard.Allows(p, policy.GrantShow, project(anyProject)) {
 		f.Project = ""
 	}

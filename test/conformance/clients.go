@@ -210,6 +210,12 @@ func clientLists(t *testing.T, s oauth.Store) {
 	if got := list(oauth.Filter{Name: "c", Page: page}); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("by name there are %v", got)
 	}
+	if got := list(oauth.Filter{Project: "north", Name: "c", Page: page}); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("by name in its project there are %v", got)
+	}
+	if got := list(oauth.Filter{Ending: true, Page: page}); !slices.Equal(got, []string{"b", "a"}) {
+		t.Errorf("with leases that are ending, of all projects, there are %v", got)
+	}
 	if got := list(oauth.Filter{Project: "north", Ending: true, Page: page}); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("with leases that are ending there are %v", got)
 	}

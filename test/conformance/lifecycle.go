@@ -657,6 +657,23 @@ func lifecycleLists(t *testing.T, s lifecycleTest) {
 	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Project: "north", Instance: want[0]}); len(all) != 1 || err != nil {
 		t.Errorf("%d operations of an instance, %v", len(all), err)
 	}
+	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Instance: want[0]}); len(all) != 1 || err != nil {
+		t.Errorf("%d operations of an instance, of all projects, %v", len(all), err)
+	}
+	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{}); len(all) != 5 || err != nil {
+		t.Errorf("%d operations of all projects, %v", len(all), err)
+	}
+	named := sampleInstance("north")
+	named.Name = "a name of its own"
+	s.create(named)
+	for _, f := range []lifecycle.InstanceFilter{{Name: named.Name}, {Project: "north", Name: named.Name}} {
+		if all, _, err := s.Instances(t.Context(), f); len(all) != 1 || err != nil || all[0].ID != named.ID {
+			t.Errorf("Instances(%+v) = %v, %v", f, all, err)
+		}
+	}
+	if all, _, err := s.Instances(t.Context(), lifecycle.InstanceFilter{Project: "south", Name: named.Name}); len(all) != 0 || err != nil {
+		t.Errorf("%d instances of the name in another project, %v", len(all), err)
+	}
 	if all, _, err := s.Operations(t.Context(), lifecycle.OperationFilter{Project: "south"}); len(all) != 0 || err != nil {
 		t.Errorf("%d operations of another project, %v", len(all), err)
 	}

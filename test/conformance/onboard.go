@@ -225,6 +225,9 @@ func clusterLists(t *testing.T, s onboardTest) {
 		{onboard.ClusterFilter{Namespace: "a", Name: "x"}, 3},
 		{onboard.ClusterFilter{Management: one.VIM, State: onboard.StateRegistered}, 2},
 		{onboard.ClusterFilter{Project: "nobody"}, 0},
+		{onboard.ClusterFilter{Project: "north", Name: "x"}, 2},
+		{onboard.ClusterFilter{Project: "north", Management: one.VIM}, 2},
+		{onboard.ClusterFilter{Project: "north", State: onboard.StateRegistered}, 2},
 	} {
 		for _, size := range []int{1, 2, 100} {
 			seen, f := map[string]bool{}, c.f

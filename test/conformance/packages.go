@@ -217,12 +217,18 @@ func packageLists(t *testing.T, s catalog.Store) {
 		}
 	}
 	page := broker.Page{Size: 10}
-	for what, f := range map[string]catalog.Filter{
-		north[3]:  {Onboarded: true, Page: page},
-		silent.ID: {SilentSince: epoch, Page: page},
+	for _, c := range []struct {
+		f    catalog.Filter
+		want string
+	}{
+		{catalog.Filter{Onboarded: true}, north[3]},
+		{catalog.Filter{Onboarded: true, Project: "north"}, north[3]},
+		{catalog.Filter{VNFD: "vnfd-" + north[3], Project: "north"}, north[3]},
+		{catalog.Filter{SilentSince: epoch}, silent.ID},
 	} {
-		if got := list(f); len(got) != 1 || got[0] != what {
-			t.Errorf("Packages(%+v) = %v, want %s", f, got, what)
+		c.f.Page = page
+		if got := list(c.f); len(got) != 1 || got[0] != c.want {
+			t.Errorf("Packages(%+v) = %v, want %s", c.f, got, c.want)
 		}
 	}
 	if got := list(catalog.Filter{VNFD: "vnfd-" + north[3], Page: page}); len(got) != 1 {

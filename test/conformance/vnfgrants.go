@@ -246,17 +246,23 @@ func vnfGrantRecords(t *testing.T, store VNFGrantStore) {
 		f    grant.Filter
 		want []string
 	}{
-		"all":          {grant.Filter{}, all},
-		"a project":    {grant.Filter{Project: "north"}, []string{stands.ID, plain.ID}},
-		"a client":     {grant.Filter{Query: grant.Query{Client: "c2"}}, []string{other.ID}},
-		"an instance":  {grant.Filter{Query: grant.Query{Instance: "i-2"}}, []string{elsewhere.ID}},
-		"an operation": {grant.Filter{Query: grant.Query{Operation: plain.ID}}, []string{plain.ID}},
-		"a lease":      {grant.Filter{Query: grant.Query{Lease: l.ID}}, []string{token.ID, stands.ID}},
-		"a VIM":        {grant.Filter{Query: grant.Query{VIM: "other-id"}}, []string{named.ID}},
-		"a name":       {grant.Filter{Query: grant.Query{VIM: "edge"}}, []string{elsewhere.ID, other.ID, token.ID, stands.ID, plain.ID}},
-		"a state":      {grant.Filter{Query: grant.Query{State: grant.Refused}}, []string{refused.ID}},
-		"both":         {grant.Filter{Project: "north", Query: grant.Query{Lease: l.ID}}, []string{stands.ID}},
-		"nothing":      {grant.Filter{Project: "north", Query: grant.Query{Client: "c2"}}, nil},
+		"all":           {grant.Filter{}, all},
+		"a project":     {grant.Filter{Project: "north"}, []string{stands.ID, plain.ID}},
+		"a client":      {grant.Filter{Query: grant.Query{Client: "c2"}}, []string{other.ID}},
+		"an instance":   {grant.Filter{Query: grant.Query{Instance: "i-2"}}, []string{elsewhere.ID}},
+		"an operation":  {grant.Filter{Query: grant.Query{Operation: plain.ID}}, []string{plain.ID}},
+		"a lease":       {grant.Filter{Query: grant.Query{Lease: l.ID}}, []string{token.ID, stands.ID}},
+		"a VIM":         {grant.Filter{Query: grant.Query{VIM: "other-id"}}, []string{named.ID}},
+		"a name":        {grant.Filter{VIMName: "edge"}, []string{elsewhere.ID, other.ID, token.ID, stands.ID, plain.ID}},
+		"a state":       {grant.Filter{Query: grant.Query{State: grant.Refused}}, []string{refused.ID}},
+		"both":          {grant.Filter{Project: "north", Query: grant.Query{Lease: l.ID}}, []string{stands.ID}},
+		"its client":    {grant.Filter{Project: "south", Query: grant.Query{Client: "c2"}}, []string{other.ID}},
+		"its instance":  {grant.Filter{Project: "south", Query: grant.Query{Instance: "i-2"}}, []string{elsewhere.ID}},
+		"its operation": {grant.Filter{Project: "north", Query: grant.Query{Operation: plain.ID}}, []string{plain.ID}},
+		"its VIM":       {grant.Filter{Project: "south", Query: grant.Query{VIM: "other-id"}}, []string{named.ID}},
+		"its name":      {grant.Filter{Project: "south", VIMName: "vim-id"}, []string{named.ID}},
+		"its state":     {grant.Filter{Project: "south", Query: grant.Query{State: grant.Refused}}, []string{refused.ID}},
+		"nothing":       {grant.Filter{Project: "north", Query: grant.Query{Client: "c2"}}, nil},
 	} {
 		for size := 1; size <= 8; size++ {
 			var got []string
