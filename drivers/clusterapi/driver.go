@@ -166,6 +166,7 @@ func (d *Driver) Watch(ctx context.Context, access func() onboard.Access, namesp
 				}
 			},
 			version: func(c cluster) string { return c.Metadata.ResourceVersion },
+			trim:    func(c *cluster) bool { return c.trim(sight.Labels) },
 		})
 	})
 	together.Go(func() error {
@@ -189,6 +190,7 @@ func (d *Driver) Watch(ctx context.Context, access func() onboard.Access, namesp
 				sight.Secret(v)
 			},
 			version: func(m metadata) string { return m.Metadata.ResourceVersion },
+			trim:    (*metadata).trim,
 		})
 	})
 	return together.Wait()
@@ -203,6 +205,8 @@ type followed[T any] struct {
 	all         func([]T)
 	one         func(object T, gone bool)
 	version     func(T) string
+	// trim leaves what is used of an object; false if it can be none.
+	trim func(*T) bool
 }
 
 // follow lists and watches until ctx ends or something fails. Where the history since a
@@ -267,6 +271,14 @@ func list[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T]
 		if part.Metadata.ResourceVersion == "" {
 			return "", notKubernetes(0)
 		}
+		if len(all)+len(part.Items) > page*maxPages {
+			return "", errTooMany(f.what)
+		}
+		for i := range part.Items {
+			if !f.trim(&part.Items[i]) {
+				return "", notKubernetes(0)
+			}
+		}
 		all = append(all, part.Items...)
 		if part.Metadata.Continue == "" {
 			f.all(all)
@@ -274,7 +286,11 @@ func list[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T]
 		}
 		query.Set("continue", part.Metadata.Continue)
 	}
-	return "", &broker.Error{Kind: broker.ErrUnsupported, Detail: "there are more " + f.what + " than can be watched"}
+	return "", errTooMany(f.what)
+}
+
+func errTooMany(what string) error {
+	return &broker.Error{Kind: broker.ErrUnsupported, Detail: "there are more " + what + " than can be watched"}
 }
 
 // watch shows what changes after a version, and returns the version that it came to. It
@@ -320,7 +336,7 @@ func watch[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T
 			return at, refusal(said.Code, event.Object, f.what)
 		}
 		var object T
-		if json.Unmarshal(event.Object, &object) != nil {
+		if json.Unmarshal(event.Object, &object) != nil || !f.trim(&object) {
 			return at, notKubernetes(0)
 		}
 		if v := f.version(object); v != "" {

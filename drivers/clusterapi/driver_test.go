@@ -366,6 +366,23 @@ func TestAListWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestAListThatIsTooLong is given up before all of it is kept.
+func TestAListThatIsTooLong(t *testing.T) {
+	h := newHub(t)
+	text := `{"metadata":{"resourceVersion":"10","continue":"next"},"items":[` + strings.Repeat("{},", 4999) + `{}]}`
+	var asked atomic.Int32
+	h.Fail(fake.Fault{Method: "GET", Path: "^" + clusters + "$", Times: -1, Kind: fake.Custom, Answer: func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = io.WriteString(w, text)
+	}})
+	if err := follow(t, h).ends(t); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("Watch() = %v, want %v", err, broker.ErrUnsupported)
+	}
+	if n := asked.Load(); n > 5 {
+		t.Errorf("%d pages of 5000 were read, want at most 5", n)
+	}
+}
+
 // TestControlPlane: its UID, where it is what was asked for.
 func TestControlPlane(t *testing.T) {
 	const group = "controlplane.cluster.x-k8s.io"

@@ -2,6 +2,8 @@ package clusterapi
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
@@ -22,24 +24,31 @@ type cluster struct {
 		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
-		Paused          bool `json:"paused"`
-		ControlPlaneRef struct {
-			APIGroup   string `json:"apiGroup"`   // v1beta2
-			APIVersion string `json:"apiVersion"` // v1beta1
-			Kind       string `json:"kind"`
-			Name       string `json:"name"`
-		} `json:"controlPlaneRef"`
+		Paused          bool            `json:"paused"`
+		ControlPlaneRef controlPlaneRef `json:"controlPlaneRef"`
 	} `json:"spec"`
 	Status struct {
 		Initialization struct {
 			ControlPlaneInitialized bool `json:"controlPlaneInitialized"`
 		} `json:"initialization"`
-		Conditions []struct {
-			Type   string `json:"type"`
-			Status string `json:"status"`
-		} `json:"conditions"`
+		Conditions []condition `json:"conditions"`
 	} `json:"status"`
 }
+
+type controlPlaneRef struct {
+	APIGroup   string `json:"apiGroup"`   // v1beta2
+	APIVersion string `json:"apiVersion"` // v1beta1
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+}
+
+type condition struct {
+	Type   string `json:"type"`
+	Status string `json:"status"`
+}
+
+// initialized is the condition that says that there is a control plane.
+var initialized = condition{"ControlPlaneInitialized", "True"}
 
 func (c *cluster) seen() onboard.Seen {
 	s := onboard.Seen{
@@ -52,12 +61,37 @@ func (c *cluster) seen() onboard.Seen {
 	if s.ControlPlane.Group == "" {
 		s.ControlPlane.Group = groupOf(c.Spec.ControlPlaneRef.APIVersion)
 	}
-	for _, condition := range c.Status.Conditions {
-		if condition.Type == "ControlPlaneInitialized" && condition.Status == "True" {
-			s.Ready = true
-		}
-	}
+	s.Ready = s.Ready || slices.Contains(c.Status.Conditions, initialized)
 	return s
+}
+
+// maxName bounds the names and ids of an object, in bytes; Kubernetes has none that is longer.
+const maxName = 253
+
+// trim leaves what is used, however much there is; false if it cannot be an object of Kubernetes'.
+func (c *cluster) trim(counts func(label string) bool) bool {
+	maps.DeleteFunc(c.Metadata.Labels, func(key, value string) bool {
+		return len(value) > maxName || counts != nil && !counts(key)
+	})
+	ref := &c.Spec.ControlPlaneRef
+	if !short(ref.APIGroup, ref.APIVersion, ref.Kind, ref.Name) {
+		*ref = controlPlaneRef{} // its schema bounds none of them
+	}
+	ready := slices.Contains(c.Status.Conditions, initialized)
+	if c.Status.Conditions = nil; ready {
+		c.Status.Conditions = []condition{initialized}
+	}
+	return short(c.Metadata.Namespace, c.Metadata.Name, c.Metadata.UID, c.Metadata.ResourceVersion)
+}
+
+func (m *metadata) trim() bool {
+	maps.DeleteFunc(m.Metadata.Labels, func(key, _ string) bool { return key != clusterLabel })
+	m.Metadata.OwnerReferences = nil
+	return short(m.Metadata.Name, m.Metadata.UID, m.Metadata.ResourceVersion, m.Metadata.Labels[clusterLabel])
+}
+
+func short(names ...string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return len(n) > maxName })
 }
 
 // metadata is what is read of a secret in a watch, and of a control plane.

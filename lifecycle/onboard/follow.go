@@ -301,6 +301,7 @@ func backoff(failures int, most time.Duration) time.Duration {
 // sight notes what a namespace shows.
 func (w *watcher) sight(namespace string) Sight {
 	return Sight{
+		Labels: w.m.counts,
 		Clusters: func(all []Seen) {
 			w.trouble(namespace, "")
 			shown := map[key]Seen{}
@@ -310,13 +311,17 @@ func (w *watcher) sight(namespace string) Sight {
 			w.mu.Lock()
 			w.listed[namespace] = true
 			var look []key
-			for k, s := range shown {
-				w.seen[k] = s
-				look = append(look, k)
-			}
 			for k := range w.seen {
 				if _, still := shown[k]; !still && k.namespace == namespace {
 					delete(w.seen, k)
+				}
+			}
+			over := false
+			for k, s := range shown {
+				if w.know(k, s) {
+					look = append(look, k)
+				} else {
+					over = true
 				}
 			}
 			for k := range w.rows {
@@ -325,21 +330,33 @@ func (w *watcher) sight(namespace string) Sight {
 				}
 			}
 			w.mu.Unlock()
+			if over {
+				w.trouble(namespace, tooMany)
+			}
 			for _, k := range look {
 				w.queue.add(k, 0)
 			}
 		},
 		Cluster: func(s Seen) {
+			k := key{namespace, s.Name}
 			w.mu.Lock()
-			w.seen[key{namespace, s.Name}] = s
+			known := w.know(k, s)
 			w.mu.Unlock()
-			w.queue.add(key{namespace, s.Name}, 0)
+			if known {
+				w.queue.add(k, 0)
+			} else {
+				w.trouble(namespace, tooMany)
+			}
 		},
 		Gone: func(name string) {
+			k := key{namespace, name}
 			w.mu.Lock()
-			delete(w.seen, key{namespace, name})
+			known := w.knows(k)
+			delete(w.seen, k)
 			w.mu.Unlock()
-			w.queue.add(key{namespace, name}, 0)
+			if known {
+				w.queue.add(k, 0)
+			}
 		},
 		Secrets: func(all []SecretVersion) {
 			w.mu.Lock()
@@ -353,8 +370,7 @@ func (w *watcher) sight(namespace string) Sight {
 				}
 			}
 			for _, s := range all {
-				if s.Name == w.m.secretName(s.Cluster) {
-					k := key{namespace, s.Cluster}
+				if k := (key{namespace, s.Cluster}); s.Name == w.m.secretName(s.Cluster) && w.hasRoom(k) {
 					w.versions[k] = s.Version
 				}
 			}
@@ -386,13 +402,46 @@ func (w *watcher) sight(namespace string) Sight {
 			w.mu.Lock()
 			if s.Version == "" {
 				delete(w.versions, k)
-			} else {
+			} else if w.hasRoom(k) {
 				w.versions[k] = s.Version
 			}
+			known := w.knows(k)
 			w.mu.Unlock()
-			w.queue.add(k, 0)
+			if known {
+				w.queue.add(k, 0)
+			}
 		},
 	}
+}
+
+// maxSeen bounds the clusters of one management cluster that are kept in mind, and twice that the
+// secrets: a watch may show new ones for ever.
+const maxSeen = 2 * maxClusters
+
+const tooMany = "the management cluster has more clusters than are watched"
+
+// know keeps in mind how a cluster is shown; false where there are too many already. Those with a
+// row have a place. w.mu is held.
+func (w *watcher) know(k key, s Seen) bool {
+	if !w.knows(k) && len(w.seen) >= maxSeen {
+		return false
+	}
+	w.seen[k] = s
+	return true
+}
+
+// hasRoom reports whether the version of a cluster's secret is kept in mind. Half of the room is kept
+// for clusters that are known. w.mu is held.
+func (w *watcher) hasRoom(k key) bool {
+	n := len(w.versions)
+	return w.versions[k] != "" || n < maxSeen || n < 2*maxSeen && w.knows(k)
+}
+
+// knows reports whether there is something to do under a name: who is neither shown nor has a row
+// is nobody's concern. w.mu is held.
+func (w *watcher) knows(k key) bool {
+	_, shown := w.seen[k]
+	return shown || len(w.rows[k]) > 0
 }
 
 // load reads the rows that there are.

@@ -211,6 +211,12 @@ func (m *Management) selects(labels map[string]string) bool {
 	return true
 }
 
+// counts reports whether a cluster's label is one that the settings name.
+func (m *Management) counts(label string) bool {
+	_, selects := m.Selector[label]
+	return selects || slices.Contains(m.CopyLabels, label)
+}
+
 // Labels that a VIM of a cluster has. Their prefix is reserved: no tenant sets them.
 const (
 	LabelCluster    = "vimbroker.io/cluster" // the UID of the Cluster object

@@ -50,6 +50,8 @@ type Source interface {
 
 // Sight is told what is seen in one namespace. Its methods do not block.
 type Sight struct {
+	// Labels says which labels of a Cluster count: [Seen] has no others. Nil means all.
+	Labels func(key string) bool
 	// Clusters are all there are, Cluster is one that is new or has changed, and Gone the
 	// name of one that was deleted.
 	Clusters func(all []Seen)
@@ -64,7 +66,7 @@ type Sight struct {
 // Seen is a Cluster object, as far as it counts.
 type Seen struct {
 	Namespace, Name, UID string
-	Labels               map[string]string
+	Labels               map[string]string // those that count
 	// Paused: Cluster API is told to leave it alone, by its spec or its annotation.
 	Paused bool
 	// Deleting: it has a deletion timestamp.
