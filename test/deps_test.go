@@ -59,7 +59,7 @@ var house = map[string][]string{
 	"drivers/kubernetes/rbac": {},
 	"drivers/outlet":          {"broker/remote", "broker/secret", "lifecycle/onboard", "policy/audit", "policy/egress"},
 	"drivers/heat":            {"broker", "broker/clientconfig", "broker/failpoint", "broker/remote", "broker/secret", "lifecycle"},
-	"drivers/helm":            {"broker", "broker/api/limit", "broker/secret", "drivers/helm/chart", "drivers/helm/pull", "drivers/manifests", "lifecycle"},
+	"drivers/helm":            {"broker", "broker/api/limit", "broker/remote", "broker/secret", "drivers/helm/chart", "drivers/helm/pull", "drivers/manifests", "lifecycle"},
 	"drivers/helm/chart":      {},
 	"drivers/helm/pull":       {"broker", "broker/api/limit", "broker/remote", "broker/secret", "policy/egress"},
 	"drivers/helm/render":     {"drivers/helm/chart"},

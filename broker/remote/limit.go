@@ -60,6 +60,13 @@ func tooLong(bytes int) error {
 	return limitError(fmt.Sprintf("the answer is longer than %d KiB", bytes>>10))
 }
 
+// Check counts the values of JSON that an answer held in another form, packed or in a text, before it is
+// decoded. Its length is the caller's to bound.
+func (l Limit) Check(text []byte) error {
+	_, err := l.check(text)
+	return err
+}
+
 // check counts the values of the JSON that body begins with, before any decoder
 // allocates for them. What is not JSON passes: it is the decoder that refuses it.
 func (l Limit) check(body []byte) (values int, _ error) {

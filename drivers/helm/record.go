@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/helm/chart"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
@@ -37,7 +38,9 @@ const (
 	maxRecord       = 16 << 20
 	maxRecordStored = 1 << 20
 	maxMembers      = 64
-	maxHooks        = 1000
+	// maxRecords bounds all revisions of a release together, as text.
+	maxRecords = 4 * maxRecord
+	maxHooks   = 1000
 )
 
 // The states of a release, as Helm spells them.
@@ -55,6 +58,7 @@ type record struct {
 	version int
 	body    map[string]json.RawMessage
 	info    map[string]json.RawMessage
+	bytes   int // as text, when it was read
 	// definitions are those of its chart, which Helm's form has no place for: subcharts are not in it. They are recorded
 	// while the revision is pending, for whoever goes on, and later that there are none; defined says that they are known.
 	definitions []lifecycle.Manifest
@@ -113,7 +117,10 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 	if err := side.Wait(); err != nil {
 		return nil, err
 	}
-	var all []record
+	var (
+		all   []record
+		bytes int
+	)
 	for i, s := range found { // one after the other: what they unpack to is others' choice
 		if s == nil {
 			continue
@@ -131,10 +138,19 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 				Remedy: "see who changed it; remove it if nobody needs it", Cause: err,
 			}
 		}
+		if bytes += r.bytes; bytes > maxRecords {
+			return nil, &broker.Error{
+				Kind: broker.ErrConflict, Detail: fmt.Sprintf("the revisions of release %s take more than %d MiB unpacked", releaseName(in.Instance), maxRecords>>20),
+				Remedy: "see what they hold; remove the Secrets of those that nobody goes back to",
+			}
+		}
 		all = append(all, r)
 	}
 	return all, nil
 }
+
+// releaseLimit bounds what a release holds: whoever may write Secrets in the namespace writes it.
+var releaseLimit = remote.Limit{Values: 100_000, Items: 10_000}
 
 // decode reads a record: the Secret's value is the release as JSON, packed by gzip, in base64.
 func decode(s *manifests.Secret) (r record, err error) {
@@ -150,9 +166,13 @@ func decode(s *manifests.Secret) (r record, err error) {
 	if err != nil {
 		return r, err
 	}
+	if err := releaseLimit.Check(text); err != nil {
+		return r, err
+	}
 	if err := json.Unmarshal(text, &r.body); err != nil {
 		return r, err
 	}
+	r.bytes = len(text)
 	if err := json.Unmarshal(r.body["info"], &r.info); err != nil {
 		return r, err
 	}

@@ -195,6 +195,7 @@ func TestRecordsOfStrangers(t *testing.T) {
 		"infos":         `{"version": 1, "info": {"status": "deployed"` + many("a") + `}}`,
 		"long":          `{"version": 1, ` + planted + `, "name": "` + strings.Repeat("a", 16<<20) + `"}`,
 		"no gzip":       "",
+		"definitions":   `{"version": 1, ` + planted + `, "vimbroker.io/definitions": [` + strings.Repeat("{},", 20_000) + `{}]}`,
 	} {
 		put("1", in.Instance, text)
 		for _, operation := range []lifecycle.OperationType{lifecycle.Instantiate, lifecycle.Heal, lifecycle.ScaleVNF, lifecycle.Terminate} {
@@ -203,6 +204,18 @@ func TestRecordsOfStrangers(t *testing.T) {
 				t.Errorf("%s of a record with %s: %v, want a conflict that says so", operation, name, err)
 			}
 		}
+	}
+
+	// Each may be long, and not all together.
+	in.Operation = lifecycle.Heal
+	for n := range 5 {
+		put(fmt.Sprint(n+1), in.Instance, fmt.Sprintf(`{"version": %d, %s, "name": "%s"}`, n+1, planted, strings.Repeat("a", 15<<20)))
+	}
+	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "more than 64 MiB unpacked") {
+		t.Errorf("records of 75 MiB: %v, want a conflict that says so", err)
+	}
+	for n := range 5 {
+		s.Remove(secretsOfCNF + name(fmt.Sprint(n+1)))
 	}
 
 	// What is written into a record does not become another one.
