@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -152,6 +153,24 @@ func (w watched) AfterFunc(f func()) func() bool {
 		}
 		return stopped
 	}
+}
+
+// An answer counts with its values, which decoding makes larger than it is, until its body is closed.
+func TestAShareCountsValues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := "[" + strings.Repeat("0,", 899) + "0]"
+		way := piped(t, sends(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(text), text)))
+		response, err := send(t, t.Context(), way, server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has, want := maxDecoding-answers.free, chunk+900*perValue; has < want {
+			t.Errorf("an answer of 900 values has a share of %d bytes, want %d at least", has, want)
+		}
+		_ = response.Body.Close()
+		answers.allFree(t, maxDecoding)
+		way.CloseIdleConnections()
+	})
 }
 
 // However a call ends, its share of the budget comes back, at the latest with its context.
