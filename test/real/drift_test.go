@@ -15,6 +15,7 @@ import (
 
 // TestDriftIsSeen: what somebody removes or changes by hand is shown with the instance, and healed.
 func TestDriftIsSeen(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)

@@ -13,7 +13,8 @@ import (
 )
 
 func TestKubernetesDriver(t *testing.T) {
-	c := real.Kubernetes(t)
+	t.Parallel()
+	c := real.OwnKubernetes(t) // the suite compares all that stands on it
 	proxy := c.BasicAuthProxy(t)
 	env := kube.Env(t, c.Config())
 	env.MaxTTL, env.Await = real.MaxTokenTTL, real.Poll

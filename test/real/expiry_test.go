@@ -25,6 +25,7 @@ import (
 // times rest on, and that the fake API server imitates: the token is signed here,
 // with the cluster's own key, as it would be after its expiry.
 func TestKubernetesHonoursATokenAMinutePastItsExpiry(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	core, err := coreclient.NewForConfig(c.Config())
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 )
 
 func TestHelmConformance(t *testing.T) {
+	t.Parallel()
 	program := story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))
 	lifecycleConformance(t, func() lifecycle.Driver { return helm.New(helm.Options{Program: []string{program}}) }, cnf.Chart)
 }
@@ -61,6 +62,7 @@ func (s *stand) mark() { s.in.Mark = uuid.NewString() }
 // TestHelmGoesOnWithReleases: what is made here is a release that Helm lists and rolls back, and what Helm has made
 // of it is gone on with here, down to nothing.
 func TestHelmGoesOnWithReleases(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	s.driver = helm.New(helm.Options{Program: []string{story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))}})
 	name := "vnf" + strings.ReplaceAll(s.in.Instance, "-", "")
@@ -126,6 +128,7 @@ func TestHelmGoesOnWithReleases(t *testing.T) {
 // TestHelmGoesOnAfterAKill: what was rendered before the kill is what stands after it, at every wave, and a release
 // that was left pending is not.
 func TestHelmGoesOnAfterAKill(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	s.driver = helm.New(helm.Options{Program: []string{story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))}})
 	s.in.Manifests, s.in.Replicas = cnf.Chart("one"), map[string]int32{cnf.VDU: 1}

@@ -24,6 +24,7 @@ const inlinePolicy = `@id("inline") permit (principal, action == Action::"vim:in
 // goes with the resources. The server is killed between each two of these steps. Neither token is anywhere in what the
 // server stores, logs and answers.
 func TestACNFOnAVIMThatItsRequestBrings(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := &bench{data: t.TempDir()}

@@ -3,6 +3,7 @@ package real_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,7 +19,14 @@ import (
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
-func TestMain(m *testing.M) { real.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// The tests wait for clusters more than they compute.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	real.Main(m)
+}
 
 func whoami(ctx context.Context, c *rest.Config) (string, error) {
 	client, err := authenticationclient.NewForConfig(c)
@@ -51,6 +59,7 @@ func TestKubernetesAnswers(t *testing.T) {
 }
 
 func TestBasicAuthProxyKnowsOneUser(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	b := c.BasicAuthProxy(t)
 	config := &rest.Config{Host: b.Endpoint, Username: b.Username, Password: b.Password, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(b.CAPEM)}}
@@ -73,6 +82,7 @@ func TestBasicAuthProxyKnowsOneUser(t *testing.T) {
 }
 
 func TestClusterPausesAndRestarts(t *testing.T) {
+	t.Parallel()
 	c := real.OwnKubernetes(t)
 	config := c.Config()
 	before, err := whoami(t.Context(), config)

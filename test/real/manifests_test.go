@@ -205,6 +205,7 @@ func (s *stand) labelled() string {
 }
 
 func TestManifestsWebLifeCycle(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	s.sample("web")
 	s.in.Replicas = map[string]int32{"web": 2}
@@ -303,6 +304,7 @@ func (s *stand) kubectl(args ...string) (string, error) {
 }
 
 func TestManifestsCustomAndOrdered(t *testing.T) {
+	t.Parallel()
 	t.Run("custom", func(t *testing.T) {
 		s := newStand(t)
 		s.sample("custom")
@@ -368,6 +370,7 @@ const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\nd
 
 // What is another's is never adopted, whenever it came; the very objects of every kind are told apart.
 func TestManifestsNeverAdopt(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	apply := func(text string) string {
 		t.Helper()
@@ -437,6 +440,7 @@ func TestManifestsNeverAdopt(t *testing.T) {
 
 // The lease of an operation can do what its plan names, and nothing beside it.
 func TestManifestsLeaseIsCutToThePlan(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	s.sample("web")
 	s.in.Replicas = map[string]int32{"web": 1}
@@ -486,6 +490,7 @@ func TestManifestsLeaseIsCutToThePlan(t *testing.T) {
 
 // What ends an operation is said with the object's name, within the operation's time.
 func TestManifestsThatNeverGetReady(t *testing.T) {
+	t.Parallel()
 	within := func(s *stand, d time.Duration, op lifecycle.OperationType) error {
 		s.t.Helper()
 		p, err := s.plan(op)
@@ -589,6 +594,7 @@ webhooks:
 
 // A package that brings roles needs a lease that holds what they grant.
 func TestManifestsThatBringRoles(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	const text = `apiVersion: v1
 kind: ServiceAccount
@@ -629,6 +635,7 @@ subjects: [{kind: ServiceAccount, name: reader}]
 
 // Errors name fields and never values.
 func TestManifestsThatTheServerRefuses(t *testing.T) {
+	t.Parallel()
 	const canary = "c4n4ry"
 	for says, text := range map[string]string{
 		"spec.replicas":               "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: " + canary + "}\n",
@@ -652,6 +659,7 @@ func TestManifestsThatTheServerRefuses(t *testing.T) {
 }
 
 func TestManifestsConformance(t *testing.T) {
+	t.Parallel()
 	lifecycleConformance(t, func() lifecycle.Driver { return manifests.New() }, cnf.Manifests)
 }
 

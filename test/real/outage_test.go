@@ -13,6 +13,7 @@ import (
 // and expects the reaper to finish when it does again, and to serve another
 // cluster meanwhile.
 func TestRevocationOutlivesAnOutage(t *testing.T) {
+	t.Parallel()
 	c := real.OwnKubernetes(t)
 	b := sitDown(t, c)
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")

@@ -147,6 +147,7 @@ func (a *applied) holding(token string) *rest.Config {
 // TestTheRightsThatAreAskedFor applies what vimbroker vim rbac prints, and has leases live and die
 // with no other right.
 func TestTheRightsThatAreAskedFor(t *testing.T) {
+	t.Parallel()
 	for _, prepared := range []bool{false, true} {
 		for _, profile := range []rbac.Profile{rbac.Leases, rbac.Engine} {
 			mode := broker.ModeManaged
@@ -261,6 +262,7 @@ func (a *applied) wantNothing() {
 
 // TestACheckNamesEveryRightThatIsMissing takes rights away one at a time, and all at once.
 func TestACheckNamesEveryRightThatIsMissing(t *testing.T) {
+	t.Parallel()
 	// What is useful, and not needed to make and to end leases of roles.
 	optional := []string{
 		"list namespaces", "list clusterroles", "get clusterrolebindings", "list clusterrolebindings", "create subjectaccessreviews", "pass guard", "list pods", "list secrets",

@@ -105,6 +105,7 @@ func (b *bench) nothingLeft(t *testing.T, vim string) {
 // TestREADMEFiveMinutes runs the commands of the README's story, word for word,
 // in the order they stand there.
 func TestREADMEFiveMinutes(t *testing.T) {
+	t.Parallel()
 	b := sitDown(t, real.Kubernetes(t))
 	var vim, id string
 	var ran []string
@@ -174,6 +175,7 @@ func section(t *testing.T, name string) []string {
 // TestRevokedCredentialIsRefusedWithinThePublishedLag asks kubectl until it is
 // refused, and compares with what the lease promised.
 func TestRevokedCredentialIsRefusedWithinThePublishedLag(t *testing.T) {
+	t.Parallel()
 	b := sitDown(t, real.Kubernetes(t))
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
 	vim := b.id(t, "edge1")

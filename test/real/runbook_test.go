@@ -125,6 +125,7 @@ const move = "From one machine to PostgreSQL and Vault"
 // on, what the runbook says about PostgreSQL and Vault. One lease lives through
 // all of it.
 func TestRunbookOnRealSystems(t *testing.T) {
+	t.Parallel()
 	p := install(t)
 	audited := p.audited(t)
 	p.Follow(t, p.sections[move])

@@ -33,6 +33,7 @@ func parts(t *testing.T, url string) string {
 // A sealed Vault costs issuing, and that at once and with the reason. Leases are listed, and
 // revoked: the revocation is recorded, and ends on the cluster once Vault is unsealed.
 func TestSealedVaultCostsIssuingAlone(t *testing.T) {
+	t.Parallel()
 	cluster, v := real.Kubernetes(t), real.Vault(t)
 	roleID := filepath.Join(t.TempDir(), "role-id")
 	if err := os.WriteFile(roleID, []byte(v.RoleID), 0o600); err != nil {

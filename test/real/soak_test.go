@@ -11,6 +11,7 @@ import (
 // tokens of the shortest life, each of which is shared for half of it. "make soak"
 // has it go through many.
 func TestKubectlThroughThePlugin(t *testing.T) {
+	t.Parallel()
 	const life, calls, late = 10 * time.Minute, 10, 20 * time.Second
 	b := sitDown(t, real.Kubernetes(t))
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge")

@@ -16,6 +16,7 @@ import (
 // TestStories tells the stories in testdata: the real binary, a real API server,
 // the real kubectl.
 func TestStories(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	bin := story.Build(t, t.TempDir())
 	files := registrations(c, c.BasicAuthProxy(t), c.AdminToken(t))

@@ -101,6 +101,7 @@ func TestVaultKeyStore(t *testing.T) {
 }
 
 func TestVaultDeletedKeyCannotBeBroughtBack(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s := openVault(t, byAppRole(v))
 	ref, key := putVaultKey(t, s)
@@ -125,6 +126,7 @@ func TestVaultDeletedKeyCannotBeBroughtBack(t *testing.T) {
 
 // The policy that operators copy allows what the store does, and no more.
 func TestVaultPolicyIsLeast(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s := openVault(t, byAppRole(v))
 	ref, _ := putVaultKey(t, s)
@@ -195,6 +197,7 @@ func wantVaultKey(t *testing.T, s *vault.Store, ref secret.Ref, want *secret.Key
 }
 
 func TestVaultSealedAndUnsealed(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s := openVault(t, byAppRole(v))
 	ref, key := putVaultKey(t, s)
@@ -210,6 +213,7 @@ func TestVaultSealedAndUnsealed(t *testing.T) {
 }
 
 func TestVaultGoneAndBack(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s := openVault(t, byAppRole(v))
 	ref, key := putVaultKey(t, s)
@@ -250,6 +254,7 @@ func TestVaultPausedIsBounded(t *testing.T) {
 }
 
 func TestVaultTokenRevoked(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s := openVault(t, byAppRole(v))
 	ref, key := putVaultKey(t, s)
@@ -295,6 +300,7 @@ func renewSecretID(t *testing.T, v *real.VaultServer) {
 }
 
 func TestVaultTLSRotated(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s := openVault(t, byAppRole(v))
 	ref, key := putVaultKey(t, s)
@@ -341,6 +347,7 @@ func TestVaultRunKeepsTheSessionAlive(t *testing.T) {
 }
 
 func TestVaultCloseRevokesTheToken(t *testing.T) {
+	t.Parallel()
 	v := real.Vault(t)
 	s, err := vault.Open(t.Context(), byAppRole(v))
 	if err != nil {

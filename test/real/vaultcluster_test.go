@@ -113,6 +113,7 @@ func (p *pod) admit(v *real.VaultServer, account string) {
 // TestVaultLoginByServiceAccount runs a server whose way into Vault is the token of a
 // service account of a real cluster, and rotates the token under it.
 func TestVaultLoginByServiceAccount(t *testing.T) {
+	t.Parallel()
 	cluster, v := real.Kubernetes(t), real.Vault(t)
 	p := newPod(t, cluster)
 	p.believe(v, cluster)

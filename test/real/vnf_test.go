@@ -139,6 +139,7 @@ func (b *bench) leasesEnded(t *testing.T) {
 
 // TestLifeOfACNF: from a package to nothing left, each operation by the command line.
 func TestLifeOfACNF(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)
@@ -220,6 +221,7 @@ func TestLifeOfACNF(t *testing.T) {
 // TestOperationsCredential takes the identity that a running operation has on the cluster, and tries
 // what it must not do.
 func TestOperationsCredential(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)
@@ -298,6 +300,7 @@ func TestOperationsCredential(t *testing.T) {
 
 // TestForeignObjectIsNotAdopted: an object of the same name ends the operation with its name.
 func TestForeignObjectIsNotAdopted(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)
@@ -320,6 +323,7 @@ func TestForeignObjectIsNotAdopted(t *testing.T) {
 // TestKilledInAnOperation kills the server with SIGKILL at each step of an operation. The next
 // process goes on with it: it ends as if nothing had happened, and leaves no lease.
 func TestKilledInAnOperation(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	points := []string{
@@ -425,6 +429,7 @@ func TestREADMERunsACNF(t *testing.T) {
 
 // TestTackersCNF runs a package in the form that Tacker's users have, with requests in their form.
 func TestTackersCNF(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)

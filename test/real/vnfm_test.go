@@ -172,6 +172,7 @@ func (v *otherVNFM) wantDead(what string, c connection, token string) {
 // TestAVNFMOfOthersOnARealCluster: each operation with a token of its own, until the lease ends with
 // TERMINATE, or somebody revokes it between two operations.
 func TestAVNFMOfOthersOnARealCluster(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	b := sitDown(t, c)
 	v := &otherVNFM{bench: b, t: t, namespace: "vnfm-of-others"}
