@@ -35,13 +35,13 @@ type VaultOnKubernetes struct {
 	*VaultServer
 	// TokenFile is for the account's token; it is not there before PutToken.
 	TokenFile string
-
-	cluster *Cluster
+	// Cluster is the account's.
+	Cluster *Cluster
 }
 
-// OnKubernetes starts such a Vault for one test, and stops it when the test ends. Where there is no plugin
+// OnKubernetes starts such a Vault for one test, with a cluster that it gets, and stops it when the test ends. Where there is no plugin
 // the test is skipped, whatever [Demand] says: "make test-vault-kubernetes" builds it.
-func OnKubernetes(t testing.TB, c *Cluster) *VaultOnKubernetes {
+func OnKubernetes(t testing.TB, cluster func(testing.TB) *Cluster) *VaultOnKubernetes {
 	t.Helper()
 	root, err := process.Repository()
 	if err != nil {
@@ -59,7 +59,7 @@ func OnKubernetes(t testing.TB, c *Cluster) *VaultOnKubernetes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &VaultOnKubernetes{VaultServer: newVault(t, plugins), cluster: c}
+	v := &VaultOnKubernetes{VaultServer: newVault(t, plugins), Cluster: cluster(t)}
 	v.TokenFile = v.file("pod-token")
 	digest := sha256.Sum256(program)
 	ctx := t.Context()
@@ -73,13 +73,13 @@ func OnKubernetes(t testing.TB, c *Cluster) *VaultOnKubernetes {
 	v.kubectl(t, "-n", podNamespace, "create", "serviceaccount", reviewer)
 	v.MayReview(t, true)
 	t.Cleanup(func() {
-		_, err := c.kubectl(context.WithoutCancel(ctx), "", "delete", "namespace", podNamespace, "--wait=false")
+		_, err := v.Cluster.kubectl(context.WithoutCancel(ctx), "", "delete", "namespace", podNamespace, "--wait=false")
 		if err != nil {
 			t.Error(err)
 		}
 	})
 	v.Do(t, "POST", "auth/kubernetes/config", object{
-		"kubernetes_host": c.Endpoint, "kubernetes_ca_cert": c.CAPEM, "disable_local_ca_jwt": true,
+		"kubernetes_host": v.Cluster.Endpoint, "kubernetes_ca_cert": v.Cluster.CAPEM, "disable_local_ca_jwt": true,
 		"token_reviewer_jwt": v.kubectl(t, "-n", podNamespace, "create", "token", reviewer, "--duration=2h"),
 	}, nil)
 	v.SetRole(t, PodAccount)
@@ -144,7 +144,7 @@ func (v *VaultOnKubernetes) LogOut(t testing.TB) {
 
 func (v *VaultOnKubernetes) kubectl(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := v.cluster.kubectl(t.Context(), "", args...)
+	out, err := v.Cluster.kubectl(t.Context(), "", args...)
 	if err != nil {
 		t.Fatal(err)
 	}

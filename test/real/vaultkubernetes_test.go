@@ -18,11 +18,10 @@ import (
 // withdrawn: issuing ends with the reason, and goes on by itself once all is given back.
 func TestVaultByServiceAccount(t *testing.T) {
 	t.Parallel()
-	cluster := real.OwnKubernetes(t)
-	v := real.OnKubernetes(t, cluster)
+	v := real.OnKubernetes(t, real.OwnKubernetes)
 	v.NewAccount(t)
 	v.PutToken(t)
-	b, c, _ := serveOnVault(t, cluster, v.VaultServer, fmt.Sprintf("jwt: {role: vimbroker, tokenFile: %s, mountPath: kubernetes}", v.TokenFile))
+	b, c, _ := serveOnVault(t, v.Cluster, v.VaultServer, fmt.Sprintf("jwt: {role: vimbroker, tokenFile: %s, mountPath: kubernetes}", v.TokenFile))
 	issue := func() error {
 		_, err := c.IssueLease(t.Context(), v1.LeaseRequest{VIM: "edge", Role: "view", Namespaces: []string{"default"}}, "")
 		return err
@@ -89,7 +88,7 @@ func TestVaultByServiceAccount(t *testing.T) {
 
 // BenchmarkVaultByServiceAccount is a login, and a look at the store, with a token that is reviewed each time, and by AppRole.
 func BenchmarkVaultByServiceAccount(b *testing.B) {
-	v := real.OnKubernetes(b, real.Kubernetes(b))
+	v := real.OnKubernetes(b, real.Kubernetes)
 	v.NewAccount(b)
 	v.PutToken(b)
 	for name, auth := range map[string]vault.Auth{
