@@ -654,7 +654,6 @@ func table(bare, guarded *raid) string {
 // TestAdversary has the holders of leases try to become somebody else, to outlive their leases,
 // and to spoil others', and compares what came of it with docs/adversary.md.
 func TestAdversary(t *testing.T) {
-	t.Parallel()
 	const page = "../../docs/adversary.md"
 	c := real.OwnKubernetes(t)
 	raids := map[string]*raid{}

@@ -13,8 +13,7 @@ import (
 )
 
 func TestKubernetesDriver(t *testing.T) {
-	t.Parallel()
-	c := real.OwnKubernetes(t) // the suite compares all that stands on it
+	c := real.Kubernetes(t)
 	proxy := c.BasicAuthProxy(t)
 	env := kube.Env(t, c.Config())
 	env.MaxTTL, env.Await = real.MaxTokenTTL, real.Poll

@@ -41,7 +41,6 @@ func (a *applied) acting(user string, groups ...string) clientset.Interface {
 // TestTheGuardLetsTheClusterWork applies the guard, and has the cluster's controllers and the
 // broker do in our namespaces what they are there for, and nobody do more.
 func TestTheGuardLetsTheClusterWork(t *testing.T) {
-	t.Parallel()
 	c := real.OwnKubernetes(t)
 	guard(t, c)
 	roles := []string{"view", "edit"}
@@ -232,7 +231,6 @@ func guards(err error) bool {
 // TestAFinalizerDelaysARevocationAndIsTold has a holder put a finalizer on its own account: the
 // token ends all the same, later, and nobody is told that the lease is revoked before.
 func TestAFinalizerDelaysARevocationAndIsTold(t *testing.T) {
-	t.Parallel()
 	a := apply(t, real.Kubernetes(t), rbac.Options{Profile: rbac.Leases, Roles: []string{"view", "edit"}})
 	a.check()
 	m, lease, own, _, err := a.lend(broker.Grant{Role: "edit", ClusterWide: true})
@@ -266,7 +264,6 @@ func TestAFinalizerDelaysARevocationAndIsTold(t *testing.T) {
 // TestRulesThatLookHarmless has holders of exact rules become somebody else by ways that few
 // know, which their grade has to tell.
 func TestRulesThatLookHarmless(t *testing.T) {
-	t.Parallel()
 	a := apply(t, real.Kubernetes(t), rbac.Options{Profile: rbac.Engine, Roles: []string{"view", "edit"}})
 	a.check()
 	ctx := t.Context()

@@ -93,7 +93,6 @@ func revisions(t *testing.T, b *bench, helm func(string) string) string {
 // TestKilledWithAChart kills the server with SIGKILL at steps of the operations on a chart. The next process goes on: a
 // release that is pending then is deployed in the end, each revision is there once, and nothing is left after the last.
 func TestKilledWithAChart(t *testing.T) {
-	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)
@@ -233,7 +232,6 @@ func TestREADMERunsAChart(t *testing.T) {
 // TestChartFromARealRegistry: what Helm's own program has pushed, packed and signed by Helm, is had from a registry that
 // wants a password, by digest and by signature.
 func TestChartFromARealRegistry(t *testing.T) {
-	t.Parallel()
 	tools, home := real.HelmTools(t), t.TempDir()
 	ca, err := pki.NewCA("registry CA")
 	if err != nil {

@@ -205,7 +205,6 @@ func (s *stand) labelled() string {
 }
 
 func TestManifestsWebLifeCycle(t *testing.T) {
-	t.Parallel()
 	s := newStand(t)
 	s.sample("web")
 	s.in.Replicas = map[string]int32{"web": 2}
@@ -370,7 +369,6 @@ const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\nd
 
 // What is another's is never adopted, whenever it came; the very objects of every kind are told apart.
 func TestManifestsNeverAdopt(t *testing.T) {
-	t.Parallel()
 	s := newStand(t)
 	apply := func(text string) string {
 		t.Helper()
@@ -440,7 +438,6 @@ func TestManifestsNeverAdopt(t *testing.T) {
 
 // The lease of an operation can do what its plan names, and nothing beside it.
 func TestManifestsLeaseIsCutToThePlan(t *testing.T) {
-	t.Parallel()
 	s := newStand(t)
 	s.sample("web")
 	s.in.Replicas = map[string]int32{"web": 1}
@@ -490,7 +487,6 @@ func TestManifestsLeaseIsCutToThePlan(t *testing.T) {
 
 // What ends an operation is said with the object's name, within the operation's time.
 func TestManifestsThatNeverGetReady(t *testing.T) {
-	t.Parallel()
 	within := func(s *stand, d time.Duration, op lifecycle.OperationType) error {
 		s.t.Helper()
 		p, err := s.plan(op)
@@ -594,7 +590,6 @@ webhooks:
 
 // A package that brings roles needs a lease that holds what they grant.
 func TestManifestsThatBringRoles(t *testing.T) {
-	t.Parallel()
 	s := newStand(t)
 	const text = `apiVersion: v1
 kind: ServiceAccount
@@ -635,7 +630,6 @@ subjects: [{kind: ServiceAccount, name: reader}]
 
 // Errors name fields and never values.
 func TestManifestsThatTheServerRefuses(t *testing.T) {
-	t.Parallel()
 	const canary = "c4n4ry"
 	for says, text := range map[string]string{
 		"spec.replicas":               "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: " + canary + "}\n",

@@ -16,7 +16,6 @@ import (
 // TestProduction types docs/production.md, from its first command to its last, on a
 // machine that has nothing, a PostgreSQL and a Vault that know nothing of the broker.
 func TestProduction(t *testing.T) {
-	t.Parallel()
 	sections, err := story.Runbook("../../docs/production.md")
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 // server review. The token is replaced in its file; the account, its role and Vault's right to ask are
 // withdrawn: issuing ends with the reason, and goes on by itself once all is given back.
 func TestVaultByServiceAccount(t *testing.T) {
-	t.Parallel()
 	v := real.OnKubernetes(t, real.OwnKubernetes)
 	v.NewAccount(t)
 	v.PutToken(t)
