@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -118,6 +119,15 @@ func (e *Error) Unwrap() []error {
 		return []error{e.Kind}
 	}
 	return []error{e.Kind, e.Cause}
+}
+
+// LogCause has an error in the log say its cause, which callers are not told. It is for [slog.HandlerOptions].
+func LogCause(_ []string, a slog.Attr) slog.Attr {
+	var known *Error
+	if err, is := a.Value.Any().(error); is && errors.As(err, &known) && known.Cause != nil {
+		a.Value = slog.StringValue(err.Error() + ": " + known.Cause.Error())
+	}
+	return a
 }
 
 // Damaged returns the [ErrUnavailable] of a VIM whose row cannot be read whole.

@@ -84,7 +84,7 @@ func newBench(t testing.TB, site ...string) *bench {
 		files[site[i]] = []byte(site[i+1])
 	}
 	b := &bench{t: t, broker: &faulty{}, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}, log: &buffer{}, wire: &buffer{}}
-	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	dir := t.TempDir()
 	b.database = filepath.Join(dir, "data", "vimbroker.db")
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
@@ -125,7 +125,7 @@ type counted interface {
 // rewire puts a server with these parts in the place of the one before.
 func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
-	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	b.handler = api.New(api.Options{
 		Doors:   []api.Door{rest.Door(rest.Options{Broker: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
 		Version: "v0.0.0-test", Authenticator: who, Vitals: domain, Logins: domain, Log: log,

@@ -231,11 +231,7 @@ func newLog(w io.Writer, c config) *slog.Logger {
 		if a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime {
 			a.Value = slog.TimeValue(a.Value.Time().UTC())
 		}
-		var known *broker.Error
-		if err, is := a.Value.Any().(error); is && errors.As(err, &known) && known.Cause != nil {
-			a.Value = slog.StringValue(err.Error() + ": " + known.Cause.Error())
-		}
-		return a
+		return broker.LogCause(groups, a)
 	}}
 	if strings.EqualFold(c.LogFormat, "text") {
 		return slog.New(slog.NewTextHandler(w, options))
