@@ -48,6 +48,28 @@ func (b *bench) spoilKeys() *spoiltKeys {
 	return k
 }
 
+// Once the key store deletes again, what failed meanwhile is settled by the next pass, and the key can be replaced.
+func TestAFailedWriteDoesNotWaitAsOneOfADeadProcess(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	keys := b.spoilKeys()
+	v := b.mustRegister(alice, "edge1")
+	keys.another, keys.undeletable = true, true
+	_, err := b.RekeyVIM(t.Context(), alice, v.ID, "", 0)
+	wantKind(t, "RekeyVIM() where the key store gives another key back and deletes none", err, broker.ErrUnavailable)
+	keys.another, keys.undeletable = false, false
+	if got, err := b.store.VIM(t.Context(), v.ID); err != nil || got.Pending == nil {
+		t.Fatalf("a key that could not be destroyed is forgotten (%v)", err)
+	}
+	b.clock.Add(time.Second)
+	if err := b.Settle(t.Context(), b.clock.Now().Add(-b.options.Terms.AbandonedAfter)); err != nil {
+		t.Fatal(err)
+	}
+	b.wantKeys(1)
+	if _, err := b.RekeyVIM(t.Context(), alice, v.ID, "", 0); err != nil {
+		t.Errorf("RekeyVIM() after the next pass = %v", err)
+	}
+}
+
 // A new key is read back, and opens what is sealed with it, before an old one goes.
 func TestAKeyThatIsNotWhatWasStoredReplacesNone(t *testing.T) {
 	b := newBench(t, benchOptions{})

@@ -31,6 +31,12 @@ func (b *Broker) settleVIMs(ctx context.Context, before time.Time) error {
 }
 
 func (b *Broker) settleVIM(ctx context.Context, v VIM) error {
+	// While a key store cannot be used the write stays as old as it is: the pass after that settles it.
+	for _, k := range b.keyProbes {
+		if err := k.known(); err != nil && !errors.Is(err, errNotLooked) {
+			return err
+		}
+	}
 	act, err := b.enter(ctx, system("settle"), policy.VIMSettle, vimResource(v), policy.Wish{})
 	if err != nil {
 		return err

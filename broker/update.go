@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
@@ -391,8 +392,24 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 func (b *Broker) undoUpdate(ctx context.Context, v VIM, mine *Pending, e audit.Entry) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
-	if err := b.clearPending(ctx, v.ID, mine, e); err != nil {
-		b.log.WarnContext(ctx, "a failed update is left for the settle pass", "vim", v.ID, "error", err)
+	err := b.clearPending(ctx, v.ID, mine, e)
+	if err == nil {
+		return
+	}
+	b.log.WarnContext(ctx, "a failed update is left for the settle pass", "vim", v.ID, "error", err)
+	if errors.Is(err, errOvertaken) {
+		return
+	}
+	// Nobody is at it any more: the pass need not wait as it does for a process that may have died.
+	_, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+		if !now.holds(mine) {
+			return overtaken()
+		}
+		now.Pending = &Pending{Generation: mine.Generation, Since: mine.Since.Add(-b.terms.AbandonedAfter)}
+		return nil
+	}, e)
+	if err != nil {
+		b.log.WarnContext(ctx, "that an update failed cannot be stored", "vim", v.ID, "error", err)
 	}
 }
 
