@@ -46,6 +46,9 @@ func TestTrialBecomesProduction(t *testing.T) {
 	i.configure(t, i.text(production))
 	refused("is in use by process", "db", "copy", "--config", i.file)
 	i.stop()
+	i.configure(t, i.text(production+"keyStores: [{vault: {address: 'https://vault.example:8200', auth: {tokenFile: /nowhere}}}]\n"))
+	refused("is in key store keydir, which keyStores does not name", "db", "copy", "--config", i.file)
+	i.configure(t, i.text(production))
 	refused("--from", "db", "copy", "--config", i.file, "--from", "/nowhere/vimbroker.db")
 	refused(`run "vimbroker db migrate"`, "db", "status", "--config", i.file)
 	if code := run(t.Context(), []string{"serve", "--config", i.file}, nil, io.Discard, io.Discard, []string{"HOME=/nowhere"}); code != console.ExitFailed {

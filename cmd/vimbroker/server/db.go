@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -143,7 +145,8 @@ log. It refuses while a server uses the embedded database, and if the
 PostgreSQL database is not empty.
 
 Keys are not in the database: the new servers need the key stores of the old
-one. Do not start a server on the embedded database again: two servers that
+one, and the command refuses a configuration without one that has a key of a
+VIM. Do not start a server on the embedded database again: two servers that
 know the same credentials destroy each other's keys.`,
 		Example: `  vimbroker db copy --config /etc/vimbroker/vimbroker.yaml \
       --from /var/lib/vimbroker/vimbroker.db`,
@@ -158,7 +161,10 @@ know the same credentials destroy each other's keys.`,
 		if err != nil {
 			return err
 		}
-		n, err := postgres.Copy(ctx, c.Database.options(newLog(p.Err, c)), source)
+		var n postgres.Copied
+		if err = c.hasKeysOf(ctx, source); err == nil {
+			n, err = postgres.Copy(ctx, c.Database.options(newLog(p.Err, c)), source)
+		}
 		if err = errors.Join(err, source.Close()); err != nil {
 			return err
 		}
@@ -168,4 +174,34 @@ know the same credentials destroy each other's keys.`,
 	})
 	c.Flags().StringVar(&from, "from", "", "the embedded database's file (default: vimbroker.db in dataDir)")
 	return c
+}
+
+// hasKeysOf refuses a configuration without a key store that has a key of a VIM.
+func (c config) hasKeysOf(ctx context.Context, source *sqlite.Store) error {
+	var configured []string
+	for _, k := range c.KeyStores {
+		configured = append(configured, k.kinds()...)
+	}
+	if len(configured) == 0 {
+		configured = []string{"keydir"}
+	}
+	keys, err := source.KeysInUse(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if slices.Contains(configured, k.KeyStore) {
+			continue
+		}
+		v, err := source.VIM(ctx, k.Owner.ID)
+		switch {
+		case errors.Is(err, broker.ErrNotFound): // a key that signs, or is only to be destroyed
+		case err != nil:
+			return err
+		default:
+			return fmt.Errorf("a key of VIM %s/%s is in key store %s, which keyStores does not name: add it there, "+
+				`or start the server on the embedded database once more and run "vimbroker key migrate --to %s"`, v.Project, v.Name, k.KeyStore, configured[0])
+		}
+	}
+	return nil
 }

@@ -25,6 +25,16 @@ type keyStoreConfig struct {
 	Barbican *barbicanConfig
 }
 
+// kinds are those that it is of: one, where it has no fault.
+func (k keyStoreConfig) kinds() (all []string) {
+	for kind, given := range map[string]bool{"keydir": k.Keydir != nil, "vault": k.Vault != nil, "barbican": k.Barbican != nil} {
+		if given {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
 // keydirConfig is a directory of keys; an empty Dir means "keys" in the data directory.
 type keydirConfig struct{ Dir string }
 
@@ -91,12 +101,7 @@ func (c *config) validateKeyStores(d *strictyaml.Document) {
 	seen := map[string]bool{}
 	for i, k := range c.KeyStores {
 		at := fmt.Sprintf("keyStores[%d]", i)
-		var kinds []string
-		for kind, given := range map[string]bool{"keydir": k.Keydir != nil, "vault": k.Vault != nil, "barbican": k.Barbican != nil} {
-			if given {
-				kinds = append(kinds, kind)
-			}
-		}
+		kinds := k.kinds()
 		if len(kinds) != 1 {
 			d.Fault(nil, at, "must be exactly one of keydir, vault and barbican")
 			continue
