@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,6 +227,116 @@ func TestSilentVIMsHoldUpNoOther(t *testing.T) {
 	if n := len(leasesOn(silent)); n != 0 {
 		t.Errorf("%d of %d lease objects are left on VIMs that were silent", n, many)
 	}
+}
+
+// lookedStore tells of each look of a pass, and cannot list the leases of one VIM.
+type lookedStore struct {
+	broker.Store
+	looked func()
+	broken string
+	lists  atomic.Int32 // of that VIM
+}
+
+func (s *lookedStore) DueVIMs(ctx context.Context, at time.Time) ([]broker.DueVIM, error) {
+	s.looked()
+	return s.Store.DueVIMs(ctx, at)
+}
+
+func (s *lookedStore) Leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lease, string, error) {
+	if f.VIM == s.broken {
+		s.lists.Add(1)
+		return nil, "", &broker.Error{Kind: broker.ErrUnavailable, Detail: "the disk is worn"}
+	}
+	return s.Store.Leases(ctx, f)
+}
+
+// While a pass goes on because a VIM hangs, one that is down, or whose rows cannot be read, is
+// left alone for half a minute and then tried again.
+func TestWhatFailsRestsWhileAPassGoesOn(t *testing.T) {
+	b := newBench(t, benchOptions{terms: func(terms *broker.Terms) {
+		terms.CallTimeout, terms.ReapEvery = time.Hour, 10*time.Millisecond
+	}})
+	well := b.kube
+	down := fakekube.New(t, fakekube.Options{Now: b.clock.Now})
+	hanging := fakekube.New(t, fakekube.Options{Now: b.clock.Now})
+	ids := map[string]string{}
+	for name, at := range map[string]*fakekube.Server{"hangs": hanging, "down": down, "broken": well} {
+		b.kube = at
+		ids[name] = b.mustRegister(alice, name).ID
+		b.mustIssue(alice, name)
+	}
+	hanging.BlackHole(true)
+	down.Fail(fake.Fault{Kind: fake.Drop, Times: -1})
+	b.clock.Add(time.Hour + time.Second)
+
+	looks := make(chan struct{})
+	store := &lookedStore{Store: b.store, broken: ids["broken"], looked: func() { looks <- struct{}{} }}
+	options := b.options
+	options.Store = store
+	done := make(chan error)
+	go func() { done <- mustNew(t, options).Reap(t.Context()) }()
+	lookUntil := func(what string, so func() bool) {
+		t.Helper()
+		for n := 0; !so(); n++ {
+			select {
+			case <-looks:
+			case <-time.After(time.Minute):
+				t.Fatalf("not within %d looks: %s", n, what)
+			}
+		}
+	}
+	found := func() bool {
+		v, err := b.store.VIM(t.Context(), ids["down"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Health.Status == broker.HealthUnreachable
+	}
+	lookUntil("one VIM is found down, and the other is tried", func() bool { return found() && store.lists.Load() > 0 })
+	down.Requests()
+	for range 20 {
+		<-looks
+	}
+	if n, lists := len(down.Requests()), store.lists.Load(); n != 0 || lists != 1 {
+		t.Errorf("within its rest a VIM that is down was asked %d times, and one that cannot be read was tried %d times; want none and once", n, lists)
+	}
+	b.clock.Add(30 * time.Second)
+	asked := 0
+	lookUntil("both are tried again", func() bool {
+		asked += len(down.Requests())
+		return asked > 0 && store.lists.Load() > 1
+	})
+
+	hanging.BlackHole(false)
+	for {
+		select {
+		case <-looks:
+			continue
+		case err := <-done:
+			wantKind(t, "Reap() with a VIM that cannot be read", err, broker.ErrUnavailable)
+		}
+		break
+	}
+}
+
+// What falls due while a VIM is known to be down is nobody's: the pass after the outage revokes it.
+func TestWhatFallsDueDuringAnOutageIsRevokedAfterIt(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "edge1")
+	l, _ := b.mustIssue(alice, v.Name)
+	b.kube.Fail(fake.Fault{Kind: fake.Drop, Times: -1})
+	if v, err := b.CheckVIM(t.Context(), alice, v.ID); err != nil || v.Health.Status != broker.HealthUnreachable {
+		t.Fatalf("CheckVIM() = %s, %v, want unreachable", v.Health.Status, err)
+	}
+	b.clock.Add(time.Hour + time.Second)
+	b.mustReap()
+	if got := b.row(l.ID); got.State != broker.LeaseRevoking {
+		t.Fatalf("the lease is %s, want revoking", got.State)
+	}
+	b.kube.Heal()
+	b.clock.Add(5 * time.Second)
+	b.mustReap()
+	b.wantRevoked([]string{l.ID})
 }
 
 // sealedKeys is a key store that cannot be asked.

@@ -46,11 +46,7 @@ func (b *Broker) Reap(ctx context.Context) error {
 		if err != nil {
 			failed = append(failed, err)
 		}
-		waiting = slices.DeleteFunc(waiting, func(t turn) bool { return underWay[t.vim] || b.now().Before(resting[t.vim]) })
-		for i, t := range waiting {
-			waiting[i].since = latest(t.since, resting[t.vim]) // who was tried stands behind who was not
-		}
-		r.wait(waiting)
+		r.wait(rested(waiting, underWay, resting, b.now()))
 		for next := time.After(b.terms.ReapEvery); next != nil && len(underWay)+len(r.waiting) > 0; {
 			for {
 				t, ok := r.next()
@@ -91,6 +87,16 @@ func (b *Broker) Reap(ctx context.Context) error {
 		}
 		return nil
 	}
+}
+
+// rested are those of turns that may begin: they are neither under way nor resting. Who has
+// rested stands behind who was not tried.
+func rested(turns []turn, underWay map[string]bool, resting map[string]time.Time, now time.Time) []turn {
+	turns = slices.DeleteFunc(turns, func(t turn) bool { return underWay[t.vim] || now.Before(resting[t.vim]) })
+	for i, t := range turns {
+		turns[i].since = latest(t.since, resting[t.vim])
+	}
+	return turns
 }
 
 // reapable lists the VIMs that leases are due on, and the draining ones whose next try is.

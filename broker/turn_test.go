@@ -1,8 +1,13 @@
 package broker
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -67,4 +72,160 @@ func TestWhoseTurnItIs(t *testing.T) {
 	if got, ok := r.next(); ok {
 		t.Errorf("next() = %v, want none", got)
 	}
+}
+
+// passOver is a pass on VIMs that are listed by name, all of one project.
+type passOver struct {
+	mu     sync.Mutex
+	listed []string
+	begun  []string
+	atOnce map[string]int
+	most   int
+}
+
+func (p *passOver) list() ([]turn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []turn
+	for _, vim := range p.listed {
+		all = append(all, turn{vim: vim, project: "demo"})
+	}
+	return all, nil
+}
+
+func (p *passOver) set(vims ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.listed = vims
+}
+
+func (p *passOver) begins(vim string) (ends func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = append(p.begun, vim)
+	if p.atOnce == nil {
+		p.atOnce = map[string]int{}
+	}
+	p.atOnce[vim]++
+	p.most = max(p.most, p.atOnce[vim])
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.atOnce[vim]--
+	}
+}
+
+func (p *passOver) want(t *testing.T, when string, vims ...string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slices.Sort(p.begun)
+	if !slices.Equal(p.begun, vims) || p.most > 1 {
+		t.Errorf("%s: begun are %q, one of them %d times at once; want %q", when, p.begun, p.most, vims)
+	}
+}
+
+// While VIMs hang, a pass begins what becomes due on others, and no VIM a second time. Their
+// places are given on when their work ends.
+func TestAPassGoesOnWhileVIMsHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const every = 5 * time.Second
+		b := &Broker{terms: Terms{ReapEvery: every}}
+		p, answer, over := &passOver{listed: []string{"hangs-1", "hangs-2"}}, make(chan struct{}), make(chan error)
+		go func() {
+			over <- b.inTurn(t.Context(), newRota(3, 3), p.list, func(_ context.Context, vim string) (bool, error) {
+				defer p.begins(vim)()
+				if vim == "hangs-1" || vim == "hangs-2" {
+					<-answer
+				}
+				return false, nil
+			})
+		}()
+		synctest.Wait()
+		p.want(t, "at first", "hangs-1", "hangs-2")
+		p.set("hangs-1", "hangs-2", "later-1", "later-2") // of these one after the other has a place
+		time.Sleep(every)
+		synctest.Wait()
+		p.want(t, "after the next look", "hangs-1", "hangs-2", "later-1", "later-2")
+		time.Sleep(10 * every)
+		synctest.Wait()
+		p.want(t, "after many looks", "hangs-1", "hangs-2", "later-1", "later-2")
+		close(answer)
+		if err := <-over; err != nil {
+			t.Errorf("inTurn() = %v", err)
+		}
+	})
+}
+
+// A VIM whose work says so is worked on again in the same pass, as long as it is listed; the
+// pass tells of everything that failed.
+func TestAPassGoesOverAVIMAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const every = 5 * time.Second
+		b := &Broker{terms: Terms{ReapEvery: every}}
+		p, answer, over := &passOver{listed: []string{"again", "hangs", "once"}}, make(chan struct{}), make(chan error)
+		worn, lost := errors.New("worn"), errors.New("lost")
+		list := func() ([]turn, error) {
+			all, _ := p.list()
+			if len(all) == 0 {
+				return nil, lost
+			}
+			return all, nil
+		}
+		go func() {
+			over <- b.inTurn(t.Context(), newRota(3, 3), list, func(_ context.Context, vim string) (bool, error) {
+				defer p.begins(vim)()
+				switch vim {
+				case "hangs":
+					<-answer
+				case "once":
+					return false, worn
+				}
+				return true, nil
+			})
+		}()
+		synctest.Wait()
+		for range 2 {
+			time.Sleep(every)
+			synctest.Wait()
+		}
+		p.set()
+		time.Sleep(every)
+		synctest.Wait()
+		close(answer)
+		err := <-over
+		p.want(t, "three looks", "again", "again", "again", "hangs", "once")
+		if !errors.Is(err, worn) || !errors.Is(err, lost) {
+			t.Errorf("inTurn() = %v, want what failed", err)
+		}
+	})
+}
+
+// A pass that is to end begins nothing more, and waits for what is under way.
+func TestAPassThatEndsBeginsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &Broker{terms: Terms{ReapEvery: 5 * time.Second}}
+		ctx, cancel := context.WithCancel(t.Context())
+		p, answer, over := &passOver{listed: []string{"first", "second", "third"}}, make(chan struct{}), make(chan error)
+		go func() {
+			over <- b.inTurn(ctx, newRota(1, 1), p.list, func(_ context.Context, vim string) (bool, error) {
+				defer p.begins(vim)()
+				<-answer
+				return false, nil
+			})
+		}()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		select {
+		case err := <-over:
+			t.Fatalf("inTurn() = %v while work is under way", err)
+		default:
+		}
+		close(answer)
+		if err := <-over; err != nil {
+			t.Errorf("inTurn() = %v", err)
+		}
+		p.want(t, "after the end", "first")
+	})
 }

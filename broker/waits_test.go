@@ -73,6 +73,26 @@ func TestADrainingVIMSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+// The end of the last lease that a drain waits for is its turn, too, though it rests.
+func TestADrainGoesOnWithItsLastLease(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "edge1")
+	l, _ := b.mustIssue(alice, v.Name)
+	b.kube.FailNext("DELETE", "/serviceaccounts/", 503, 1)
+	v, gone, err := b.DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{Drain: true})
+	if err != nil || gone {
+		t.Fatalf("DeleteVIM() = %v, %v, want that it drains", gone, err)
+	}
+	next := b.row(l.ID).NextAttemptAt
+	if !v.Health.Next.After(next) {
+		t.Fatalf("the drain rests until %v, and the lease is tried at %v: this shows nothing", v.Health.Next, next)
+	}
+	b.clock.Add(next.Sub(b.clock.Now()))
+	b.mustReap()
+	_, err = b.VIM(t.Context(), alice, v.ID)
+	wantKind(t, "the VIM whose last lease has ended", err, broker.ErrNotFound)
+}
+
 // A drain that is stuck on a credential which was lost goes on with another one, of the same
 // cluster and at the same place; nothing else of a VIM that drains can be changed.
 func TestTheCredentialOfADrainingVIMCanBeReplaced(t *testing.T) {
