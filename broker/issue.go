@@ -241,7 +241,9 @@ func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Le
 		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(b.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,
-		RequestDigest:  leaseDigest(v.ID, r, g),
+	}
+	if r.IdempotencyKey != "" {
+		l.RequestDigest = leaseDigest(v.ID, r, g)
 	}
 	if r.Credential != "" {
 		l.MaxExpiresAt = now.Add(b.standingMax(p))
