@@ -12,9 +12,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
-// busy is the condition that a lease needs the epoch of a grant.
-const busy = `EXISTS (SELECT FROM live_leases l WHERE l.vim = g.vim AND l.grant_digest = g.digest AND l.epoch = g.epoch
-	AND l.state <> 'irrevocable')`
+// busy is the condition that a lease needs the epoch of a grant. Should two grants have drawn the same
+// number, both are kept for as long as one is needed.
+const busy = `EXISTS (SELECT FROM live_leases l WHERE l.vim = g.vim AND l.epoch = g.epoch AND l.state <> 'irrevocable')`
 
 const (
 	openEpoch = `SELECT epoch FROM grants WHERE vim = $1 AND digest = $2 AND state = 'open'`

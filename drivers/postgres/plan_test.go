@@ -31,7 +31,7 @@ var crowd = []string{
 		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
-	`INSERT INTO leases (` + leaseColumns + `)
+	`INSERT INTO leases (` + rows.LeaseColumns.Names() + `)
 		SELECT 'lease-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', 'project-' || i % 100, 1, 'project-' || i % 100,
 			'principal-' || i % 500, at, CASE WHEN i % 200 = 0 THEN 'op-' || i ELSE '' END,
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
@@ -39,8 +39,9 @@ var crowd = []string{
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, 'key-' || i, '',
 			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', 0, ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
+	`INSERT INTO lease_credentials (lease, sealed) SELECT 'lease-' || i, '\x80' FROM generate_series(50, 100000, 50) AS i`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
-	`INSERT INTO leases (` + leaseColumns + `)
+	`INSERT INTO leases (` + rows.LeaseColumns.Names() + `)
 		SELECT 'full-' || i, 'vim-' || (i % 20000 + 1), 'name', 'kubernetes', CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 1,
 			CASE WHEN i % 2 = 0 THEN 'other' ELSE 'full' END, 'principal-' || i % 500, at, '',
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
@@ -358,23 +359,23 @@ func TestQueriesUseIndexes(t *testing.T) {
 		f     broker.LeaseFilter
 		index string
 	}{
-		{broker.LeaseFilter{}, "lease_newest"},
-		{broker.LeaseFilter{Page: leasePage}, "lease_newest"},
+		{broker.LeaseFilter{}, "lease_by_time"},
+		{broker.LeaseFilter{Page: leasePage}, "lease_by_time"},
 		{broker.LeaseFilter{DueBefore: early}, "lease_turn_due"},
 		{broker.LeaseFilter{DueBefore: early, Page: leasePage}, "lease_turn_due"},
 		{broker.LeaseFilter{DueBefore: early, VIM: "vim-51", States: active}, "lease_turn"},
 		{broker.LeaseFilter{DueBefore: day.Add(365 * 24 * time.Hour), VIM: "vim-51"}, "lease_turn_by_vim"},
 		{broker.LeaseFilter{Operation: "op-200", Page: leasePage}, "lease_by_operation"},
-		{broker.LeaseFilter{VIM: "vim-7", Page: leasePage}, "lease_by_vim"},
-		{broker.LeaseFilter{VIM: "vim-7", States: ended}, "lease_by_vim"},
+		{broker.LeaseFilter{VIM: "vim-7", Page: leasePage}, "lease_on_vim"},
+		{broker.LeaseFilter{VIM: "vim-7", States: ended}, "lease_on_vim"},
 		{broker.LeaseFilter{VIM: "vim-51", States: active, Page: leasePage}, "live_lease_by_"},
-		{broker.LeaseFilter{Principal: "principal-7", Page: leasePage}, "lease_by_principal"},
+		{broker.LeaseFilter{Principal: "principal-7", Page: leasePage}, "lease_of_principal"},
 		{broker.LeaseFilter{Principal: "principal-50", States: active}, "live_lease_by_principal"},
-		{broker.LeaseFilter{Project: "project-7", Page: leasePage}, "lease_by_project"},
+		{broker.LeaseFilter{Project: "project-7", Page: leasePage}, "lease_of_project"},
 		{broker.LeaseFilter{Project: "project-50", States: active}, "live_lease_by_project"},
 		{broker.LeaseFilter{Project: "project-7", Page: leasePage}, "lease_by_lender"},
 		{broker.LeaseFilter{Project: "project-50", States: active}, "live_lease_by_lender"},
-		{broker.LeaseFilter{Project: "project-7", Principal: "principal-7", Page: leasePage}, "lease_by_principal"},
+		{broker.LeaseFilter{Project: "project-7", Principal: "principal-7", Page: leasePage}, "lease_of_principal"},
 		{broker.LeaseFilter{States: []broker.LeaseState{broker.LeasePending}, CreatedBefore: day}, "live_lease"},
 		{broker.LeaseFilter{States: []broker.LeaseState{"irrevocable", "pending"}}, "live_lease"},
 	} {
@@ -466,7 +467,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{"grant_by_state", closedGrants, nil},
 		{"grant_by_state", grantsInUse, nil},
 		{"live_lease", grantsIdle, []any{early}},
-		{"grant_epoch_once", closeGrants, []any{"vim-7", early}},
+		{"grant_open_once", closeGrants, []any{"vim-7", early}},
 		{"grant_epoch_once", forgetGrant, []any{"vim-7", "grant-2", 1}},
 	} {
 		want(c.text, c.index, c.text, c.args...)
