@@ -232,7 +232,7 @@ func (c *copying) leases() error {
 		for _, l := range leases {
 			stored = append(stored, append(values(rows.LeaseColumns.Fields(&l)), l.Revision))
 		}
-		if err := c.into("leases", leaseColumns+", known_revision", stored, &c.Leases); err != nil || next == "" {
+		if err := c.into("leases", rows.LeaseColumns.Names()+", known_revision", stored, &c.Leases); err != nil || next == "" {
 			return err
 		}
 		f.Token = next

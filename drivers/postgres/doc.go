@@ -23,7 +23,9 @@
 //
 // A lease changes five times. What of it changes stands in no index of leases, so that a
 // change stays on its page: triggers keep a narrow row in live_leases while it is live, and
-// one in lease_turns while there is work for it, and queries find leases there.
+// one in lease_turns while there is work for it, and queries find leases there. What changes
+// stands side by side, at the end of the row, as the log takes what lies between (see
+// arrange.sql), and a sealed credential in a row of its own.
 //
 // The database ends what does not end by itself (see sessionLimits): a broker that
 // is stopped in the middle of a write holds the others up for seconds.

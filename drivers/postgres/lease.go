@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"time"
@@ -27,8 +28,12 @@ const (
 		(SELECT count(*) FROM (SELECT FROM live_leases WHERE project = $3 LIMIT $6) AS l)`
 
 	presentKey = `SELECT g.key_ref FROM leases l JOIN vim_generations g ON g.vim = l.vim AND g.number = l.vim_generation WHERE l.id = $1`
-	deferLease = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
-	resume     = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
+	// dropCredential is also what a trigger does, once something else than 'apart' stands in the row of the lease.
+	// Most find none to drop: to insert ON CONFLICT would log each one twice.
+	dropCredential  = `DELETE FROM lease_credentials WHERE lease = $1`
+	storeCredential = `INSERT INTO lease_credentials (lease, sealed) VALUES ($1, $2)`
+	deferLease      = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
+	resume          = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
 		WHERE id IN (SELECT id FROM lease_turns WHERE vim = $2) AND state <> 'active' AND attempts > 0`
 	dueVIMs = `SELECT vim, vim_project, min(due_at) FROM lease_turns WHERE due_at <= $1 GROUP BY vim, vim_project`
 )
@@ -139,7 +144,11 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		}
 		l.Revision = old.Revision + 1
 		changed := rows.LeaseColumns.Changed(&old, &l)
-		queueRows(t, scanLeases(), &stored, s.updateLease(changed), append(values(changed.Fields(&l)), id)...)
+		row := l
+		if l.Sealed != old.Sealed {
+			row.Sealed = t.stow(id, l.Sealed)
+		}
+		queueRows(t, scanLeases(), &stored, s.updateLease(changed), append(values(changed.Fields(&row)), id)...)
 		if !rows.NeedsGeneration(old) || rows.NeedsGeneration(l) {
 			return nil
 		}
@@ -154,6 +163,18 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		return broker.Lease{}, fmt.Errorf("updating lease %s: %w", id, err)
 	}
 	return stored[0], nil // its row was locked
+}
+
+// stow queues to keep the sealed credential of a lease apart, in bytes, and returns what is to stand in the
+// row of the lease. It stays there while older versions read it, and where it is no base64.
+func (t txn) stow(lease, sealed string) string {
+	token, err := base64.URLEncoding.DecodeString(sealed)
+	if !t.s.apart || sealed == "" || err != nil || base64.URLEncoding.EncodeToString(token) != sealed {
+		return sealed
+	}
+	t.queue(dropCredential, lease)
+	t.queue(storeCredential, lease, token)
+	return "apart"
 }
 
 // DeferLease counts a failed try.

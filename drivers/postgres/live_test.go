@@ -26,9 +26,9 @@ func (s *Store) followed(t *testing.T, when string) {
 	for _, c := range []struct{ what, leases, rows string }{
 		{
 			"live leases",
-			`SELECT concat_ws(' ', id, created_at, vim, vim_project, project, principal, vim_generation, grant_digest, epoch, grade, state)
+			`SELECT concat_ws(' ', id, created_at, vim, vim_project, project, principal, vim_generation, epoch, grade, state)
 				FROM leases WHERE state <> 'revoked'`,
-			`SELECT concat_ws(' ', id, created_at, vim, vim_project, project, principal, vim_generation, grant_digest, epoch, grade, state)
+			`SELECT concat_ws(' ', id, created_at, vim, vim_project, project, principal, vim_generation, epoch, grade, state)
 				FROM live_leases`,
 		},
 		{

@@ -36,6 +36,11 @@ var migrations embed.FS
 //go:embed finish.sql
 var finishing string
 
+// arranging is done after it, in one transaction.
+//
+//go:embed arrange.sql
+var arranging string
+
 func released() fs.FS {
 	files, _ := fs.Sub(migrations, "migrations") // fails only for a malformed name
 	return files
@@ -57,6 +62,10 @@ const (
 	// hiddenSince is the first schema whose versions know what is hidden of parameters: those before would
 	// drop it from the documents that they write.
 	hiddenSince = 40
+
+	// apartSince is the first schema whose versions find the sealed credentials of leases apart from their
+	// rows, and which needs nothing that finish.sql and arrange.sql take away.
+	apartSince = 45
 
 	// migrationLocks bounds how long a migration waits for a lock on a table, and
 	// with it how long others wait behind it.
@@ -161,7 +170,7 @@ func (s *Store) demandSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.narrow = found.Floor >= narrowSince
+	s.narrow, s.apart = found.Floor >= narrowSince, found.Floor >= apartSince
 	return s.accept(found)
 }
 
@@ -233,7 +242,7 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
 	}
-	if before.Have == 0 && len(names) >= hiddenSince {
+	if before.Have == 0 && len(names) >= apartSince {
 		return before, s.finish(ctx, own) // no older version was ever here
 	}
 	return before, nil
@@ -291,13 +300,14 @@ func (s *Store) finish(ctx context.Context, conn *pgx.Conn) error {
 	// Those above the new floor do not keep this constraint, so it goes first.
 	statements := []string{
 		`ALTER TABLE leases DROP CONSTRAINT IF EXISTS lease_written_knowingly`,
-		fmt.Sprintf(raiseFloor, hiddenSince, hiddenSince),
+		fmt.Sprintf(raiseFloor, apartSince, apartSince),
 	}
 	for statement := range strings.SplitSeq(comment().ReplaceAllString(finishing, ""), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			statements = append(statements, statement)
 		}
 	}
+	statements = append(statements, arranging)
 	for _, statement := range statements {
 		if err := s.patiently(ctx, statement, func() error {
 			_, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)

@@ -36,7 +36,12 @@ func entryOf(resource string) audit.Entry {
 // withLease is a store with a registered VIM "v" and an active lease "l" on it.
 func withLease(t *testing.T) *Store {
 	t.Helper()
-	s := mustOpen(t, real.Postgres(t).DSN(t))
+	return withLeaseIn(t, real.Postgres(t).DSN(t))
+}
+
+func withLeaseIn(t *testing.T, dsn string) *Store {
+	t.Helper()
+	s := mustOpen(t, dsn)
 	v := broker.VIM{
 		ID: "v", Project: "north", Name: "v", Type: "kubernetes", State: broker.VIMRegistered, CreatedAt: time.Unix(1, 0),
 		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir"},

@@ -41,7 +41,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			t.queue(rekeyOne, g.Sealed, string(g.SealedAs), string(g.Key), g.KeyStore, id, g.Number)
 		}
 		for _, l := range leases {
-			t.queue(resealed, l.Sealed, string(l.SealedKey), l.ID)
+			t.queue(resealed, t.stow(l.ID, l.Sealed), string(l.SealedKey), l.ID)
 		}
 		v.Revision = revision
 		t.queue(rekeyVIM, append(values(rows.RekeyColumns.Fields(rows.OfVIM(v))), id)...)

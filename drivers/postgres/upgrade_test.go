@@ -67,7 +67,7 @@ func TestUpgrade(t *testing.T) {
 	if older, err := s.OlderVersions(t.Context()); err != nil || older {
 		t.Errorf("OlderVersions after Finish = %v, %v; want false", older, err)
 	}
-	if got, err := Status(t.Context(), o); err != nil || got.Floor != hiddenSince || !got.Serves() {
+	if got, err := Status(t.Context(), o); err != nil || got.Floor != apartSince || !got.Serves() {
 		t.Errorf("Status after Finish = %+v, %v; want that older versions are kept out", got, err)
 	}
 }
