@@ -106,24 +106,24 @@ func scanLeasePosition(row pgx.CollectableRow) (p rows.LeasePosition, err error)
 	return p, err
 }
 
-// endOfWindow asks for the last lease that a page may look at.
+// endOfWindow asks where the leases end that a page may look at: with all of one time, as indexes hold no ids.
 func endOfWindow(f broker.LeaseFilter) (string, []any, error) {
 	parts, _, live, err := leaseRanges(f, nil)
 	if err != nil {
 		return "", nil, err
 	}
-	from := `SELECT created_at, id FROM leases`
+	from := `SELECT created_at, '' AS id FROM leases`
 	if live {
-		from = `SELECT created_at, id FROM live_leases`
+		from = `SELECT created_at, '' AS id FROM live_leases`
 	}
 	var texts []string
 	var all []any
 	for _, c := range parts {
 		text, args := c.SelectFrom(from)
-		texts = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC, id DESC OFFSET ? LIMIT 1) AS part`)
+		texts = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC OFFSET ? LIMIT 1) AS part`)
 		all = append(append(all, args...), rows.LeaseWindow(f.Page)/len(parts)-1)
 	}
-	return numbered(strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC, id DESC LIMIT 1`), all, nil
+	return numbered(strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC LIMIT 1`), all, nil
 }
 
 // listLeases asks for a page, and one lease more; at most down to end, if that is not nil.
