@@ -66,6 +66,10 @@ type Load struct {
 	JobsFailing int
 	// JobsLate is how long the job has waited that should have begun first.
 	JobsLate time.Duration
+	// LeasesLate is for how long the lease is over that is over for longest and not revoked.
+	LeasesLate time.Duration
+	// LeasesFailing counts leases that are being revoked, and the last try failed.
+	LeasesFailing int
 	// Connections to the database: in use, and at most. Both are 0 where there is no pool.
 	ConnectionsInUse, ConnectionsMax int
 }

@@ -74,6 +74,7 @@ type vitals struct {
 
 	counted, vims, health, leases, grades, expiring, behind, unsigned, unanchored *prometheus.Desc
 	jobsDue, jobsFailing, jobsLate, connections, maxConnections, keyStores        *prometheus.Desc
+	leasesLate, leasesFailing                                                     *prometheus.Desc
 	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
 	actions, lastSuccess, passInterval, passFailures, expiryLag, deathLag         *prometheus.Desc
 	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
@@ -102,6 +103,8 @@ func newVitals(b Vitals) *vitals {
 		jobsDue:        desc("jobs_due", "Jobs that wait for a worker or are under way."),
 		jobsFailing:    desc("jobs_failing", "Jobs whose last attempt failed."),
 		jobsLate:       desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first."),
+		leasesLate:     desc("leases_late_seconds", "For how long the lease is over that is over for longest and not revoked."),
+		leasesFailing:  desc("leases_revocation_failing", "Leases that are being revoked, and whose last try failed."),
 		connections:    desc("database_connections_in_use", "Connections to the database that this process uses now."),
 		maxConnections: desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store."),
 		keyStores:      desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store"),
@@ -125,7 +128,7 @@ func newVitals(b Vitals) *vitals {
 func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
-		c.jobsDue, c.jobsFailing, c.jobsLate, c.connections, c.maxConnections, c.keyStores,
+		c.jobsDue, c.jobsFailing, c.jobsLate, c.leasesLate, c.leasesFailing, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
 		c.actions, c.lastSuccess, c.passInterval, c.passFailures, c.expiryLag, c.deathLag,
 		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate, c.parts, c.unrecorded,
@@ -186,6 +189,8 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	gauge(c.jobsDue, float64(v.Counted.JobsDue))
 	gauge(c.jobsFailing, float64(v.Counted.JobsFailing))
 	gauge(c.jobsLate, v.Counted.JobsLate.Seconds())
+	gauge(c.leasesLate, v.Counted.LeasesLate.Seconds())
+	gauge(c.leasesFailing, float64(v.Counted.LeasesFailing))
 	gauge(c.connections, float64(v.Counted.ConnectionsInUse))
 	gauge(c.maxConnections, float64(v.Counted.ConnectionsMax))
 	for horizon, n := range v.Counted.Expiring {

@@ -25,6 +25,10 @@ const (
 	jobsWaiting = `SELECT count(*) FILTER (WHERE due_at <= $1)::int, count(*) FILTER (WHERE failures > 0)::int,
 			coalesce(min(due_at) FILTER (WHERE due_at <= $1), $1)
 		FROM jobs WHERE done < wanted`
+	// those that are being revoked, and those whose time is up
+	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0)::int, coalesce(min(expires_at) FILTER (WHERE expires_at > '-infinity' AND expires_at <= $1), $1)
+		FROM leases WHERE state IN ('active', 'revoking') AND id IN (
+			SELECT id FROM live_leases WHERE state = 'revoking' UNION ALL SELECT id FROM lease_turns WHERE due_at <= $1)`
 )
 
 // Census counts leases and VIMs by state. The counts of leases are exact at one moment, those
@@ -71,7 +75,7 @@ func (s *Store) CredentialsExpiring(ctx context.Context, before ...time.Time) ([
 	return read(ctx, s, scalar[int], expiring, before)
 }
 
-// Load counts jobs, and this process's connections.
+// Load counts jobs, leases that wait, and this process's connections.
 func (s *Store) Load(ctx context.Context, now time.Time) (broker.Load, error) {
 	var first time.Time
 	l, err := readOne(ctx, s, func(r pgx.CollectableRow) (l broker.Load, err error) {
@@ -83,6 +87,11 @@ func (s *Store) Load(ctx context.Context, now time.Time) (broker.Load, error) {
 	if l.JobsDue > 0 {
 		l.JobsLate = now.Sub(first)
 	}
+	failing, err := readOne(ctx, s, func(r pgx.CollectableRow) (n int, err error) { return n, r.Scan(&n, &first) }, leasesWaiting, now)
+	if err != nil {
+		return l, fmt.Errorf("counting leases that wait: %w", err)
+	}
+	l.LeasesFailing, l.LeasesLate = failing, now.Sub(first)
 	pool := s.pool.Stat()
 	l.ConnectionsInUse, l.ConnectionsMax = int(pool.AcquiredConns()), int(pool.MaxConns())
 	return l, nil

@@ -47,6 +47,7 @@ var readsMuch = map[string]string{
 	"SELECT count(*) FROM leases WHERE purpose = 'x'":                      "the test's own, to see that it sees",
 	"count(*)::int FROM vims GROUP BY type, health":                        "a metric",
 	"count(*)::int FROM live_leases GROUP BY state, grade":                 "a metric: what is live, not what was",
+	"FROM live_leases WHERE state = 'revoking' UNION ALL":                  "a metric: the same",
 	"SELECT state, reason, count(*) FROM clusters":                         "a metric",
 	"count(*) FILTER (WHERE unseen) FROM vnf_instances":                    "a metric",
 	"coalesce(sum(stored), 0)::bigint FROM vnf_packages GROUP BY":          "a metric",

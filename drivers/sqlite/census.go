@@ -21,7 +21,11 @@ const (
 			WHERE g.credential_expires_at > 0 AND g.credential_expires_at < t.value
 				AND g.discovered NOT LIKE '%"renewAt":%')
 		FROM json_each(?) t ORDER BY t.key`
-	jobsDue     = `SELECT count(*), coalesce(min(due_at), 0) FROM jobs WHERE done < wanted AND due_at <= ?`
+	jobsDue = `SELECT count(*), coalesce(min(due_at), 0) FROM jobs WHERE done < wanted AND due_at <= ?`
+	// those that are being revoked, and those whose time is up
+	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0), coalesce(min(expires_at) FILTER (WHERE expires_at > 0 AND expires_at <= ?1), 0)
+		FROM leases WHERE id IN (SELECT id FROM leases WHERE state = 'revoking' AND state <> 'revoked'
+			UNION ALL SELECT id FROM leases WHERE state = 'active' AND due_at <= ?1)`
 	jobsFailing = `SELECT count(*) FROM jobs WHERE done < wanted AND failures > 0`
 )
 
@@ -69,7 +73,7 @@ func (s *Store) CredentialsExpiring(ctx context.Context, before ...time.Time) ([
 	return collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 
-// Load counts jobs. There is no pool to count.
+// Load counts jobs and leases that wait. There is no pool to count.
 func (s *Store) Load(ctx context.Context, now time.Time) (l broker.Load, err error) {
 	var first int64
 	due, err := s.query(ctx, jobsDue, now.UnixMicro())
@@ -79,8 +83,18 @@ func (s *Store) Load(ctx context.Context, now time.Time) (l broker.Load, err err
 	if l.JobsDue > 0 {
 		l.JobsLate = now.Sub(time.UnixMicro(first))
 	}
-	l.JobsFailing, err = s.number(ctx, jobsFailing)
-	return l, err
+	if l.JobsFailing, err = s.number(ctx, jobsFailing); err != nil {
+		return l, fmt.Errorf("counting jobs: %w", err)
+	}
+	first = 0
+	waiting, err := s.query(ctx, leasesWaiting, now.UnixMicro())
+	if _, err = collect(waiting, err, func(r *sql.Rows) (struct{}, error) { return struct{}{}, r.Scan(&l.LeasesFailing, &first) }); err != nil {
+		return l, fmt.Errorf("counting leases that wait: %w", err)
+	}
+	if first > 0 {
+		l.LeasesLate = now.Sub(time.UnixMicro(first))
+	}
+	return l, nil
 }
 
 // number runs a query that answers one number.

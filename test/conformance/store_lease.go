@@ -279,6 +279,23 @@ func leaseLists(t *testing.T, s storeTest) {
 	wantSame(t, "leases by state", census.Leases, map[broker.LeaseState]int{
 		"pending": 1, "active": 1, "revoking": 2, "revoked": 2, "irrevocable": 1,
 	})
+
+	if _, err := s.UpdateLease(s.ctx, "lease-2", func(l *broker.Lease) error { l.Attempts = 2; return nil }, entry("tried")); err != nil {
+		t.Fatal(err)
+	}
+	add(south, func(l *broker.Lease) { l.ExpiresAt = epoch.Add(15 * time.Minute) }, broker.LeaseRevoking)
+	until(broker.LeaseRevoking, epoch.Add(2*time.Hour))
+	late := func(after, want time.Duration) {
+		t.Helper()
+		if l, err := s.Load(s.ctx, epoch.Add(after)); err != nil || l.LeasesLate != want || l.LeasesFailing != 1 {
+			t.Errorf("Load after %v = %+v, %v; want a lease that is late by %v, and one whose revocation fails", after, l, err, want)
+		}
+	}
+	late(10*time.Minute, 0)
+	late(30*time.Minute, 15*time.Minute)
+	s.mustMove(t, "lease-7", broker.LeaseRevoked)
+	late(30*time.Minute, 0)
+	late(70*time.Minute, 10*time.Minute) // one that nobody has begun to revoke
 }
 
 // resumptions checks which leases are taken up again when a VIM is back.

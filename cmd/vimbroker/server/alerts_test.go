@@ -193,7 +193,7 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 		}
 	}
 	// Labels of which every value is always served.
-	full := []string{"state", "status", "limit", "days", "alarm", "type"}
+	full := []string{"state", "status", "limit", "days", "alarm", "type", "reason"}
 	// Which has a sample for the states that there are.
 	served["vimbroker_vnf_operation_oldest_timestamp_seconds"]["state"] = served["vimbroker_vnf_operations"]["state"]
 	check := func(who, expr string) {
