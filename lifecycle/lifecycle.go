@@ -46,6 +46,8 @@ type Terms struct {
 	// PerVIM and PerProject bound the operations that are worked at the same time on one VIM and in one project,
 	// by all processes together. The others wait for their turn.
 	PerVIM, PerProject int
+	// Instances bounds the VNF instances of a project; 0 is no bound.
+	Instances int
 	// Patience is how long an operation waits for a VIM that is unreachable and for objects
 	// that do not become ready, from each start, retry and rollback on.
 	Patience time.Duration
@@ -64,7 +66,7 @@ type Terms struct {
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
 	return Terms{
-		PerVIM: 32, PerProject: 16, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
+		PerVIM: 32, PerProject: 16, Instances: 10_000, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
 		LookEvery: time.Second, DriftEvery: 30 * time.Minute, Learning: 10 * time.Second,
 	}
 }
@@ -125,7 +127,7 @@ func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r Ne
 		return Instance{}, l.refuse(ctx, act, err)
 	}
 	i.Shape.Package, i.Shape.Product = pkg.ID, pkg.Product
-	if err := l.store.CreateInstance(ctx, i, act.With(audit.DetailInstance, i.ID).Done()); err != nil {
+	if err := l.store.CreateInstance(ctx, i, l.terms.Instances, act.With(audit.DetailInstance, i.ID).Done()); err != nil {
 		return Instance{}, err
 	}
 	return i, nil

@@ -19,8 +19,9 @@ type Store interface {
 	HiddenStore
 
 	// CreateInstance stores a new instance with Revision 1; ErrConflict where its package is gone. A package
-	// that is deleted at the same moment is gone, or stays.
-	CreateInstance(ctx context.Context, i Instance, e audit.Entry) error
+	// that is deleted at the same moment is gone, or stays. It is [broker.ErrQuota] where the project has most
+	// instances already (0 is no bound).
+	CreateInstance(ctx context.Context, i Instance, most int, e audit.Entry) error
 	// Instance returns one by its id; ErrNotFound.
 	Instance(ctx context.Context, id string) (Instance, error)
 	// Instances returns those that match, the newest first, and the next page's token.

@@ -148,6 +148,14 @@ func VIMsUsedUp(most int) error {
 	}
 }
 
+// InstancesUsedUp says that a project has as many VNF instances as it may have.
+func InstancesUsedUp(most int) error {
+	return &broker.Error{
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("quota vnfInstances is used up: the project has %d VNF instances, as many as it may have", most),
+		Remedy: "delete VNF instances that are no longer needed, or ask the broker's operator for more",
+	}
+}
+
 // BytesUsedUp says that the VNF packages of a project have as many bytes as they may have.
 func BytesUsedUp(limit int64) error {
 	return &broker.Error{

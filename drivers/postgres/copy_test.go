@@ -131,7 +131,7 @@ func trial(t *testing.T) *sqlite.Store {
 	for _, id := range []string{"instance-1", "instance-2"} {
 		i := lifecycle.Instance{ID: id, Project: "north", Name: id, State: lifecycle.NotInstantiated, CreatedAt: time.Unix(1, 0).UTC(), Revision: 1}
 		i.Shape.Package = "package-0"
-		must(s.CreateInstance(ctx, i, entry))
+		must(s.CreateInstance(ctx, i, 0, entry))
 		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entry))
 	}

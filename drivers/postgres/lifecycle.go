@@ -23,6 +23,7 @@ var (
 
 	changingInstance  = rows.InstanceColumns.Changing()
 	changingOperation = rows.OperationColumns.Changing()
+	countInstancesOf  = `SELECT count(*)::int FROM (SELECT 1 FROM vnf_instances WHERE project = $1 LIMIT $2) AS instance`
 	insertInstance    = numbered(rows.InstanceColumns.Insert(`vnf_instances`))
 	updateInstance    = numbered(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
 	saveDrift         = numbered(`UPDATE vnf_instances SET ` + rows.DriftColumns.Set() + ` WHERE id = ? AND revision = ?`)
@@ -46,13 +47,23 @@ const (
 )
 
 // CreateInstance stores a new instance.
-func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audit.Entry) error {
+func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, most int, e audit.Entry) error {
 	i.Revision = 1
 	row, err := rows.InstanceRow(i)
 	if err == nil {
 		err = s.write(ctx, e, func(t txn) error {
 			if err := t.holdPackage(i.Shape.Package); err != nil {
 				return err
+			}
+			if most > 0 {
+				t.lock(lockInstances, i.Project)
+				counts, err := query(t, scalar[int], countInstancesOf, i.Project, most)
+				if err != nil {
+					return err
+				}
+				if counts[0] >= most {
+					return rows.InstancesUsedUp(most)
+				}
 			}
 			t.queue(insertInstance, values(rows.InstanceColumns.Fields(&row))...)
 			t.keepPackages(row.ID, row.Packages...)

@@ -19,6 +19,7 @@ const (
 	lockTurns      lockKind = "turns of operations"
 	lockClients    lockKind = "clients of project"
 	lockVIMs       lockKind = "VIMs of project"
+	lockInstances  lockKind = "VNF instances of project"
 	lockSubs       lockKind = "subscriptions of project"
 	lockVNFGrants  lockKind = "grants of client"
 	lockTokenKeys  lockKind = "keys that sign tokens"

@@ -372,7 +372,7 @@ func TestTurnsAreGivenOneCallAfterTheOther(t *testing.T) {
 	must(s.CreatePackage(ctx, catalog.Package{ID: "package", Project: "north", State: catalog.Created}, 0, entryOf("package")))
 	for _, id := range []string{"first", "second"} {
 		i := lifecycle.Instance{ID: id, Project: "north", State: lifecycle.NotInstantiated, Shape: lifecycle.Shape{Package: "package"}}
-		must(s.CreateInstance(ctx, i, entryOf(id)))
+		must(s.CreateInstance(ctx, i, 0, entryOf(id)))
 		o := lifecycle.Operation{ID: "of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entryOf(id)))
 	}

@@ -24,6 +24,7 @@ var (
 	changingOperation  = rows.OperationColumns.Changing()
 	instanceForUpdate  = prepared(instanceByID)
 	operationForUpdate = prepared(operationByID)
+	countInstancesOf   = prepared(`SELECT count(*) FROM (SELECT 1 FROM vnf_instances WHERE project = ? LIMIT ?)`)
 	insertInstance     = prepared(rows.InstanceColumns.Insert(`vnf_instances`))
 	updateInstance     = prepared(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
 	saveDrift          = prepared(`UPDATE vnf_instances SET ` + rows.DriftColumns.Set() + ` WHERE id = ? AND revision = ?`)
@@ -42,13 +43,22 @@ const liveOperations = `SELECT json_extract(document, '$.type'), state, count(*)
 	FROM vnf_operations WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
 
 // CreateInstance stores a new instance.
-func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, e audit.Entry) error {
+func (s *Store) CreateInstance(ctx context.Context, i lifecycle.Instance, most int, e audit.Entry) error {
 	i.Revision = 1
 	row, err := rows.InstanceRow(i)
 	if err == nil {
 		err = s.write(ctx, func(t txn) error {
 			if err := t.holdPackage(i.Shape.Package); err != nil {
 				return err
+			}
+			if most > 0 {
+				var n int
+				if err := t.queryRow(countInstancesOf, i.Project, most).Scan(&n); err != nil {
+					return translate(err)
+				}
+				if n >= most {
+					return rows.InstancesUsedUp(most)
+				}
 			}
 			if _, err := t.exec(insertInstance, values(rows.InstanceColumns.Fields(&row))...); err != nil {
 				return err

@@ -153,7 +153,7 @@ func TestPackagesInUseStay(t *testing.T) {
 	p, off := s.onboard(t, alice, "vnfd-1"), false
 	ref := catalog.Ref{ID: p.ID}
 	i := lifecycle.Instance{ID: "instance", Project: "core", State: lifecycle.NotInstantiated, CreatedAt: s.clock.Now(), Shape: lifecycle.Shape{Package: p.ID}}
-	if err := s.store.CreateInstance(t.Context(), i, audit.Entry{Time: s.clock.Now(), Outcome: audit.Done}); err != nil {
+	if err := s.store.CreateInstance(t.Context(), i, 0, audit.Entry{Time: s.clock.Now(), Outcome: audit.Done}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := s.Modify(t.Context(), alice, ref, catalog.Change{Enabled: &off}); err != nil || !p.InUse {

@@ -210,7 +210,7 @@ func TestARequestIsNotCopiedToEachSubscriber(t *testing.T) {
 		ID: uuid.NewString(), Instance: i.ID, Project: "core", Type: lifecycle.ModifyInfo, State: lifecycle.Completed, StartedAt: o.clock.Now(),
 		StateEnteredAt: o.clock.Now(), Before: i.Shape, Target: i.Shape, Revision: 1, Params: []byte(`{"metadata":{"x":"` + long + `"}}`),
 	}
-	err := o.store.CreateInstance(t.Context(), i, o.entry())
+	err := o.store.CreateInstance(t.Context(), i, 0, o.entry())
 	if err == nil {
 		err = o.store.BeginOperation(t.Context(), op, 1, nil, o.entry())
 	}

@@ -186,7 +186,7 @@ func (o *office) happens(states ...lifecycle.OperationState) (instance, operatio
 		ID: uuid.NewString(), Instance: i.ID, Project: "core", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: o.clock.Now(),
 		StateEnteredAt: o.clock.Now(), Before: i.Shape, Target: i.Shape, Revision: 1, Params: []byte(`{"x":"` + canary + `"}`),
 	}
-	err := o.store.CreateInstance(ctx, i, o.entry())
+	err := o.store.CreateInstance(ctx, i, 0, o.entry())
 	if err == nil && len(states) > 0 {
 		err = o.store.BeginOperation(ctx, op, 1, nil, o.entry())
 	}

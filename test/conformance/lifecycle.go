@@ -49,6 +49,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Progress", operationProgress)
 	check("Delete", instanceDeletion)
 	check("Packages", instancePackages)
+	check("InstanceQuota", instanceQuota)
 	check("PackageRace", packageRace)
 	check("List", lifecycleLists)
 	check("Fence", operationFence)
@@ -99,7 +100,7 @@ func sampleOperation(i lifecycle.Instance) lifecycle.Operation {
 
 func (s lifecycleTest) create(i lifecycle.Instance) lifecycle.Instance {
 	s.t.Helper()
-	if err := s.CreateInstance(s.t.Context(), i, entry("create")); err != nil {
+	if err := s.CreateInstance(s.t.Context(), i, 0, entry("create")); err != nil {
 		s.t.Fatalf("CreateInstance = %v", err)
 	}
 	return i
@@ -217,7 +218,7 @@ func instanceRows(t *testing.T, s lifecycleTest) {
 	if s.entries("create") != 1 {
 		t.Error("the write is not recorded")
 	}
-	s.wantError("a second of the id", s.CreateInstance(t.Context(), i, entry("again")), broker.ErrExists)
+	s.wantError("a second of the id", s.CreateInstance(t.Context(), i, 0, entry("again")), broker.ErrExists)
 	if s.entries("again") != 0 {
 		t.Error("a write that failed is recorded")
 	}
@@ -574,19 +575,42 @@ func instancePackages(t *testing.T, s lifecycleTest) {
 	want("after the instance is deleted")
 }
 
+// instanceQuota: of a crowd that makes instances at the same time no more get one than the project may have. Another
+// project's are not counted.
+func instanceQuota(t *testing.T, s lifecycleTest) {
+	const most, crowd = 3, 8
+	s.create(sampleInstance("south"))
+	made := make(chan error, crowd)
+	for range crowd {
+		go func() { made <- s.CreateInstance(t.Context(), sampleInstance("north"), most, entry("crowd")) }()
+	}
+	in := 0
+	for range crowd {
+		if err := <-made; err == nil {
+			in++
+		} else {
+			s.wantError("one more than the project may have", err, broker.ErrQuota)
+		}
+	}
+	if in != most || s.entries("crowd") != most {
+		t.Errorf("%d instances came in and %d are recorded, want %d", in, s.entries("crowd"), most)
+	}
+	s.create(sampleInstance("north")) // without a bound
+}
+
 // packageRace: an instance that is made while its package is being deleted holds it, or is not made. So does one
 // that goes over to it.
 func packageRace(t *testing.T, s lifecycleTest) {
 	gone := sampleInstance("north")
 	gone.Shape.Package = uuid.NewString()
-	s.wantError("an instance of a package that is gone", s.CreateInstance(t.Context(), gone, entry("create")), broker.ErrConflict)
+	s.wantError("an instance of a package that is gone", s.CreateInstance(t.Context(), gone, 0, entry("create")), broker.ErrConflict)
 	for n := range 20 {
 		p := emptyPackage("north")
 		createPackage(t, s, p)
 		i := sampleInstance("north")
 		take := func() error {
 			i.Shape.Package = p.ID
-			return s.CreateInstance(t.Context(), i, entry("create"))
+			return s.CreateInstance(t.Context(), i, 0, entry("create"))
 		}
 		if n%2 == 1 {
 			s.create(i)

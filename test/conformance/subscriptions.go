@@ -197,7 +197,7 @@ func operationGoes(t *testing.T, s SubscriptionStore) lifecycle.Operation {
 	t.Helper()
 	i := sampleInstance("north")
 	o := sampleOperation(i)
-	err := s.CreateInstance(t.Context(), i, entry("create"))
+	err := s.CreateInstance(t.Context(), i, 0, entry("create"))
 	if err == nil {
 		err = s.BeginOperation(t.Context(), o, 1, nil, entry("begin"))
 	}

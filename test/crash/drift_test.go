@@ -35,7 +35,7 @@ var looking = scenario{
 			Package: pkg.ID, VIM: v.ID, VIMName: v.Name, VIMType: "kubernetes", Namespace: "default",
 			Resources: []lifecycle.Resource{{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "default", Name: "pages", Applied: "mark"}},
 		}}
-		if err := store.CreateInstance(s.ctx(), i, audit.Entry{Time: now, Action: policy.VNFCreate, Outcome: audit.Done}); err != nil {
+		if err := store.CreateInstance(s.ctx(), i, 0, audit.Entry{Time: now, Action: policy.VNFCreate, Outcome: audit.Done}); err != nil {
 			s.t.Fatal(err)
 		}
 	},

@@ -290,6 +290,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"vims":          d.Count(&c.Terms.VIMs.PerProject),
 			"vimKiB":        kibibytes(d, &c.Terms.VIMs.Bytes),
 			"packages":      d.Count(&c.Packages.PerProject),
+			"vnfInstances":  d.Count(&c.VNF.Instances),
 			"packageMiB":    mebibytes(d, &c.Packages.MaxSize),
 			"packagesMiB":   mebibytes(d, &c.Packages.BytesPerProject),
 		}),

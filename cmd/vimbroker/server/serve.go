@@ -76,7 +76,8 @@ is left out means:
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perClient: 10000, perVIM: 10000, perProject: 10000,
      vims: 5000, vimKiB: 256,  # VIMs of a project, and what one of them stores
-     packages: 1000, packageMiB: 2048, packagesMiB: 20480}  # of a project
+     vnfInstances: 10000,      # of a project, as are
+     packages: 1000, packageMiB: 2048, packagesMiB: 20480}
   checkInterval: 5m
   audit:
     readsOneIn: 1             # of reads the log has one in so many; 0: none
