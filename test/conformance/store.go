@@ -20,6 +20,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
+// sealedText is as long as base64 has it, as sealed credentials are.
+const sealedText = "c2VhbGVk"
+
 // Store checks the contract of [broker.Store]. open returns an empty store, and
 // sees to its end. A store that has a Close method is also asked what it
 // answers afterwards.

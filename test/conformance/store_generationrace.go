@@ -83,7 +83,7 @@ func generationRaces(t *testing.T, s storeTest) {
 			issued.Add(1)
 			_, err = s.UpdateLease(s.ctx, l.ID, func(l *broker.Lease) error {
 				moveLease(l, broker.LeaseActive)
-				l.Sealed, l.SealedKey = "sealed", now.Current.Key
+				l.Sealed, l.SealedKey = sealedText, now.Current.Key
 				return nil
 			}, entry("activate"))
 			if i%2 == 0 {

@@ -341,7 +341,7 @@ func resumptions(t *testing.T, s storeTest) {
 			other := s.mustCreateVIM(t, plainVIM("south", name))
 			waiting := func(v broker.VIM, attempts int, next time.Time, way ...broker.LeaseState) string {
 				l := plainLease(v)
-				l.Sealed, l.SealedKey = "sealed", v.Current.Key
+				l.Sealed, l.SealedKey = sealedText, v.Current.Key
 				s.mustCreateLease(t, l)
 				s.mustMove(t, l.ID, way...)
 				if err := s.DeferLease(s.ctx, l.ID, attempts, next, "unreachable"); err != nil {

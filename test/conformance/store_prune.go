@@ -26,7 +26,7 @@ func prunesLeases(t *testing.T, s storeTest) {
 				if state == broker.LeaseRevoked {
 					l.RevokedAt = at
 					if sealed {
-						l.Sealed, l.SealedKey = "sealed", v.Current.Key
+						l.Sealed, l.SealedKey = sealedText, v.Current.Key
 					}
 				}
 				return nil
