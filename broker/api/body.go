@@ -17,14 +17,17 @@ import (
 
 // readBody gives a call its body: whole, or as a stream.
 func readBody(w http.ResponseWriter, c *Call, want Body) error {
-	empty := c.Body == nil || c.ContentLength == 0 // over HTTP/2 there is a reader all the same
+	// Over HTTP/2 there is a reader all the same, and a length that is no number counts as 0.
+	lengths := c.Header["Content-Length"]
+	empty := c.Body == nil || c.ContentLength == 0 && (len(lengths) == 0 || lengths[0] == "0")
+	mistyped := want.Limit > 0 && want.Types != nil && !hasType(c.Header.Get("Content-Type"), want.Types)
 	switch {
 	case empty && (want.Limit == 0 || want.Optional):
 		return nil
 	case empty:
 		return missing(want)
-	case want.Limit > 0 && want.Types != nil && !hasType(c.Header.Get("Content-Type"), want.Types):
-		return &Refusal{Kind: ErrMediaType, Detail: "the body must be " + strings.Join(want.Types, " or ")}
+	case mistyped && (!want.Optional || c.ContentLength > 0): // others may turn out to be empty
+		return mediaType(want)
 	}
 	if want.Stream && c.ContentLength > want.Limit {
 		return tooLarge(want.Limit)
@@ -42,8 +45,14 @@ func readBody(w http.ResponseWriter, c *Call, want Body) error {
 		return err
 	case len(c.Content) == 0 && want.Limit > 0 && !want.Optional:
 		return missing(want)
+	case len(c.Content) > 0 && mistyped:
+		return mediaType(want)
 	}
 	return nil
+}
+
+func mediaType(want Body) error {
+	return &Refusal{Kind: ErrMediaType, Detail: "the body must be " + strings.Join(want.Types, " or ")}
 }
 
 func missing(want Body) error {
