@@ -31,7 +31,6 @@ func (s *stand) outsider() *action.Configuration {
 	s.t.Helper()
 	flags := genericclioptions.NewConfigFlags(false)
 	flags.KubeConfig, flags.Namespace = &s.cluster.Kubeconfig, &s.in.Namespace
-	kube.ManagedFieldsManager = "helm" // as its command sets it
 	c := action.NewConfiguration()
 	if err := c.Init(flags, s.in.Namespace, "secret"); err != nil {
 		s.t.Fatal(err)

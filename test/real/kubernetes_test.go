@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"helm.sh/helm/v4/pkg/kube"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,10 +22,15 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	// The tests wait for clusters more than they compute.
-	if err := flag.Set("test.parallel", "4"); err != nil {
-		panic(err)
+	if !given {
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
 	}
+	kube.ManagedFieldsManager = "helm" // as Helm's command sets it
 	real.Main(m)
 }
 
