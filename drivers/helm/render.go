@@ -136,10 +136,17 @@ func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Re
 	return nil
 }
 
-// find is a [pull.Find] for a project, by the program that renders: an index is others' text.
+// find is a [pull.Find] for a project, by the program that renders: an index is others' text. Where the pull's time ends
+// first it is [broker.ErrUnavailable]: the project's other charts come before it.
 func (d *Driver) find(project string) pull.Find {
 	return func(ctx context.Context, index []byte, name, version string) (url, digest string, err error) {
 		a, err := d.render(ctx, project, chart.Request{Index: index, Name: name, Version: version})
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = &broker.Error{
+				Kind: broker.ErrUnavailable, Field: pull.Field, Detail: "other charts of the project are being rendered, and the repository's index waits for them",
+				Remedy: "try again in a moment",
+			}
+		}
 		return a.URL, a.Digest, err
 	}
 }
