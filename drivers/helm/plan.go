@@ -134,7 +134,10 @@ func (p *plan) revise(ctx context.Context) error {
 	if err := p.hooks(ctx, made, k.post); err != nil {
 		return err
 	}
-	return p.record(ctx, append(p.overtaken(made), made.as(deployed, k.done))...)
+	if err := p.overtake(ctx, made); err != nil {
+		return err
+	}
+	return p.record(ctx, made.as(deployed, k.done))
 }
 
 // target is the revision that is to be, with its objects. Where an attempt before has recorded it, it is that; where a
@@ -144,7 +147,10 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 	if last != nil {
 		version = last.version + 1
 	}
-	base := p.before()
+	base, err := p.before()
+	if err != nil {
+		return made, nil, err
+	}
 	switch {
 	case last != nil && last.mark == p.in.Mark && p.marked(len(p.records)-1):
 		made = *last
@@ -213,32 +219,54 @@ func (p *plan) marked(at int) bool {
 
 // before is the revision that a rollback goes back to: the last that stood before what it undoes. Nil where this is
 // no rollback, or nothing was recorded of what it undoes.
-func (p *plan) before() *record {
+func (p *plan) before() (*record, error) {
 	if p.in.Undone == "" {
-		return nil
+		return nil, nil
 	}
-	for i := len(p.records) - 1; i >= 0; i-- {
-		if r := &p.records[i]; r.mark != p.in.Undone && r.mark != p.in.Mark && (r.status() == deployed || r.status() == superseded) {
-			return r
-		}
-	}
-	return nil
+	return p.last(func(r record) bool {
+		return r.mark != p.in.Undone && r.mark != p.in.Mark && (r.status() == deployed || r.status() == superseded)
+	})
 }
 
-// overtaken are the records that a new revision puts into another state.
-func (p *plan) overtaken(made record) []record {
-	var all []record
+// last is the last revision that is so, whole; nil where none is.
+func (p *plan) last(is func(record) bool) (*record, error) {
+	for _, r := range slices.Backward(p.records) {
+		if is(r) {
+			r, err := r.whole()
+			return &r, err
+		}
+	}
+	return nil, nil
+}
+
+// overtake plans to write the records that a new revision puts into another state.
+func (p *plan) overtake(ctx context.Context, made record) error {
 	for i, r := range p.records {
 		next := i == len(p.records)-1 || p.records[i+1].version >= made.version
+		status := ""
 		switch {
 		case r.version >= made.version || r.version <= made.version-history:
 		case r.status() == deployed || next && r.status() == superseded:
-			all = append(all, r.as(superseded, r.text(r.info, "description")))
+			status = superseded
 		case r.pending() || next && r.status() == failed:
-			all = append(all, r.as(failed, "Given up"))
+			status = failed
+		}
+		if status == "" {
+			continue
+		}
+		r, err := r.whole()
+		if err != nil {
+			return err
+		}
+		says := "Given up"
+		if status == superseded {
+			says = r.text(r.info, "description")
+		}
+		if err := p.record(ctx, r.as(status, says)); err != nil {
+			return err
 		}
 	}
-	return all
+	return nil
 }
 
 // marks are those that Helm puts onto what it makes.
@@ -266,22 +294,17 @@ func (p *plan) scales(objects manifests.Objects) error {
 	return nil
 }
 
-// record plans to write records, side by side.
-func (p *plan) record(ctx context.Context, all ...record) error {
-	for _, r := range all {
-		written, err := r.written(p.in)
-		if err != nil {
-			return err
-		}
-		objects, err := p.Read(ctx, []lifecycle.Manifest{written}, r.marks())
-		if err != nil {
-			return err
-		}
-		if err := p.Apply(objects); err != nil {
-			return err
-		}
+// record plans to write a record.
+func (p *plan) record(ctx context.Context, r record) error {
+	written, err := r.written(p.in)
+	if err != nil {
+		return err
 	}
-	return nil
+	objects, err := p.Read(ctx, []lifecycle.Manifest{written}, r.marks())
+	if err != nil {
+		return err
+	}
+	return p.Apply(objects)
 }
 
 // read reads what a chart or a record gives. Records of releases are not among it: a later operation would take one for
@@ -401,7 +424,11 @@ func (p *plan) clear(ctx context.Context) error {
 // heal plans to have what the release says stand again, and to replace VNFCs. It makes no revision, unless the record
 // of the last one is gone.
 func (p *plan) heal(ctx context.Context) error {
-	last, newest := p.standing(), 0
+	last, err := p.last(func(r record) bool { return r.status() == deployed })
+	if err != nil {
+		return err
+	}
+	newest := 0
 	for _, v := range versions(p.in) {
 		if slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return r.Name == recordName(p.in.Instance, v) }) {
 			newest = v
@@ -432,22 +459,16 @@ func (p *plan) heal(ctx context.Context) error {
 	return p.Replace()
 }
 
-// standing is the revision that stands: the last that is deployed.
-func (p *plan) standing() *record {
-	for i := len(p.records) - 1; i >= 0; i-- {
-		if p.records[i].status() == deployed {
-			return &p.records[i]
-		}
-	}
-	return nil
-}
-
 // uninstall plans to remove the release: hooks, what it consists of, hooks again, what those left, and its records.
 func (p *plan) uninstall(ctx context.Context) error {
 	all, later := slices.Clone(p.in.Standing), []lifecycle.Resource(nil)
 	last := p.newest()
 	for _, r := range p.records {
 		later = append(later, manifests.SecretNamed(p.in.Namespace, recordName(p.in.Instance, r.version)))
+		r, err := r.whole()
+		if err != nil {
+			return err
+		}
 		hooked, err := p.hookResources(ctx, r) // of every revision: one that failed may have left some
 		if err != nil {
 			return err

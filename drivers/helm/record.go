@@ -38,9 +38,7 @@ const (
 	maxRecord       = 16 << 20
 	maxRecordStored = 1 << 20
 	maxMembers      = 64
-	// maxRecords bounds all revisions of a release together, as text.
-	maxRecords = 4 * maxRecord
-	maxHooks   = 1000
+	maxHooks        = 1000
 )
 
 // The states of a release, as Helm spells them.
@@ -58,7 +56,8 @@ type record struct {
 	version int
 	body    map[string]json.RawMessage
 	info    map[string]json.RawMessage
-	bytes   int // as text, when it was read
+	// from is the Secret that it was read from; nil for one in the making.
+	from *manifests.Secret
 	// definitions are those of its chart, which Helm's form has no place for: subcharts are not in it. They are recorded
 	// while the revision is pending, for whoever goes on, and later that there are none; defined says that they are known.
 	definitions []lifecycle.Manifest
@@ -98,8 +97,8 @@ func versions(in lifecycle.PlanInput) []int {
 	return known
 }
 
-// records reads the release's revisions, the oldest first. A Secret of another instance is none of them, whatever its
-// name: where it is in the way, making the record says so.
+// records reads the release's revisions, the oldest first: the newest whole, and the headers of the others. A Secret of
+// another instance is none of them, whatever its name: where it is in the way, making the record says so.
 func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([]record, error) {
 	asked := versions(in)
 	found := make([]*manifests.Secret, len(asked))
@@ -117,11 +116,8 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 	if err := side.Wait(); err != nil {
 		return nil, err
 	}
-	var (
-		all   []record
-		bytes int
-	)
-	for i, s := range found { // one after the other: what they unpack to is others' choice
+	var all []record
+	for i, s := range slices.Backward(found) { // one after the other: what they unpack to is others' choice
 		if s == nil {
 			continue
 		}
@@ -138,15 +134,30 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 				Remedy: "see who changed it; remove it if nobody needs it", Cause: err,
 			}
 		}
-		if bytes += r.bytes; bytes > maxRecords {
-			return nil, &broker.Error{
-				Kind: broker.ErrConflict, Detail: fmt.Sprintf("the revisions of release %s take more than %d MiB unpacked", releaseName(in.Instance), maxRecords>>20),
-				Remedy: "see what they hold; remove the Secrets of those that nobody goes back to",
-			}
+		if len(all) > 0 {
+			r = r.header()
 		}
 		all = append(all, r)
 	}
+	slices.Reverse(all)
 	return all, nil
+}
+
+// header is what is kept unpacked of a record that is not the newest.
+func (r record) header() record {
+	status := r.status()
+	return record{
+		version: r.version, mark: r.mark, own: r.own, from: r.from,
+		info: map[string]json.RawMessage{"status": quoted(status[:min(len(status), 32)])}, // a known one is no longer
+	}
+}
+
+// whole is the record with all that it holds.
+func (r record) whole() (record, error) {
+	if r.body != nil {
+		return r, nil
+	}
+	return decode(r.from)
 }
 
 // releaseLimit bounds what a release holds: whoever may write Secrets in the namespace writes it.
@@ -172,14 +183,13 @@ func decode(s *manifests.Secret) (r record, err error) {
 	if err := json.Unmarshal(text, &r.body); err != nil {
 		return r, err
 	}
-	r.bytes = len(text)
 	if err := json.Unmarshal(r.body["info"], &r.info); err != nil {
 		return r, err
 	}
 	if r.info == nil || len(r.body) > maxMembers || len(r.info) > maxMembers {
 		return r, errors.New("it is no release")
 	}
-	r.mark, r.own = s.Labels[markLabel], s.Owner != ""
+	r.mark, r.own, r.from = s.Labels[markLabel], s.Owner != "", s
 	if text, has := r.body[definitionsKey]; has {
 		var files []chart.File
 		if err := json.Unmarshal(text, &files); err != nil {
@@ -237,6 +247,9 @@ func (r record) packed(definitions bool) (string, error) {
 	}
 	if len(text) > maxRecord { // nobody would read it again
 		return "", faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
+	}
+	if releaseLimit.Check(text) != nil {
+		return "", faultOf(fmt.Sprintf("its release holds more than %d values, a list of more than %d items, or nests too deep", releaseLimit.Values, releaseLimit.Items))
 	}
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/helm"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/conformance/cnf"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
@@ -206,16 +208,32 @@ func TestRecordsOfStrangers(t *testing.T) {
 		}
 	}
 
-	// Each may be long, and not all together.
-	in.Operation = lifecycle.Heal
-	for n := range 5 {
-		put(fmt.Sprint(n+1), in.Instance, fmt.Sprintf(`{"version": %d, %s, "name": "%s"}`, n+1, planted, strings.Repeat("a", 15<<20)))
+	// Each may be long, and so may Secrets of nobody's beside them: the release is gone on with, and ended.
+	const revisions = 10
+	for n := range revisions + 4 {
+		status, owner := "superseded", in.Instance
+		if n == revisions-1 {
+			status = "deployed"
+		}
+		text := fmt.Sprintf(`{"version": %d, %s, "name": "%s"}`, n+1, strings.Replace(planted, "deployed", status, 1), strings.Repeat("a", 7<<20))
+		if n >= revisions {
+			owner, text = "", strings.Repeat("a", 15<<20)
+		}
+		put(strconv.Itoa(n+1), owner, text)
 	}
-	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "more than 64 MiB unpacked") {
-		t.Errorf("records of 75 MiB: %v, want a conflict that says so", err)
+	in.Standing = nil
+	for n := range revisions {
+		in.Standing = append(in.Standing, manifests.SecretNamed("cnf", name(strconv.Itoa(n+1))))
 	}
-	for n := range 5 {
-		s.Remove(secretsOfCNF + name(fmt.Sprint(n+1)))
+	for _, operation := range []lifecycle.OperationType{lifecycle.Heal, lifecycle.ScaleVNF, lifecycle.Terminate} {
+		in.Operation, in.Mark = operation, uuid.NewString()
+		if _, err := plan(t, s, in); err != nil {
+			t.Errorf("%s of a release with revisions of 70 MiB: %v", operation, err)
+		}
+	}
+	in.Standing = nil
+	for n := range revisions + 4 {
+		s.Remove(secretsOfCNF + name(strconv.Itoa(n+1)))
 	}
 
 	// What is written into a record does not become another one.
@@ -317,5 +335,59 @@ func TestRenderedOnce(t *testing.T) {
 	in.Standing = append(in.Standing, p.Resources...)
 	if _, err := without.Plan(t.Context(), s.Connection(without.Survey(in)), in); !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("with definitions that nobody has recorded Plan = %v, want %v", err, broker.ErrUnsupported)
+	}
+}
+
+// TestEarlierRevisionsCountWhole: what an earlier revision holds is used where it is needed: its hooks go with the
+// instance, and it is superseded as it was.
+func TestEarlierRevisionsCountWhole(t *testing.T) {
+	s := fakeobjects.New(t)
+	with := func(name string) []lifecycle.Manifest {
+		return chartOf(map[string]string{"templates/a.yaml": configMap + "{}\n---\n" +
+			strings.Replace(configMap, "name: a", "name: "+name+", annotations: {helm.sh/hook: 'post-install,post-upgrade'}", 1) + "{}"})
+	}
+	in := inputOf(with("first-hook"))
+	for _, next := range []string{"second-hook", "third-hook", ""} {
+		for _, waves := range []int{1, 100} { // once it is recorded, somebody else goes on
+			p, err := plan(t, s, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, stage := range p.Stages {
+				for _, w := range stage.Waves {
+					if waves--; waves < 0 {
+						break
+					}
+					if err := driver().Run(t.Context(), s.Connection(stage.Grant), in.Instance, w, func(lifecycle.Observation) {}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			in.Standing = p.Resources
+		}
+		in.Operation, in.Mark, in.Manifests = lifecycle.ChangePackage, uuid.NewString(), with(next)
+	}
+	found, err := storage.Init(storagedriver.NewSecrets(secrets{t: t, s: s})).History("vnf" + strings.ReplaceAll(in.Instance, "-", ""))
+	if err != nil || len(found) != 3 {
+		t.Fatalf("Helm sees %d revisions, %v, want 3", len(found), err)
+	}
+	for _, r := range found {
+		if r := r.(*releasev1.Release); r.Chart == nil || r.Chart.Name() != "web" || r.Manifest == "" || len(r.Hooks) != 1 {
+			t.Errorf("revision %d is %+v, want it as it was made", r.Version, r)
+		}
+	}
+	in.Operation, in.Standing = lifecycle.Terminate, nil
+	p, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range []string{"first-hook", "second-hook", "third-hook"} {
+		if !slices.ContainsFunc(p.Stages, func(stage lifecycle.Stage) bool {
+			return slices.ContainsFunc(stage.Waves, func(w lifecycle.Wave) bool {
+				return w.Deed == lifecycle.Delete && slices.ContainsFunc(w.Objects, func(o lifecycle.Object) bool { return o.Name == hook })
+			})
+		}) {
+			t.Errorf("to terminate, %s is not removed", hook)
+		}
 	}
 }
