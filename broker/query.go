@@ -122,15 +122,8 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 		}
 		f.States = []LeaseState{q.State}
 	}
-	if q.VIM != "" {
-		v, err := b.visibleVIM(ctx, p, policy.LeaseShow, q.VIM)
-		if err != nil {
-			return nil, "", err
-		}
-		f.VIM = v.ID
-	}
-	if !b.seesAll(p, policy.LeaseShow) {
-		f.Project = p.Project
+	if f.VIM, f.Project, err = b.leasesAmong(ctx, p, policy.LeaseShow, q.VIM); err != nil {
+		return nil, "", err
 	}
 	found, next, err := b.store.Leases(ctx, f)
 	if err != nil {
@@ -143,6 +136,22 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 		}
 	}
 	return visible, next, nil
+}
+
+// leasesAmong are the VIM and the project that leases which p sees are looked for in; each is empty where it bounds
+// nothing. Of a VIM of its own project p sees all.
+func (b *Broker) leasesAmong(ctx context.Context, p policy.Principal, action policy.Action, name string) (vim, project string, err error) {
+	if !b.seesAll(p, policy.LeaseShow) {
+		project = p.Project
+	}
+	if name == "" {
+		return "", project, nil
+	}
+	v, err := b.visibleVIM(ctx, p, action, name)
+	if err == nil && v.Project == project {
+		project = ""
+	}
+	return v.ID, project, err
 }
 
 // anyProject stands for every project where a list asks whether it may cross them.

@@ -67,8 +67,10 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	failpoint.At("renew.intent")
 
 	var minted Minted
-	g, err := src.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
-		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
+	renewing, cancel := context.WithTimeout(ctx, 2*b.terms.CallTimeout) // which is less than its claim
+	defer cancel()
+	g, err := src.each(renewing, l.VIMGeneration, func(o *opened) (err error) {
+		minted, err = b.mint(renewing, d.Renew, o.Access, grant)
 		return err
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -92,17 +92,9 @@ func (b *Broker) selection(ctx context.Context, p policy.Principal, s LeaseSelec
 	if s == (LeaseSelector{}) {
 		return f, Invalid("", "name a vim, a principal, an operation or a VNF instance")
 	}
-	if s.VIM != "" {
-		v, err := b.visibleVIM(ctx, p, policy.LeaseRevoke, s.VIM)
-		if err != nil {
-			return f, err
-		}
-		f.VIM = v.ID
-	}
-	if !b.seesAll(p, policy.LeaseShow) {
-		f.Project = p.Project
-	}
-	return f, nil
+	var err error
+	f.VIM, f.Project, err = b.leasesAmong(ctx, p, policy.LeaseRevoke, s.VIM)
+	return f, err
 }
 
 // gather puts the leases that p may revoke into a batch: taken. seen are those that p may only see.

@@ -10,7 +10,7 @@ import (
 )
 
 // VIMPosition and LeasePosition are the content of page tokens: the last item of
-// the page. They hold nothing that the list does not show, and every filter applies
+// the page, or the last that it looked at ([WindowOfLeases]). They hold nothing that the list does not show, and every filter applies
 // to the next page too, so nobody sees more with a forged token.
 type VIMPosition struct {
 	Project string `json:"vimProject"`

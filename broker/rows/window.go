@@ -17,7 +17,8 @@ func LeaseWindow(p broker.Page) int {
 }
 
 // WindowOfLeases returns the filter of the one range of an index that the leases of f are looked for in; nil where f
-// is such a range itself, or selects few. A page of f looks at [LeaseWindow] leases of the range, and so may hold
+// is such a range itself, or selects few. Where f has a project it is that project's: a page token names the end of
+// the window, which is to be nobody else's lease. A page of f looks at [LeaseWindow] leases of the range, and so may hold
 // fewer than were asked for, and even none, while there is a next one. The states of the returned f are each there once, sorted.
 func WindowOfLeases(f broker.LeaseFilter) (broker.LeaseFilter, *broker.LeaseFilter) {
 	f.States = slices.Clone(f.States)
@@ -32,13 +33,13 @@ func WindowOfLeases(f broker.LeaseFilter) (broker.LeaseFilter, *broker.LeaseFilt
 	} else if len(f.States) > 0 {
 		wider.States = LiveStates
 	}
-	if f.Principal != "" {
+	if f.Project != "" {
+		wider.Principal = ""
+	}
+	if f.Project != "" || f.Principal != "" {
 		wider.VIM = ""
 	}
-	if f.Principal != "" || f.VIM != "" {
-		wider.Project = ""
-	}
-	if slices.Equal(wider.States, f.States) && wider.VIM == f.VIM && wider.Project == f.Project {
+	if slices.Equal(wider.States, f.States) && wider.VIM == f.VIM && wider.Principal == f.Principal {
 		return f, nil
 	}
 	return f, &wider

@@ -1,5 +1,13 @@
--- What a lease writes to the log of the database. It can be repeated.
+-- What a lease writes to the log of the database. It can be repeated, and servers go on writing leases.
 
+-- First: a lease that waits behind what follows writes it still.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'live_leases'::regclass AND attname = 'grant_digest' AND NOT attisdropped) THEN
+        ALTER TABLE live_leases ALTER COLUMN grant_digest SET DEFAULT '';
+    END IF;
+END $$;
+-- then
 -- A live lease is found by its VIM and time, so that it needs no index of ids. The epoch of its grant, which is drawn
 -- by lot, says enough of the grant.
 CREATE OR REPLACE FUNCTION follow_lease() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -35,12 +43,13 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-
+-- then
 ALTER TABLE live_leases DROP CONSTRAINT IF EXISTS live_lease_once, DROP COLUMN IF EXISTS grant_digest;
 
+-- then
 -- With less room each change would clear a page of the versions before.
 ALTER TABLE ended_leases SET (fillfactor = 50);
-
+-- then
 -- An update logs a row from the first byte that changes to the last: what changes of a lease stands
 -- side by side at its end. Only where no lease is, as rows that are there would have to be written anew.
 DO $$

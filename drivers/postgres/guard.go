@@ -40,16 +40,15 @@ func (s *Store) guardPass(ctx context.Context, name string) (guarded context.Con
 	if g.held[name] != nil {
 		return nil, nil, nil
 	}
-	if err := g.open(ctx, s); err != nil {
+	fresh := g.conn == nil
+	got, err := g.take(ctx, s, name)
+	if err != nil && g.conn == nil && !fresh { // it was gone, and nobody had noticed
+		got, err = g.take(ctx, s, name)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	conn, got := g.conn, false
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit) // the end of one pass is not that of the others
-	defer cancel()
-	if err := conn.QueryRow(asking, `SELECT pg_try_advisory_lock($1)`, lockKey(lockPass, name)).Scan(&got); err != nil {
-		g.lose()
-		return nil, nil, translate(err)
-	}
+	conn := g.conn
 	if !got {
 		g.rested()
 		return nil, nil, nil
@@ -64,7 +63,7 @@ func (s *Store) guardPass(ctx context.Context, name string) (guarded context.Con
 			return // the lock went with its connection
 		}
 		delete(g.held, name)
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), guardPulse)
 		defer cancel()
 		if _, err := conn.Exec(ending, `SELECT pg_advisory_unlock($1)`, lockKey(lockPass, name)); err != nil {
 			g.lose()
@@ -72,6 +71,20 @@ func (s *Store) guardPass(ctx context.Context, name string) (guarded context.Con
 		}
 		g.rested()
 	}, nil
+}
+
+// take asks for the lock of a pass. A connection that does not answer in time is lost, with all locks.
+func (g *guards) take(ctx context.Context, s *Store, name string) (got bool, err error) {
+	if err := g.open(ctx, s); err != nil {
+		return false, err
+	}
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), guardPulse) // the end of one pass is not that of the others
+	defer cancel()
+	if err := g.conn.QueryRow(asking, `SELECT pg_try_advisory_lock($1)`, lockKey(lockPass, name)).Scan(&got); err != nil {
+		g.lose()
+		return false, translate(err)
+	}
+	return got, nil
 }
 
 // open sees that there is a connection.

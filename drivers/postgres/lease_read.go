@@ -187,7 +187,7 @@ func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.C
 	switch {
 	case f.Project == "":
 		parts = []*rows.Conditions{&c}
-	case f.IDPrefix != "" || f.VIM != "" || f.Principal != "" || f.Operation != "" || f.Instance != "" || due:
+	case f.IDPrefix != "" || f.Operation != "" || f.Instance != "" || due:
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
 		parts = []*rows.Conditions{&c}
 	default:

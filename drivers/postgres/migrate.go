@@ -36,7 +36,7 @@ var migrations embed.FS
 //go:embed finish.sql
 var finishing string
 
-// arranging is done after it, in one transaction.
+// arranging is done after it: what stands between two lines "-- then" is a transaction.
 //
 //go:embed arrange.sql
 var arranging string
@@ -307,7 +307,7 @@ func (s *Store) finish(ctx context.Context, conn *pgx.Conn) error {
 			statements = append(statements, statement)
 		}
 	}
-	statements = append(statements, arranging)
+	statements = append(statements, strings.Split(arranging, "\n-- then\n")...)
 	for _, statement := range statements {
 		if err := s.patiently(ctx, statement, func() error {
 			_, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)

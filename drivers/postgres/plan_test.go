@@ -230,8 +230,9 @@ func (s *Store) wantWindows(t *testing.T) {
 		{broker.LeaseFilter{Project: "full", States: irrevocable}, `FALSE`, 2},
 		{broker.LeaseFilter{Principal: "principal-7", VIM: "vim-8"}, `principal = 'principal-7' AND vim = 'vim-8'`, 1},
 		{broker.LeaseFilter{VIM: "vim-51", States: irrevocable}, `state = 'irrevocable' AND vim = 'vim-51'`, 1},
-		{broker.LeaseFilter{Principal: "principal-7", Project: "project-7"}, `principal = 'principal-7' AND project = 'project-7'`, 1},
-		{broker.LeaseFilter{Project: "project-7", Principal: "crowded"}, `FALSE`, 5},
+		{broker.LeaseFilter{Principal: "principal-7", Project: "project-7"}, `principal = 'principal-7' AND project = 'project-7'`, 3},
+		{broker.LeaseFilter{VIM: "vim-8", Project: "project-7"}, `vim = 'vim-8' AND project = 'project-7'`, 3},
+		{broker.LeaseFilter{Project: "project-7", Principal: "crowded"}, `FALSE`, 3},
 	} {
 		seen, pages := map[string]bool{}, 0
 		c.f.Size = 50

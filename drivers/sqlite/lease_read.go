@@ -205,6 +205,8 @@ func leaseIndex(f broker.LeaseFilter, live bool) string {
 		return "lease_by_operation"
 	case f.Instance != "":
 		return "lease_by_instance"
+	case f.Project != "":
+		return ""
 	case f.Principal != "" && live:
 		return "lease_live_by_principal"
 	case f.Principal != "":
@@ -213,8 +215,6 @@ func leaseIndex(f broker.LeaseFilter, live bool) string {
 		return "lease_live_by_vim"
 	case f.VIM != "":
 		return "lease_by_vim"
-	case f.Project != "":
-		return ""
 	case live:
 		return "lease_live"
 	}

@@ -165,7 +165,8 @@ func TestAPageLooksAtAWindow(t *testing.T) {
 		{broker.LeaseFilter{Project: "full", States: irrevocable}, `state = 'irrevocable'`, 2},
 		{broker.LeaseFilter{Principal: "principal-2", States: irrevocable}, `state = 'irrevocable' AND principal = 'principal-2'`, 1},
 		{broker.LeaseFilter{VIM: "vim-2", States: []broker.LeaseState{broker.LeaseRevoked}}, `state = 'revoked' AND vim = 'vim-2'`, 3},
-		{broker.LeaseFilter{Principal: "principal-2", Project: "nobody"}, `FALSE`, 3},
+		{broker.LeaseFilter{Principal: "principal-2", Project: "nobody"}, `FALSE`, 1},
+		{broker.LeaseFilter{VIM: "vim-3", Project: "full"}, `vim = 'vim-3'`, 3},
 		{broker.LeaseFilter{Principal: "principal-2", VIM: "vim-3"}, `FALSE`, 3},
 		{broker.LeaseFilter{Principal: "principal-3", Project: "full"}, `principal = 'principal-3'`, 3},
 	} {
@@ -202,8 +203,8 @@ func TestAPageLooksAtAWindow(t *testing.T) {
 			t.Errorf("Leases(%+v): %d leases in %d pages, want %d in %d at least", c.f, len(seen), pages, want, c.windows)
 		}
 	}
-	// The newest of the principal's, and no more of them than a window, though none is the project's.
-	f := broker.LeaseFilter{Principal: "principal-2", Project: "nobody", Page: broker.Page{Size: 50}}
+	// The newest of the project's, and no more of them than a window, though none is the principal's.
+	f := broker.LeaseFilter{Principal: "nobody", Project: "full", Page: broker.Page{Size: 50}}
 	_, next, err := s.Leases(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
