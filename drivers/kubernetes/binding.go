@@ -26,6 +26,12 @@ func namespaceBinding(b *rbacv1.RoleBinding) *binding {
 	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}
 }
 
+func listedBinding(i *item) *binding {
+	b := &binding{meta: i.meta(), role: i.RoleRef, subjects: i.Subjects}
+	b.object = &b.meta
+	return b
+}
+
 func (b binding) kind() string {
 	if b.meta.Namespace == "" {
 		return "clusterrolebinding"
@@ -86,7 +92,7 @@ func (c *connection) bindings(ctx context.Context, namespace, selector string) (
 	var err error
 	if namespace == "" {
 		err = list(ctx, c.rbac.client, "ClusterRoleBinding", "", "clusterrolebindings", selector, func(i *item) {
-			found = append(found, clusterBinding(&rbacv1.ClusterRoleBinding{ObjectMeta: i.meta(), RoleRef: i.RoleRef, Subjects: i.Subjects}))
+			found = append(found, listedBinding(i))
 		})
 		return found, err
 	}
@@ -97,7 +103,7 @@ func (c *connection) bindings(ctx context.Context, namespace, selector string) (
 func (c *connection) roleBindings(ctx context.Context, namespace, selector string) ([]*binding, error) {
 	var found []*binding
 	err := list(ctx, c.rbac.client, "RoleBinding", namespace, "rolebindings", selector, func(i *item) {
-		found = append(found, namespaceBinding(&rbacv1.RoleBinding{ObjectMeta: i.meta(), RoleRef: i.RoleRef, Subjects: i.Subjects}))
+		found = append(found, listedBinding(i))
 	})
 	return found, err
 }

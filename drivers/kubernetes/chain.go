@@ -30,18 +30,31 @@ func (c *connection) escalatingNamespaces(ctx context.Context, settled func(stri
 	if err := listed(err, "clusterrolebindings"); err != nil {
 		return nil, err
 	}
-	found := map[string]string{}
-	for _, b := range everywhereBound {
-		if grade, _ := assess(roles[roleKey{name: b.role.Name}], scope{clusterWide: true}); grade == broker.GradeUnbounded {
-			b.allow(found, "lets a service account escalate")
-		}
-	}
 	bound, err := c.roleBindings(ctx, "", "")
 	if err := listed(err, "rolebindings"); err != nil {
 		return nil, err
 	}
+	found, err := escalating(ctx, roles, everywhereBound, bound, settled)
+	return found, fault(err, "list", "rolebindings")
+}
+
+// escalating is what the cluster's roles and bindings say of [connection.escalatingNamespaces]. The only
+// error is that of a context that ends: there may be much to look through.
+func escalating(ctx context.Context, roles map[roleKey][]broker.Rule, everywhereBound, bound []*binding, settled func(string) string) (map[string]string, error) {
+	found := map[string]string{}
+	for _, b := range everywhereBound {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if grade, _ := assess(roles[roleKey{name: b.role.Name}], scope{clusterWide: true}); grade == broker.GradeUnbounded {
+			b.allow(found, "lets a service account escalate")
+		}
+	}
 	var steps []step
 	for _, b := range bound {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		k := roleKey{name: b.role.Name}
 		if b.role.Kind == "Role" {
 			k.namespace = b.meta.Namespace
@@ -57,11 +70,26 @@ func (c *connection) escalatingNamespaces(ctx context.Context, settled func(stri
 			}
 		}
 	}
-	for more := true; more; {
-		more = false
-		for _, s := range steps {
-			if found[s.from] == "" && (settled(s.to) != "" || found[s.to] != "" || found[everywhere] != "") {
-				found[s.from], more = s.by+" leads to namespace "+s.to+", whose identities can escalate", true
+	into := map[string][]step{} // by where they lead
+	var reached []string        // what steps lead back from
+	for _, s := range steps {
+		if into[s.to] == nil && (settled(s.to) != "" || found[s.to] != "") {
+			reached = append(reached, s.to)
+		}
+		into[s.to] = append(into[s.to], s)
+	}
+	into[everywhere] = steps
+	if found[everywhere] != "" {
+		reached = append(reached, everywhere)
+	}
+	for ; len(reached) > 0; reached = reached[1:] {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, s := range into[reached[0]] {
+			if found[s.from] == "" {
+				found[s.from] = s.by + " leads to namespace " + s.to + ", whose identities can escalate"
+				reached = append(reached, s.from)
 			}
 		}
 	}

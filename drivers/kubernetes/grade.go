@@ -19,11 +19,12 @@ type scope struct {
 
 // assess computes what the holder of rules bound in a scope can become: the grade,
 // and for each way one sentence that begins "the holder can". The reasons of the
-// narrower ways follow those of the wider. Rules that allow nothing are bounded.
+// narrower ways follow those of the wider, of either at most maxReasons. Rules that allow
+// nothing are bounded.
 func assess(rules []broker.Rule, s scope) (broker.Grade, []string) {
 	var far, near []string
 	add := func(to *[]string, reason string) {
-		if !slices.Contains(*to, reason) {
+		if len(*to) < maxReasons && !slices.Contains(*to, reason) {
 			*to = append(*to, reason)
 		}
 	}

@@ -290,7 +290,7 @@ func policyRules(rules []broker.Rule) []rbacv1.PolicyRule {
 // brokerRules are the API's rules as the broker has them. Rules for paths are left out: they
 // lead to no identity.
 func brokerRules(rules []rbacv1.PolicyRule) []broker.Rule {
-	out := make([]broker.Rule, 0, len(rules))
+	var out []broker.Rule
 	for _, r := range rules {
 		if len(r.Resources) > 0 {
 			out = append(out, broker.Rule{APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames, Verbs: r.Verbs})

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -55,11 +53,14 @@ const (
 const (
 	// listPage is how many objects are asked for at a time.
 	listPage = 500
-	// maxListed and maxListedBytes bound one list, all its pages together. A page counts as
-	// leastPage objects at least: it may be empty.
-	maxListed      = 50_000
-	leastPage      = 50
-	maxListedBytes = 32 << 20
+	// maxRead bounds, in bytes, what is read of one list, all its pages together: 100 000 role bindings
+	// of 1.3 KB, more than OpenShift makes in 10 000 projects. Each page is dropped once it
+	// is decoded, so that memory is what stays of its items.
+	maxRead = 128 << 20
+	// maxKept bounds, in bytes, what stays: that of some 75 000 role bindings, or 60 000 leases.
+	// A page counts as leastPage at least: it may be empty.
+	maxKept   = 64 << 20
+	leastPage = 64 << 10
 )
 
 // foreign is the error of an object that has the name of ours and is not.
@@ -188,19 +189,52 @@ type item struct {
 	Rules    []rbacv1.PolicyRule `json:"rules"`
 }
 
-// meta is the item's metadata, with those labels and annotations alone that the driver reads.
+// meta is the item's metadata.
 func (i *item) meta() metav1.ObjectMeta {
-	known := func(of map[string]string) map[string]string {
-		maps.DeleteFunc(of, func(key, _ string) bool {
-			return !slices.Contains([]string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation, namespacesAnnotation}, key)
-		})
-		return of
-	}
 	m := &i.Metadata
 	return metav1.ObjectMeta{
-		Name: m.Name, Namespace: m.Namespace, UID: m.UID, Labels: known(m.Labels), Annotations: known(m.Annotations),
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, Labels: m.Labels, Annotations: m.Annotations,
 		CreationTimestamp: m.Created, DeletionTimestamp: m.Deleted,
 	}
+}
+
+// trim drops the labels and annotations that the driver does not read, and returns how much
+// memory the item takes at most when it is kept, roughly: a rule of two bytes takes a hundred.
+func (i *item) trim() (size int) {
+	const object, mapped, subject, rule, text = 512, 384, 64, 192, 24
+	texts := func(of ...string) {
+		size += text * cap(of)
+		for _, s := range of {
+			size += len(s)
+		}
+	}
+	// Of a map that is emptied the memory stays.
+	known := func(of map[string]string) (kept map[string]string) {
+		for _, key := range []string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation, namespacesAnnotation} {
+			if value, ok := of[key]; ok {
+				if kept == nil {
+					kept = map[string]string{}
+					size += mapped
+				}
+				kept[key] = value
+				texts(value)
+			}
+		}
+		return kept
+	}
+	m := &i.Metadata
+	m.Labels, m.Annotations = known(m.Labels), known(m.Annotations)
+	texts(m.Name, m.Namespace, string(m.UID), i.RoleRef.APIGroup, i.RoleRef.Kind, i.RoleRef.Name)
+	for _, s := range i.Subjects {
+		texts(s.Kind, s.APIGroup, s.Name, s.Namespace)
+	}
+	for _, r := range i.Rules {
+		texts(r.APIGroups...)
+		texts(r.Resources...)
+		texts(r.ResourceNames...)
+		texts(r.Verbs...)
+	}
+	return size + object + subject*cap(i.Subjects) + rule*cap(i.Rules)
 }
 
 // list calls each with every object that matches the selector. kind is what the answer must
@@ -208,7 +242,7 @@ func (i *item) meta() metav1.ObjectMeta {
 func list(ctx context.Context, client rest.Interface, kind, namespace, resource, selector string, each func(*item)) error {
 	ctx = remote.Expect(ctx, remote.List)
 	options := metav1.ListOptions{LabelSelector: selector, Limit: listPage}
-	for objects, bytes := 0, 0; ; {
+	for bytes, kept := 0, 0; ; {
 		var page struct {
 			Kind     string `json:"kind"`
 			Metadata struct {
@@ -225,10 +259,14 @@ func list(ctx context.Context, client rest.Interface, kind, namespace, resource,
 		if page.Kind != kind+"List" {
 			return notKubernetes(0)
 		}
-		objects, bytes = objects+max(leastPage, len(page.Items)), bytes+length
-		if objects > maxListed || bytes > maxListedBytes {
+		stays := 0
+		for n := range page.Items {
+			stays += page.Items[n].trim()
+		}
+		bytes, kept = bytes+length, kept+max(leastPage, stays)
+		if bytes > maxRead || kept > maxKept {
 			return &broker.Error{
-				Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("the cluster lists more than %d %s, or %d MiB of them", maxListed, resource, maxListedBytes>>20),
+				Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("the cluster lists more %s than are read: %d MiB, of which %d MiB are kept", resource, maxRead>>20, maxKept>>20),
 				Remedy: "see what fills the cluster, and remove what nobody needs",
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 )
 
@@ -129,12 +130,24 @@ func (c *connection) emptyRoom(ctx context.Context, namespace string) (bool, err
 			return false, nil
 		}
 	}
-	pods := 0
-	err = list(ctx, c.core.client, "Pod", namespace, "pods", "", func(*item) { pods++ })
-	if err != nil {
-		return false, fault(err, "list", "pods in namespace "+namespace)
+	// One pod says enough, and many may be more than one answer holds.
+	var pods struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			Continue string `json:"continue"`
+		} `json:"metadata"`
+		Items []struct{} `json:"items"`
 	}
-	return pods == 0, c.removeAccounts(ctx, accounts)
+	err = read(remote.Expect(ctx, remote.List), c.core.client.Get().Namespace(namespace).Resource("pods").Param("limit", "1"), &pods)
+	switch {
+	case err != nil:
+		return false, fault(err, "list", "pods in namespace "+namespace)
+	case pods.Kind != "PodList":
+		return false, notKubernetes(0)
+	case len(pods.Items) > 0 || pods.Metadata.Continue != "":
+		return false, nil
+	}
+	return true, c.removeAccounts(ctx, accounts)
 }
 
 // release gives a namespace back to the pool. Accounts went before it.

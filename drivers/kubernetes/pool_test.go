@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,17 @@ func TestAPoolNamespaceThatIsNotEmptyIsPassedOver(t *testing.T) {
 		"a pod": func(ctx context.Context, c *coreclient.CoreV1Client, ns string) error {
 			_, err := c.Pods(ns).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "mallet"}}, metav1.CreateOptions{})
 			return err
+		},
+		"more pods than one answer holds": func(ctx context.Context, c *coreclient.CoreV1Client, ns string) error {
+			for n := range 300 {
+				_, err := c.Pods(ns).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+					Name: fmt.Sprintf("mallet-%d", n), Annotations: map[string]string{"large": strings.Repeat("x", 20<<10)},
+				}}, metav1.CreateOptions{})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 		"a claim of others": func(ctx context.Context, c *coreclient.CoreV1Client, ns string) error {
 			_, err := c.ConfigMaps(ns).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "vimbroker-claim"}}, metav1.CreateOptions{})
