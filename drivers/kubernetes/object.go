@@ -201,7 +201,7 @@ func (i *item) meta() metav1.ObjectMeta {
 // trim drops the labels and annotations that the driver does not read, and returns how much
 // memory the item takes at most when it is kept, roughly: a rule of two bytes takes a hundred.
 func (i *item) trim() (size int) {
-	const object, mapped, subject, rule, text = 512, 384, 64, 192, 24
+	const object, mapped, rule, text = 512, 384, 192, 24
 	texts := func(of ...string) {
 		size += text * cap(of)
 		for _, s := range of {
@@ -234,7 +234,7 @@ func (i *item) trim() (size int) {
 		texts(r.ResourceNames...)
 		texts(r.Verbs...)
 	}
-	return size + object + subject*cap(i.Subjects) + rule*cap(i.Rules)
+	return size + object + rule*cap(i.Rules)
 }
 
 // list calls each with every object that matches the selector. kind is what the answer must

@@ -3,6 +3,8 @@ package kubernetes_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -208,5 +211,22 @@ func TestReplicasClaimOneNamespace(t *testing.T) {
 		if !strings.HasPrefix(n, l.pool(1)+"/") {
 			t.Errorf("account %s is not in %s", n, l.pool(1))
 		}
+	}
+}
+
+// A room is empty where the cluster says so, and nowhere else.
+func TestAPoolNamespaceIsNotTakenForEmpty(t *testing.T) {
+	for answer, kind := range map[string]error{
+		`{"kind":"PodList","metadata":{"continue":"x"},"items":[]}`: broker.ErrConflict,
+		`{"kind":"SecretList","items":[]}`:                          broker.ErrUnreachable,
+	} {
+		l := newLab(t)
+		l.prepare(1)
+		l.fail(fake.Fault{Kind: fake.Custom, Method: http.MethodGet, Path: "/pods$", Answer: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, answer)
+		}})
+		_, err := l.driver.Issue(t.Context(), l.access, l.grant("view"))
+		want(t, "Issue where pods are "+answer, err, kind)
 	}
 }
