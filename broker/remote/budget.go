@@ -16,7 +16,7 @@ const (
 )
 
 // errBusy says that there is no room for an answer.
-var errBusy = errors.New("too many answers are being read at a time")
+var errBusy = errors.New("the broker reads too many answers now")
 
 // answers is what all answers share.
 var answers = newBudget(maxDecoding)
@@ -26,6 +26,7 @@ type budget struct {
 	mu      sync.Mutex
 	free    int
 	coming  int // from shares that give way
+	settled int // had by answers that were read: they grow no more, and end without anybody's room
 	wanted  int // by those in the queue
 	queue   []*wish
 	reading map[*share]bool // they may have to give way
@@ -37,6 +38,8 @@ type share struct {
 	end  context.CancelFunc // ends the answer's call
 	size int
 	gave int // what it had when it had to give way
+	// settled: the answer was read, and what it has counts as settled.
+	settled bool
 }
 
 // wish is a share's for more.
@@ -57,20 +60,22 @@ func (b *budget) share(end context.CancelFunc) *share {
 	return s
 }
 
-// grow adds to a share. Where there is no room, the largest of the answers that are still being
-// read gives way, if it is larger than this one becomes: who sends much and then nothing more
+// grow adds to a share. It waits, in turn and until ctx ends, where answers that give way or were
+// read make room for all that wait. Where they do not, the largest of the answers that are still
+// being read gives way, if it is larger than this one becomes: who sends much and then nothing more
 // holds up nobody. Without one so large, an answer that has nothing yet waits, and another fails:
-// two that hold something and wait would wait for each other.
+// two that hold something and wait would wait for each other. Who has waited for the whole time
+// of its call fails as well.
 func (s *share) grow(ctx context.Context, bytes int) error {
 	b := s.of
 	b.mu.Lock()
-	for s.gave == 0 && b.free+b.coming < b.wanted+bytes {
+	full := func() bool { return b.free+b.coming+b.settled < b.wanted+bytes }
+	for s.gave == 0 && full() {
 		if !b.makeRoom(s.size + bytes) {
 			break
 		}
 	}
-	switch full := b.free+b.coming < b.wanted+bytes; {
-	case s.gave > 0, full && s.size > 0:
+	if s.gave > 0 || full() && s.size > 0 {
 		b.mu.Unlock()
 		return errBusy
 	}
@@ -91,8 +96,8 @@ func (s *share) grow(ctx context.Context, bytes int) error {
 		b.wanted -= bytes
 		b.serve()
 	}
-	if s.gave > 0 {
-		return errBusy
+	if s.gave > 0 || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return errBusy // and not the server's fault
 	}
 	return ctx.Err()
 }
@@ -135,6 +140,8 @@ func (s *share) settle() error {
 	if s.gave > 0 {
 		return errBusy
 	}
+	s.settled = true
+	s.of.settled += s.size
 	return nil
 }
 
@@ -146,6 +153,9 @@ func (s *share) release() {
 	delete(b.reading, s)
 	b.free += s.size
 	b.coming -= s.gave
-	s.size, s.gave = 0, 0
+	if s.settled {
+		b.settled -= s.size
+	}
+	s.size, s.gave, s.settled = 0, 0, false
 	b.serve()
 }

@@ -5,9 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
+	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
@@ -38,8 +42,8 @@ func reader(t *testing.T, b *budget, bytes int) (s *share, ended func() bool) {
 // allFree wants that every share was given back, and that nobody is expected to give way.
 func (b *budget) allFree(t *testing.T, bytes int) {
 	t.Helper()
-	if b.free != bytes || b.coming != 0 || b.wanted != 0 || len(b.queue) != 0 || len(b.reading) != 0 {
-		t.Errorf("%d of %d are free, %d are to come, %d wanted by %d, %d being read", b.free, bytes, b.coming, b.wanted, len(b.queue), len(b.reading))
+	if b.free != bytes || b.coming != 0 || b.settled != 0 || b.wanted != 0 || len(b.queue) != 0 || len(b.reading) != 0 {
+		t.Errorf("%d of %d are free, %d are to come, %d settled, %d wanted by %d, %d being read", b.free, bytes, b.coming, b.settled, b.wanted, len(b.queue), len(b.reading))
 	}
 }
 
@@ -61,9 +65,9 @@ func TestTheLargestAnswerGivesWay(t *testing.T) {
 	if smallEnded() || decodedEnded() {
 		t.Error("another than the largest that is being read gives way")
 	}
-	// What is to come is promised to the one that waits: a second asks for room of its own.
-	if err := small.grow(t.Context(), 15); !errors.Is(err, errBusy) {
-		t.Errorf("growing to 35 while nothing larger is being read = %v, want %v", err, errBusy)
+	// 50 are to come and 30 are decoded, 40 of them promised to the one that waits: a second asks for room of its own.
+	if err := small.grow(t.Context(), 41); !errors.Is(err, errBusy) {
+		t.Errorf("growing to 61 while nothing larger is being read = %v, want %v", err, errBusy)
 	}
 	if err := large.settle(); !errors.Is(err, errBusy) {
 		t.Errorf("the answer that gave way = %v, want %v", err, errBusy)
@@ -108,6 +112,114 @@ func TestWhoHasNothingWaits(t *testing.T) {
 	three.release()
 	clear(b.reading) // of the one whose call was over
 	b.allFree(t, 100)
+}
+
+// Where answers that are being decoded hold the room, those that are being read wait for it, whatever
+// they have already, and nobody gives way.
+func TestDecodingIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(100)
+		decoded, _ := reader(t, b, 50)
+		if err := decoded.settle(); err != nil {
+			t.Fatal(err)
+		}
+		large, largeEnded := reader(t, b, 40)
+		small, _ := reader(t, b, 10)
+		grown := make(chan error, 3)
+		all := map[*share]int{large: 25, small: 15, b.share(func() {}): 10}
+		for s, more := range all {
+			go func() { grown <- s.grow(t.Context(), more) }()
+		}
+		synctest.Wait()
+		if len(grown) != 0 || largeEnded() {
+			t.Errorf("%d have ended without room; the large one gives way: %v", len(grown), largeEnded())
+		}
+		decoded.release()
+		decoded.release()
+		for range 3 {
+			if err := <-grown; err != nil {
+				t.Errorf("an answer that has waited: %v", err)
+			}
+		}
+		for s := range all {
+			if err := s.settle(); err != nil {
+				t.Error(err)
+			}
+			s.release()
+		}
+		b.allFree(t, 100)
+	})
+}
+
+// Who waits for the whole time of its call finds no room; one whose call somebody ends is told that.
+func TestWaitingEndsWithItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(100)
+		decoded, _ := reader(t, b, 90)
+		_ = decoded.settle()
+		small, _ := reader(t, b, 10)
+		late, cancel := context.WithTimeout(t.Context(), answerTimeout)
+		defer cancel()
+		if err := small.grow(late, 10); !errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting for the time of a call = %v, want %v", err, errBusy)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if err := small.grow(ended, 10); !errors.Is(err, context.Canceled) {
+			t.Errorf("waiting in a call that has ended = %v, want %v", err, context.Canceled)
+		}
+		small.release()
+		decoded.release()
+		b.allFree(t, 100)
+	})
+}
+
+// Many answers at a time, however they come and end, wait for each other in no circle, and all room comes back.
+func TestNobodyWaitsForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it fails where all wait
+		const room = 1000
+		b := newBudget(room)
+		var all sync.WaitGroup
+		for n := range 400 {
+			luck := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // no secret hangs on it
+			all.Go(func() {
+				ctx, end := context.WithCancel(context.Background())
+				defer end()
+				s := b.share(end)
+				defer s.release()
+				for range 4 {
+					if s.grow(ctx, 1+luck.IntN(room/5)) != nil {
+						return
+					}
+					runtime.Gosched()
+				}
+				if s.settle() == nil {
+					runtime.Gosched()
+				}
+			})
+		}
+		all.Wait()
+		b.allFree(t, room)
+	})
+}
+
+// panics is a body whose reading panics.
+type panics struct{}
+
+func (panics) Read([]byte) (int, error) { panic("a body") }
+func (panics) Close() error             { return nil }
+
+// An answer whose reading panics has no share afterwards.
+func TestAPanicReleasesTheShare(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	defer func() {
+		if recover() == nil {
+			t.Error("nothing has panicked")
+		}
+		answers.allFree(t, maxDecoding)
+	}()
+	_ = take(ctx, t.Context(), end, &http.Response{Body: panics{}})
 }
 
 // Each answer that may be read has room, with all the values that it may hold.

@@ -154,13 +154,16 @@ func (t *Transport) roundTrip(request *http.Request) (*http.Response, error) {
 func take(ctx, call context.Context, end context.CancelFunc, response *http.Response) error {
 	defer response.Body.Close()
 	s := answers.share(end)
+	handed := false
+	defer func() {
+		if !handed {
+			s.release()
+		}
+	}()
 	body, err := whole(ctx, s, response)
 	if _, over := errors.AsType[limitError](err); over && response.StatusCode >= http.StatusMultipleChoices {
 		// The status says it, and nobody needs the rest.
 		body, err = nil, nil
-	}
-	if body == nil {
-		s.release()
 	}
 	if err != nil {
 		return err
@@ -172,6 +175,7 @@ func take(ctx, call context.Context, end context.CancelFunc, response *http.Resp
 		s.release()
 	}}
 	response.ContentLength = int64(len(body))
+	handed = body != nil
 	return nil
 }
 
