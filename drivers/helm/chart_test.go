@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/helm"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
 )
 
@@ -225,6 +226,44 @@ func TestNobodyWaitsForAChart(t *testing.T) {
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a chart without an end was planned")
+	}
+}
+
+// TestGroupsThatFail: a chart is rendered without a group whose own server is away, and not at all where the cluster
+// fails otherwise to say what it serves: an upgrade would remove what hangs on it.
+func TestGroupsThatFail(t *testing.T) {
+	const group = "/apis/a.example/v1$"
+	in := inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + `{served: {{ .Capabilities.APIVersions.Has "a.example/v1" | quote }}}`}))
+	for name, c := range map[string]struct {
+		fault fake.Fault
+		want  string // of the rendering; empty: there is none
+	}{
+		"none":                   {fake.Fault{Path: "/nothing$", Kind: fake.Drop}, `"served":"true"`},
+		"its server is away":     {fake.Fault{Path: group, Kind: fake.HTML, Status: 503}, `"served":"false"`},
+		"the API server is away": {fake.Fault{Path: "/api/v1$", Kind: fake.HTML, Status: 503}, ""},
+		"too many requests":      {fake.Fault{Path: group, Kind: fake.Refuse, Status: 429}, ""},
+		"an internal error":      {fake.Fault{Path: group, Kind: fake.Refuse, Status: 500}, ""},
+		"a gateway's time-out":   {fake.Fault{Path: group, Kind: fake.HTML, Status: 504}, ""},
+		"not found":              {fake.Fault{Path: group, Kind: fake.HTML}, ""},
+		"a broken connection":    {fake.Fault{Path: group, Kind: fake.Drop}, ""},
+		"another's answer":       {fake.Fault{Path: group, Kind: fake.JSON, Status: 200, Body: "{}"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fakeobjects.New(t)
+			s.Serve(fakeobjects.Kind{Group: "a.example", Version: "v1", Kind: "Thing", Plural: "things", Namespaced: true})
+			c.fault.Times = -1
+			s.Fail(c.fault)
+			p, err := plan(t, s, in)
+			if c.want == "" {
+				if !errors.Is(err, broker.ErrUnreachable) {
+					t.Errorf("Plan = %v, want %v", err, broker.ErrUnreachable)
+				}
+				return
+			}
+			if got := applied(p, "a"); err != nil || !strings.Contains(got, c.want) {
+				t.Errorf("Plan = %s, %v, want %s in it", got, err, c.want)
+			}
+		})
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -142,21 +141,22 @@ func SecretNamed(namespace, name string) lifecycle.Resource {
 }
 
 // Serves says which version of Kubernetes the cluster is, and which versions ("apps/v1") and kinds
-// ("apps/v1/Deployment") it serves, sorted. A group whose server does not answer is left out.
+// ("apps/v1/Deployment") it serves, sorted. A group whose own server is away is left out: the API
+// server answers 503 for it. Any other failure is an error: what is rendered without a group that
+// the cluster serves could remove objects.
 func (d *Draft) Serves(ctx context.Context) (version string, names []string, err error) {
-	const deed = "ask which kinds the cluster serves"
 	var is struct {
 		Version string `json:"gitVersion"`
 	}
 	if err := d.server.call(ctx, request{method: http.MethodGet, path: "/version"}, &is); err != nil {
-		return "", nil, fault(err, deed)
+		return "", nil, fault(err, askKinds)
 	}
 	var groups metav1.APIGroupList
 	if err := d.server.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
-		return "", nil, fault(err, deed)
+		return "", nil, fault(err, askKinds)
 	}
 	if groups.Kind != "APIGroupList" {
-		return "", nil, notKubernetes(deed, 0)
+		return "", nil, notKubernetes(askKinds, 0)
 	}
 	versions := []string{"v1"}
 	for _, g := range groups.Groups {
@@ -173,11 +173,11 @@ func (d *Draft) Serves(ctx context.Context) (version string, names []string, err
 		side.Go(func() error {
 			group, name := groupVersion(v)
 			list, err := d.server.served(within, group, name)
+			if said, ok := errors.AsType[*refusal](err); ok && said.code == http.StatusServiceUnavailable && v != "v1" {
+				return nil // one of others' servers, behind this one
+			}
 			if err != nil {
-				if said, ok := errors.AsType[*broker.Error](err); ok && within.Err() == nil && v != "v1" && errors.Is(said, broker.ErrUnreachable) {
-					return nil // one of others' servers, behind this one
-				}
-				return err
+				return fault(err, askKinds)
 			}
 			mu.Lock()
 			defer mu.Unlock()

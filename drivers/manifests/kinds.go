@@ -54,7 +54,7 @@ func (s *server) kindsOf(ctx context.Context, resources []lifecycle.Resource) (k
 			name, version, _ := strings.Cut(v, "/")
 			list, err := s.served(within, name, version)
 			if err != nil {
-				return err
+				return fault(err, askKinds)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -78,9 +78,13 @@ func (k kinds) add(group, version string, list []metav1.APIResource) {
 	}
 }
 
-// served lists the resources of a version of a group; none for one that is not served.
+// askKinds says in errors what the kinds are asked for.
+const askKinds = "ask which kinds the cluster serves"
+
+// served lists the resources of a version of a group; none for one that is not served. Its errors
+// are those of call, and [*broker.Error]s.
 func (s *server) served(ctx context.Context, group, version string) ([]metav1.APIResource, error) {
-	path, deed := "/api/"+version, "ask which kinds the cluster serves"
+	path := "/api/" + version
 	if group != "" {
 		path = "/apis/" + group + "/" + version
 	}
@@ -88,22 +92,22 @@ func (s *server) served(ctx context.Context, group, version string) ([]metav1.AP
 	err := s.call(ctx, request{method: http.MethodGet, path: path}, &list)
 	if err == nil {
 		if list.Kind != "APIResourceList" {
-			return nil, notKubernetes(deed, 0)
+			return nil, notKubernetes(askKinds, 0)
 		}
 		return list.APIResources, nil
 	}
 	if said, ok := errors.AsType[*refusal](err); !ok || said.code != http.StatusNotFound {
-		return nil, fault(err, deed)
+		return nil, err
 	}
 	// That 404 may be anybody's: only the list of all groups says that there is none.
 	var groups metav1.APIGroupList
 	if err := s.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
-		return nil, fault(err, deed)
+		return nil, fault(err, askKinds)
 	}
 	if groups.Kind != "APIGroupList" || slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool {
 		return g.Name == group && slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.Version == version })
 	}) {
-		return nil, notKubernetes(deed, http.StatusNotFound)
+		return nil, notKubernetes(askKinds, http.StatusNotFound)
 	}
 	return nil, nil
 }
