@@ -54,8 +54,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// check asks the VIM, and records the answer. It fails only if the store or a
-// key store does.
+// check asks the VIM, and records the answer. It fails only if the broker's own parts
+// do: that says nothing of the VIM.
 func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
@@ -106,6 +106,8 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 		err = echoes(o.Access.Credential, report.texts()...)
 	}
 	switch {
+	case errors.Is(err, ErrUnavailable):
+		return Health{}, err
 	case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden):
 		h.Status, h.Message = HealthUnauthorized, message(err)
 	case err != nil:

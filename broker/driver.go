@@ -39,7 +39,7 @@ type Access struct {
 // Driver talks to one kind of VIM. Implementations stand under drivers/ and pass
 // test/conformance.Driver. All methods are safe for concurrent use, honour the
 // context's deadline, and answer with this package's sentinels:
-// [ErrUnreachable], [ErrUnauthorized], [ErrForbidden], [ErrInvalid],
+// [ErrUnreachable], [ErrUnavailable], [ErrUnauthorized], [ErrForbidden], [ErrInvalid],
 // [ErrUnsupported], [ErrNotFound]. No error holds a credential or the body of a remote answer.
 type Driver interface {
 	// Type says what is true of every VIM of this kind.

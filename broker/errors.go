@@ -34,8 +34,8 @@ var (
 	// ErrUnreachable: the VIM cannot be asked now: no connection, a time-out, TLS
 	// that does not verify, an answer of 429 or 5xx. The same call may succeed later.
 	ErrUnreachable = errors.New("VIM unreachable")
-	// ErrUnavailable: the broker's own parts (store, key store) cannot be used
-	// now. The same call may succeed later.
+	// ErrUnavailable: the broker's own parts (store, key store, room for answers)
+	// cannot be used now. The same call may succeed later.
 	ErrUnavailable = errors.New("temporarily unavailable")
 	// ErrUnopenable: the stored credential does not open with its key.
 	ErrUnopenable = errors.New("stored credential cannot be opened")

@@ -319,6 +319,39 @@ func TestWhatFailsRestsWhileAPassGoesOn(t *testing.T) {
 	}
 }
 
+// roomless is a driver that finds no room for an answer.
+type roomless struct {
+	*grading
+	full bool
+}
+
+func (d *roomless) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
+	if d.full {
+		return broker.Report{}, &broker.Error{Kind: broker.ErrUnavailable, Detail: "no room"}
+	}
+	return d.grading.Check(ctx, a)
+}
+
+// That the broker cannot check a VIM now is not stored as that VIM's health.
+func TestACheckWithoutRoomSaysNothingOfTheVIM(t *testing.T) {
+	b, g := newGradingBench(t)
+	d := &roomless{grading: g}
+	b.options.Drivers = []broker.Driver{d}
+	b.Broker = mustNew(t, b.options)
+	was, err := b.VIM(t.Context(), alice, "edge1")
+	if err != nil || was.Health.Status != broker.HealthReachable {
+		t.Fatalf("the VIM is %s, %v", was.Health.Status, err)
+	}
+	d.full = true
+	_, err = b.CheckVIM(t.Context(), alice, "edge1")
+	wantKind(t, "CheckVIM() without room", err, broker.ErrUnavailable)
+	b.clock.Add(24 * time.Hour)
+	wantKind(t, "CheckDue() without room", b.CheckDue(t.Context()), broker.ErrUnavailable)
+	if now, err := b.VIM(t.Context(), alice, "edge1"); err != nil || now.Health != was.Health {
+		t.Errorf("the VIM's health is %+v, %v, want %+v as before", now.Health, err, was.Health)
+	}
+}
+
 // What falls due while a VIM is known to be down is nobody's: the pass after the outage revokes it.
 func TestWhatFallsDueDuringAnOutageIsRevokedAfterIt(t *testing.T) {
 	b := newBench(t, benchOptions{})

@@ -34,7 +34,7 @@ const (
 // Its errors are [*broker.Error]. ErrInvalid is a fault of the package or the request and names
 // the file; ErrUnsupported is a kind that the VIM does not serve; ErrConflict an object of the
 // same name that is not the instance's; ErrForbidden and ErrUnauthorized are the VIM's refusal of
-// the lease. ErrUnreachable may succeed later: the engine calls again. [ErrNotReady] is an object that
+// the lease. ErrUnreachable and ErrUnavailable may succeed later: the engine calls again. [ErrNotReady] is an object that
 // did not become ready, or did not go, before the context ended; the detail names it and says what it waits for. No
 // error holds anything of a manifest but the names of files, objects and fields.
 //

@@ -24,6 +24,8 @@ type Fault struct {
 	// CertificateRefused says that the server refuses our client certificate, or
 	// wants one: the server is there, and it is the credential that is wrong.
 	CertificateRefused bool
+	// Busy says that it is the broker that has no room for an answer now: the server is not at fault.
+	Busy bool
 	// Cause is for the log, and for errors.Is. It was made on our side of the
 	// connection. Nil where nothing is to be added.
 	Cause error
@@ -81,7 +83,9 @@ func Unanswered(err error, server string) *Fault {
 		return known
 	case errors.As(err, &limit):
 		return because(nil, string(limit), "check the endpoint: "+server+" does not answer so")
-	case errors.Is(err, errBusy), errors.Is(err, errConnects):
+	case errors.Is(err, errBusy):
+		return &Fault{Detail: errBusy.Error(), Remedy: "try again", Busy: true, Cause: errBusy}
+	case errors.Is(err, errConnects):
 		return because(err, err.Error(), "try again")
 	case errors.Is(err, errAuthorities):
 		return because(nil, errAuthorities.Error(), "give a file or text of PEM certificates")

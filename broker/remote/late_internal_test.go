@@ -173,6 +173,33 @@ func TestAShareCountsValues(t *testing.T) {
 	})
 }
 
+// A call that finds no room fails by the broker's fault, and its connection is not left for that.
+func TestNoRoomIsNotTheServersFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		way := piped(t, sends("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"))
+		full := answers.share(func() {})
+		if err := errors.Join(full.grow(t.Context(), maxDecoding), full.settle()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := send(t, t.Context(), way, server)
+		f, ok := errors.AsType[*Fault](err)
+		if !ok || !f.Busy || f.System() != nil || way.way == nil {
+			t.Errorf("a call without room = %v, want a Fault that says so, and the connection kept", err)
+		}
+		full.release()
+		response, err := send(t, t.Context(), way, server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		answers.allFree(t, maxDecoding)
+		way.CloseIdleConnections()
+	})
+	if f := Unanswered(errConnects, "the server"); f == nil || f.Busy {
+		t.Errorf("a server that ends each connection = %v, which is its own fault", f)
+	}
+}
+
 // However a call ends, its share of the budget comes back, at the latest with its context.
 func TestSharesComeBack(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: "

@@ -184,7 +184,11 @@ func unanswered(err error) error {
 	if f == nil {
 		return notKubernetes(0)
 	}
-	return &broker.Error{Kind: broker.ErrUnreachable, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+	kind := broker.ErrUnreachable
+	if f.Busy {
+		kind = broker.ErrUnavailable
+	}
+	return &broker.Error{Kind: kind, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
 }
 
 func notKubernetes(code int) error {

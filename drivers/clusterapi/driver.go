@@ -232,7 +232,7 @@ func follow[T any](ctx context.Context, d *Driver, access func() onboard.Access,
 			if err == nil {
 				continue
 			}
-			if broken++; broken > breaks || !errors.Is(err, broker.ErrUnreachable) {
+			if broken++; broken > breaks || !errors.Is(err, broker.ErrUnreachable) && !errors.Is(err, broker.ErrUnavailable) {
 				return err
 			}
 			select {

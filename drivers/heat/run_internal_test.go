@@ -1,11 +1,15 @@
 package heat
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -35,5 +39,13 @@ func TestPortsAreBounded(t *testing.T) {
 	p.Attributes.IPs = slices.Repeat([]address{{Subnet: "s", Address: "192.0.2.1"}}, 100)
 	if n := len(p.point().Addresses["s"]); n != maxAddresses {
 		t.Errorf("%d addresses are kept of %d", n, len(p.Attributes.IPs))
+	}
+}
+
+// A call for whose answer the broker has no room says nothing of the cloud.
+func TestNoRoomIsTheBrokersFault(t *testing.T) {
+	err := refusal(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.Fault{Detail: "no room", Busy: true}}, "read the stack", orchestrator)
+	if !errors.Is(err, broker.ErrUnavailable) || errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("without room for the answer: %v, want %v", err, broker.ErrUnavailable)
 	}
 }

@@ -141,7 +141,10 @@ func refusal(err error, doing, who string) error {
 			return foreign(doing, who, 0)
 		}
 		kind := broker.ErrUnreachable
-		if f.CertificateRefused {
+		switch {
+		case f.Busy:
+			kind = broker.ErrUnavailable
+		case f.CertificateRefused:
 			kind = broker.ErrUnauthorized
 		}
 		return &broker.Error{Kind: kind, Detail: "cannot " + doing + ": " + f.Detail, Remedy: f.Remedy, Cause: f.Cause}

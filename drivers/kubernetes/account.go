@@ -121,7 +121,7 @@ func (d *Driver) Appoint(ctx context.Context, a broker.Access, w broker.Account)
 	defer end()
 	var begun []made
 	cred, report, err := d.appoint(ctx, c, a, account, &begun)
-	if err != nil && !errors.Is(err, broker.ErrUnreachable) {
+	if err != nil && !errors.Is(err, broker.ErrUnreachable) && !errors.Is(err, broker.ErrUnavailable) {
 		for _, m := range slices.Backward(begun) {
 			if left := remove(ctx, m.client, m.resource, m.object); left != nil {
 				d.log.WarnContext(ctx, "what was made for an account that cannot be is left on the cluster",

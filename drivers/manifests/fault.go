@@ -42,7 +42,10 @@ func fault(err error, deed string) error {
 		return notKubernetes(deed, 0)
 	}
 	kind := broker.ErrUnreachable
-	if f.CertificateRefused {
+	switch {
+	case f.Busy:
+		kind = broker.ErrUnavailable
+	case f.CertificateRefused:
 		kind = broker.ErrUnauthorized
 	}
 	return &broker.Error{Kind: kind, Detail: "cannot " + deed + ": " + f.Detail, Remedy: f.Remedy, Cause: f.Cause}

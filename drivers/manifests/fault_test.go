@@ -2,13 +2,16 @@ package manifests
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -61,5 +64,13 @@ func TestGone(t *testing.T) {
 		if isGone(c.err, r) != c.gone {
 			t.Errorf("an answer about %s says gone: %t", what, !c.gone)
 		}
+	}
+}
+
+// A call for whose answer the broker has no room says nothing of the cluster.
+func TestNoRoomIsTheBrokersFault(t *testing.T) {
+	err := fault(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.Fault{Detail: "no room", Busy: true}}, "read it")
+	if !errors.Is(err, broker.ErrUnavailable) || errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("without room for the answer: %v, want %v", err, broker.ErrUnavailable)
 	}
 }

@@ -39,7 +39,10 @@ func unanswered(err error) error {
 		return notKeystone(0)
 	}
 	kind := broker.ErrUnreachable
-	if f.CertificateRefused {
+	switch {
+	case f.Busy:
+		kind = broker.ErrUnavailable
+	case f.CertificateRefused:
 		kind = broker.ErrUnauthorized
 	}
 	return &broker.Error{Kind: kind, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}

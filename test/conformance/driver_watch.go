@@ -66,7 +66,7 @@ func (l *leaks) in(text string) string {
 
 // sentinels are what a driver may answer with.
 var sentinels = []error{
-	broker.ErrUnreachable, broker.ErrUnauthorized, broker.ErrForbidden, broker.ErrInvalid,
+	broker.ErrUnreachable, broker.ErrUnavailable, broker.ErrUnauthorized, broker.ErrForbidden, broker.ErrInvalid,
 	broker.ErrUnsupported, broker.ErrNotFound, broker.ErrConflict,
 }
 

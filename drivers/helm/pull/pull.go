@@ -90,7 +90,7 @@ type Chart struct{ Archive, Provenance []byte }
 type Find func(ctx context.Context, index []byte, name, version string) (url, digest string, err error)
 
 // Pull gets the chart of a reference, for an operation of a project. Errors are [*broker.Error]: ErrInvalid is of the
-// reference and what it leads to, ErrUnreachable may pass.
+// reference and what it leads to, ErrUnreachable and ErrUnavailable may pass.
 func (p *Puller) Pull(ctx context.Context, rules *egress.Rules, project string, r Reference, find Find) (Chart, error) {
 	leave, err := p.projects.Enter(project)
 	if err != nil {
@@ -462,7 +462,10 @@ func (a *asking) fault(err error) error {
 		f = &remote.Fault{Detail: "the connection to " + a.who + " failed", Remedy: "try again"}
 	}
 	kind := broker.ErrUnreachable
-	if errors.Is(err, egress.ErrRefused) {
+	switch {
+	case f.Busy:
+		kind = broker.ErrUnavailable
+	case errors.Is(err, egress.ErrRefused):
 		kind = broker.ErrInvalid
 	}
 	return &broker.Error{Kind: kind, Field: Field, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
