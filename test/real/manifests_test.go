@@ -302,8 +302,7 @@ func (s *stand) kubectl(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-func TestManifestsCustomAndOrdered(t *testing.T) {
-	t.Parallel()
+func TestManifestsCustomAndOrdered(t *testing.T) { // alone: others make the same definition
 	t.Run("custom", func(t *testing.T) {
 		s := newStand(t)
 		s.sample("custom")
