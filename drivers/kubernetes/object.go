@@ -57,7 +57,7 @@ const (
 	// of 1.3 KB, more than OpenShift makes in 10 000 projects. Each page is dropped once it
 	// is decoded, so that memory is what stays of its items.
 	maxRead = 128 << 20
-	// maxKept bounds, in bytes, what stays: that of some 75 000 role bindings, or 60 000 leases.
+	// maxKept bounds, in bytes, what stays: that of some 65 000 role bindings, or 50 000 leases.
 	// A page counts as leastPage at least: it may be empty.
 	maxKept   = 64 << 20
 	leastPage = 64 << 10
