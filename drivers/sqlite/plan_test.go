@@ -137,7 +137,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.LeaseFilter{Project: "a", States: active}, 0, "lease_live_by_project (project=?)"},
 		{broker.LeaseFilter{Project: "a", Page: leasePage}, 0, "lease_by_lender (vim_project=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{Project: "a", States: active}, 0, "lease_live_by_lender (vim_project=?)"},
-		{broker.LeaseFilter{Project: "a", Principal: "a"}, 0, "lease_by_principal (principal=?)"},
+		{broker.LeaseFilter{Project: "a", Principal: "a"}, 0, "lease_by_project (project=?)"},
 		{broker.LeaseFilter{States: active, Page: leasePage, CreatedBefore: now}, 0, "lease_live (state=? AND (created_at,id)<(?,?))"},
 		{broker.LeaseFilter{States: []broker.LeaseState{"active", "pending"}}, 1, "lease_live (state=?)"},
 	} {
