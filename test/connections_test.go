@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,25 +38,13 @@ var connects = []string{"broker/remote", "policy/egress", "broker/api/client"}
 // rules; PostgreSQL's driver alone connects by itself.
 func TestOneTransport(t *testing.T) {
 	found := map[string]bool{} // what the packages that may connect do: the test sees it
-	for pkg := range packages(t, "..") {
-		if strings.HasPrefix(pkg, "test") {
-			continue
-		}
-		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			for _, what := range connectionsOf(t, file, nil) {
-				if found[what] = true; !slices.Contains(connects, pkg) {
-					t.Errorf("%s: %s connects by itself: use broker/remote", file, what)
-				}
+	eachSource(t, func(pkg, file string) {
+		for _, what := range connectionsOf(t, file, nil) {
+			if found[what] = true; !slices.Contains(connects, pkg) {
+				t.Errorf("%s: %s connects by itself: use broker/remote", file, what)
 			}
 		}
-	}
+	})
 	for _, known := range []string{"net/http.Transport", "net.Dialer", "net/http.DefaultTransport"} {
 		if !found[known] {
 			t.Errorf("nothing uses %s any more: the walk is broken, or the table is", known)

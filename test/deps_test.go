@@ -187,9 +187,9 @@ func TestNamesOfPackages(t *testing.T) {
 	}
 }
 
-// Every command of the one binary runs what its packages do at their start, so an
-// expression is compiled when it is first used.
-func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
+// eachSource calls do for each file of the product that is no test, with its package.
+func eachSource(t *testing.T, do func(pkg, file string)) {
+	t.Helper()
 	for pkg := range packages(t, "..") {
 		if strings.HasPrefix(pkg, "test") {
 			continue
@@ -202,17 +202,25 @@ func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range parsed.Decls {
-				if g, ok := d.(*ast.GenDecl); ok && compiles(g) {
-					t.Errorf("%s compiles a regular expression at the start of the process: wrap it in sync.OnceValue", file)
-				}
-			}
+			do(pkg, file)
 		}
 	}
+}
+
+// Every command of the one binary runs what its packages do at their start, so an
+// expression is compiled when it is first used.
+func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
+	eachSource(t, func(_, file string) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && compiles(g) {
+				t.Errorf("%s compiles a regular expression at the start of the process: wrap it in sync.OnceValue", file)
+			}
+		}
+	})
 }
 
 // compiles reports whether a declaration compiles a regular expression outside a function.
