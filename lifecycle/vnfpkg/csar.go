@@ -14,7 +14,8 @@ import (
 
 // Limits bound what a package may hold. Zero means the default.
 type Limits struct {
-	// Entries is how many files and folders there may be; 10 000 by default.
+	// Entries is how many files and folders there may be; 10 000 by default. The archive's directory may
+	// have 512 bytes for each: names, extra fields and comments.
 	Entries int
 	// Unpacked is how many bytes all files together may have; 2 GiB by default.
 	Unpacked int64
@@ -83,16 +84,17 @@ func Open(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 
 // Reopen is Open for a package that Open has taken before: it compares no hashes.
 func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
-	archive, err := archiveOf(r, size)
+	limits = limits.orDefault()
+	archive, err := archiveOf(r, size, limits)
 	if err != nil {
 		return nil, err
 	}
-	c := &CSAR{limits: limits.orDefault(), files: map[string]*zip.File{}, signed: map[string]bool{}, single: map[string]singleSignature{}}
+	c := &CSAR{limits: limits, files: map[string]*zip.File{}, signed: map[string]bool{}, single: map[string]singleSignature{}}
 	if c.wrapping, err = unwrap(archive, r); err != nil {
 		return nil, err
 	}
 	if w := c.wrapping; w != nil {
-		if archive, err = archiveOf(w.csar, w.csar.Size()); err != nil {
+		if archive, err = archiveOf(w.csar, w.csar.Size(), limits); err != nil {
 			return nil, err
 		}
 	}
@@ -111,11 +113,14 @@ func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 // zipBegin begins a ZIP archive that holds anything.
 const zipBegin = "PK\x03\x04"
 
-// archiveOf reads the directory of an archive, which stands at its end.
-func archiveOf(r io.ReaderAt, size int64) (*zip.Reader, error) {
+// archiveOf reads the directory of an archive, which stands at its end, if it is within the limits.
+func archiveOf(r io.ReaderAt, size int64, limits Limits) (*zip.Reader, error) {
+	if err := boundDirectory(r, size, limits); err != nil {
+		return nil, err
+	}
 	archive, err := zip.NewReader(r, size)
 	switch {
-	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum):
+	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum), ended(err):
 		begin := make([]byte, len(zipBegin))
 		if _, err := r.ReadAt(begin, 0); err == nil && string(begin) == zipBegin {
 			return nil, fault("", "is a ZIP archive without its end: it was cut off, or what is behind it is not its own")
@@ -130,9 +135,6 @@ func archiveOf(r io.ReaderAt, size int64) (*zip.Reader, error) {
 
 // collect checks each entry by itself.
 func (c *CSAR) collect(entries []*zip.File) error {
-	if len(entries) > c.limits.Entries {
-		return fault("", "holds %d entries, and may hold %d", len(entries), c.limits.Entries)
-	}
 	left := uint64(c.limits.Unpacked)
 	folders := map[string]bool{}
 	for _, f := range entries {
