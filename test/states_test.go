@@ -3,6 +3,7 @@ package test
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,16 +11,18 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 // TestGoldenStates keeps the pictures in docs/states.md those of the tables.
 func TestGoldenStates(t *testing.T) {
 	const file = "../docs/states.md"
 	var b strings.Builder
-	b.WriteString("# State machines\n\nMade from the tables in the code by `make generate`.\n")
+	b.WriteString("# State machines\n\n`make generate` makes this page from the tables in the code.\n")
 	picture(&b, "A lease", broker.LeaseActive, broker.LeaseIrrevocable, broker.LeasePending, broker.LeaseRevoked, broker.LeaseRevoking)
 	picture(&b, "A VIM", broker.VIMDraining, broker.VIMRegistered, broker.VIMRegistering)
 	picture(&b, "A client that logs in by OAuth 2.0", oauth.Active, oauth.Deleting)
@@ -28,7 +31,15 @@ func TestGoldenStates(t *testing.T) {
 	picture(&b, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
 	picture(&b, "A subscription to VNF instances", subscription.Abandoned, subscription.Active, subscription.Making)
+	picture(&b, "A VNF package", catalog.Created, catalog.Disabled, catalog.Enabled, catalog.Processing, catalog.Uploading)
+	picture(&b, "Hidden parameters of a VNF instance", lifecycle.HiddenAbandoned, lifecycle.HiddenKept, lifecycle.HiddenMaking,
+		lifecycle.HiddenRekeying)
+	picture(&b, "A key that signs the audit log", notary.Abandoned, notary.Making, notary.Retired, notary.Revoked, notary.Signing)
 	picture(&b, "A cluster of Cluster API", onboard.States()...)
+	drawn := strings.Count(b.String(), "stateDiagram")
+	if all := machines(t); len(all) != drawn {
+		t.Errorf("%s has %d state machines, the code %d: %s", file, drawn, len(all), strings.Join(all, ", "))
+	}
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -41,6 +52,22 @@ func TestGoldenStates(t *testing.T) {
 	if string(got) != b.String() {
 		t.Errorf("%s is not what the tables say: run make generate", file)
 	}
+}
+
+// machines names the types of the product that say which move may follow.
+func machines(t *testing.T) (all []string) {
+	t.Helper()
+	method := regexp.MustCompile(`(?m)^func \(\w+ (\w+)\) CanMove\(`)
+	eachSource(t, func(pkg, file string) {
+		text, err := os.ReadFile(file) //nolint:gosec // it is of the repository
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range method.FindAllSubmatch(text, -1) {
+			all = append(all, pkg+"."+string(m[1]))
+		}
+	})
+	return all
 }
 
 // picture draws the moves between states. A state without any has no line.
