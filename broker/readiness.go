@@ -159,7 +159,7 @@ func (b *Broker) KeepProbing(ctx context.Context, looked chan<- struct{}) {
 	running.Wait()
 }
 
-// Ready says how the parts of the broker were when they were last looked at, seconds ago. It asks
+// Ready says how the parts of the broker were when they were last looked at, seconds ago, or used since. It asks
 // nobody, so that anyone may ask for it. It is [ErrUnavailable] if the broker can answer nothing:
 // the database cannot be asked, or (then without parts) not every part was looked at yet. What else is at fault costs
 // only what needs it, which is refused with the reason; another replica could do no more.
@@ -173,7 +173,11 @@ func (b *Broker) Ready() ([]PartStatus, error) {
 	if n := b.owed.count(); n > 0 {
 		parts[1].Fault = fmt.Sprintf("%d revocations are still to be recorded", n)
 	}
-	switch store := b.storeProbe.known(); {
+	store := b.storeProbe.known()
+	if store == nil { // a write may have met since what the look did not
+		store = b.store.Refusal()
+	}
+	switch {
 	case errors.Is(store, ErrNoSpace):
 		parts[1].Fault = faults(ErrNoSpace.Error(), parts[1].Fault)
 	case errors.Is(store, ErrNoWrites):

@@ -29,7 +29,11 @@ type checkedStore struct {
 	broker.Store
 	checks atomic.Int64
 	check  func(context.Context) error
+	// refusal is of a write beside the checks.
+	refusal error
 }
+
+func (s *checkedStore) Refusal() error { return s.refusal }
 
 func (s *checkedStore) Check(ctx context.Context) error {
 	s.checks.Add(1)
@@ -97,6 +101,29 @@ func TestReadyForWhatGoes(t *testing.T) {
 				t.Errorf("the parts are %v", names)
 			}
 		})
+	}
+}
+
+// A write that the store refuses shows at once, and costs no look.
+func TestARefusedWriteShowsAtOnce(t *testing.T) {
+	b, store, _ := probed(t, well, well)
+	b.Probe(t.Context())
+	for fault, refusal := range map[string]error{
+		"the disk of the database is full": &broker.Error{Kind: broker.ErrUnavailable, Cause: errors.Join(broker.ErrNoSpace, broker.ErrNoWrites)},
+		"the database takes no writes":     &broker.Error{Kind: broker.ErrUnavailable, Cause: broker.ErrNoWrites},
+		"":                                 nil,
+	} {
+		store.refusal = refusal
+		parts, err := b.Ready()
+		if err != nil || parts[0].Fault != "" || parts[1].Part != broker.PartRecording || parts[1].Fault != fault {
+			t.Errorf("Ready after %v = %v, %v", refusal, parts, err)
+		}
+		if up := b.Vitals(t.Context()).Parts[broker.PartRecording]; up != (fault == "") {
+			t.Errorf("after %v the part is up: %t", refusal, up)
+		}
+	}
+	if store.checks.Load() != 1 {
+		t.Errorf("%d looks at the store, want one", store.checks.Load())
 	}
 }
 

@@ -34,6 +34,9 @@ type Store interface {
 	// Check reports whether the store can be written now. It is an ErrUnavailable, with
 	// ErrNoSpace as its cause where only space is missing.
 	Check(ctx context.Context) error
+	// Refusal is why the store refused a write (ErrNoWrites, ErrNoSpace), unless Check has succeeded since. It
+	// asks nobody.
+	Refusal() error
 	// Load says how busy the store is.
 	Load(ctx context.Context, now time.Time) (Load, error)
 	// OlderVersions reports whether a version may be running on the store that opens

@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
-// TestFullDisk fills the disk that the tables are on: writes say so, and that there is no space, what there is
+// TestFullDisk fills the disk that the tables are on: writes and looks say so, and that there is no space, what there is
 // can be read, and all goes on with space again.
 func TestFullDisk(t *testing.T) {
 	server := real.OwnPostgres(t)
@@ -41,7 +41,8 @@ func TestFullDisk(t *testing.T) {
 	})
 	server.Exec(t, "", "CREATE TABLESPACE small OWNER vimbroker LOCATION '"+disk+"'")
 	server.Exec(t, "", "ALTER ROLE vimbroker SET default_tablespace = small")
-	s := mustOpen(t, server.DSN(t))
+	dsn := server.DSN(t)
+	s, other := mustOpen(t, dsn), mustOpen(t, dsn)
 	if err := s.CreateVIM(t.Context(), registered("v", "core"), 0, entry); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +50,12 @@ func TestFullDisk(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	if err := fillUp(filler); err != nil {
 		t.Fatal(err)
+	}
+	if err := other.Check(t.Context()); !errors.Is(err, broker.ErrNoSpace) || !errors.Is(other.Refusal(), broker.ErrNoSpace) {
+		t.Errorf("a look of a server that writes nothing = %v (%s), Refusal = %v", err, cause(err), other.Refusal())
+	}
+	if err := s.Refusal(); err != nil {
+		t.Errorf("before anything was refused: %v", err)
 	}
 	if !real.Poll(t, time.Minute, func() bool {
 		err = s.Append(t.Context(), entry)
@@ -59,6 +66,9 @@ func TestFullDisk(t *testing.T) {
 	if !errors.Is(err, broker.ErrUnavailable) || !errors.Is(err, broker.ErrNoWrites) || !errors.Is(err, broker.ErrNoSpace) {
 		t.Errorf("Append on a full disk = %v (%s)", err, cause(err))
 	}
+	if err := s.Refusal(); !errors.Is(err, broker.ErrNoSpace) {
+		t.Errorf("Refusal after that = %v", err)
+	}
 	if v, err := s.VIM(t.Context(), "v"); err != nil || v.Name != "core" {
 		t.Errorf("VIM on a full disk = %+v, %v", v, err)
 	}
@@ -66,6 +76,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantWell(t, "with space again", s)
+	wantWell(t, "with space again", other)
+	if s.Refusal() != nil || other.Refusal() != nil {
+		t.Errorf("with space again: %v and %v", s.Refusal(), other.Refusal())
+	}
 	if err := audit.Verify(allEntries(t, s)); err != nil {
 		t.Error(err)
 	}

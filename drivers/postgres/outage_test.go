@@ -106,13 +106,16 @@ func TestOutages(t *testing.T) {
 		}
 		if err := s.Append(t.Context(), entry); !errors.Is(err, broker.ErrUnavailable) {
 			t.Errorf("Append with %s = %v, want ErrUnavailable", rule, err)
-		} else if want := code[:2] == "53" || code[:2] == "25"; errors.Is(err, broker.ErrNoWrites) != want {
-			t.Errorf("Append with %s = %v, is ErrNoWrites: %t, want %t", rule, err, !want, want)
+		} else if want := code[:2] == "53" || code[:2] == "25"; errors.Is(err, broker.ErrNoWrites) != want || errors.Is(s.Refusal(), broker.ErrNoWrites) != want {
+			t.Errorf("Append with %s = %v, Refusal = %v, want ErrNoWrites: %t", rule, err, s.Refusal(), want)
 		}
 		if v, err := s.VIM(t.Context(), "v"); err != nil || v.ID != "v" {
 			t.Errorf("VIM with %s = %s, %v", rule, v.ID, err)
 		}
 		server.Exec(t, database, `DROP FUNCTION fail CASCADE`)
+		if err := s.Check(t.Context()); err != nil || s.Refusal() != nil {
+			t.Errorf("Check after %s = %v, Refusal = %v", rule, err, s.Refusal())
+		}
 	}
 	wantWell(t, "with space on the disk", s)
 

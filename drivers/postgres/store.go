@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
 // oldest is the first version of PostgreSQL that has all that is used here
@@ -22,21 +23,22 @@ const oldest = 140000
 // must not call the store, and are called again, with what is stored then, when
 // the write has to be tried again.
 type Store struct {
-	pool   *pgxpool.Pool
-	where  string
-	login  *login
-	clock  clock
-	now    func() time.Time
-	log    *slog.Logger
-	closed atomic.Bool
-	close  sync.Once
-	wake   chan struct{} // receives after a commit that makes jobs due
-	inbox  inbox
-	guards guards
-	bound  atomic.Bool // no older version may run: see OlderVersions
-	hides  atomic.Bool // the same: see MayHide
-	narrow bool        // nor one from before narrowSince
-	apart  bool        // nor from before apartSince
+	pool    *pgxpool.Pool
+	where   string
+	login   *login
+	clock   clock
+	now     func() time.Time
+	log     *slog.Logger
+	closed  atomic.Bool
+	close   sync.Once
+	wake    chan struct{} // receives after a commit that makes jobs due
+	inbox   inbox
+	guards  guards
+	refusal rows.Refusal
+	bound   atomic.Bool // no older version may run: see OlderVersions
+	hides   atomic.Bool // the same: see MayHide
+	narrow  bool        // nor one from before narrowSince
+	apart   bool        // nor from before apartSince
 }
 
 var _ broker.Store = (*Store)(nil)
@@ -111,13 +113,30 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Check writes a row, and so finds a full disk and a read-only database too.
+// Check writes a row, and so finds a read-only database. That needs no new room on the disk, which most writes need
+// sooner or later: so it has a query spill 256 KB into a temporary file as well, where the tables are. That leaves nothing behind.
 func (s *Store) Check(ctx context.Context) error {
-	err := s.change(ctx, func(t txn) error {
-		return t.one("probe", `UPDATE probe SET probed_at = $1 WHERE id = 1`, stamp(s.now()))
+	err := s.refusal.Settle(func() error {
+		return s.change(ctx, func(t txn) error {
+			t.queue(spillBesideTables)
+			t.queue(spill)
+			return t.one("probe", `UPDATE probe SET probed_at = $1 WHERE id = 1`, stamp(s.now()))
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("checking the store: %w", err)
 	}
 	return nil
 }
+
+const (
+	// spillBesideTables has temporary files of this transaction made in the tablespace of the tables, if this role may.
+	spillBesideTables = `SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', coalesce((
+		SELECT quote_ident(spcname) FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE c.oid = 'probe'::regclass AND has_tablespace_privilege(s.oid, 'CREATE')), ''), true)`
+	spill = `WITH room AS MATERIALIZED (SELECT repeat('x', 8192) AS block FROM generate_series(1, 32))
+		SELECT sum(length(block)) FROM room`
+)
+
+// Refusal implements [broker.Store].
+func (s *Store) Refusal() error { return s.refusal.Last() }

@@ -86,7 +86,7 @@ func (s *Store) change(ctx context.Context, apply func(txn) error) error {
 	if errors.Is(err, errNothing) {
 		return nil
 	}
-	return s.outcome(ctx, bounded, err)
+	return s.refusal.Note(s.outcome(ctx, bounded, err))
 }
 
 const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`

@@ -60,6 +60,8 @@ type Store struct {
 	end     *audit.Entry // the last of the audit chain, nil where it is to be read; under turn
 	closed  atomic.Bool
 
+	refusal rows.Refusal
+
 	reserve reserve
 	ending  bool // the write under way ends something; under turn
 
@@ -185,15 +187,20 @@ var touchProbe = prepared(`UPDATE probe SET probed_at = ? WHERE id = 1`)
 
 // Check writes a row, and so finds a full or read-only disk too.
 func (s *Store) Check(ctx context.Context) error {
-	err := s.write(ctx, func(t txn) error {
-		_, err := t.exec(touchProbe, rows.Micro(s.now()))
-		return err
+	err := s.refusal.Settle(func() error {
+		return s.write(ctx, func(t txn) error {
+			_, err := t.exec(touchProbe, rows.Micro(s.now()))
+			return err
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("checking the store: %w", err)
 	}
 	return nil
 }
+
+// Refusal implements [broker.Store].
+func (s *Store) Refusal() error { return s.refusal.Last() }
 
 // OlderVersions reports false: one process has the store, and it is this one.
 func (*Store) OlderVersions(context.Context) (bool, error) { return false, nil }

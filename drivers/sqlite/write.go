@@ -44,8 +44,9 @@ type batch struct {
 //
 // Where the disk is full the reserve is given up, and apply run again. From then on what
 // ends no lease is refused.
-func (s *Store) write(ctx context.Context, apply func(txn) error) error {
-	err := s.writeOnce(ctx, apply)
+func (s *Store) write(ctx context.Context, apply func(txn) error) (err error) {
+	defer func() { s.refusal.Note(err) }()
+	err = s.writeOnce(ctx, apply)
 	if outOfSpace(err) && s.giveUp() {
 		err = s.writeOnce(ctx, apply)
 	}
