@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/policy"
@@ -25,6 +28,8 @@ type gated struct {
 	began   chan string   // paths of waiting calls
 	proceed chan struct{} // lets one go on
 	log     buffer
+	// registry is what /metrics shows, shared by who scrapes it.
+	registry *prometheus.Registry
 }
 
 // lanes are operations of every lane; those under /wait/ wait.
@@ -71,10 +76,10 @@ func (b byName) Authenticate(_ context.Context, token string) (policy.Principal,
 }
 
 func newGated(l api.Limits, now func() time.Time, asked func(string), proxies api.Proxies) *gated {
-	g := &gated{began: make(chan string, 100), proceed: make(chan struct{})}
+	g := &gated{began: make(chan string, 100), proceed: make(chan struct{}), registry: prometheus.NewRegistry()}
 	g.Handler = api.New(api.Options{
 		Doors: []api.Door{g.lanes()}, Authenticator: byName{asked}, Remote: func(token string) bool { return strings.HasPrefix(token, "far") },
-		Vitals: none{}, Limits: l, Now: now, Proxies: proxies, Log: slog.New(slog.NewTextHandler(&g.log, nil)),
+		Vitals: none{}, Limits: l, Now: now, Proxies: proxies, Registry: g.registry, Log: slog.New(slog.NewTextHandler(&g.log, nil)),
 	})
 	return g
 }
@@ -112,7 +117,8 @@ func want(t *testing.T, what string, w *httptest.ResponseRecorder, status int, w
 
 // refusals is what the metric says of a limit.
 func (g *gated) refusals(limit string) string {
-	w := g.get("/metrics", "192.0.2.250", "")
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(g.registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	for line := range strings.Lines(w.Body.String()) {
 		if n, ok := strings.CutPrefix(line, `vimbroker_requests_refused_total{limit="`+limit+`"} `); ok {
 			return strings.TrimSpace(n)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,14 +41,13 @@ func (s *server) observe(route, asked string, status int, took time.Duration) {
 	s.requests.WithLabelValues(route, method(asked), strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// metricsDoor serves what the registry contains. Errors go to the log, not to the scraper.
-func metricsDoor(r *prometheus.Registry, log *slog.Logger) Door {
-	h := promhttp.HandlerFor(r, promhttp.HandlerOpts{
+// metricsDoor serves what the registry contains: to all who scrape it within a second the same, because anybody
+// may scrape, and collecting it asks the store. Errors go to the log, not to the scraper.
+func metricsDoor(r *prometheus.Registry, now func() time.Time, log *slog.Logger) Door {
+	h := promhttp.HandlerFor(prometheus.GathererFunc(shared(r.Gather, now)), promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
 		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		Registry:      r,
-		// Each asks the store. One more than there are servers that scrape has its time later.
-		MaxRequestsInFlight: 4,
 	})
 	return Door{
 		Paths:    []string{"/metrics{$}"},
@@ -57,6 +57,27 @@ func metricsDoor(r *prometheus.Registry, log *slog.Logger) Door {
 			Handle: func(*Call) (Answer, error) { return Answer{Serve: h}, nil },
 		}},
 		Refuse: func(_ *http.Request, p Problem) Answer { return Answer{Status: p.Status} },
+	}
+}
+
+// sharedFor is for how long what was collected is shown.
+const sharedFor = time.Second
+
+// shared returns a function that answers what ask did, for sharedFor after that, and has those who come meanwhile wait
+// for the one who asks. That one alone is told an error.
+func shared[T any](ask func() (T, error), now func() time.Time) func() (T, error) {
+	var turn sync.Mutex
+	var known T
+	var until time.Time
+	return func() (T, error) {
+		turn.Lock()
+		defer turn.Unlock()
+		if now().Before(until) {
+			return known, nil
+		}
+		found, err := ask()
+		known, until = found, now().Add(sharedFor)
+		return found, err
 	}
 }
 
