@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 	"github.com/vimbroker/vimbroker/policy"
@@ -137,14 +141,14 @@ func listLeases(ctx context.Context, broker *client.Client, q client.LeaseQuery,
 }
 
 func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
-	p.Header(w, []string{"ID", "VIM", "STATE", "ROLE", "PRINCIPAL", "EXPIRES"}, "NAMESPACES", "ISSUED", "PURPOSE", "PROJECT")
+	p.Header(w, []string{"ID", "VIM", "STATE", "ROLE", "PRINCIPAL", "EXPIRES"}, "NAMESPACES", "ISSUED", "PURPOSE", "PROJECT", "FORMAT")
 	for _, l := range leases {
 		state := l.State
 		if !l.Derived {
 			state += ", passed through"
 		}
 		p.Columns(w, []string{p.id(l.ID), l.VIMName, state, p.Cut(l.Role), p.Cut(l.Principal), expiry(l, p.When)},
-			console.List(l.Namespaces), p.When(l.IssuedAt), l.Purpose, l.Project)
+			console.List(l.Namespaces), p.When(l.IssuedAt), l.Purpose, l.Project, l.Format)
 	}
 }
 
@@ -278,6 +282,24 @@ func revocable(l v1.Lease) string {
 	return "no: it works until it is replaced on the VIM itself"
 }
 
+// renewsInto refuses to replace a file that is no JSON by the configuration of a lease that is: kubectl's plugin takes such
+// leases, and who renews one into a kubeconfig would lose it.
+func renewsInto(ctx context.Context, broker *client.Client, id string, out outFlags) error {
+	if !out.replace {
+		return nil
+	}
+	old, err := os.ReadFile(out.name)
+	if old = bytes.TrimSpace(old); err != nil || len(old) == 0 || old[0] == '{' {
+		return nil //nolint:nilerr // there is nothing to lose
+	}
+	l, err := broker.Lease(ctx, id)
+	if err == nil && slices.Contains([]clientconfig.Format{clientconfig.JSON, clientconfig.ExecCredential, clientconfig.VIMConnection}, clientconfig.Format(l.Format)) {
+		err = fmt.Errorf("the lease's configuration is of the format %s, and %s holds another; take a lease for it with: vimbroker lease issue --vim %s --out %s --replace",
+			l.Format, out.name, l.VIMName, out.name)
+	}
+	return err
+}
+
 func (p *program) leaseRenewCommand() *cobra.Command {
 	var ttl time.Duration
 	var out outFlags
@@ -286,6 +308,8 @@ func (p *program) leaseRenewCommand() *cobra.Command {
 		Short: "Mint a new credential of a lease",
 		Long: `Mint a new credential for an active lease, within the longest lifetime that the
 lease was granted. The new client configuration is written as by "lease issue".
+It is of the format of the lease, which "lease list -o wide" shows: that of a
+lease that kubectl's plugin took replaces no kubeconfig.
 The previous credential works until it expires or the lease ends.
 
 With --out FILE --replace the file always holds one complete configuration: if
@@ -307,6 +331,9 @@ new one, which ends with the lease.`,
 			defer file.Discard() //nolint:errcheck // what is not complete is empty
 			id, err := p.LeaseRef(c.Context(), broker, args[0])
 			if err != nil {
+				return err
+			}
+			if err := renewsInto(c.Context(), broker, id, out); err != nil {
 				return err
 			}
 			l, err := broker.RenewLease(c.Context(), id, r)

@@ -214,6 +214,13 @@ func TestAnInventoryThatDoesNotMatchFails(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+	p := &program{&console.Console{Out: io.Discard, Err: io.Discard, Output: "table", Now: func() time.Time { return noon }}}
+	err := p.printInventories(v1.List[v1.Inventory]{Items: []v1.Inventory{
+		{VIMName: "edge-1", Orphans: orphans}, {VIMName: "edge-2"}, {VIMName: "edge-3", Ghosts: ghosts},
+	}})
+	if err == nil || !strings.Contains(err.Error(), "edge-1 holds 1") || !strings.Contains(err.Error(), "edge-3 holds 0") {
+		t.Errorf("of two that do not match: %v, want both", err)
+	}
 }
 
 func TestScopeOfALease(t *testing.T) {

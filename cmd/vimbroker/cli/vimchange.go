@@ -282,13 +282,11 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 			}
 		}
 	})
-	if err != nil {
-		return err
-	}
+	failed := []error{err}
 	for _, i := range found.Items {
 		if n := len(i.Orphans) + len(i.Ghosts); n > 0 && !i.Settled {
-			return fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory %s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName)
+			failed = append(failed, fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory %s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
