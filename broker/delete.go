@@ -12,10 +12,11 @@ import (
 
 // Deletion says how a VIM is to be deleted.
 type Deletion struct {
-	// Drain revokes live leases first; without it they are ErrConflict.
+	// Drain revokes live leases first; without it they are ErrConflict. What stands on the VIM is ErrConflict with it, too.
 	Drain bool
 	// Force deletes a VIM that cannot be reached: leases that could not be
-	// revoked stay listed as irrevocable, and what is left upstream stays there.
+	// revoked stay listed as irrevocable, and what is left upstream stays there. What
+	// stands on a VIM (a [Use]) is given up where the last check did not reach it.
 	Force bool
 	// Gone says that the system that the VIM stands for no longer exists: nobody is asked,
 	// and its leases end as revoked, because nothing is left that would take them.
@@ -27,7 +28,8 @@ type Deletion struct {
 // DeleteVIM deletes a VIM and destroys its keys. It answers gone = true when the
 // VIM is no more; false when it is draining: the reaper finishes that.
 //
-// It issues no lease from the moment this returns.
+// It issues no lease from the moment this returns. What stands on the VIM (a [Use]) keeps it as it is: it does not
+// begin to drain, because what removes the thing needs leases.
 func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
 	var gone bool
 	v, err := decided(func() (v VIM, err error) {
@@ -54,8 +56,11 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 		return VIM{}, false, err
 	}
 	update := b.store.UpdateVIM
-	if !del.Drain && !del.Force && !del.Gone && v.State == VIMRegistered {
-		update = b.store.UpdateIdleVIM
+	if !del.Force || v.Health.Status == HealthReachable {
+		leased := del.Drain || del.Force || del.Gone || v.State != VIMRegistered
+		update = func(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error) {
+			return b.store.UpdateIdleVIM(ctx, id, leased, change, e)
+		}
 	}
 	v, err = update(ctx, v.ID, func(now *VIM) error {
 		if now.Revision != v.Revision && !b.guard.Allows(p, action, vimResource(*now)) {

@@ -26,9 +26,9 @@ func (s *interruptedStore) UpdateVIM(ctx context.Context, id string, change func
 	return s.Store.UpdateVIM(ctx, id, change, e)
 }
 
-func (s *interruptedStore) UpdateIdleVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+func (s *interruptedStore) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
 	s.interrupt()
-	return s.Store.UpdateIdleVIM(ctx, id, change, e)
+	return s.Store.UpdateIdleVIM(ctx, id, leased, change, e)
 }
 
 // Whoever deletes a VIM that nobody uses must not take the lease of someone who

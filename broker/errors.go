@@ -62,6 +62,8 @@ const (
 	NextExplain
 	// NextEndLeases revokes the leases of a VIM, or drains it while it is deleted.
 	NextEndLeases
+	// NextEndUses ends what stands on a VIM: terminates VNF instances.
+	NextEndUses
 	// NextMigrate migrates the database. Only the broker's operator can do that.
 	NextMigrate
 	nextEnd

@@ -72,9 +72,9 @@ func (s *raced) UpdateVIM(ctx context.Context, id string, change func(*broker.VI
 	return s.Store.UpdateVIM(ctx, id, change, e)
 }
 
-func (s *raced) UpdateIdleVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+func (s *raced) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
 	s.once.Do(s.first)
-	return s.Store.UpdateIdleVIM(ctx, id, change, e)
+	return s.Store.UpdateIdleVIM(ctx, id, leased, change, e)
 }
 
 func (s *raced) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {

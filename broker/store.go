@@ -74,9 +74,9 @@ type VIMStore interface {
 	// as in SetHealth. What change does to ID, Project, CreatedBy, CreatedAt, Revision
 	// and Past is ignored. It returns what was stored. A change must not call the store.
 	UpdateVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
-	// UpdateIdleVIM is UpdateVIM, and [LeasesLive] while a lease on the VIM is
-	// Live: in one atomic step with the change, when that has not erred.
-	UpdateIdleVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
+	// UpdateIdleVIM is UpdateVIM, and [InUse] while a [Use] of the VIM is there, naming MaxUses of them; without
+	// leased also [LeasesLive] while a lease on it is Live: in one atomic step with the change, when that has not erred.
+	UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*VIM) error, e audit.Entry) (VIM, error)
 	// Rekey reads the VIM and every lease on it that holds a Sealed credential, lets
 	// change set Sealed, SealedAs, Key and KeyStore of its generations, Sealed and SealedKey of the leases, and
 	// Pending, and stores that with Revision one up, atomically; the keys that no
@@ -86,9 +86,9 @@ type VIMStore interface {
 	Rekey(ctx context.Context, id string, change func(*VIM, []Lease) error, e audit.Entry) (VIM, error)
 	// DeleteVIM removes the VIM, all its generations, and puts their keys on the
 	// ledger of retired keys; leases of it that still hold a Sealed credential
-	// lose that. While a lease on it is Live it is [LeasesLive]; with force, leases
-	// that are LeaseIrrevocable do not count as such. A VIM that is gone is
-	// success, and writes nothing.
+	// lose that. While a [Use] of it is there it is [InUse], and while a lease on it is
+	// Live [LeasesLive]; with force, uses go with the VIM, and leases that are
+	// LeaseIrrevocable do not count. A VIM that is gone is success, and writes nothing.
 	DeleteVIM(ctx context.Context, id string, force bool, e audit.Entry) error
 	// SetHealth records a check's result without an audit entry and without a
 	// new Revision (health is an observation, nobody's act); ErrNotFound, also

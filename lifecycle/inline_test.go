@@ -59,7 +59,7 @@ func (r registry) RegisterVIM(_ context.Context, p policy.Principal, g broker.Re
 		Current: broker.Generation{Target: broker.Target{Endpoint: g.Endpoint, Scope: g.Scope}, Username: g.Credential.Username},
 	}
 	r.brought = append(r.brought, v)
-	return v, nil
+	return v, r.keep(v)
 }
 
 func (r registry) UpdateVIM(_ context.Context, p policy.Principal, ref string, c broker.Change) (broker.VIM, error) {
@@ -104,6 +104,9 @@ func (r registry) DeleteVIM(ctx context.Context, p policy.Principal, ref string,
 		case r.unreachable != nil:
 			return v, false, r.unreachable
 		default:
+			if err := r.vims.DeleteVIM(ctx, v.ID, false, audit.Entry{Time: r.now(), Action: policy.VIMDelete, Outcome: audit.Done}); err != nil {
+				return v, false, err
+			}
 			r.brought = slices.Delete(r.brought, n, n+1)
 			return v, true, nil
 		}

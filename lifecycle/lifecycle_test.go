@@ -75,7 +75,12 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.lends = &lends{now: p.clock.Now, live: map[string]broker.LeaseRequest{}}
+	p.lends = &lends{now: p.clock.Now, live: map[string]broker.LeaseRequest{}, vims: store}
+	for _, id := range []string{"edge", "far", "cloud"} {
+		if err := p.lends.keep(broker.VIM{ID: id, Name: id, Type: "kubernetes", Project: "core"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.yard.lends = p.lends
 	terms := lifecycle.DefaultTerms()
 	terms.LookEvery, terms.Learning = time.Millisecond, 0
@@ -188,6 +193,7 @@ type lends struct {
 	now     func() time.Time
 	mu      sync.Mutex
 	live    map[string]broker.LeaseRequest
+	vims    broker.VIMStore
 	asked   []broker.LeaseRequest
 	refusal error
 	// most is how many leases live at a time; 0 is no bound.
@@ -207,6 +213,12 @@ type lends struct {
 	// bringing and changing are called as a VIM is registered and changed, finding as one is looked up.
 	bringing, finding func()
 	changing          func() error
+}
+
+// keep stores a VIM, for instances to stand on.
+func (l *lends) keep(v broker.VIM) error {
+	v.State = broker.VIMRegistered
+	return l.vims.CreateVIM(context.Background(), v, 0, audit.Entry{Time: l.now(), Action: policy.VIMRegister, Outcome: audit.Done})
 }
 
 func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {

@@ -16,7 +16,9 @@ var RESTNext = map[broker.Next]string{
 	broker.NextCheckVIM:          "then check the VIM with POST /v1/vims/{id}/check",
 	broker.NextExplain:           "ask an administrator, who sees why with POST /v1/policy:explain",
 	broker.NextEndLeases:         "revoke them first with POST /v1/leases:revoke, or delete with DELETE /v1/vims/{id}?drain=true",
-	broker.NextMigrate:           "ask the broker's operator",
+	broker.NextEndUses: "terminate them first with POST /vnflcm/v2/vnf_instances/{id}/terminate; of a VIM that is gone for good, " +
+		"which a check does not reach, DELETE /v1/vims/{id}?drain=true&force=true gives them up",
+	broker.NextMigrate: "ask the broker's operator",
 }
 
 // remedies are given for kinds of problems whose error has none of its own.

@@ -121,6 +121,14 @@ func PackageGone() error {
 	}
 }
 
+// VIMGoing says that nothing new can stand on a VIM.
+func VIMGoing() error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Field: "vimConnectionInfo", Detail: "the VIM is being deleted, or is gone",
+		Remedy: "name another VIM",
+	}
+}
+
 // PackagesUsedUp says that a project has as many VNF packages as it may have.
 func PackagesUsedUp(limit int) error {
 	return &broker.Error{

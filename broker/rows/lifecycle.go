@@ -40,6 +40,21 @@ type Instance struct {
 	// Packages are the VNF packages that the instance holds: its own, and while an operation
 	// on it is live those that it leads from and to. No column: a table of their own keeps them.
 	Packages []string
+	// VIMs are those that it stands on, in the same way: each is a [broker.Use].
+	VIMs []string
+}
+
+// Use is what the instance is to its VIMs.
+func (r Instance) Use() broker.Use {
+	return broker.Use{Kind: broker.UseVNFInstance, Subject: r.ID, Project: r.Project, Name: r.Name}
+}
+
+// Occupies is the VIM that an operation that begins takes for its instance; empty where the instance stands on it already.
+func Occupies(o lifecycle.Operation) string {
+	if o.Target.VIM == o.Before.VIM {
+		return ""
+	}
+	return o.Target.VIM
 }
 
 // InstanceColumns are the columns of the table vnf_instances.
@@ -65,7 +80,7 @@ func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
 	row := Instance{
 		ID: i.ID, Project: i.Project, Name: i.Name, State: string(i.State), CreatedAt: i.CreatedAt, Revision: i.Revision, Document: string(text),
-		Packages: []string{i.Shape.Package},
+		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM},
 	}
 	if err == nil {
 		err = row.SetDrift(i.Drift)
@@ -83,10 +98,11 @@ func (r *Instance) SetDrift(d lifecycle.Drift) error {
 // Changed says that an instance is not what it was any more.
 func Changed() error { return Conflict("the instance was changed in the meantime") }
 
-// holding returns the row with the packages that an operation on the instance needs as well.
+// holding returns the row with the packages and VIMs that an operation on the instance needs as well.
 func (r Instance) holding(o lifecycle.Operation) Instance {
 	if o.State.Live() {
 		r.Packages = append(r.Packages, o.Before.Package, o.Target.Package)
+		r.VIMs = append(r.VIMs, o.Before.VIM, o.Target.VIM)
 	}
 	return r
 }

@@ -465,6 +465,9 @@ func (c *copying) instances() error {
 			if _, err := c.tx.Exec(c.ctx, addUses, row.ID, row.Packages); err != nil {
 				return translate(err)
 			}
+			if err := c.stand(row, row.VIMs); err != nil {
+				return err
+			}
 			c.Instances++
 		}
 		if next == "" {
@@ -472,6 +475,13 @@ func (c *copying) instances() error {
 		}
 		f.Token = next
 	}
+}
+
+// stand notes that an instance stands on VIMs, which are copied already.
+func (c *copying) stand(i rows.Instance, vims []string) error {
+	u := i.Use()
+	_, err := c.tx.Exec(c.ctx, standOnVIMs, u.Kind, u.Subject, u.Project, u.Name, vims)
+	return translate(err)
 }
 
 // operations copies operations. Those that are being worked go on with the first server; others wait on.
@@ -493,6 +503,13 @@ func (c *copying) operations() error {
 			if o.State.Live() {
 				if _, err := c.tx.Exec(c.ctx, addUses, o.Instance, []string{o.Before.Package, o.Target.Package}); err != nil {
 					return translate(err)
+				}
+				of := rows.Instance{ID: o.Instance, Project: o.Project}
+				if err := c.tx.QueryRow(c.ctx, `SELECT name FROM vnf_instances WHERE id = $1`, o.Instance).Scan(&of.Name); err != nil {
+					return translate(err)
+				}
+				if err := c.stand(of, []string{o.Before.VIM, o.Target.VIM}); err != nil {
+					return err
 				}
 			}
 			if o.State.Working() && !o.Waits() {

@@ -186,6 +186,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 			return err
 		}
 		t.keepPackages(id)
+		t.stand(row.Use(), []string{})
 		t.queue(deleteOperations, id)
 		t.queue(deleteInstance, id)
 		t.queue(abandonHiddenOf, stamp(t.s.now()), id)
@@ -200,6 +201,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 // BeginOperation stores a new operation.
 func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
 	err := s.write(ctx, e, func(t txn) error {
+		if err := t.occupy(rows.Occupies(o)); err != nil {
+			return err
+		}
 		row, err := oneInstance(query(t, scanInstance, instanceByID+` FOR UPDATE`, o.Instance))
 		if err != nil {
 			return err
@@ -220,6 +224,7 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		t.queue(insertOperation, values(rows.OperationColumns.Fields(&begun.Operation))...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&begun.Instance)), o.Instance)...)
 		t.keepPackages(o.Instance, begun.Instance.Packages...)
+		t.stand(begun.Instance.Use(), begun.Instance.VIMs)
 		if err := t.conceal(begun.Concealed); err != nil {
 			return err
 		}
@@ -301,6 +306,7 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lif
 		t.queue(updateOperation, append(values(changingOperation.Fields(&to.Operation)), o.ID)...)
 		t.queue(updateInstance, append(values(changingInstance.Fields(&to.Instance)), i.ID)...)
 		t.keepPackages(i.ID, to.Instance.Packages...)
+		t.stand(to.Instance.Use(), to.Instance.VIMs)
 		if err := t.conceal(to.Concealed); err != nil {
 			return err
 		}

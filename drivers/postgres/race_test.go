@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -417,4 +418,10 @@ func TestTurnsAreGivenOneCallAfterTheOther(t *testing.T) {
 	if calls != 2 || !slices.Equal(worked, []string{"of-first"}) {
 		t.Errorf("after %d looks of the first caller %q have their turn, want of-first alone", calls, worked)
 	}
+}
+
+// TestAVIMIsNotDeletedUnderAnInstance: two replicas, one that instantiates and one that deletes the VIM.
+func TestAVIMIsNotDeletedUnderAnInstance(t *testing.T) {
+	db := real.Postgres(t).DSN(t)
+	conformance.VIMRace(t, mustOpen(t, db), mustOpen(t, db))
 }

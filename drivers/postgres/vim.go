@@ -81,15 +81,26 @@ func (t txn) hold(id string) (bool, error) {
 // UpdateVIM changes a VIM by a function. What the function does to ID, Project,
 // CreatedBy, CreatedAt, Revision and Past is ignored.
 func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
-	return s.updateVIM(ctx, id, false, change, e)
+	return s.updateVIM(ctx, id, func(txn) error { return nil }, change, e)
 }
 
-// UpdateIdleVIM is UpdateVIM while no lease on the VIM is live.
-func (s *Store) UpdateIdleVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
-	return s.updateVIM(ctx, id, true, change, e)
+// UpdateIdleVIM is UpdateVIM while nothing stands on the VIM and, without leased, no lease on it is live.
+func (s *Store) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	return s.updateVIM(ctx, id, func(t txn) error {
+		if err := t.unused(id); err != nil || leased {
+			return err
+		}
+		live, err := t.any(liveOnVIM, id)
+		if err != nil || live {
+			return orLive(err)
+		}
+		return nil
+	}, change, e)
 }
 
-func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+func (s *Store) updateVIM(
+	ctx context.Context, id string, idle func(txn) error, change func(*broker.VIM) error, e audit.Entry,
+) (broker.VIM, error) {
 	var stored broker.VIM
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {
@@ -108,10 +119,8 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		if err := rows.MoveVIM(old.State, v.State); err != nil {
 			return err
 		}
-		if idle {
-			if live, err := t.any(liveOnVIM, id); err != nil || live {
-				return orLive(err)
-			}
+		if err := idle(t); err != nil {
+			return err
 		}
 		v.Revision = old.Revision + 1
 		t.queue(updateVIM, append(values(changingVIM.Fields(rows.OfVIM(v))), id)...)
@@ -152,9 +161,15 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		case !there:
 			return errNothing
 		}
+		if !force {
+			if err := t.unused(id); err != nil {
+				return err
+			}
+		}
 		if live, err := t.any(held, id); err != nil || live {
 			return orLive(err)
 		}
+		t.queue(dropUsesOfVIM, id)
 		t.queue(unsealLeases, id)
 		t.queue(retireKeysOfVIM, stamp(s.now()), id)
 		t.queue(deleteGrants, id)

@@ -198,6 +198,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 		if err := t.keepPackages(id); err != nil {
 			return err
 		}
+		if err := t.stand(row.Use(), []string{}); err != nil {
+			return err
+		}
 		if _, err := t.exec(deleteOperations, id); err != nil {
 			return err
 		}
@@ -225,6 +228,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 // BeginOperation stores a new operation.
 func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
 	err := s.write(ctx, func(t txn) error {
+		if err := t.occupy(rows.Occupies(o)); err != nil {
+			return err
+		}
 		found, err := t.query(instanceForUpdate, o.Instance)
 		row, err := oneInstance(found, err)
 		if err != nil {
@@ -250,6 +256,9 @@ func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 			return err
 		}
 		if err := t.keepPackages(o.Instance, begun.Instance.Packages...); err != nil {
+			return err
+		}
+		if err := t.stand(begun.Instance.Use(), begun.Instance.VIMs); err != nil {
 			return err
 		}
 		if err := t.conceal(begun.Concealed); err != nil {
@@ -345,6 +354,9 @@ func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lif
 			return err
 		}
 		if err := t.keepPackages(i.ID, to.Instance.Packages...); err != nil {
+			return err
+		}
+		if err := t.stand(to.Instance.Use(), to.Instance.VIMs); err != nil {
 			return err
 		}
 		if err := t.conceal(to.Concealed); err != nil {

@@ -79,15 +79,26 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, most int, e audit.E
 // UpdateVIM changes a VIM by a function. What the function does to ID, Project,
 // CreatedBy, CreatedAt, Revision and Past is ignored.
 func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
-	return s.updateVIM(ctx, id, false, change, e)
+	return s.updateVIM(ctx, id, func(txn) error { return nil }, change, e)
 }
 
-// UpdateIdleVIM is UpdateVIM while no lease on the VIM is live.
-func (s *Store) UpdateIdleVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
-	return s.updateVIM(ctx, id, true, change, e)
+// UpdateIdleVIM is UpdateVIM while nothing stands on the VIM and, without leased, no lease on it is live.
+func (s *Store) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+	return s.updateVIM(ctx, id, func(t txn) error {
+		if err := t.unused(id); err != nil || leased {
+			return err
+		}
+		live, err := t.any(liveOnVIM, id)
+		if err != nil || live {
+			return orLive(err)
+		}
+		return nil
+	}, change, e)
 }
 
-func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+func (s *Store) updateVIM(
+	ctx context.Context, id string, idle func(txn) error, change func(*broker.VIM) error, e audit.Entry,
+) (broker.VIM, error) {
 	var stored broker.VIM
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, func(t txn) error {
@@ -105,10 +116,8 @@ func (s *Store) updateVIM(ctx context.Context, id string, idle bool, change func
 		if err := rows.MoveVIM(old.State, v.State); err != nil {
 			return err
 		}
-		if idle {
-			if live, err := t.any(liveOnVIM, id); err != nil || live {
-				return orLive(err)
-			}
+		if err := idle(t); err != nil {
+			return err
 		}
 		v.Revision = old.Revision + 1
 		if _, err := t.exec(updateVIM, append(values(changingVIM.Fields(rows.OfVIM(v))), id)...); err != nil {
@@ -154,8 +163,16 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		if there, err := t.any(vimThere, id); err != nil || !there {
 			return err
 		}
+		if !force {
+			if err := t.unused(id); err != nil {
+				return err
+			}
+		}
 		if live, err := t.any(held, id); err != nil || live {
 			return orLive(err)
+		}
+		if _, err := t.exec(dropUsesOfVIM, id); err != nil {
+			return err
 		}
 		if _, err := t.exec(unsealLeases, id); err != nil {
 			return err

@@ -28,6 +28,7 @@ type LifecycleStore interface {
 	lifecycle.Store
 	catalog.Store
 	JobStore
+	broker.VIMStore
 	KeysInUse(ctx context.Context, id string) ([]broker.RetiredKey, error)
 }
 
@@ -49,6 +50,8 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Progress", operationProgress)
 	check("Delete", instanceDeletion)
 	check("Packages", instancePackages)
+	check("VIMs", instanceVIMs)
+	check("VIMRace", func(t *testing.T, s lifecycleTest) { VIMRace(t, s, s) })
 	check("InstanceQuota", instanceQuota)
 	check("PackageRace", packageRace)
 	check("List", lifecycleLists)

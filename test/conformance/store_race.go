@@ -188,7 +188,7 @@ func races(t *testing.T, s storeTest) {
 		var leases, drained atomic.Int64
 		counts := together(crowd, func(i int) error {
 			if i%10 == 0 {
-				_, err := s.UpdateIdleVIM(s.ctx, idle.ID, func(v *broker.VIM) error {
+				_, err := s.UpdateIdleVIM(s.ctx, idle.ID, false, func(v *broker.VIM) error {
 					if v.State == broker.VIMDraining {
 						return broker.ErrExists
 					}

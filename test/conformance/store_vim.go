@@ -454,11 +454,14 @@ func generations(t *testing.T, s storeTest) {
 		s.mustCreateLease(t, stuck)
 		s.mustMove(t, stuck.ID, broker.LeaseRevoking, broker.LeaseIrrevocable)
 		replace(t, v.ID, 5)
-		_, err := s.UpdateIdleVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.Name = "b"; return nil }, entry("idle"))
+		_, err := s.UpdateIdleVIM(s.ctx, v.ID, false, func(v *broker.VIM) error { v.Name = "b"; return nil }, entry("idle"))
 		wantError(t, "UpdateIdleVIM with a live lease", err, broker.ErrConflict, "")
-		_, err = s.UpdateIdleVIM(s.ctx, v.ID, func(*broker.VIM) error { return broker.ErrPrecondition }, entry("idle"))
+		if v, err := s.UpdateIdleVIM(s.ctx, v.ID, true, func(*broker.VIM) error { return nil }, entry("idle")); err != nil || v.State != broker.VIMRegistered {
+			t.Errorf("UpdateIdleVIM that lets a lease be live = %v", err)
+		}
+		_, err = s.UpdateIdleVIM(s.ctx, v.ID, false, func(*broker.VIM) error { return broker.ErrPrecondition }, entry("idle"))
 		wantError(t, "UpdateIdleVIM whose change errs", err, broker.ErrPrecondition, "")
-		if idle, err := s.UpdateIdleVIM(s.ctx, other.ID, func(v *broker.VIM) error { v.Name = "idle"; return nil }, entry("idle")); err != nil || idle.Name != "idle" {
+		if idle, err := s.UpdateIdleVIM(s.ctx, other.ID, false, func(v *broker.VIM) error { v.Name = "idle"; return nil }, entry("idle")); err != nil || idle.Name != "idle" {
 			t.Errorf("UpdateIdleVIM without leases = %q, %v", idle.Name, err)
 		}
 		for _, force := range []bool{false, true} {

@@ -27,6 +27,7 @@ import (
 // bench is Tacker's API before the real broker and a fake API server.
 type bench struct {
 	database string // the SQLite file
+	store    *sqlite.Store
 	testing.TB
 	kube   *fakekube.Server
 	url    string
@@ -44,6 +45,7 @@ func newBench(t testing.TB, compat bool) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
+	b.store = store
 	keys, err := keydir.Open(filepath.Join(t.TempDir(), "keys"))
 	if err != nil {
 		t.Fatal(err)

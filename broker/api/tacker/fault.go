@@ -80,6 +80,7 @@ var next = map[broker.Next]string{
 	broker.NextCheckVIM:          "then update the VIM with its auth_cred, which checks it",
 	broker.NextExplain:           "ask an administrator of the broker, who sees why",
 	broker.NextEndLeases:         "terminate what uses the VIM, or have an administrator of the broker revoke its leases",
+	broker.NextEndUses:           "terminate them first; where the VIM is gone for good, ask an administrator of the broker",
 	broker.NextMigrate:           "ask the broker's operator",
 }
 

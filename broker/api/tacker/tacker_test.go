@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
@@ -67,6 +68,11 @@ func TestAVIMHasTackersShape(t *testing.T) {
 	}
 	matches(t, "updated_at when shown", b.vim("alice", "GET", "/v1.0/vims/"+id, "", http.StatusOK)["updated_at"], later)
 
+	i, leave := conformance.Occupy(t, b.store, id)
+	if answer, text := b.call("alice", "DELETE", "/v1.0/vims/"+id, ""); answer.StatusCode != http.StatusConflict || !strings.Contains(text, i.ID) || !strings.Contains(text, "terminate") {
+		t.Errorf("DELETE under a VNF instance = %d %q, want 409 that names it", answer.StatusCode, text)
+	}
+	leave()
 	if answer, text := b.call("alice", "DELETE", "/v1.0/vims/"+id+".json", ""); answer.StatusCode != http.StatusNoContent || text != "" {
 		t.Errorf("DELETE = %d %q", answer.StatusCode, text)
 	}

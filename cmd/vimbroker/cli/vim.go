@@ -294,8 +294,14 @@ func (p *program) vimDeleteCommand() *cobra.Command {
 		Use:     "delete VIM",
 		Aliases: []string{"rm"},
 		Short:   "Delete a VIM and destroy its credential's key",
-		Long: `Delete a VIM. The server refuses while the VIM has active leases. With --drain
-it revokes them first, and deletes the VIM when the last one has ended.`,
+		Long: `Delete a VIM. The server refuses while VNF instances stand on it, with --drain
+too: terminate them first ("vimbroker vnf terminate"). It refuses while the VIM
+has active leases. With --drain it revokes them first, and deletes the VIM when
+the last one has ended.
+
+Of a VIM that is gone for good, which a check does not reach, an administrator
+gives up with --drain --force what cannot be ended there. VNF instances on it
+stay listed, and can be terminated no more.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
@@ -327,7 +333,7 @@ it revokes them first, and deletes the VIM when the last one has ended.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&d.Drain, "drain", false, "revoke the leases on it first")
-	flags.BoolVar(&d.Force, "force", false, "with --drain: do not wait for leases that cannot be revoked; their credentials work until they expire")
+	flags.BoolVar(&d.Force, "force", false, "with --drain: give up what cannot be ended on the VIM: leases, whose credentials work until they expire, and VNF instances where no check reaches it")
 	flags.Int64Var(&d.IfRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
 	flags.BoolVar(&wait, "wait", false, "return when the VIM is gone")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")

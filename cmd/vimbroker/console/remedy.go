@@ -14,6 +14,8 @@ import (
 
 // commands puts into a remedy of the REST API the command for each operation it names.
 var commands = strings.NewReplacer(
+	"POST /vnflcm/v2/vnf_instances/{id}/terminate", `"vimbroker vnf terminate"`,
+	"DELETE /v1/vims/{id}?drain=true&force=true", `"vimbroker vim delete --drain --force"`,
 	"DELETE /v1/vims/{id}?drain=true", `"vimbroker vim delete --drain"`,
 	"PATCH /v1/vims/{id}", `"vimbroker vim update --default"`,
 	"POST /v1/vims/{id}/rotate", `"vimbroker vim rotate"`,
