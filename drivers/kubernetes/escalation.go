@@ -15,6 +15,8 @@ type escalation struct {
 	scope reach
 	// only limits it to one namespace, whose objects others trust.
 	only string
+	// unnamed: a rule that names objects is harmless, because it reaches no other.
+	unnamed bool
 }
 
 // reach is how far an escalation goes.
@@ -26,7 +28,8 @@ const (
 	// anywhere: to the whole cluster, even from a binding in one namespace.
 	anywhere
 	// clusterOnly: to the whole cluster. The resource has no namespace, so that a
-	// binding in a namespace does not grant it.
+	// binding in a namespace does not grant it. Of namespaces that holds for create alone: Kubernetes
+	// counts a request for one namespace as one in it.
 	clusterOnly
 )
 
@@ -36,17 +39,25 @@ const (
 	entersPods   = "run commands in pods, as their service accounts"
 	readsSecrets = "read secrets, tokens of service accounts among them"
 	givesAway    = "give its rights to others, who keep them when the lease ends"
+	reachesNodes = "lift the Pod Security level that keeps pods from their nodes"
+	liftsRules   = "lift what rules of admission forbid, Pod Security's among them"
+	trusted      = "change which certificates pods trust"
+	actsAsNode   = "stand in for the kubelet of a node, and get what is sent to it"
 
+	admissionGroup      = "admissionregistration.k8s.io"
 	authenticationGroup = "authentication.k8s.io"
+	certificatesGroup   = "certificates.k8s.io"
 )
 
 var (
-	writes = []string{"create", "update", "patch"}
-	alters = []string{"update", "patch", "delete", "deletecollection"}
-	every  = []string{"*"}
+	writes  = []string{"create", "update", "patch"}
+	alters  = []string{"update", "patch", "delete", "deletecollection"}
+	removes = []string{"delete", "deletecollection"}
+	every   = []string{"*"}
 )
 
-// escalations are all that we know of. A rule that matches none of them is bounded.
+// escalations are all that we know of. A rule that matches none of them is bounded, unless
+// it names a kind of Kubernetes' own that is not [harmless] either.
 var escalations = slices.Concat(workloads, identities, clusterPower)
 
 // workloads run code under an identity of their namespace.
@@ -57,6 +68,8 @@ var workloads = []escalation{
 	{group: "apps", resource: "replicasets", verbs: writes, why: runsPods},
 	{group: "apps", resource: "statefulsets", verbs: writes, why: runsPods},
 	{group: "apps", resource: "daemonsets", verbs: writes, why: runsPods},
+	// A StatefulSet makes pods of the revision that its status names, whoever wrote it.
+	{group: "apps", resource: "controllerrevisions", verbs: writes, why: runsPods},
 	{group: "batch", resource: "jobs", verbs: writes, why: runsPods},
 	{group: "batch", resource: "cronjobs", verbs: writes, why: runsPods},
 	{group: core, resource: "pods/exec", verbs: []string{"get", "create"}, why: entersPods},
@@ -70,6 +83,7 @@ var identities = []escalation{
 	{group: core, resource: "secrets", verbs: []string{"get", "list", "watch", "update", "patch", "delete", "deletecollection"}, why: readsSecrets},
 	{group: core, resource: "serviceaccounts/token", verbs: []string{"create"}, why: "make tokens of service accounts"},
 	{group: core, resource: "serviceaccounts", verbs: []string{"impersonate"}, why: "impersonate service accounts"},
+	{group: certificatesGroup, resource: "podcertificaterequests", verbs: []string{"create"}, why: "get certificates of pods, as their service accounts"},
 	// Since 1.36; what it may then do is granted by verbs impersonate-on:*.
 	{group: authenticationGroup, resource: "serviceaccounts", verbs: []string{"impersonate:serviceaccount"}, why: "impersonate service accounts"},
 	{group: core, resource: "secrets", verbs: []string{"create"}, why: "make bootstrap tokens, which join nodes", scope: anywhere, only: "kube-system"},
@@ -77,6 +91,10 @@ var identities = []escalation{
 	{group: rbacGroup, resource: "roles", verbs: []string{"update", "patch"}, why: givesAway},
 	{group: rbacGroup, resource: "roles", verbs: []string{"bind", "escalate"}, why: "give itself rights that it does not have", scope: anywhere},
 	{group: rbacGroup, resource: "clusterroles", verbs: []string{"bind", "escalate"}, why: "give itself rights that it does not have", scope: anywhere},
+	// These two subresources change labels, too.
+	{group: core, resource: "namespaces", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
+	{group: core, resource: "namespaces/status", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
+	{group: core, resource: "namespaces/finalize", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
 	{group: core, resource: "configmaps", verbs: alters, why: "change which certificates aggregated API servers trust", scope: anywhere, only: "kube-system"},
 }
 
@@ -88,19 +106,31 @@ var clusterPower = []escalation{
 	{group: authenticationGroup, resource: "nodes", verbs: []string{"impersonate:arbitrary-node", "impersonate:associated-node"}, why: "impersonate nodes", scope: clusterOnly},
 	{group: core, resource: "nodes/proxy", verbs: every, why: "command the kubelet of every node", scope: clusterOnly},
 	{group: core, resource: "persistentvolumes", verbs: writes, why: "mount directories of nodes", scope: clusterOnly},
-	{group: core, resource: "namespaces", verbs: []string{"update", "patch"}, why: "lift the Pod Security level of namespaces", scope: clusterOnly},
+	{group: core, resource: "namespaces", verbs: []string{"create"}, why: "make namespaces in which pods reach their nodes", scope: clusterOnly},
+	{group: core, resource: "nodes", verbs: []string{"create"}, why: actsAsNode, scope: clusterOnly},
+	{group: core, resource: "nodes/status", verbs: []string{"update", "patch"}, why: actsAsNode, scope: clusterOnly},
 	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: givesAway, scope: clusterOnly},
 	// Roles of the cluster can aggregate one that is made.
 	{group: rbacGroup, resource: "clusterroles", verbs: writes, why: givesAway, scope: clusterOnly},
-	{group: "certificates.k8s.io", resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"}, why: "approve client certificates", scope: clusterOnly},
-	{group: "certificates.k8s.io", resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"}, why: "issue client certificates", scope: clusterOnly},
+	{group: certificatesGroup, resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"}, why: "approve client certificates", scope: clusterOnly},
+	{group: certificatesGroup, resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"}, why: "issue client certificates", scope: clusterOnly},
 	// The controller manager approves these by itself.
-	{group: "certificates.k8s.io", resource: "certificatesigningrequests/nodeclient", verbs: []string{"create"}, why: "make client certificates of nodes", scope: clusterOnly},
-	{group: "certificates.k8s.io", resource: "signers", verbs: []string{"approve", "sign"}, why: "approve client certificates", scope: clusterOnly},
-	{group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", verbs: writes, why: "read and change what others write", scope: clusterOnly},
-	{group: "admissionregistration.k8s.io", resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write", scope: clusterOnly},
-	{group: "admissionregistration.k8s.io", resource: "mutatingadmissionpolicies", verbs: writes, why: "change what others write", scope: clusterOnly},
-	{group: "admissionregistration.k8s.io", resource: "mutatingadmissionpolicybindings", verbs: writes, why: "change what others write", scope: clusterOnly},
+	{group: certificatesGroup, resource: "certificatesigningrequests/nodeclient", verbs: []string{"create"}, why: "make client certificates of nodes", scope: clusterOnly},
+	{group: certificatesGroup, resource: "signers", verbs: []string{"approve", "sign"}, why: "approve client certificates", scope: clusterOnly},
+	{group: certificatesGroup, resource: "signers", verbs: []string{"attest"}, why: trusted, scope: clusterOnly},
+	{group: certificatesGroup, resource: "clustertrustbundles", verbs: writes, why: trusted, scope: clusterOnly},
+	{group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: writes, why: "read and change what others write", scope: clusterOnly},
+	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write", scope: clusterOnly},
+	{group: admissionGroup, resource: "mutatingadmissionpolicies", verbs: writes, why: "change what others write", scope: clusterOnly},
+	{group: admissionGroup, resource: "mutatingadmissionpolicybindings", verbs: writes, why: "change what others write", scope: clusterOnly},
+	{group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
+	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
+	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: []string{"update", "patch"}, why: liftsRules, scope: clusterOnly},
+	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
+	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: []string{"update", "patch"}, why: liftsRules, scope: clusterOnly},
+	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
+	// A label of a driver says which Pod Security level its volumes need.
+	{group: "storage.k8s.io", resource: "csidrivers", verbs: writes, why: reachesNodes, scope: clusterOnly},
 	{group: "apiregistration.k8s.io", resource: "apiservices", verbs: writes, why: "answer in place of the API server", scope: clusterOnly},
 	{group: "apiextensions.k8s.io", resource: "customresourcedefinitions", verbs: []string{"update", "patch"}, why: "route custom resources through a webhook", scope: clusterOnly},
 }

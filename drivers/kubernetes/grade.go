@@ -33,6 +33,9 @@ func assess(rules []broker.Rule, s scope) (broker.Grade, []string) {
 			add(&far, "the holder can do everything"+s.where())
 			continue
 		}
+		for _, kind := range unknownTo(r) {
+			add(&far, "the holder can use "+kind+s.where()+", a kind of Kubernetes' own that this version of the broker does not know")
+		}
 		for _, e := range escalations {
 			if !e.allowedBy(r) {
 				continue
@@ -106,7 +109,7 @@ func (e escalation) named(r broker.Rule) string {
 // allowedBy reports whether a rule lets its holder do one of the escalation's
 // verbs, as Kubernetes' RBAC authoriser matches them.
 func (e escalation) allowedBy(r broker.Rule) bool {
-	if !matches(r.APIGroups, e.group) || !matchesResource(r.Resources, e.resource) {
+	if !matches(r.APIGroups, e.group) || !matchesResource(r.Resources, e.resource) || e.unnamed && len(r.ResourceNames) > 0 {
 		return false
 	}
 	for _, verb := range r.Verbs {

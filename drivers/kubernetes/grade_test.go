@@ -53,6 +53,24 @@ func TestGradeOfRules(t *testing.T) {
 		{"write role bindings", rule("rbac.authorization.k8s.io", "rolebindings", "create"), broker.GradeNamespaces, broker.GradeUnbounded},
 		{"kubelet", rule("", "nodes/proxy", "get"), broker.GradeBounded, broker.GradeUnbounded},
 		{"approve certificates", rule("certificates.k8s.io", "certificatesigningrequests/approval", "update"), broker.GradeBounded, broker.GradeUnbounded},
+		{"lift Pod Security", rule("", "namespaces", "patch"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"lift Pod Security of one", rule("", "namespaces", "update", "team"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"lift Pod Security by the status", rule("", "namespaces/status", "patch"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"lift Pod Security by the finalizers", rule("", "namespaces/finalize", "update"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"any status", rule("*", "*/status", "patch"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"create namespaces", rule("", "namespaces", "create"), broker.GradeBounded, broker.GradeUnbounded},
+		{"delete namespaces", rule("", "namespaces", "get delete"), broker.GradeBounded, broker.GradeBounded},
+		{"write revisions", rule("apps", "controllerrevisions", "get list create delete"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"delete revisions", rule("apps", "controllerrevisions", "get list delete"), broker.GradeBounded, broker.GradeBounded},
+		{"certificates of pods", rule("certificates.k8s.io", "podcertificaterequests", "create"), broker.GradeNamespaces, broker.GradeUnbounded},
+		{"change rules of admission", rule("admissionregistration.k8s.io", "validatingadmissionpolicies", "patch", "mine"), broker.GradeBounded, broker.GradeUnbounded},
+		{"delete rules of admission", rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "delete"), broker.GradeBounded, broker.GradeUnbounded},
+		{"delete its own rules of admission", rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "delete", "mine"), broker.GradeBounded, broker.GradeBounded},
+		{"a kind of Kubernetes' own that nobody knows", rule("apps", "pets", "create"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"a subresource that nobody knows", rule("", "pods/teleport", "get"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"such a kind of any group", rule("*", "pets", "delete"), broker.GradeUnbounded, broker.GradeUnbounded},
+		{"read such a kind", rule("apps", "pets pets/status pets/scale", "get list watch"), broker.GradeBounded, broker.GradeBounded},
+		{"a kind of others", rule("example.com", "pets", "*"), broker.GradeBounded, broker.GradeBounded},
 		{"webhooks", rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "patch"), broker.GradeBounded, broker.GradeUnbounded},
 		{"APIServices", rule("apiregistration.k8s.io", "apiservices", "create"), broker.GradeBounded, broker.GradeUnbounded},
 		{"read everything", rule("*", "*", "get list watch"), broker.GradeNamespaces, broker.GradeUnbounded},
@@ -125,7 +143,11 @@ func TestEveryEscalationHasItsEffect(t *testing.T) {
 				if slices.Equal(e.verbs, every) && field == "verb" {
 					continue
 				}
-				if got, why := assess([]broker.Rule{near}, wide); got != broker.GradeBounded {
+				got, why := assess([]broker.Rule{near}, wide)
+				if field == "resource" && len(why) == 1 && strings.HasSuffix(why[0], "that this version of the broker does not know") {
+					got = broker.GradeBounded // but for that
+				}
+				if got != broker.GradeBounded {
 					t.Errorf("a rule that misses %s %s.%s by its %s = %s %q, want bounded", verb, e.resource, e.group, field, got, why)
 				}
 			}
@@ -137,9 +159,9 @@ func TestEveryEscalationHasItsEffect(t *testing.T) {
 func TestReasonsNameWhatARuleNames(t *testing.T) {
 	many := []string{"a", "b", "c", "d", "e", "f"}
 	for want, r := range map[string]broker.Rule{
-		"the holder can route custom resources through a webhook by customresourcedefinitions slices.example.com, anywhere in the cluster": rule("apiextensions.k8s.io", "customresourcedefinitions", "get create patch", "slices.example.com"),
-		"the holder can route custom resources through a webhook, anywhere in the cluster":                                                 rule("apiextensions.k8s.io", "customresourcedefinitions", "patch"),
-		"the holder can lift the Pod Security level of namespaces by namespaces a, b, c, d, e, and others, anywhere in the cluster":        rule("", "namespaces", "patch", many...),
+		"the holder can route custom resources through a webhook by customresourcedefinitions slices.example.com, anywhere in the cluster":             rule("apiextensions.k8s.io", "customresourcedefinitions", "get create patch", "slices.example.com"),
+		"the holder can route custom resources through a webhook, anywhere in the cluster":                                                             rule("apiextensions.k8s.io", "customresourcedefinitions", "patch"),
+		"the holder can lift the Pod Security level that keeps pods from their nodes by namespaces a, b, c, d, e, and others, anywhere in the cluster": rule("", "namespaces", "patch", many...),
 	} {
 		if grade, reasons := assess([]broker.Rule{r}, scope{clusterWide: true}); grade != broker.GradeUnbounded || !slices.Equal(reasons, []string{want}) {
 			t.Errorf("%+v is %s because %q, want %q", r, grade, reasons, want)
