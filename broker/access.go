@@ -3,13 +3,17 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// accessEvery is how often the pass of access comes that looks at leases of months alone.
+// accessEvery is how often the pass of access comes that looks at leases of months alone, and that of grades.
 const accessEvery = 10 * time.Minute
 
 // EndWithoutAccess is the pass that ends leases whose holders would not be issued them
@@ -41,7 +45,7 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 	ending := b.newBatch(ctx)
 	f.States = []LeaseState{LeaseActive}
 	err := b.eachLease(ctx, f, func(l Lease) error {
-		if !b.terms.EndWithAccess && l.Asked() == "" {
+		if !b.endsWithAccess(l) {
 			return nil
 		}
 		v, known := vims[l.VIM]
@@ -63,12 +67,75 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 		if holds {
 			return nil
 		}
-		act, err := b.enter(ctx, system("access"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
-		if err != nil {
+		if err := b.endWithAccess(ctx, ending, l); err != nil {
 			failed = append(failed, err)
+		}
+		return nil
+	})
+	return errors.Join(append(failed, err, ending.beginFresh(b, 0))...)
+}
+
+// endsWithAccess reports whether a lease ends once its holder would not be issued it any more.
+func (b *Broker) endsWithAccess(l Lease) bool { return b.terms.EndWithAccess || l.Asked() != "" }
+
+// endWithAccess queues a lease whose holder would not be issued it any more.
+func (b *Broker) endWithAccess(ctx context.Context, ending *batch, l Lease) error {
+	act, err := b.enter(ctx, system("access"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
+	if err != nil {
+		return err
+	}
+	if len(l.GradeReasons) > 0 {
+		act.With(audit.DetailGrade, string(l.Grade)).With(audit.DetailGradeReasons, said(l.GradeReasons))
+	}
+	ending.begin(l, ReasonAccessLost, act)
+	return nil
+}
+
+// GradeAnew is the pass that computes again what the holders of leases can become on their VIMs now. Of the leases
+// that EndWithoutAccess looks at, it ends those that their holders would not be issued with that any more. On a VIM
+// that cannot be asked it ends nothing.
+func (b *Broker) GradeAnew(ctx context.Context) error {
+	vims := map[string]turn{}
+	err := b.eachLease(ctx, LeaseFilter{States: []LeaseState{LeaseActive}}, func(l Lease) error {
+		if b.endsWithAccess(l) && b.grader(l) != nil {
+			vims[l.VIM] = turn{vim: l.VIM, project: l.VIMProject}
+		}
+		return nil
+	})
+	list := func() ([]turn, error) { return slices.Collect(maps.Values(vims)), nil }
+	return errors.Join(err, b.inTurn(ctx, newRota(checkVIMs, checkOfProject), list, func(ctx context.Context, vim string) (bool, error) {
+		return false, b.gradeAnewOn(ctx, vim)
+	}))
+}
+
+// gradeAnewOn is what the pass does on one VIM.
+func (b *Broker) gradeAnewOn(ctx context.Context, vim string) error {
+	src := b.newSource(vim)
+	defer src.close()
+	v, err := src.vim(ctx)
+	if err != nil || v.Health.Status == HealthUnreachable { // which the check pass sees to
+		return ignoreNotFound(err)
+	}
+	var failed []error
+	ending := b.newBatch(ctx)
+	err = b.eachLease(ctx, LeaseFilter{VIM: vim, States: []LeaseState{LeaseActive}}, func(l Lease) error {
+		if !b.endsWithAccess(l) || b.grader(l) == nil {
 			return nil
 		}
-		ending.begin(l, ReasonAccessLost, act)
+		holds := true
+		l, err := b.regrade(ctx, src, l)
+		if err == nil {
+			holds, err = b.stillHolds(ctx, l, v, nil)
+		}
+		if !holds {
+			err = b.endWithAccess(ctx, ending, l)
+		}
+		if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrUnavailable) {
+			return err // the same for each
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("lease %s: %w", l.ID, err))
+		}
 		return nil
 	})
 	return errors.Join(append(failed, err, ending.beginFresh(b, 0))...)

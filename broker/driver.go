@@ -132,6 +132,8 @@ type Grant struct {
 	// ClusterWide) from what it kept before the last Tidy. It grows by steps that nobody
 	// can foresee. 0 is a lease that is kept on the VIM as it was before there were epochs.
 	Epoch int64
+	// Held: the lease was issued before, and is graded anew.
+	Held bool
 }
 
 // Minted is a credential fresh from the VIM.

@@ -97,11 +97,14 @@ func (b *Broker) explainRefusal(refusal error, p policy.Principal, v VIM, w poli
 	}
 	told.Detail += " (" + strings.Join(d.Policies, ", ") + ")"
 	if len(reasons) > 0 {
-		told.Detail += ": " + strings.Join(reasons[:min(3, len(reasons))], "; ")
+		told.Detail += ": " + said(reasons)
 	}
 	told.Remedy = "ask for less: a narrower role, exact rules, fewer namespaces or a shorter life"
 	return &told
 }
+
+// said are the first of the reasons of a grade.
+func said(reasons []string) string { return strings.Join(reasons[:min(3, len(reasons))], "; ") }
 
 // wish is what policies weigh of a lease.
 func (l Lease) wish(ttl time.Duration) policy.Wish {

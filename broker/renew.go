@@ -22,6 +22,9 @@ import (
 // one after the other: a second one is [ErrConflict] while the first is under way.
 // After one that crashed or failed nobody may hold a password that works, until
 // the next renewal.
+//
+// It is decided anew, on the VIM as it is now: with what the holder can become there now. The lease in the
+// answer has that grade; the row keeps the one of its issue.
 func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	l, err := b.findLease(ctx, p, policy.LeaseRenew, id)
@@ -37,11 +40,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 			Kind: ErrUnsupported, Detail: "a standing lease is renewed by its use: each token that is minted under it, at the token endpoint, moves its end",
 		}
 	}
-	wish := l.wish(grant.TTL)
-	if l.Grade == "" { // issued before leases had grades
-		wish = narrowest(d, wish)
-	}
-	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), wish)
+	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), narrowest(d, l.wish(grant.TTL)))
 	if err != nil {
 		return fail(err)
 	}
@@ -58,9 +57,11 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		return fail(b.refuse(ctx, act, err))
 	}
 	act.About(leaseOn(l, v))
-	if err := b.enterToo(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
-		return fail(b.refuse(ctx, act, lost(err)))
+	graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseRenew, src, v, l, grant.TTL)
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
 	}
+	act = weighed
 	if l, err = b.beginRenewal(ctx, l, act.With(audit.DetailTTL, grant.TTL.String())); err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
@@ -87,20 +88,10 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 		return fail(err)
 	}
 	failpoint.At("renew.done")
+	stored.Grade, stored.GradeReasons = graded.Grade, graded.GradeReasons
 	config := b.config(v, g, stored, minted.Credential)
 	config.ExpiresAt = within(minted.ExpiresAt, stored.ExpiresAt)
 	return stored, config, nil
-}
-
-// lost is the refusal to renew a lease whose holder could not be issued it any more.
-func lost(err error) error {
-	if errors.Is(err, ErrUnavailable) {
-		return err
-	}
-	return &Error{
-		Kind: ErrDenied, Detail: "policy would not issue you this lease on the VIM any more, so it is not renewed",
-		Next: NextExplain, Cause: err,
-	}
 }
 
 // renewable says what may be granted, as far as the row tells. The grant says what was

@@ -51,8 +51,9 @@ type Graded struct {
 // policies keep for administrators.
 type Grader interface {
 	// Grade looks at what the grant means on that VIM now. It makes nothing. A role or
-	// namespace that the VIM does not have is ErrInvalid with the field. It is
-	// called for every lease before policy decides, so it answers from memory where
+	// namespace that the VIM does not have is ErrInvalid with the field; of a grant that
+	// is Held, it gives nothing, and is no error. It is called for every lease, and for every
+	// further credential of one, before policy decides, so it answers from memory where
 	// it can; what it remembers is at most a few minutes old.
 	Grade(ctx context.Context, a Access, g Grant) (Graded, error)
 }

@@ -36,7 +36,7 @@ func (b *Broker) unusedUntil(l Lease) time.Time {
 
 // MintUnder mints a token under a standing lease, for whoever shows its secret, and returns the
 // lease, the token and when that ends by itself. Each mint is decided anew, for the holder with
-// the roles of now and on the VIM as it is now, and moves the end of the lease. holder is the
+// the roles of now and on the VIM as it is now, with what he can become there now, and moves the end of the lease. holder is the
 // principal that the caller says it is; empty where it says nothing.
 //
 // It returns [policy.ErrUnauthenticated], which tells nothing more, where there is no such lease, or it is another's,
@@ -57,8 +57,7 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 		return fail(err)
 	}
 	d, grant, impossible := b.renewable(l, l.TokenTTL)
-	wish := l.wish(grant.TTL)
-	act, err := b.enter(ctx, p, policy.LeaseMint, leaseResource(l), wish)
+	act, err := b.enter(ctx, p, policy.LeaseMint, leaseResource(l), narrowest(d, l.wish(grant.TTL)))
 	if err != nil {
 		return fail(err)
 	}
@@ -78,9 +77,11 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 		return fail(b.refuse(ctx, act, err))
 	}
 	act.About(leaseOn(l, v))
-	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
-		return fail(b.refuse(ctx, act, lost(err)))
+	graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseMint, src, v, l, grant.TTL)
+	if err != nil {
+		return fail(b.refuse(ctx, act, err))
 	}
+	act = weighed
 	var minted Minted
 	_, err = src.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
 		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
@@ -103,6 +104,7 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 		return fail(b.refuse(unfolded, act.With(audit.DetailCredentialID, minted.CredentialID), err))
 	}
 	failpoint.At("mint.done")
+	stored.Grade, stored.GradeReasons = graded.Grade, graded.GradeReasons
 	minted.Credential.LeaseSecret = secret.Text{}
 	return stored, minted.Credential, within(minted.ExpiresAt, l.MaxExpiresAt), nil
 }

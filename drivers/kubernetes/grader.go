@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -80,6 +81,9 @@ func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (br
 	}
 	defer end()
 	rules, err := d.rulesOf(ctx, c, a, g)
+	if fault, ok := errors.AsType[*broker.Error](err); g.Held && ok && fault.Field == "role" {
+		err = nil // what is gone gives nothing
+	}
 	if err != nil {
 		return broker.Graded{}, err
 	}
@@ -94,8 +98,10 @@ func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (br
 	if err := checkNamespaces(g.Namespaces); err != nil {
 		return broker.Graded{}, err
 	}
-	if err := d.namespacesUsable(ctx, c, a, g.Namespaces); err != nil {
-		return broker.Graded{}, err
+	if !g.Held {
+		if err := d.namespacesUsable(ctx, c, a, g.Namespaces); err != nil {
+			return broker.Graded{}, err
+		}
 	}
 	s := scope{clusterWide: g.ClusterWide, namespaces: g.Namespaces}
 	if grade, _ := assess(rules, s); grade == broker.GradeNamespaces {

@@ -108,6 +108,32 @@ func TestGradeRefusesWhatTheClusterDoesNotHave(t *testing.T) {
 	want(t, "Grade by a role that cannot be read", err, broker.ErrForbidden)
 }
 
+// Of a lease that is there a namespace that is gone gives nothing, and the others count.
+func TestALeaseIsGradedByWhatIsLeftOfItsScope(t *testing.T) {
+	l := newLab(t)
+	l.drive(kubernetes.Options{})
+	l.makeNamespaces("team")
+	held := func(role string, namespaces ...string) broker.Grant {
+		g := l.grant(role, namespaces...)
+		g.Held = true
+		return g
+	}
+	if got := l.grade(held("edit", "gone", "team")); got.Grade != broker.GradeNamespaces || !slices.Equal(got.Grant.Namespaces, []string{"gone", "team"}) {
+		t.Errorf("edit in a namespace that is gone and one that is there = %s in %q", got.Grade, got.Grant.Namespaces)
+	}
+	if got := l.grade(held("edit", "gone", "kube-system")); got.Grade != broker.GradeUnbounded {
+		t.Errorf("edit in a namespace that is gone and kube-system = %s, want unbounded", got.Grade)
+	}
+	if got := l.grade(held("gone", "team")); got.Grade != broker.GradeBounded || len(got.Reasons) > 0 {
+		t.Errorf("a role that is gone = %s %q, want bounded", got.Grade, got.Reasons)
+	}
+	_, err := l.driver.Grade(t.Context(), l.access, l.grant("gone", "team"))
+	want(t, "Grade of a new lease of that role", err, broker.ErrInvalid)
+	l.Deny(fakekube.Denial{Verb: "get", Resource: "clusterroles"})
+	_, err = l.driver.Grade(t.Context(), l.access, held("admin", "team"))
+	want(t, "Grade of a lease by a role that cannot be read", err, broker.ErrForbidden)
+}
+
 // In some namespaces there are identities that can do more than the namespace holds.
 func TestGradeFindsNamespacesWhoseIdentitiesEscalate(t *testing.T) {
 	const team = "team"

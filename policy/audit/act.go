@@ -65,6 +65,8 @@ const (
 	DetailOfPrincipal = "ofPrincipal"
 	DetailOperation   = "operation"
 	DetailGrade       = "grade"
+	// DetailGradeReasons are the first of them, where a lease is ended.
+	DetailGradeReasons = "gradeReasons"
 	// DetailCredentialID is how the VIM's own audit log names the credential.
 	DetailCredentialID = "credential-id"
 	// DetailAuditKey is the id of a key that signs checkpoints of the log.

@@ -1,0 +1,85 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// weighAnew decides whether p would be issued a lease now, and may do action with it, with the grade that it has on the
+// VIM now. It returns the lease with that grade, and the act. A VIM that cannot be asked is its error.
+func (b *Broker) weighAnew(ctx context.Context, p policy.Principal, action policy.Action, src *source, v VIM, l Lease, ttl time.Duration) (Lease, *audit.Act, error) {
+	d, err := b.driver(l.VIMType)
+	if err != nil {
+		return Lease{}, nil, err
+	}
+	wish := narrowest(d, l.wish(ttl)) // who may not even have that is refused before the VIM is asked
+	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
+		return Lease{}, nil, b.lost(err, p, v, l, wish)
+	}
+	if l, err = b.regrade(ctx, src, l); err != nil {
+		return Lease{}, nil, err
+	}
+	if l.Grade != "" {
+		wish = l.wish(ttl)
+	}
+	act, err := b.enter(ctx, p, action, leaseOn(l, v), wish)
+	if err != nil {
+		return Lease{}, nil, err
+	}
+	issue, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish)
+	if err == nil && action == policy.LeaseRenew { // a mint is one entry
+		if err = b.store.Append(ctx, issue.Intent()); err != nil {
+			err = Unrecorded(err)
+		}
+	}
+	if err != nil {
+		return Lease{}, nil, b.lost(err, p, v, l, wish)
+	}
+	if l.Grade != "" {
+		act.With(audit.DetailGrade, string(l.Grade))
+	}
+	return l, act, nil
+}
+
+// grader is who grades a lease; nil for one without a grade, and for one that is the stored credential.
+func (b *Broker) grader(l Lease) Grader {
+	if l.Grade == "" || !l.Derived {
+		return nil
+	}
+	grader, _ := b.drivers[l.VIMType].(Grader)
+	return grader
+}
+
+// regrade returns a lease with the grade that it has on the VIM now. One that nobody grades comes back as it is.
+func (b *Broker) regrade(ctx context.Context, src *source, l Lease) (Lease, error) {
+	grader := b.grader(l)
+	if grader == nil {
+		return l, nil
+	}
+	g := l.grant(l.granted())
+	g.Held = true
+	_, err := src.each(ctx, l.VIMGeneration, func(o *opened) error {
+		graded, err := b.grade(ctx, grader, o, g)
+		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
+		return err
+	})
+	return l, err
+}
+
+// lost is the refusal of one more credential of a lease whose holder could not be issued it any more. It says why
+// to whom may see the VIM.
+func (b *Broker) lost(err error, p policy.Principal, v VIM, l Lease, w policy.Wish) error {
+	if errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	told := &Error{Kind: ErrDenied, Detail: "policy would not issue you this lease on the VIM any more, so it is not renewed", Next: NextExplain, Cause: err}
+	why, explained := errors.AsType[*Error](b.explainRefusal(err, p, v, w, l.GradeReasons))
+	if explained && errors.Is(why.Kind, ErrDenied) {
+		told.Detail += ": " + why.Detail
+	}
+	return told
+}
