@@ -20,6 +20,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -61,11 +62,17 @@ func holders(at string) []holder {
 	return []holder{
 		{title: "view", grant: broker.Grant{Role: "view", Namespaces: in}, want: broker.GradeBounded},
 		{title: "rules", grant: broker.Grant{Rules: []broker.Rule{rule("", "configmaps", "create", "list")}, Namespaces: in}, want: broker.GradeBounded},
+		{title: "rules on its namespace", grant: broker.Grant{Rules: []broker.Rule{
+			rule("", "namespaces namespaces/status", "get", "update", "patch", "delete"),
+		}, Namespaces: in}, want: broker.GradeUnbounded},
+		{title: "rules on revisions", grant: broker.Grant{Rules: []broker.Rule{
+			rule("apps", "controllerrevisions", "get", "list", "create", "delete"),
+		}, Namespaces: in}, want: broker.GradeNamespaces},
 		{title: "edit", grant: broker.Grant{Role: "edit", Namespaces: in}, want: broker.GradeNamespaces},
 		{title: "admin", grant: broker.Grant{Role: "admin", Namespaces: in}, want: broker.GradeNamespaces},
 		{title: "view, cluster-wide", grant: broker.Grant{Role: "view", ClusterWide: true}, wide: true, want: broker.GradeBounded},
 		{title: "rules, cluster-wide", grant: broker.Grant{Rules: []broker.Rule{
-			rule("", "namespaces", "create", "delete"), rule("", "serviceaccounts", "create", "get", "patch", "delete"),
+			rule("", "namespaces", "delete"), rule("", "serviceaccounts", "create", "get", "patch", "delete"),
 		}, ClusterWide: true}, wide: true, want: broker.GradeBounded},
 		{title: "edit, cluster-wide", grant: broker.Grant{Role: "edit", ClusterWide: true}, wide: true, want: broker.GradeUnbounded},
 		{title: "cluster-admin", grant: broker.Grant{Role: "cluster-admin", ClusterWide: true}, wide: true, want: broker.GradeUnbounded},
@@ -210,6 +217,23 @@ func attempts() []attempt {
 		{title: "delete our namespace", try: func(ctx context.Context, r *raider) (gain, error) {
 			return nil, r.client.CoreV1().Namespaces().Delete(ctx, r.victim.namespace, metav1.DeleteOptions{DryRun: dry})
 		}},
+		{title: "lift the Pod Security level of its own namespace", becomes: true, try: lift()},
+		{title: "lift it by the status of the namespace", becomes: true, try: lift("status")},
+		{title: "delete its own namespace", try: func(ctx context.Context, r *raider) (gain, error) {
+			return nil, r.client.CoreV1().Namespaces().Delete(ctx, r.at, metav1.DeleteOptions{DryRun: dry})
+		}},
+		{title: "make a namespace in which pods reach their nodes", becomes: true, try: func(ctx context.Context, r *raider) (gain, error) {
+			_, err := r.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+				GenerateName: "raid-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"},
+			}}, metav1.CreateOptions{DryRun: dry})
+			return nil, err
+		}},
+		{title: "write a revision that a StatefulSet makes pods of", try: func(ctx context.Context, r *raider) (gain, error) {
+			_, err := r.client.AppsV1().ControllerRevisions(r.at).Create(ctx, &appsv1.ControllerRevision{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: "raid-"}, Data: runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"spec":{"serviceAccountName":"default"}}}}`)},
+			}, metav1.CreateOptions{DryRun: dry})
+			return nil, err
+		}},
 		{title: "change the binding of another grant in its own namespace", try: func(ctx context.Context, r *raider) (gain, error) {
 			_, err := r.client.RbacV1().RoleBindings(r.at).Patch(ctx, r.binding, types.MergePatchType, []byte(relabel), metav1.PatchOptions{DryRun: dry})
 			return nil, err
@@ -244,6 +268,18 @@ func attempts() []attempt {
 			}}, metav1.CreateOptions{DryRun: dry})
 			return nil, err
 		}},
+	}
+}
+
+// lift has a namespace of the holder's enforce nothing on pods any more.
+func lift(subresource ...string) func(context.Context, *raider) (gain, error) {
+	return func(ctx context.Context, r *raider) (gain, error) {
+		privileged := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"privileged"}}}`)
+		n, err := r.client.CoreV1().Namespaces().Patch(ctx, r.at, types.MergePatchType, privileged, metav1.PatchOptions{DryRun: dry}, subresource...)
+		if err == nil && n.Labels["pod-security.kubernetes.io/enforce"] != "privileged" {
+			err = errors.New("the cluster takes a patch of its labels, and leaves them")
+		}
+		return nil, err
 	}
 }
 
