@@ -198,8 +198,10 @@ type Resource struct {
 	// Wave counts the waves that made the instance; removal goes from the last to the first.
 	Wave int `json:"wave"`
 	// Applied is the driver's mark of the object as it last applied it: what Observe compares
-	// with. The engine keeps that of the newest observation.
+	// with. UID is the VIM's id of the very object: it is the instance's, whatever became of its labels, and another
+	// of the same name is not. The engine keeps those of the newest observation.
 	Applied string `json:"applied,omitempty"`
+	UID     string `json:"uid,omitempty"`
 }
 
 // Observation is how a resource stands.

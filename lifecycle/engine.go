@@ -450,6 +450,7 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 	ended, err := a.store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
 		o.Steps = steps
 		if did != nil {
+			i.Shape.Resources = a.seen(i.Shape.Resources) // for the way back, or a termination
 			o.fail(did, a.now())
 			return nil
 		}
@@ -497,19 +498,19 @@ func (a *attempt) conclude(o Operation, i *Instance) {
 		i.State = NotInstantiated
 	}
 	to.VNFCs = a.vnfcs(i.Shape.VNFCs)
-	to.Resources = a.standing()
+	to.Resources = a.seen(a.plan.Resources)
 	if i.State == NotInstantiated {
 		to = Shape{Package: to.Package, Product: to.Product, Resources: to.Resources}
 	}
 	i.Shape, i.Drift = to, Drift{}
 }
 
-// standing are the resources of the plan with the drivers' marks.
-func (a *attempt) standing() []Resource {
-	out := slices.Clone(a.plan.Resources)
+// seen are resources with what tells the driver the very objects that it has made.
+func (a *attempt) seen(all []Resource) []Resource {
+	out := slices.Clone(all)
 	for n, r := range out {
 		if seen, ok := a.steps[r.key()]; ok && seen.Applied != "" {
-			out[n].Applied = seen.Applied
+			out[n].Applied, out[n].UID = seen.Applied, seen.UID
 		}
 	}
 	return out

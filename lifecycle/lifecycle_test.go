@@ -444,7 +444,7 @@ func (y *yard) Run(ctx context.Context, c lifecycle.Connection, instance string,
 		}
 		y.objects[o.Name] = o.Replicas
 		seen := lifecycle.Observation{Resource: o.Resource, Standing: true, Ready: true}
-		seen.Applied = "mark"
+		seen.Applied, seen.UID = "mark", "uid-of-"+o.Name
 		for i := range o.Replicas {
 			seen.VNFCs = append(seen.VNFCs, lifecycle.VNFC{VDU: o.VDU, Kind: "Pod", Namespace: o.Namespace, Name: fmt.Sprintf("%s-%d", o.Name, i)})
 		}

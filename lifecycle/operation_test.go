@@ -152,6 +152,31 @@ func TestFailedOperation(t *testing.T) {
 	wantKind(t, err, broker.ErrConflict)
 }
 
+// What an operation that failed has made is known to the next one by the VIM's id, and so is what one that is over made.
+func TestObjectsAreKnownByTheirIDs(t *testing.T) {
+	p := newPlant(t)
+	i := p.made()
+	p.yard.failsAt(1, errBroken)
+	begun, err := p.Instantiate(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	o := p.ends(lifecycle.FailedTemp, begun, err)
+	var known []string
+	for _, r := range p.instance(i.ID).Shape.Resources {
+		if r.UID != "" {
+			known = append(known, r.UID)
+		}
+	}
+	if want := []string{"uid-of-front"}; !slices.Equal(known, want) {
+		t.Errorf("after an instantiation that failed the ids of %q are known, want %q", known, want)
+	}
+	begun, err = p.Retry(t.Context(), alice, o.ID)
+	p.completes(begun, err)
+	for _, r := range p.instance(i.ID).Shape.Resources {
+		if r.UID != "uid-of-"+r.Name {
+			t.Errorf("the id of %s is %q", r.Name, r.UID)
+		}
+	}
+}
+
 func TestRollback(t *testing.T) {
 	t.Run("INSTANTIATE", func(t *testing.T) {
 		p := newPlant(t)

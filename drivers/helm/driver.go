@@ -50,7 +50,7 @@ type Options struct {
 
 // New returns a driver.
 func New(o Options) *Driver {
-	return &Driver{Driver: manifests.As("helm"), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject)}
+	return &Driver{Driver: manifests.As("helm", releaseMarks), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject)}
 }
 
 // Name implements [lifecycle.Driver].

@@ -269,14 +269,20 @@ func (p *plan) overtake(ctx context.Context, made record) error {
 	return nil
 }
 
+// releaseAnnotation names the release that an object is of. Helm sets it as well: a release is upgraded by hand, too.
+const releaseAnnotation = "meta.helm.sh/release-name"
+
+// releaseMarks tell the objects of an instance's release. No two instances have a release of the same name.
+func releaseMarks(instance string) map[string]string {
+	return map[string]string{releaseAnnotation: releaseName(instance)}
+}
+
 // marks are those that Helm puts onto what it makes.
 func (p *plan) marks() manifests.Marks {
 	return manifests.Marks{
-		Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
-		Annotations: map[string]string{
-			"meta.helm.sh/release-name": releaseName(p.in.Instance), "meta.helm.sh/release-namespace": p.in.Namespace,
-		},
-		Release: releaseName(p.in.Instance),
+		Labels:      map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+		Annotations: map[string]string{releaseAnnotation: releaseName(p.in.Instance), "meta.helm.sh/release-namespace": p.in.Namespace},
+		Release:     releaseName(p.in.Instance),
 	}
 }
 

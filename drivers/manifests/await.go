@@ -26,7 +26,7 @@ type waiting struct {
 // see takes in what was read of an object, and tells of it when it has changed.
 func (r *run) see(w *waiting, o *found) {
 	was := w.is
-	w.is = observation(o, r.instance, w.Resource)
+	w.is = r.observation(o, r.instance, w.Resource)
 	w.over, w.failure = w.done(o)
 	if w.over || w.is.Standing != was.Standing || w.is.Ready != was.Ready {
 		r.tell(w.is)

@@ -3,8 +3,9 @@
 // describe them. It implements [lifecycle.Driver].
 //
 // Each object is made by server-side apply under the field manager "vimbroker", and
-// carries the label vimbroker.io/instance with the instance's id. An object of
-// the same name without that label is another's, and is neither changed nor removed:
+// carries the label vimbroker.io/instance with the instance's id. Its UID is recorded: that very
+// object is the instance's, whatever becomes of its labels. Another object of
+// the same name is somebody else's, and is neither changed nor removed:
 //
 //   - What is not there yet is applied with a resourceVersion that no object ever has.
 //     The API server then makes the object, or answers that one is there (409),

@@ -248,7 +248,7 @@ func (d *Draft) ApplyPassing(o Objects) error {
 
 // Remove plans to remove resources, but for those that outlive the instance; the last made goes first.
 func (d *Draft) Remove(ctx context.Context, all []lifecycle.Resource) error {
-	return d.plan.remove(ctx, d.server, all)
+	return d.plan.remove(ctx, d.server, d.in, all)
 }
 
 // Keep has the instance still consist of resources that the plan does not touch.

@@ -44,14 +44,19 @@ const sideBySide = 16
 type Driver struct {
 	pause   time.Duration // between two looks at what is waited for, at first
 	manager string        // owns the fields of what is applied
+	// marks are annotations by which an object is an instance's as well; nil for none.
+	marks func(instance string) map[string]string
 }
 
 // New returns a driver of the manifests of packages.
-func New() *Driver { return As(ownManager) }
+func New() *Driver { return As(ownManager, nil) }
 
 // As returns a driver that applies objects as another field manager, for a driver whose objects come from elsewhere
-// than from manifests: it plans with [Driver.Draft].
-func As(manager string) *Driver { return &Driver{pause: 40 * time.Millisecond, manager: manager} }
+// than from manifests: it plans with [Driver.Draft]. What has all the annotations of marks is the instance's as well,
+// for a system that sets them on what it makes beside us; nil is none.
+func As(manager string, marks func(instance string) map[string]string) *Driver {
+	return &Driver{pause: 40 * time.Millisecond, manager: manager, marks: marks}
+}
 
 // Name implements [lifecycle.Driver].
 func (*Driver) Name() string { return "manifests" }
@@ -93,7 +98,7 @@ func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance s
 func (s *server) observe(ctx context.Context, instance string, r lifecycle.Resource) (lifecycle.Observation, error) {
 	o, err := s.get(ctx, r)
 	if err == nil {
-		return observation(o, instance, r), nil
+		return s.observation(o, instance, r), nil
 	}
 	// Where a kind is not served any more its objects are gone; a 404 alone does not say that.
 	if known, asked := s.kindsOf(ctx, []lifecycle.Resource{r}); asked == nil && known[groupKind{r.Group, r.Version, r.Kind}].plural == "" {
@@ -103,16 +108,16 @@ func (s *server) observe(ctx context.Context, instance string, r lifecycle.Resou
 }
 
 // observation is how a resource stands; o is nil for one that is not there.
-func observation(o *found, instance string, r lifecycle.Resource) lifecycle.Observation {
+func (s *server) observation(o *found, instance string, r lifecycle.Resource) lifecycle.Observation {
 	switch {
 	case o == nil:
 		return lifecycle.Observation{Resource: r, Message: "is missing"}
-	case o.owner() != instance:
+	case !o.is(instance, r, s.marks):
 		return lifecycle.Observation{Resource: r, Message: "is missing: an object of the same name is not the instance's"}
 	}
 	seen := lifecycle.Observation{Resource: r, Standing: true}
-	s := o.state()
-	seen.Ready, seen.Message = s.ready, s.message
+	now := o.state()
+	seen.Ready, seen.Message = now.ready, now.message
 	if r.Applied != "" {
 		seen.ChangedBy = o.changedBy(r.Applied)
 	}

@@ -26,6 +26,7 @@ type found struct {
 		Name       string            `json:"name"`
 		UID        string            `json:"uid"`
 		Labels     map[string]string `json:"labels"`
+		Marks      map[string]string `json:"annotations"`
 		Finalizers []string          `json:"finalizers"`
 		// Deleted is when it was asked to go; empty while it is to stay.
 		Deleted string       `json:"deletionTimestamp"`
@@ -78,8 +79,24 @@ func (s *server) get(ctx context.Context, r lifecycle.Resource) (*found, error) 
 	return nil, fault(err, "read "+title(r))
 }
 
-// owner is the instance that an object belongs to; empty if it is none's.
-func (o *found) owner() string { return o.Metadata.Labels[instanceLabel] }
+// is reports whether an object is the instance's: by its label; as the very object that is recorded of the instance,
+// whatever became of its labels; or by the marks of the driver's own system.
+func (o *found) is(instance string, of lifecycle.Resource, marks func(instance string) map[string]string) bool {
+	switch {
+	case o == nil:
+		return false
+	case o.Metadata.Labels[instanceLabel] == instance, of.UID != "" && o.Metadata.UID == of.UID:
+		return true
+	case marks == nil:
+		return false
+	}
+	for name, value := range marks(instance) {
+		if o.Metadata.Marks[name] != value {
+			return false
+		}
+	}
+	return true
+}
 
 // state is how ready an object is.
 type state struct {

@@ -30,7 +30,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	switch in.Operation {
 	case lifecycle.Instantiate, lifecycle.ChangePackage:
 		if err = p.applyAll(ctx, s, in); err == nil {
-			err = p.remove(ctx, s, p.left(in.Standing))
+			err = p.remove(ctx, s, in, p.left(in.Standing))
 		}
 	case lifecycle.Heal:
 		if err = p.applyAll(ctx, s, in); err == nil {
@@ -39,7 +39,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	case lifecycle.ScaleVNF:
 		err = p.scale(in)
 	case lifecycle.Terminate:
-		err = p.remove(ctx, s, in.Standing)
+		err = p.remove(ctx, s, in, in.Standing)
 		p.resources = nil
 	default:
 		err = &broker.Error{Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("operation %s is not one of CNFs on Kubernetes", in.Operation)}
@@ -199,7 +199,7 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 		return o.fault(nil, "%s holds what JSON cannot say", o.titleIn())
 	}
 	if was := find(in.Standing, o.Resource); was != nil {
-		o.Applied = was.Applied
+		o.Applied, o.UID = was.Applied, was.UID
 	}
 	object := lifecycle.Object{Resource: o.Resource, Manifest: secret.NewText(string(manifest))}
 	err = p.step(lifecycle.Apply, begins, object, func(r *rules) error {
@@ -259,7 +259,11 @@ func brought(
 // ownDefinition asks the cluster whose a definition is; one that is not there will be ours.
 func (s *server) ownDefinition(ctx context.Context, in lifecycle.PlanInput, o *object) (bool, error) {
 	there, err := s.get(ctx, o.Resource)
-	return err == nil && (there == nil || there.owner() == in.Instance), err
+	of := o.Resource
+	if was := find(in.Standing, of); was != nil {
+		of = *was
+	}
+	return err == nil && (there == nil || there.is(in.Instance, of, s.marks)), err
 }
 
 // unservedDefinition is ownDefinition without a right to read definitions: one whose kind the cluster serves already
@@ -402,8 +406,12 @@ func (p *draft) left(standing []lifecycle.Resource) []lifecycle.Resource {
 }
 
 // remove plans to delete resources but those that outlive the instance, the last made first.
-func (p *draft) remove(ctx context.Context, s *server, all []lifecycle.Resource) error {
+func (p *draft) remove(ctx context.Context, s *server, in lifecycle.PlanInput, all []lifecycle.Resource) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(r lifecycle.Resource) bool { return r.Outlives })
+	uids := map[identity]string{}
+	for _, r := range in.Standing {
+		uids[identityOf(r)] = r.UID
+	}
 	known, err := s.kindsOf(ctx, all)
 	if err != nil {
 		return err
@@ -416,6 +424,7 @@ func (p *draft) remove(ctx context.Context, s *server, all []lifecycle.Resource)
 		if _, served := known[groupKind{r.Group, r.Version, r.Kind}]; !served {
 			continue // its definition is gone, and the object with it
 		}
+		r.UID = uids[identityOf(r)]
 		p.facts.add(r, nil)
 		err := p.step(lifecycle.Delete, r.Wave != wave, lifecycle.Object{Resource: r}, func(rules *rules) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get", "delete")

@@ -76,14 +76,15 @@ func (r *run) applyAll(ctx context.Context) error {
 		}
 		made := make([]*waiting, n)
 		for i := range made {
-			made[i] = &waiting{Object: rest[i], done: r.isReady}
+			made[i] = &waiting{Object: rest[i]}
+			made[i].done = r.isReady(&made[i].Resource)
 		}
 		err := each(ctx, made, func(ctx context.Context, w *waiting) error {
 			o, err := r.apply(ctx, w.Object)
 			if err != nil {
 				return err
 			}
-			w.Applied = o.mark()
+			w.Applied, w.UID = o.mark(), o.Metadata.UID
 			r.see(w, o)
 			return nil
 		})
@@ -113,7 +114,7 @@ func (r *run) apply(ctx context.Context, o lifecycle.Object) (*found, error) {
 			}
 		}
 		switch {
-		case there != nil && there.owner() != r.instance:
+		case there != nil && !r.ours(there, o.Resource):
 			return nil, foreign(o.Resource)
 		case there != nil && there.Metadata.Deleted != "":
 			// It was told to go before. It is made again when it is gone.
@@ -165,7 +166,7 @@ func (r *run) patch(ctx context.Context, to lifecycle.Resource, content map[stri
 		// force: fields of our own object that somebody else took are taken back.
 		query: url.Values{"fieldManager": {r.manager}, "force": {"true"}, "fieldValidation": {"Strict"}},
 	}, &made)
-	if err == nil && (made.Metadata.Name != to.Name || made.owner() != r.instance) {
+	if err == nil && (made.Metadata.Name != to.Name || made.Metadata.Labels[instanceLabel] != r.instance) {
 		err = errNotKubernetes
 	}
 	return &made, err
@@ -176,7 +177,7 @@ func (r *run) patch(ctx context.Context, to lifecycle.Resource, content map[stri
 func (r *run) deleteAll(ctx context.Context) error {
 	var custom, others []*waiting
 	for _, o := range r.wave.Objects {
-		w := &waiting{Object: o, done: r.isGone}
+		w := &waiting{Object: o, done: r.isGone(o.Resource)}
 		if isCustom(o.Resource) {
 			custom = append(custom, w)
 		} else {
@@ -213,7 +214,7 @@ func (r *run) remove(ctx context.Context, w *waiting) error {
 	if err != nil {
 		return err
 	}
-	if o != nil && o.owner() == r.instance && o.Metadata.Deleted == "" {
+	if r.ours(o, w.Resource) && o.Metadata.Deleted == "" {
 		err = r.deleteByUID(ctx, w.Resource, o.Metadata.UID, o.propagation(w.Resource))
 		if err == nil {
 			o.Metadata.Deleted = "now"
@@ -255,19 +256,26 @@ func (s *server) deleteByUID(ctx context.Context, r lifecycle.Resource, uid, pro
 }
 
 // isGone reports whether nothing of the instance's is there any more.
-func (r *run) isGone(o *found) (bool, error) { return o == nil || o.owner() != r.instance, nil }
+func (r *run) isGone(of lifecycle.Resource) func(*found) (bool, error) {
+	return func(o *found) (bool, error) { return !r.ours(o, of), nil }
+}
 
 // isReady reports whether an object is as its manifest wants it.
-func (r *run) isReady(o *found) (bool, error) {
-	if o == nil || o.owner() != r.instance {
-		return false, nil
+func (r *run) isReady(of *lifecycle.Resource) func(*found) (bool, error) {
+	return func(o *found) (bool, error) {
+		if !r.ours(o, *of) {
+			return false, nil
+		}
+		s := o.state()
+		if s.failed {
+			return false, errFailed
+		}
+		return s.ready, nil
 	}
-	s := o.state()
-	if s.failed {
-		return false, errFailed
-	}
-	return s.ready, nil
 }
+
+// ours reports whether an object that is there is the instance's.
+func (r *run) ours(o *found, of lifecycle.Resource) bool { return o.is(r.instance, of, r.marks) }
 
 // errFailed says that waiting does not help.
 var errFailed = errors.New("will not become ready by itself")

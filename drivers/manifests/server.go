@@ -33,6 +33,8 @@ type server struct {
 	token secret.Text
 	// manager owns the fields of what is applied.
 	manager string
+	// marks are as in [Driver].
+	marks func(instance string) map[string]string
 }
 
 // connect prepares calls; it connects to nothing yet. The caller closes it.
@@ -53,7 +55,7 @@ func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 	if err != nil {
 		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
-	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager}, nil
+	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager, marks: d.marks}, nil
 }
 
 func (s *server) close() { s.way.CloseIdleConnections() }

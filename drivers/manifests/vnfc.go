@@ -174,9 +174,9 @@ func (r *run) scaleAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if there == nil || there.owner() != r.instance {
+		if !r.ours(there, o.Resource) {
 			return &broker.Error{
-				Kind: broker.ErrConflict, Detail: title(o.Resource) + " " + observation(there, r.instance, o.Resource).Message,
+				Kind: broker.ErrConflict, Detail: title(o.Resource) + " " + r.observation(there, r.instance, o.Resource).Message,
 				Remedy: "heal the instance first",
 			}
 		}
@@ -184,7 +184,7 @@ func (r *run) scaleAll(ctx context.Context) error {
 			return err
 		}
 		w := &waiting{Object: o, done: r.hasReplicas(ctx, o)}
-		w.Applied = there.mark()
+		w.Applied, w.UID = there.mark(), there.Metadata.UID
 		r.see(w, there)
 		all = append(all, w)
 	}
@@ -223,7 +223,7 @@ func (r *run) scale(ctx context.Context, o lifecycle.Object, there *found) (*fou
 // its own status may be older than its number.
 func (r *run) hasReplicas(ctx context.Context, o lifecycle.Object) func(*found) (bool, error) {
 	return func(there *found) (bool, error) {
-		ready, err := r.isReady(there)
+		ready, err := r.isReady(&o.Resource)(there)
 		if !ready || !isWorkload(o.Resource) {
 			return ready, err
 		}
@@ -242,7 +242,7 @@ func (r *run) replaceAll(ctx context.Context) error {
 			return err
 		}
 		gone[v.UID] = true
-		if there == nil || there.owner() != r.instance || there.Metadata.Deleted != "" {
+		if there == nil || !r.ours(there, p) || there.Metadata.Deleted != "" {
 			continue // it went already
 		}
 		if err := r.deleteByUID(ctx, p, v.UID, "Background"); err != nil && !isGone(err, p) && !isConflict(err) {
@@ -264,7 +264,7 @@ func (r *run) replaceAll(ctx context.Context) error {
 			return err
 		}
 		if there != nil {
-			w.Applied = there.mark() // the plan is older than what it applied
+			w.Applied, w.UID = there.mark(), there.Metadata.UID // the plan is older than what it applied
 		}
 		r.see(w, there)
 	}
@@ -275,7 +275,7 @@ func (r *run) replaceAll(ctx context.Context) error {
 // many as it should.
 func (r *run) hasOthers(ctx context.Context, o lifecycle.Object, gone map[string]bool) func(*found) (bool, error) {
 	return func(there *found) (bool, error) {
-		ready, err := r.isReady(there)
+		ready, err := r.isReady(&o.Resource)(there)
 		if !ready {
 			return false, err
 		}

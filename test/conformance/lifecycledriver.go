@@ -38,6 +38,9 @@ type LifecycleEnv struct {
 	Remove func(t *testing.T, r lifecycle.Resource)
 	// Plant makes an object of that name that is nobody's, and returns whether it is still as it was.
 	Plant func(t *testing.T, r lifecycle.Resource) (untouched func() bool)
+	// Unlabel takes all labels of a resource away by hand; nil where the driver knows its resources by nothing that
+	// others can take away.
+	Unlabel func(t *testing.T, r lifecycle.Resource)
 }
 
 // LifecycleDriver checks a driver against the contract of [lifecycle.Driver]. Each stage of a plan runs with
@@ -53,6 +56,7 @@ func LifecycleDriver(t *testing.T, env LifecycleEnv) {
 		{"Run/IsIdempotent", runTwice},
 		{"Run/HealRepairsAndReplaces", runHeal},
 		{"Run/NeverAdopts", runNeverAdopts},
+		{"Run/KnowsWhatItMade", runUnlabelled},
 		{"Run/EndsWithItsContext", runEnds},
 		{"Run/NeedsItsGrant", runNeedsGrant},
 		{"Delete/OfNothing", deleteNothing},
@@ -305,6 +309,46 @@ func runNeverAdopts(t *testing.T, o *occurrence) {
 	o.do(t, lifecycle.Terminate)
 	if !untouched() {
 		t.Error("the object of another was changed or removed")
+	}
+}
+
+// runUnlabelled: what was made stays the instance's without its labels. It is observed, changed, scaled and removed;
+// what took its place is another's.
+func runUnlabelled(t *testing.T, o *occurrence) {
+	if o.Unlabel == nil {
+		t.Skip("nothing can be taken away that the driver knows its resources by")
+	}
+	o.do(t, lifecycle.Instantiate)
+	unlabel := func() {
+		for _, r := range o.standing {
+			o.Unlabel(t, r)
+		}
+	}
+	for _, op := range []lifecycle.OperationType{lifecycle.Heal, lifecycle.ScaleVNF, lifecycle.ChangePackage, lifecycle.Terminate} {
+		unlabel()
+		for _, seen := range o.observe(t, o.standing) {
+			if !seen.Standing {
+				t.Errorf("before %s %s %s is not observed as the instance's: %s", op, seen.Kind, seen.Name, seen.Message)
+			}
+		}
+		all := o.standing
+		o.do(t, op)
+		if op != lifecycle.Terminate {
+			continue
+		}
+		for _, seen := range o.observe(t, all) {
+			if seen.Standing || seen.Message != "is missing" {
+				t.Errorf("after %s %s %s %s", op, seen.Kind, seen.Name, seen.Message)
+			}
+		}
+	}
+	o.do(t, lifecycle.Instantiate)
+	r := o.standing[0]
+	o.Remove(t, r)
+	untouched := o.Plant(t, r)
+	o.do(t, lifecycle.Terminate)
+	if !untouched() {
+		t.Error("what took the place of an object of the instance was changed or removed")
 	}
 }
 

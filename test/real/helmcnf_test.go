@@ -63,6 +63,14 @@ spec:
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(good, "templates", "extra.yaml"), []byte(`{{- if .Values.extra }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web-extra}
+{{- end }}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b.onCluster(t, "create namespace "+namespace)
 	t.Cleanup(func() { b.onCluster(t, "delete namespace "+namespace+" --wait=false") })
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
@@ -191,6 +199,19 @@ func TestHelmBesideTheBroker(t *testing.T) {
 	if got := b.onCluster(t, "-n beside get deployment web -o jsonpath={.status.readyReplicas}"); got != "3" {
 		t.Errorf("after the next operation %s replicas are ready, want 3", got)
 	}
+	// An upgrade by hand takes our label from what it applies, and makes an object that never had it.
+	upgrade := func(more string) {
+		t.Helper()
+		helm("upgrade " + release + " " + filepath.Join(b.Dir, "chart") + " --reuse-values --set greeting=hand" + more)
+		if got := b.onCluster(t, "-n beside get configmaps web-pages -o jsonpath={.metadata.labels}"); strings.Contains(got, "vimbroker.io/instance") {
+			t.Errorf("after helm upgrade the labels are %s: the test sees nothing", got)
+		}
+	}
+	upgrade("")
+	b.Must(t, "vimbroker vnf heal web --wait")
+	upgrade("")
+	b.Must(t, "vimbroker vnf scale web --aspect web --steps -1 --wait")
+	upgrade(",extra=true")
 	b.Must(t, "vimbroker vnf terminate web --wait")
 	if got := b.onCluster(t, "-n beside get deployments,services,secrets,configmaps,jobs -o name"); got != "configmap/kube-root-ca.crt\njob.batch/web-test" {
 		t.Errorf("after terminate there is\n%s", got)

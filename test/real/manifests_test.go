@@ -675,6 +675,11 @@ func lifecycleConformance(t *testing.T, driver func() lifecycle.Driver, of func(
 				t.Fatal(out)
 			}
 		},
+		Unlabel: func(t *testing.T, r lifecycle.Resource) {
+			if out, err := s.kubectl(kubectlPath(r, "patch", "--type=merge", "-p", `{"metadata":{"labels":null}}`)...); err != nil {
+				t.Fatal(out)
+			}
+		},
 		Plant: func(t *testing.T, r lifecycle.Resource) func() bool {
 			c := exec.CommandContext(t.Context(), s.cluster.Kubectl, "--kubeconfig", s.cluster.Kubeconfig, "create", "-f", "-")
 			c.Stdin = strings.NewReader(fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: %s}\n", strings.TrimPrefix(r.Group+"/"+r.Version, "/"), r.Kind, r.Name, r.Namespace))

@@ -17,6 +17,9 @@ func OnFake(t *testing.T, driver func() lifecycle.Driver, manifests func(text st
 		Namespace: func(*testing.T) string { return "cnf" },
 		Manifests: manifests, VDU: VDU,
 		Remove: func(_ *testing.T, r lifecycle.Resource) { s.Remove(fakeobjects.Path(r)) },
+		Unlabel: func(_ *testing.T, r lifecycle.Resource) {
+			s.Change(fakeobjects.Path(r), "kubectl", func(o map[string]any) { delete(o["metadata"].(map[string]any), "labels") })
+		},
 		Plant: func(t *testing.T, r lifecycle.Resource) func() bool {
 			path := fakeobjects.Path(r)
 			s.Put(path, map[string]any{"kind": r.Kind, "metadata": map[string]any{"name": r.Name, "namespace": r.Namespace}})
