@@ -19,7 +19,7 @@ KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./d
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RevokedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
 # the longest first, so that the others fill the time that those wait
-REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/real/... ./test/upgrade
+REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 
@@ -90,10 +90,6 @@ test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools p
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
 	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
-
-.PHONY: test-million
-test-million: postgres-tools ## migrate a database of a million leases under load, and hold that no writer waits for long
-	VIMBROKER_REAL=1 VIMBROKER_LEASES=1000000 $(GO) test -count=1 -v -timeout 30m -run '^TestManyRowsAreMigrated$$' ./drivers/postgres
 
 .PHONY: test-vault-kubernetes
 test-vault-kubernetes: build kube-tools vault-kubernetes-tools ## a server that logs in to Vault by a pod's service account, reviewed by a real API server

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,17 +9,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// unboundField is the envelope's field for a credential that older versions sealed;
-// it does not say where the credential may be sent.
-const unboundField = "credential"
-
 // boundField is the envelope's field for a VIM's credential: what the generation is to
 // the VIM, and a digest of all that decides where the credential is sent and what
 // answers are believed. A row in which any of that was changed does not open.
 func boundField(t VIMType, g Generation, as SealedAs) string {
-	if as == SealedUnbound {
-		return unboundField
-	}
 	return "credential/" + string(as) + "/" + boundDigest(t, g)
 }
 
@@ -87,30 +79,19 @@ func withoutEmpty(v any) any {
 	return v
 }
 
-// sealsAs is what a generation is to a VIM whose current one has this number. Where
-// a version may be running on the store that opens only unbound envelopes, nothing
-// is bound.
-func (b *Broker) sealsAs(ctx context.Context, number, current int64) (SealedAs, error) {
-	older, err := b.store.OlderVersions(ctx)
-	switch {
-	case err != nil:
-		return SealedUnbound, err
-	case older:
-		return SealedUnbound, nil
-	case number == current:
-		return SealedCurrent, nil
+// sealsAs is what a generation is to a VIM whose current one has this number.
+func sealsAs(number, current int64) SealedAs {
+	if number == current {
+		return SealedCurrent
 	}
-	return SealedPast, nil
+	return SealedPast
 }
 
 // opensAs are the forms in which a generation may be sealed. Only what was sealed as
 // the current generation opens as that. An earlier one was sealed so, too, until it
-// is sealed anew. What the row says is a hint: the envelope must agree.
+// is sealed anew.
 func opensAs(v VIM, g Generation) []SealedAs {
-	switch {
-	case g.SealedAs == SealedUnbound:
-		return []SealedAs{SealedUnbound}
-	case g.Number == v.Current.Number:
+	if g.Number == v.Current.Number {
 		return []SealedAs{SealedCurrent}
 	}
 	return []SealedAs{SealedPast, SealedCurrent}

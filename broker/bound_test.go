@@ -14,10 +14,7 @@ import (
 type tampered struct {
 	broker.Store
 	change func(*broker.VIM)
-	older  bool
 }
-
-func (s tampered) OlderVersions(context.Context) (bool, error) { return s.older, nil }
 
 func (s tampered) VIM(ctx context.Context, id string) (broker.VIM, error) {
 	v, err := s.Store.VIM(ctx, id)
@@ -69,7 +66,6 @@ func TestACredentialIsNotSentWhereItWasNotSealedFor(t *testing.T) {
 		"identity":     func(v *broker.VIM) { v.Current.Identity = "trap" },
 		"discovery":    func(v *broker.VIM) { v.Current.Discovered.Regions = []string{"trap"} },
 		"type":         func(v *broker.VIM) { v.Current.CredentialKind = broker.CredentialBasicAuth },
-		"old envelope": func(v *broker.VIM) { v.Current.SealedAs = broker.SealedUnbound },
 	} {
 		b.tamper(tampered{change: change})
 		_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
@@ -102,8 +98,12 @@ func TestAnEarlierGenerationPutBackIsRefused(t *testing.T) {
 	if err != nil || len(now.Past) != 1 || now.Past[0].SealedAs != broker.SealedPast || now.Current.SealedAs != broker.SealedCurrent {
 		t.Fatalf("after the pass the VIM = %+v, %v", now, err)
 	}
+	b.mustSealAnew()
+	if again, _ := b.store.VIM(t.Context(), l.VIM); again.Revision != now.Revision {
+		t.Error("a VIM that is sealed as it should be is sealed anew again")
+	}
 	for name, g := range map[string]broker.Generation{"as it is": now.Past[0], "as it was": before.Current} {
-		for _, as := range []broker.SealedAs{broker.SealedCurrent, broker.SealedPast, broker.SealedUnbound} {
+		for _, as := range []broker.SealedAs{broker.SealedCurrent, broker.SealedPast, ""} {
 			g.SealedAs = as
 			b.tamper(tampered{change: func(v *broker.VIM) { v.Current, v.Past = g, nil }})
 			_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
@@ -115,40 +115,6 @@ func TestAnEarlierGenerationPutBackIsRefused(t *testing.T) {
 		t.Errorf("RenewLease() of the lease that the earlier generation is kept for = %v", err)
 	}
 	b.mustRevoke(l.ID)
-}
-
-// What versions before sealed opens, is sealed anew while it is used, and does not
-// open as it was afterwards.
-func TestEnvelopesOfOlderVersionsAreSealedAnew(t *testing.T) {
-	b := newBench(t, benchOptions{})
-	b.tamper(tampered{older: true})
-	b.mustRegister(alice, "edge1")
-	l, _ := b.mustIssue(alice, "edge1")
-	b.mustSealAnew()
-	old, err := b.store.VIM(t.Context(), l.VIM)
-	if err != nil || old.Current.SealedAs != broker.SealedUnbound {
-		t.Fatalf("while older versions may run the VIM is sealed as %q, %v", old.Current.SealedAs, err)
-	}
-	b.tamper(tampered{})
-	b.mustIssue(alice, "edge1") // still opens
-	b.mustSealAnew()
-	v, err := b.store.VIM(t.Context(), l.VIM)
-	if err != nil || v.Current.SealedAs != broker.SealedCurrent || v.Current.Key == old.Current.Key {
-		t.Fatalf("after the pass the VIM is sealed as %q with the key it had: %v, %v", v.Current.SealedAs, v.Current.Key == old.Current.Key, err)
-	}
-	b.wantKeys(1)
-	b.mustSealAnew()
-	if again, _ := b.store.VIM(t.Context(), l.VIM); again.Revision != v.Revision {
-		t.Error("a VIM that is sealed as it should be is sealed anew again")
-	}
-	if _, _, err := b.RenewLease(t.Context(), alice, l.ID, time.Hour); err != nil {
-		t.Errorf("RenewLease() after the pass = %v", err)
-	}
-	b.tamper(tampered{change: func(v *broker.VIM) {
-		v.Current.Sealed, v.Current.SealedAs, v.Current.Key = old.Current.Sealed, old.Current.SealedAs, old.Current.Key
-	}})
-	_, _, err = b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
-	wantKind(t, "IssueLease with the old envelope put back", err, broker.ErrUnopenable)
 }
 
 // A lease that is being issued while its VIM is sealed anew is issued all the same.

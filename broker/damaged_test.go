@@ -24,7 +24,7 @@ func TestADamagedRowStopsNoPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(`INSERT INTO vim_generations SELECT vim, 7, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, '{', discovered,
-		identity, credential_kind, credential_expires_at, sealed, key_ref, key_store, username, sealed_as FROM vim_generations WHERE vim = ?`, bad.ID); err != nil {
+		identity, username, credential_kind, credential_expires_at, sealed, sealed_as, key_ref, key_store FROM vim_generations WHERE vim = ?`, bad.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Add(2 * time.Hour)

@@ -196,11 +196,7 @@ func (b *Broker) completeRegistration(
 	}
 	failpoint.At("register.checked")
 	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt
-	as, err := b.sealsAs(ctx, g.Number, g.Number)
-	if err != nil {
-		return VIM{}, err
-	}
-	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, as, cred)
+	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, SealedCurrent, cred)
 	if err != nil {
 		return VIM{}, err
 	}

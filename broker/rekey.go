@@ -137,16 +137,12 @@ func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *P
 
 // rekeyGeneration seals one generation under a new key, and reads it back.
 func (b *Broker) rekeyGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g Generation) (*rekeyed, error) {
-	as, err := b.sealsAs(ctx, g.Number, v.Current.Number)
-	if err != nil {
-		return nil, err
-	}
 	o, err := b.open(ctx, v, g)
 	if err != nil {
 		return nil, err
 	}
 	r := &rekeyed{old: o.key, before: g.Key, generation: g}
-	if r.now, err = b.sealGeneration(ctx, keys, v, &r.generation, as, o.Credential); err != nil {
+	if r.now, err = b.sealGeneration(ctx, keys, v, &r.generation, sealsAs(g.Number, v.Current.Number), o.Credential); err != nil {
 		o.close()
 		return nil, err
 	}

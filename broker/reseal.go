@@ -4,29 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// SealAnew is the pass that seals anew, under new keys, every VIM with a generation
-// that is not sealed as what it is: those of versions that did not bind the target,
-// and earlier generations that are still sealed as the current one. It does one VIM
-// after the other while all are in use, and may end at any point: the next pass goes
-// on. It also reports keys that no row explains.
+// SealAnew is the pass that seals anew, under new keys, every VIM with an earlier
+// generation that is still sealed as the current one. It does one VIM after the other
+// while all are in use, and may end at any point: the next pass goes on. It also
+// reports keys that no row explains.
 func (b *Broker) SealAnew(ctx context.Context) error {
-	older, err := b.store.OlderVersions(ctx)
-	if err != nil {
-		return err
-	}
 	var due []VIM
-	if !older {
-		err = b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
-			if v.Pending == nil && v.sealedOtherwise() {
-				due = append(due, v)
-			}
-		})
-	}
+	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
+		if v.Pending == nil && v.sealedOtherwise() {
+			due = append(due, v)
+		}
+	})
 	for _, v := range due {
 		if sealErr := b.sealVIMAnew(ctx, v); sealErr != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "a VIM could not be sealed anew", "vim", v.ID, "error", sealErr)
@@ -35,14 +29,9 @@ func (b *Broker) SealAnew(ctx context.Context) error {
 	return errors.Join(err, b.unexplainedKeys(ctx), ctx.Err())
 }
 
-// sealedOtherwise reports whether a generation is not sealed as what it is.
+// sealedOtherwise reports whether an earlier generation is still sealed as the current one.
 func (v VIM) sealedOtherwise() bool {
-	for _, g := range v.Past {
-		if g.SealedAs != SealedPast {
-			return true
-		}
-	}
-	return v.Current.Number != 0 && v.Current.SealedAs != SealedCurrent
+	return slices.ContainsFunc(v.Past, func(g Generation) bool { return g.SealedAs != SealedPast })
 }
 
 func (b *Broker) sealVIMAnew(ctx context.Context, v VIM) error {
@@ -54,7 +43,7 @@ func (b *Broker) sealVIMAnew(ctx context.Context, v VIM) error {
 	if err != nil {
 		return b.refuse(ctx, act, err)
 	}
-	_, err = b.sealAnew(ctx, keys, v, func(now *VIM) error { return now.open(0) }, act.With(audit.DetailReason, "sealed with its target"))
+	_, err = b.sealAnew(ctx, keys, v, func(now *VIM) error { return now.open(0) }, act.With(audit.DetailReason, "an earlier generation was sealed as the current one"))
 	return err
 }
 

@@ -39,9 +39,6 @@ type Store interface {
 	Refusal() error
 	// Load says how busy the store is.
 	Load(ctx context.Context, now time.Time) (Load, error)
-	// OlderVersions reports whether a version may be running on the store that opens
-	// only envelopes which do not name the target.
-	OlderVersions(ctx context.Context) (bool, error)
 }
 
 // VIMStore keeps VIMs with their generations.

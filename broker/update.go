@@ -360,11 +360,7 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 	}
 	failpoint.At("update.checked")
 	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt
-	as, err := b.sealsAs(ctx, g.Number, g.Number)
-	if err != nil {
-		return VIM{}, err
-	}
-	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, as, cred)
+	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, SealedCurrent, cred)
 	if err != nil {
 		return VIM{}, err
 	}

@@ -111,8 +111,6 @@ type Generation struct {
 type SealedAs string
 
 const (
-	// SealedUnbound: the envelope is of version 1, which does not name the target.
-	SealedUnbound SealedAs = ""
 	// SealedCurrent: as the VIM's current generation.
 	SealedCurrent SealedAs = "current"
 	// SealedPast: as an earlier one, which opens as the current one no more.

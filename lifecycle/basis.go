@@ -33,10 +33,9 @@ type Basis struct {
 	// Namespace is where the objects go that name none; empty where the VIM knows no namespaces.
 	Namespace string
 	// Hidden are those of the variables given that nobody is shown, and HidesParameters whether that goes for
-	// parameters: they lie sealed. UnsealedBefore: versions before stored such parameters unsealed, so they are
-	// stored so while one may be running.
-	Hidden                          []string
-	HidesParameters, UnsealedBefore bool
+	// parameters: they lie sealed.
+	Hidden          []string
+	HidesParameters bool
 }
 
 // choose finds the driver for a new instance: of those for the type of its VIM the first that makes one from what

@@ -106,8 +106,6 @@ type HiddenStore interface {
 	UpdateHidden(ctx context.Context, id string, change func(*Hidden) error) (Hidden, error)
 	// DeleteHidden removes those that are Abandoned. What is gone is success.
 	DeleteHidden(ctx context.Context, id string) error
-	// MayHide reports whether all versions that may be running on the store know what is hidden.
-	MayHide(ctx context.Context) (bool, error)
 }
 
 // content is what is sealed.
@@ -221,15 +219,6 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 	if c.empty() {
 		s.Concealed = Concealed{}
 		return nil
-	}
-	if may, err := l.store.MayHide(ctx); err != nil || !may {
-		if err == nil && !b.UnsealedBefore {
-			err = &broker.Error{
-				Kind: broker.ErrUnsupported, Field: "additionalParams", Detail: "holds what is to be hidden, and a version of the broker may be running that cannot",
-				Remedy: "have the broker's operator finish the upgrade (vimbroker db migrate --finish)",
-			}
-		}
-		return err
 	}
 	id, err := l.seal(ctx, instance, s.VIM, c)
 	if err != nil {

@@ -27,15 +27,13 @@ import (
 type discreetYard struct {
 	*yard
 	hides string
-	// strict: versions before did not store it.
-	strict bool
-	mu     sync.Mutex
-	plans  []lifecycle.PlanInput
+	mu    sync.Mutex
+	plans []lifecycle.PlanInput
 }
 
 func (y *discreetYard) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	b, err := y.yard.Basis(s)
-	b.HidesParameters, b.UnsealedBefore = true, !y.strict
+	b.HidesParameters = true
 	if slices.Contains(s.Given, y.hides) {
 		b.Hidden = []string{y.hides}
 	}
@@ -473,56 +471,6 @@ func TestHiddenParametersOfAnother(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), `UPDATE vnf_operations SET document = replace(document, ?1, ?2) WHERE id = ?3`, i.Shape.Concealed.ID, other.Shape.Concealed.ID, o.ID); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// elder is a store of which versions may be running that do not know what is hidden.
-type elder struct {
-	lifecycle.Store
-	may bool
-}
-
-func (e *elder) MayHide(context.Context) (bool, error) { return e.may, nil }
-
-// Parameters that a version before has stored unsealed are read, and sealed by the next operation.
-func TestParametersOfVersionsBefore(t *testing.T) {
-	old := &elder{}
-	v := newVault(t, func(o *lifecycle.Options) { old.Store, o.Store = o.Store, old })
-	r := secretive()
-	r.Variables = nil
-	var all []lifecycle.Instance
-	for range 3 {
-		all = append(all, v.hides(r))
-	}
-	if i := all[0]; i.Shape.Concealed.ID != "" || string(i.Shape.Parameters) != string(r.Parameters) || v.first.count(t) != 0 {
-		t.Errorf("beside an older version: %+v", i.Shape)
-	}
-	_, err := v.Instantiate(t.Context(), alice, v.made().ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge", Variables: map[string]string{"password": "x"}})
-	if err != nil {
-		t.Errorf("what versions before stored is not stored: %v", err)
-	}
-	v.discreet.strict = true
-	_, err = v.Instantiate(t.Context(), alice, v.made().ID, r)
-	wantKind(t, err, broker.ErrUnsupported)
-	v.discreet.strict, old.may = false, true
-	v.completes(v.Heal(t.Context(), alice, all[0].ID, lifecycle.Healing{}))
-	v.wantPlanned(nil, string(r.Parameters))
-	v.completes(v.ChangePackage(t.Context(), alice, all[1].ID, lifecycle.PackageChange{VNFDID: "web-2"}))
-	v.wantPlanned(nil, string(r.Parameters))
-	v.yard.before = func(context.Context, int) error { return &broker.Error{Kind: broker.ErrConflict, Detail: "no"} }
-	o := v.ends(lifecycle.FailedTemp, must(v.ChangePackage(t.Context(), alice, all[2].ID, lifecycle.PackageChange{VNFDID: "web-2", Parameters: []byte(`{"token":"canary-third-4714"}`)})), nil)
-	v.yard.before = nil
-	v.ends(lifecycle.RolledBack, must(v.Rollback(t.Context(), alice, o.ID)), nil)
-	v.wantPlanned(nil, string(r.Parameters))
-	v.settles()
-	for n, i := range all {
-		i = v.instance(i.ID)
-		if i.Shape.Concealed.ID == "" || len(i.Shape.Parameters) > 0 {
-			t.Errorf("instance %d is stored as %+v", n, i.Shape)
-		}
-	}
-	if n := v.first.count(t); n != 3 {
-		t.Errorf("%d keys, want one for each instance", n)
 	}
 }
 

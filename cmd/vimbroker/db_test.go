@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -108,6 +110,31 @@ func TestServerMigratesWhereItMay(t *testing.T) {
 	if _, err := os.Stat(i.data + "/vimbroker.db"); err == nil {
 		t.Error("an embedded database was made beside PostgreSQL")
 	}
+}
+
+// TestServerRefusesADatabaseOfAnotherSchema in one line, on both stores.
+func TestServerRefusesADatabaseOfAnotherSchema(t *testing.T) {
+	refused := func(t *testing.T, i *configured, db *sql.DB) {
+		t.Helper()
+		i.stop()
+		if _, err := db.ExecContext(t.Context(), `UPDATE schema_migrations SET sha256 = 'another' WHERE version = 1`); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := i.run(t, "serve", "--config", i.file)
+		last := stderr[strings.LastIndex(strings.TrimSuffix(stderr, "\n"), "\n")+1:]
+		if code != console.ExitFailed || !strings.Contains(last, "another version made the database") || !strings.Contains(last, "begin anew") {
+			t.Errorf("serve on a database of another schema = %d, %q", code, stderr)
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		i := serveConfig(t, "")
+		refused(t, i, openSQL(t, "sqlite", "file:"+filepath.Join(i.data, "vimbroker.db")))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		dsn := real.Postgres(t).DSN(t)
+		i := serveConfig(t, "database: {postgres: {dsnFile: "+story.WriteFile(t, "dsn", dsn, 0o600)+", migrate: true}}\n")
+		refused(t, i, openSQL(t, "pgx", dsn))
+	})
 }
 
 // Credentials that systemd hands to the server are not there while it is stopped.

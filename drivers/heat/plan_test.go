@@ -246,7 +246,7 @@ resources: {a: {type: OS::Heat::RandomString}}
 		{source("", true, "open", "shown"), nil, false},
 	} {
 		b, err := heat.New().Basis(c.of)
-		if err != nil || !slices.Equal(b.Hidden, c.hidden) || b.HidesParameters != c.parameters || b.UnsealedBefore {
+		if err != nil || !slices.Equal(b.Hidden, c.hidden) || b.HidesParameters != c.parameters {
 			t.Errorf("Basis of %v = %+v, %v, want that it hides %v, %v", c.of.Given, b, err, c.hidden, c.parameters)
 		}
 	}

@@ -125,7 +125,7 @@ func TestMissingGuardsAreNamed(t *testing.T) {
 		t.Errorf("Unguarded() = %v, %v, with a function that refuses nothing", missing, err)
 	}
 	// What a later version made of the schema is not known here.
-	if _, err := s.pool.Exec(t.Context(), `INSERT INTO schema_migrations SELECT 9999, 'later', applied_at FROM schema_migrations LIMIT 1;
+	if _, err := s.pool.Exec(t.Context(), `INSERT INTO schema_migrations SELECT 9999, 'later', '', applied_at FROM schema_migrations LIMIT 1;
 		DROP TRIGGER audit_never_shrinks ON audit_entries`); err != nil {
 		t.Fatal(err)
 	}

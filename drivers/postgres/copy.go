@@ -102,13 +102,7 @@ func (s *Store) prepareCopy(ctx context.Context) error {
 	case found.Newer():
 		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "a newer version migrated the database", Remedy: "copy with that version"}
 	}
-	if err := s.accept(found); err != nil || found.Floor >= narrowSince {
-		return err
-	}
-	return &broker.Error{
-		Kind: broker.ErrConflict, Detail: "the database was made by an earlier version, which may still use it",
-		Remedy: "name a new database",
-	}
+	return s.accept(found)
 }
 
 type copying struct {
@@ -230,9 +224,9 @@ func (c *copying) leases() error {
 		}
 		var stored [][]any
 		for _, l := range leases {
-			stored = append(stored, append(values(rows.LeaseColumns.Fields(&l)), l.Revision))
+			stored = append(stored, values(rows.LeaseColumns.Fields(&l)))
 		}
-		if err := c.into("leases", rows.LeaseColumns.Names()+", known_revision", stored, &c.Leases); err != nil || next == "" {
+		if err := c.into("leases", rows.LeaseColumns.Names(), stored, &c.Leases); err != nil || next == "" {
 			return err
 		}
 		f.Token = next

@@ -28,19 +28,6 @@ const (
 	deleteHidden    = `DELETE FROM vnf_hidden WHERE id = $1 AND state = 'abandoned'`
 )
 
-// MayHide reports whether all versions that may use the database know hiddenSince.
-func (s *Store) MayHide(ctx context.Context) (bool, error) {
-	if s.hides.Load() {
-		return true, nil
-	}
-	older, err := readOne(ctx, s, scalar[bool], olderVersions, hiddenSince)
-	if err != nil {
-		return false, fmt.Errorf("reading which versions use store %s: %w", s.where, err)
-	}
-	s.hides.Store(!older) // which never changes back
-	return !older, nil
-}
-
 // CreateHidden stores hidden parameters that are being made.
 func (s *Store) CreateHidden(ctx context.Context, h lifecycle.Hidden) error {
 	err := s.change(ctx, func(t txn) error {

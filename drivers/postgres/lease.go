@@ -42,12 +42,8 @@ var insertLease = numbered(rows.LeaseColumns.Insert(`leases`))
 
 // updateLease writes the columns that changed and no other: what is not written
 // needs no new copy of a long text. Few combinations occur.
-func (s *Store) updateLease(changed rows.Columns[broker.Lease]) string {
-	set := changed.Set()
-	if !s.narrow {
-		set += `, known_revision = revision + 1` // which keeps versions out that do not know epochs
-	}
-	return numbered(`UPDATE leases SET ` + set + ` WHERE id = ? RETURNING ` + leaseColumns)
+func updateLease(changed rows.Columns[broker.Lease]) string {
+	return numbered(`UPDATE leases SET ` + changed.Set() + ` WHERE id = ? RETURNING ` + leaseColumns)
 }
 
 // CreateLease stores the intent to issue a lease.
@@ -148,7 +144,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 		if l.Sealed != old.Sealed {
 			row.Sealed = t.stow(id, l.Sealed)
 		}
-		queueRows(t, scanLeases(), &stored, s.updateLease(changed), append(values(changed.Fields(&row)), id)...)
+		queueRows(t, scanLeases(), &stored, updateLease(changed), append(values(changed.Fields(&row)), id)...)
 		if !rows.NeedsGeneration(old) || rows.NeedsGeneration(l) {
 			return nil
 		}
@@ -166,10 +162,10 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 }
 
 // stow queues to keep the sealed credential of a lease apart, in bytes, and returns what is to stand in the
-// row of the lease. It stays there while older versions read it, and where it is no base64.
+// row of the lease. It stays there where it is no base64.
 func (t txn) stow(lease, sealed string) string {
 	token, err := base64.URLEncoding.DecodeString(sealed)
-	if !t.s.apart || sealed == "" || err != nil || base64.URLEncoding.EncodeToString(token) != sealed {
+	if sealed == "" || err != nil || base64.URLEncoding.EncodeToString(token) != sealed {
 		return sealed
 	}
 	t.queue(dropCredential, lease)

@@ -1,22 +1,16 @@
 package postgres
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/rows"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/test/real"
 )
 
 // followed compares the narrow rows with the leases that they follow.
@@ -157,120 +151,4 @@ func TestAChangeOfALeaseEntersNoIndex(t *testing.T) {
 			t.Errorf("an index of leases has the column %s, which changes", name)
 		}
 	}
-}
-
-// migrateBefore migrates an empty database up to the migration of that name, and without it.
-func (s *Store) migrateBefore(t *testing.T, name string) {
-	t.Helper()
-	earlier := fstest.MapFS{}
-	entries, err := migrations.ReadDir("migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), name) {
-			break
-		}
-		text, err := migrations.ReadFile("migrations/" + e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		earlier[e.Name()] = &fstest.MapFile{Data: text}
-	}
-	if _, err := s.migrate(t.Context(), earlier); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// addLeases stores active leases, in the columns that each version has: the beginning of their ids, and how many.
-const addLeases = `INSERT INTO leases (` + `id, vim, vim_name, vim_type, vim_project, vim_generation, project, principal, operation, state, reason,
-		role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
-		unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
-		next_attempt_at, last_error, revision, idempotency_key, request_digest)
-	SELECT $1::text || i, 'vim-' || i % 50, 'vim', 'kubernetes', 'north', 1, 'north', 'alice', '', 'active', '', 'edit', '{}', 'kubeconfig', '',
-		'2030-01-01', '2030-01-01', '2030-01-02', '2030-01-02', '-infinity', 'bearerToken', false, true, true, 0, '-infinity',
-		'-infinity', 'handle', 'sealed', '', 0, '2030-01-01', '', 1, '', ''
-	FROM generate_series(1, $2::int) AS i`
-
-// TestLeasesOfBeforeAreFollowed migrates 25 000 live leases, while others are issued and
-// moved all the time.
-func TestLeasesOfBeforeAreFollowed(t *testing.T) {
-	o := Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
-	s, err := connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	s.migrateBefore(t, "_live_leases.sql")
-	// Counted row by row, as earlier versions do, 25 000 leases take a minute.
-	if err := pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		for _, text := range []string{`ALTER TABLE leases DISABLE TRIGGER USER`, `SET LOCAL statement_timeout = 0`} {
-			if _, err := tx.Exec(t.Context(), text); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.Exec(t.Context(), addLeases, "old-", 25_000); err != nil {
-			return err
-		}
-		for _, text := range []string{
-			`ALTER TABLE leases ENABLE TRIGGER USER`, `UPDATE lease_census SET n = 25000 WHERE state = 'active'`,
-			`INSERT INTO lease_grades (grade, n) VALUES ('', 25000)`,
-			`INSERT INTO lease_live_counts (whose, name, n) SELECT 'vim', 'vim-' || i, 500 FROM generate_series(0, 49) AS i
-				UNION ALL VALUES ('principal', 'alice', 25000), ('project', 'north', 25000)`,
-		} {
-			if _, err := tx.Exec(t.Context(), text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-
-	stop, stopped := make(chan struct{}), make(chan error, 1)
-	go func() {
-		for i := 0; ; i++ {
-			for _, text := range []string{
-				`UPDATE leases SET state = 'revoking' WHERE id = 'old-' || $1::int * 11 AND state = 'active'`,
-				`UPDATE leases SET state = 'revoked', revoked_at = '2030-01-01' WHERE id = 'old-' || ($1::int - 1) * 11 AND state = 'revoking'`,
-				`UPDATE leases SET sealed = '' WHERE id = 'old-' || ($1::int - 2) * 11 AND state = 'revoked'`,
-			} {
-				if _, err := s.pool.Exec(t.Context(), text, i); err != nil {
-					stopped <- err
-					return
-				}
-			}
-			if _, err := s.pool.Exec(t.Context(), addLeases, fmt.Sprint("new-", i, "-"), 2); err != nil {
-				stopped <- err
-				return
-			}
-			select {
-			case <-stop:
-				stopped <- nil
-				return
-			default:
-			}
-		}
-	}()
-	_, err = s.migrate(t.Context(), released())
-	close(stop)
-	if writing := <-stopped; err != nil || writing != nil {
-		t.Fatalf("migrate = %v, and writing beside it %v", err, writing)
-	}
-	s.followed(t, "migrated")
-	var a *answer
-	if _, err := s.pool.Exec(t.Context(), `UPDATE leases SET epoch = 1, revision = revision + 1`); !errors.As(translate(err), &a) ||
-		a.rule != "lease_written_knowingly" {
-		t.Errorf("a version that knows no epochs writes a lease: %v", err)
-	}
-	if err := Finish(t.Context(), o); err != nil {
-		t.Fatalf("Finish = %v", err)
-	}
-	if err := Finish(t.Context(), o); err != nil {
-		t.Fatalf("Finish again = %v", err)
-	}
-	if _, err := s.pool.Exec(t.Context(), `UPDATE leases SET state = 'revoking' WHERE state = 'active' AND vim = 'vim-7'`); err != nil {
-		t.Fatal(err)
-	}
-	s.followed(t, "finished")
 }

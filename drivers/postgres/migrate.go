@@ -19,27 +19,16 @@ import (
 	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
-// migrations are numbered from 0001 without a gap, like those of the other store,
-// only go up, and are never edited once released. They run while the version before
-// serves, which may start again too: they add (what is added has a default), take
-// no lock for long, and leave what it reads and writes. Only when no version in use
-// needs something does a later migration take it away, and raise schema_floor. The
-// same goes for the job queue's migrations, and for what is in the rows. A file whose
-// first line is "-- concurrently" makes and drops indexes of tables that may be large, see
-// applyConcurrently; one whose first line is "-- in batches" copies rows, see applyInBatches.
+// migrations are numbered from 0001 without a gap, like those of the other store, and only go up. Until version 1.0.0
+// there is one, the whole schema, and each change edits it: see [rows.Fingerprint]. From then on none is edited once
+// it is released. Later ones run while the version before serves, which may start again too: they add (a column that
+// is added has a default), take no lock for long, and leave what that version reads and writes. When no version in
+// use needs something any more, a later migration takes it away, and raises schema_floor. The same goes for the job
+// queue's migrations, and for the content of rows. A file whose first line is "-- concurrently" makes and drops
+// indexes of tables that may be large, see applyConcurrently.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
-
-// finishing is what takes away what only earlier versions use, once none is left.
-//
-//go:embed finish.sql
-var finishing string
-
-// arranging is done after it: what stands between two lines "-- then" is a transaction.
-//
-//go:embed arrange.sql
-var arranging string
 
 func released() fs.FS {
 	files, _ := fs.Sub(migrations, "migrations") // fails only for a malformed name
@@ -48,24 +37,6 @@ func released() fs.FS {
 
 const (
 	remedyMigrate = "migrate it with the new version"
-
-	// floorSince is the schema that first says what the oldest is that it serves.
-	floorSince = 3
-
-	// boundSince is the first schema whose versions open envelopes that name the target.
-	boundSince = 8
-
-	// narrowSince is the first schema whose versions look for leases in live_leases and
-	// lease_turns, and need nothing that finish.sql drops.
-	narrowSince = 29
-
-	// hiddenSince is the first schema whose versions know what is hidden of parameters: those before would
-	// drop it from the documents that they write.
-	hiddenSince = 40
-
-	// apartSince is the first schema whose versions find the sealed credentials of leases apart from their
-	// rows, and which needs nothing that finish.sql and arrange.sql take away.
-	apartSince = 45
 
 	// migrationLocks bounds how long a migration waits for a lock on a table, and
 	// with it how long others wait behind it.
@@ -81,8 +52,7 @@ type Schema struct {
 	Have, Known int
 	// Queue and QueueKnown are the same for the job queue.
 	Queue, QueueKnown int
-	// Floor is the oldest schema whose versions work on this database; 0 where the
-	// database is too old to say.
+	// Floor is the oldest schema whose versions work on this database; 0 where it has none.
 	Floor int
 }
 
@@ -127,7 +97,8 @@ func Migrate(ctx context.Context, o Options) (Schema, error) {
 	return before, nil
 }
 
-// schema compares the database with the files of this version.
+// schema compares the database with the files of this version. A database that was made by another text of the first
+// one is refused.
 func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
 	var found Schema
 	names, err := fs.Glob(files, "*.sql")
@@ -141,7 +112,10 @@ func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
 	if found.Queue, err = s.lastOf(ctx, "river_migration"); err != nil {
 		return found, fmt.Errorf("reading the job queue's version: %w", err)
 	}
-	if found.Have >= floorSince {
+	if found.Have > 0 {
+		if err := s.demandMaker(ctx, files, names[0]); err != nil {
+			return found, err
+		}
 		if found.Floor, err = readOne(ctx, s, scalar[int], `SELECT version FROM schema_floor`); err != nil {
 			return found, fmt.Errorf("reading the oldest version that the schema serves: %w", err)
 		}
@@ -153,6 +127,19 @@ func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
 	all := queue.AllVersions()
 	found.QueueKnown = all[len(all)-1].Version
 	return found, nil
+}
+
+// demandMaker fails if the database was not made by this text of the first file.
+func (s *Store) demandMaker(ctx context.Context, files fs.FS, first string) error {
+	made, err := readOne(ctx, s, scalar[string], madeBy)
+	if err != nil {
+		return fmt.Errorf("reading what made the schema: %w", err)
+	}
+	text, err := fs.ReadFile(files, first)
+	if err == nil && made != rows.Fingerprint(text) {
+		err = rows.OtherSchema()
+	}
+	return err
 }
 
 // lastOf reads the newest version in a table, 0 where there is none.
@@ -170,7 +157,6 @@ func (s *Store) demandSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.narrow, s.apart = found.Floor >= narrowSince, found.Floor >= apartSince
 	return s.accept(found)
 }
 
@@ -210,6 +196,7 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	if _, err := own.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
 			version    bigint      NOT NULL PRIMARY KEY,
 			name       text        NOT NULL,
+			sha256     text        NOT NULL,
 			applied_at timestamptz NOT NULL
 		)`); err != nil {
 		return Schema{}, s.outcome(ctx, ctx, translate(err))
@@ -241,9 +228,6 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	}
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
-	}
-	if before.Have == 0 && len(names) >= apartSince {
-		return before, s.finish(ctx, own) // no older version was ever here
 	}
 	return before, nil
 }
@@ -289,71 +273,6 @@ func awaitTurn(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-const (
-	raiseFloor    = `UPDATE schema_floor SET version = %d WHERE version < %d`
-	olderVersions = `SELECT version < $1 FROM schema_floor`
-)
-
-// finish raises the floor, and takes away what only older versions use. What was
-// interrupted is taken up by calling it again.
-func (s *Store) finish(ctx context.Context, conn *pgx.Conn) error {
-	// Those above the new floor do not keep this constraint, so it goes first.
-	statements := []string{
-		`ALTER TABLE leases DROP CONSTRAINT IF EXISTS lease_written_knowingly`,
-		fmt.Sprintf(raiseFloor, apartSince, apartSince),
-	}
-	for statement := range strings.SplitSeq(comment().ReplaceAllString(finishing, ""), ";\n") {
-		if statement = strings.TrimSpace(statement); statement != "" {
-			statements = append(statements, statement)
-		}
-	}
-	statements = append(statements, strings.Split(arranging, "\n-- then\n")...)
-	for _, statement := range statements {
-		if err := s.patiently(ctx, statement, func() error {
-			_, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Finish keeps out, from now on, versions that cannot read what this one would write, and
-// takes away what only they use. None may be running. Its errors are those of [Open].
-func Finish(ctx context.Context, o Options) error {
-	s, err := connect(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	if err := s.demandSchema(ctx); err != nil {
-		return err
-	}
-	conn, err := s.migrating(ctx)
-	if err == nil {
-		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-		err = s.finish(ctx, conn)
-	}
-	if err != nil {
-		return fmt.Errorf("keeping older versions out of store %s: %w", s.where, err)
-	}
-	return nil
-}
-
-// OlderVersions reports whether versions that do not know boundSince may use the database.
-func (s *Store) OlderVersions(ctx context.Context) (bool, error) {
-	if s.bound.Load() {
-		return false, nil
-	}
-	older, err := readOne(ctx, s, scalar[bool], olderVersions, boundSince)
-	if err != nil {
-		return false, fmt.Errorf("reading which versions use store %s: %w", s.where, err)
-	}
-	s.bound.Store(!older) // which never changes back
-	return older, nil
-}
-
 // apply runs one file and notes it, both or neither.
 func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version int, name string) error {
 	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
@@ -366,41 +285,22 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 	if rest, ok := strings.CutPrefix(string(text), concurrently); ok {
 		return s.applyConcurrently(ctx, conn, rest, version, name)
 	}
-	if rest, ok := strings.CutPrefix(string(text), inBatches); ok {
-		return s.applyInBatches(ctx, conn, rest, version, name)
-	}
 	return s.patiently(ctx, name, func() error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, noteMigration, version, name, stamp(s.now()))
+			_, err := tx.Exec(ctx, noteMigration, version, name, rows.Fingerprint(text), stamp(s.now()))
 			return err
 		})
 	})
 }
 
-const noteMigration = `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`
-
-// inBatches is the first line of a file that copies rows, some at a time.
-const inBatches = "-- in batches\n"
-
-// applyInBatches runs a file again and again, each time as one transaction, until its last
-// statement finds nothing to do, and notes it. What an attempt that was interrupted has
-// done stays.
-func (s *Store) applyInBatches(ctx context.Context, conn *pgx.Conn, text string, version int, name string) error {
-	for done := int64(-1); done != 0; {
-		if err := s.patiently(ctx, name, func() error {
-			tag, err := conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol)
-			done = tag.RowsAffected()
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	_, err := conn.Exec(ctx, noteMigration, version, name, stamp(s.now()))
-	return s.outcome(ctx, ctx, translate(err))
-}
+const (
+	noteMigration = `INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES ($1, $2, $3, $4)`
+	// madeBy is empty for a database of before fingerprints were noted.
+	madeBy = `SELECT coalesce(to_jsonb(m) ->> 'sha256', '') FROM schema_migrations AS m WHERE version = 1`
+)
 
 // patiently does a step of a migration. Where others keep it waiting it lets them pass,
 // and tries again.
@@ -459,7 +359,7 @@ func (s *Store) applyConcurrently(ctx context.Context, conn *pgx.Conn, text stri
 			return err
 		}
 	}
-	if err := run(noteMigration, version, name, stamp(s.now())); err != nil {
+	if err := run(noteMigration, version, name, rows.Fingerprint([]byte(concurrently+text)), stamp(s.now())); err != nil {
 		return err
 	}
 	return run(fmt.Sprintf(`SET lock_timeout = %d`, migrationLocks.Milliseconds()))

@@ -35,10 +35,6 @@ type Store struct {
 	inbox   inbox
 	guards  guards
 	refusal rows.Refusal
-	bound   atomic.Bool // no older version may run: see OlderVersions
-	hides   atomic.Bool // the same: see MayHide
-	narrow  bool        // nor one from before narrowSince
-	apart   bool        // nor from before apartSince
 }
 
 var _ broker.Store = (*Store)(nil)

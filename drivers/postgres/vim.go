@@ -15,7 +15,6 @@ const (
 	vimKeyTaken  = `SELECT FROM vims WHERE created_by = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
 	notReachable = `SELECT FROM vims WHERE id = $1 AND generation = $2 AND health <> 'reachable' FOR UPDATE`
 	deleteVIM    = `DELETE FROM vims WHERE id = $1`
-	deleteGrants = `DELETE FROM grants WHERE vim = $1`
 	// lockVIMRow is against SetHealth, which takes no other lock.
 	lockVIMRow     = `SELECT FROM vims WHERE id = $1 FOR UPDATE`
 	liveOnVIM      = `SELECT FROM live_leases WHERE vim = $1 LIMIT 1`
@@ -172,7 +171,6 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 		t.queue(dropUsesOfVIM, id)
 		t.queue(unsealLeases, id)
 		t.queue(retireKeysOfVIM, stamp(s.now()), id)
-		t.queue(deleteGrants, id)
 		t.queue(deleteVIM, id)
 		return nil
 	})

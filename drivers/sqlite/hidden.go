@@ -26,9 +26,6 @@ var (
 	deleteHidden    = prepared(`DELETE FROM vnf_hidden WHERE id = ? AND state = 'abandoned'`)
 )
 
-// MayHide reports true: one process has the store, and it is this one.
-func (*Store) MayHide(context.Context) (bool, error) { return true, nil }
-
 // CreateHidden stores hidden parameters that are being made.
 func (s *Store) CreateHidden(ctx context.Context, h lifecycle.Hidden) error {
 	err := s.write(ctx, func(t txn) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/rows"
 )
 
-// migrations are numbered from 0001 without a gap, only go up, and are never
-// edited once released.
+// migrations are numbered from 0001 without a gap, and only go up. Until version 1.0.0 there is one, the whole schema,
+// and each change edits it: see [rows.Fingerprint]. From then on none is edited once it is released.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -26,6 +26,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	_, err := s.writer.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
 		version    INTEGER NOT NULL PRIMARY KEY,
 		name       TEXT    NOT NULL,
+		sha256     TEXT    NOT NULL,
 		applied_at INTEGER NOT NULL
 	) STRICT`)
 	if err != nil {
@@ -38,6 +39,11 @@ func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
 		return err
+	}
+	if have > 0 {
+		if err := s.demandMaker(ctx, files[0].Name()); err != nil {
+			return err
+		}
 	}
 	if have > len(files) {
 		return &broker.Error{
@@ -60,6 +66,26 @@ func (s *Store) migrate(ctx context.Context) error {
 	return s.migrateQueue(ctx)
 }
 
+// demandMaker fails if the database was not made by this text of the first file.
+func (s *Store) demandMaker(ctx context.Context, first string) error {
+	text, err := migrations.ReadFile("migrations/" + first)
+	if err != nil {
+		return err
+	}
+	var made string
+	err = s.writer.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'sha256'`).Scan(&made)
+	if err == nil && made == "1" {
+		err = s.writer.QueryRowContext(ctx, `SELECT sha256 FROM schema_migrations WHERE version = 1`).Scan(&made)
+	}
+	if err != nil {
+		return translate(err)
+	}
+	if made != rows.Fingerprint(text) {
+		return rows.OtherSchema()
+	}
+	return nil
+}
+
 // apply runs one file and notes it, both or neither.
 func (s *Store) apply(ctx context.Context, version int, name string) error {
 	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
@@ -77,8 +103,8 @@ func (s *Store) apply(ctx context.Context, version int, name string) error {
 	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)`,
-		version, name, rows.Micro(s.now()))
+	_, err = tx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)`,
+		version, name, rows.Fingerprint(text), rows.Micro(s.now()))
 	if err != nil {
 		return err
 	}

@@ -201,6 +201,3 @@ func (s *Store) Check(ctx context.Context) error {
 
 // Refusal implements [broker.Store].
 func (s *Store) Refusal() error { return s.refusal.Last() }
-
-// OlderVersions reports false: one process has the store, and it is this one.
-func (*Store) OlderVersions(context.Context) (bool, error) { return false, nil }

@@ -214,11 +214,34 @@ func columns(t *testing.T, path, table string) []string {
 func TestNewerDatabaseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broker.db")
 	must(t, mustOpen(t, path).Close())
-	must(t, raw(t, path, `INSERT INTO schema_migrations VALUES (9999, '9999_later.sql', 0)`))
+	must(t, raw(t, path, `INSERT INTO schema_migrations VALUES (9999, '9999_later.sql', '', 0)`))
 	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 	var e *broker.Error
 	if !errors.Is(err, broker.ErrUnsupported) || !errors.As(err, &e) || e.Remedy == "" {
 		t.Errorf("Open of a newer database = %v, want ErrUnsupported with a remedy", err)
+	}
+}
+
+// TestDatabaseOfAnotherSchemaIsRefused, also one of before fingerprints were noted, and is left as it is.
+func TestDatabaseOfAnotherSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "broker.db")
+	must(t, mustOpen(t, path).Close())
+	for _, text := range []string{
+		`UPDATE schema_migrations SET sha256 = 'another'`,
+		`ALTER TABLE schema_migrations DROP COLUMN sha256; INSERT INTO schema_migrations VALUES (45, '0045_lease_credentials.sql', 0)`,
+	} {
+		must(t, raw(t, path, text))
+		before := columns(t, path, "schema_migrations")
+		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		if err == nil {
+			_ = s.Close()
+		}
+		if !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), "begin anew") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Open after %s = %v, want one line that says to begin anew", text, err)
+		}
+		if after := columns(t, path, "schema_migrations"); !slices.Equal(before, after) {
+			t.Errorf("a refused database was changed: %q, was %q", after, before)
+		}
 	}
 }
 
@@ -250,7 +273,7 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 		"lease_revoked_has_time":    `UPDATE leases SET state = 'revoked'`,
 		"lease_never_deleted":       `DELETE FROM leases`,
 		"vim_state_known":           `UPDATE vims SET state = 'lost'`,
-		"generation_names_its_key":  `INSERT INTO vim_generations VALUES ('v', 2, '', '', 0, '', '', '{}', '', '', '', 0, '', '', '', '', '')`,
+		"generation_names_its_key":  `INSERT INTO vim_generations VALUES ('v', 2, '', '', 0, '', '', '{}', '', '', '', '', 0, '', 'past', '', '')`,
 		"generation_never_changes":  `UPDATE vim_generations SET endpoint = 'old'`,
 		"audit_never_changes":       `UPDATE audit_entries SET principal = 'bob'`,
 		"audit_never_shrinks":       `DELETE FROM audit_entries`,

@@ -340,8 +340,8 @@ func (f *engineFleet) memoryWith(b *testing.B, v *vnfm, instances int) (most flo
 		b.Fatal(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, `INSERT INTO vnf_instances (id, project, name, state, created_at, revision, document)
-		SELECT new, project, name, state, created_at, revision, replace(document, id, new)
+	if _, err := conn.Exec(ctx, `INSERT INTO vnf_instances (id, project, name, state, created_at, revision, document, observed_at, drifted, unseen, drift)
+		SELECT new, project, name, state, created_at, revision, replace(document, id, new), observed_at, drifted, unseen, drift
 		FROM (SELECT * FROM vnf_instances WHERE state = 'INSTANTIATED' ORDER BY id LIMIT 1) AS one,
 			LATERAL (SELECT gen_random_uuid()::text AS new FROM generate_series(1, $1 - (SELECT count(*) FROM vnf_instances)) AS i WHERE one.id <> '') AS copies`,
 		instances); err != nil {

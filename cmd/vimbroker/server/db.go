@@ -98,8 +98,7 @@ still use the database. Also fails if the database does not answer.`,
 }
 
 func (p *program) dbMigrateCommand() *cobra.Command {
-	var finish bool
-	c := p.dbConfig(&cobra.Command{
+	return p.dbConfig(&cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the schema up to date",
 		Long: `Bring the schema to this version. Servers of the previous version keep running
@@ -107,17 +106,11 @@ and can restart, so run this with the new version first, then replace the
 servers one by one. If the command is interrupted, repeat it. It does nothing
 if the schema is already current.
 
-Run it again with --finish when no server of an older version is left. Older
-versions are then refused, what only they use is removed, and the servers seal
-every stored credential together with the address it is meant for. Restart the
-servers after it, one by one. A new database needs no --finish.`,
-		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml\n  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml --finish",
+Before version 1.0.0 no database is carried over from a version with another
+schema: the command refuses one.`,
+		Example: "  vimbroker db migrate --config /etc/vimbroker/vimbroker.yaml",
 	}, func(ctx context.Context, c config) error {
-		o := c.Database.options(newLog(p.Err, c))
-		before, err := postgres.Migrate(ctx, o)
-		if err == nil && finish {
-			err = postgres.Finish(ctx, o)
-		}
+		before, err := postgres.Migrate(ctx, c.Database.options(newLog(p.Err, c)))
 		if err != nil {
 			return err
 		}
@@ -128,8 +121,6 @@ servers after it, one by one. A new database needs no --finish.`,
 		_, err = fmt.Fprintf(p.Out, "schema %d (was %d), job queue %d (was %d)\n", before.Known, before.Have, before.QueueKnown, before.Queue)
 		return err
 	})
-	c.Flags().BoolVar(&finish, "finish", false, "refuse older versions from now on; none may be running")
-	return c
 }
 
 func (p *program) dbCopyCommand() *cobra.Command {

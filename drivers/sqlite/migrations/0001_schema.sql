@@ -1,0 +1,898 @@
+-- The whole schema of the SQLite store: one block for each table, with its indexes and triggers.
+--
+-- A time is a number of microseconds since 1970 in UTC, 0 where it is not known. Lists and objects are JSON. A column
+-- has no default: each insert names them all. A constraint, a unique index and a trigger that refuses have the name of
+-- the rule that they hold. Each other index says which query it serves.
+
+-- One row that the readiness check writes, to find a full disk and a read-only one.
+CREATE TABLE probe (
+    id        INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    probed_at INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO probe (id, probed_at) VALUES (1, 0);
+
+--
+-- VIMs
+--
+
+-- The registered VIMs, and those that are being registered or deleted.
+CREATE TABLE vims (
+    id               TEXT    NOT NULL PRIMARY KEY,
+    project          TEXT    NOT NULL,
+    name             TEXT    NOT NULL,
+    type             TEXT    NOT NULL,
+    created_by       TEXT    NOT NULL,
+    created_at       INTEGER NOT NULL,
+    idempotency_key  TEXT    NOT NULL,
+    request_digest   TEXT    NOT NULL,
+    -- when a caller changes it
+    description      TEXT    NOT NULL,
+    extra            TEXT    NOT NULL, -- an object as the caller wrote it, '' where there is none
+    shared           INTEGER NOT NULL,
+    is_default       INTEGER NOT NULL,
+    state            TEXT    NOT NULL,
+    suspended        TEXT    NOT NULL, -- why no lease is issued, '' while leases are
+    updated_at       INTEGER NOT NULL,
+    revision         INTEGER NOT NULL,
+    generation       INTEGER NOT NULL, -- number of the current generation, 0 while there is none
+    pending          INTEGER NOT NULL, -- number of the generation that is being written, 0 when none is
+    pending_since    INTEGER NOT NULL,
+    -- since when the row waits for its second half, NULL when it is whole
+    unsettled_since  INTEGER AS (CASE WHEN state = 'registering' THEN created_at
+                                      WHEN pending > 0 THEN pending_since END) VIRTUAL,
+    -- with each check
+    health           TEXT    NOT NULL,
+    health_checked   INTEGER NOT NULL,
+    health_message   TEXT    NOT NULL,
+    health_version   TEXT    NOT NULL,
+    can_mint         INTEGER NOT NULL,
+    mint_message     TEXT    NOT NULL,
+    health_next      INTEGER NOT NULL,
+
+    CONSTRAINT vim_name_once_per_project UNIQUE (project, name), -- also the order of lists
+    CONSTRAINT vim_has_id CHECK (id <> ''),
+    CONSTRAINT vim_state_known CHECK (state IN ('registering', 'registered', 'draining')),
+    CONSTRAINT vim_shared_is_boolean CHECK (shared IN (0, 1)),
+    CONSTRAINT vim_default_is_boolean CHECK (is_default IN (0, 1)),
+    CONSTRAINT vim_can_mint_is_boolean CHECK (can_mint IN (0, 1)),
+    CONSTRAINT vim_revision_from_one CHECK (revision >= 1),
+    CONSTRAINT vim_generation_from_zero CHECK (generation >= 0),
+    CONSTRAINT vim_pending_has_since CHECK ((pending = 0 AND pending_since = 0) OR pending > 0)
+) STRICT;
+
+CREATE UNIQUE INDEX vim_default_once_per_project ON vims (project) WHERE is_default = 1;
+CREATE UNIQUE INDEX vim_idempotency_key_once_per_principal ON vims (created_by, idempotency_key) WHERE idempotency_key <> '';
+CREATE INDEX vim_by_name ON vims (name, project); -- lists: of a name
+CREATE INDEX vim_by_type ON vims (type, project, name); -- lists: of a type; a metric
+CREATE INDEX vim_by_state ON vims (state, project, name); -- lists: in a state; a metric
+CREATE INDEX vim_by_health ON vims (health, project, name); -- lists: of a health
+CREATE INDEX vim_shared ON vims (project, name) WHERE shared = 1; -- lists: a project's own and the shared ones
+CREATE INDEX vim_shared_by_name ON vims (name, project) WHERE shared = 1; -- the same, of a name that many projects use
+CREATE INDEX vim_check_due ON vims (health_next); -- the pass that checks VIMs
+CREATE INDEX vim_unsettled ON vims (unsettled_since) WHERE unsettled_since IS NOT NULL; -- the pass that settles them
+
+-- Labels that callers give VIMs.
+CREATE TABLE vim_labels (
+    vim   TEXT NOT NULL REFERENCES vims (id) ON DELETE CASCADE,
+    key   TEXT NOT NULL,
+    value TEXT NOT NULL,
+    CONSTRAINT label_once_per_vim PRIMARY KEY (vim, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX vim_by_label ON vim_labels (key, value, vim); -- lists: with a label
+
+-- The projects that a VIM is shared with by name.
+CREATE TABLE vim_shares (
+    shared_with TEXT NOT NULL,
+    vim_project TEXT NOT NULL,
+    vim_name    TEXT NOT NULL,
+    CONSTRAINT share_once_per_vim PRIMARY KEY (shared_with, vim_project, vim_name), -- also: lists of a project
+    CONSTRAINT share_follows_vim FOREIGN KEY (vim_project, vim_name) REFERENCES vims (project, name)
+        ON UPDATE CASCADE ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX vim_shares_by_name ON vim_shares (vim_name, vim_project, shared_with); -- the shares of a VIM; lists: of a name
+
+-- Target and credential of a VIM. Each change of either is a new generation; one that a lease needs stays.
+CREATE TABLE vim_generations (
+    vim                   TEXT    NOT NULL REFERENCES vims (id) ON DELETE CASCADE,
+    number                INTEGER NOT NULL,
+    endpoint              TEXT    NOT NULL,
+    ca_cert               TEXT    NOT NULL,
+    insecure_skip_verify  INTEGER NOT NULL,
+    server_name           TEXT    NOT NULL,
+    namespace             TEXT    NOT NULL,
+    scope                 TEXT    NOT NULL, -- object, of OpenStack
+    discovered            TEXT    NOT NULL, -- object, which the driver found out
+    identity              TEXT    NOT NULL,
+    username              TEXT    NOT NULL,
+    credential_kind       TEXT    NOT NULL,
+    credential_expires_at INTEGER NOT NULL,
+    -- when it is sealed anew
+    sealed                TEXT    NOT NULL,
+    sealed_as             TEXT    NOT NULL, -- whether it was the current one when it was sealed; '': see broker/bound.go
+    key_ref               TEXT    NOT NULL,
+    key_store             TEXT    NOT NULL,
+
+    CONSTRAINT generation_once_per_vim PRIMARY KEY (vim, number),
+    CONSTRAINT generation_from_one CHECK (number >= 1),
+    CONSTRAINT generation_insecure_is_boolean CHECK (insecure_skip_verify IN (0, 1)),
+    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('', 'current', 'past')),
+    CONSTRAINT generation_names_its_key CHECK (key_ref <> '' AND key_store <> '')
+) STRICT;
+
+CREATE INDEX vim_generation_by_identity ON vim_generations (identity, vim); -- a registration: other VIMs that are the same system
+CREATE INDEX vim_generation_by_expiry ON vim_generations (credential_expires_at)
+    WHERE credential_expires_at > 0; -- a metric: credentials that are about to expire
+
+-- nothing of a generation changes but what it is sealed with
+CREATE TRIGGER generation_never_changes BEFORE UPDATE OF vim, number, endpoint, ca_cert, insecure_skip_verify, server_name,
+    namespace, scope, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
+BEGIN
+    SELECT RAISE(ABORT, 'generation_never_changes');
+END;
+
+-- What a driver keeps on a VIM for all leases of a grant: an epoch of it. Of each grant the row with the highest
+-- epoch stays as long as the VIM, so that no epoch is used twice.
+CREATE TABLE grants (
+    vim          TEXT    NOT NULL REFERENCES vims (id) ON DELETE CASCADE,
+    digest       TEXT    NOT NULL,
+    epoch        INTEGER NOT NULL,
+    role         TEXT    NOT NULL,
+    rules        TEXT    NOT NULL,
+    namespaces   TEXT    NOT NULL,
+    cluster_wide INTEGER NOT NULL,
+    state        TEXT    NOT NULL,
+    idle_since   INTEGER NOT NULL, -- since when no live lease of it was seen, 0 when one was
+    CONSTRAINT grant_epoch_once PRIMARY KEY (vim, digest, epoch),
+    CONSTRAINT grant_has_digest CHECK (digest <> ''),
+    CONSTRAINT grant_epoch_from_one CHECK (epoch >= 1),
+    CONSTRAINT grant_state_known CHECK (state IN ('open', 'closing', 'closed')),
+    CONSTRAINT grant_cluster_wide_is_boolean CHECK (cluster_wide IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX grant_open_once ON grants (vim, digest) WHERE state = 'open';
+CREATE INDEX grant_by_state ON grants (state, idle_since); -- the pass that closes grants which no lease needs
+
+--
+-- Leases
+--
+
+-- Leases that are being issued, are live, or have ended and are still kept. A lease outlives its VIM, so no foreign
+-- key leads there.
+CREATE TABLE leases (
+    id                 TEXT    NOT NULL PRIMARY KEY,
+    vim                TEXT    NOT NULL,
+    vim_name           TEXT    NOT NULL,
+    vim_type           TEXT    NOT NULL,
+    vim_project        TEXT    NOT NULL,
+    vim_generation     INTEGER NOT NULL,
+    project            TEXT    NOT NULL,
+    principal          TEXT    NOT NULL,
+    operation          TEXT    NOT NULL,
+    role               TEXT    NOT NULL,
+    namespaces         TEXT    NOT NULL,
+    format             TEXT    NOT NULL,
+    purpose            TEXT    NOT NULL,
+    created_at         INTEGER NOT NULL,
+    max_expires_at     INTEGER NOT NULL,
+    renewed_at         INTEGER NOT NULL,
+    unlisted           INTEGER NOT NULL,
+    derived            INTEGER NOT NULL,
+    revocable          INTEGER NOT NULL,
+    handle             TEXT    NOT NULL,
+    idempotency_key    TEXT    NOT NULL,
+    request_digest     TEXT    NOT NULL,
+    renewal_begun      INTEGER NOT NULL,
+    rules              TEXT    NOT NULL,
+    cluster_wide       INTEGER NOT NULL,
+    grade              TEXT    NOT NULL, -- what its holder can become
+    grade_reasons      TEXT    NOT NULL,
+    grant_digest       TEXT    NOT NULL, -- '' where the driver keeps nothing for the grant
+    epoch              INTEGER NOT NULL,
+    stood              TEXT    NOT NULL, -- what stood on the VIM when it was issued
+    left_behind        TEXT    NOT NULL, -- what its holder has left there
+    holder_roles       TEXT    NOT NULL, -- when it was issued or last renewed
+    instance           TEXT    NOT NULL, -- the VNF instance at another VNFM that it serves
+    token_ttl          INTEGER NOT NULL, -- microseconds that tokens live which are minted under it, or 0
+    secret_sha256      TEXT    NOT NULL, -- of the secret that has one minted
+    -- when it is issued
+    issued_at          INTEGER NOT NULL,
+    expires_at         INTEGER NOT NULL,
+    credential_ends_at INTEGER NOT NULL, -- when the credential ends by itself
+    max_revocation_lag INTEGER NOT NULL, -- microseconds
+    credential_kind    TEXT    NOT NULL,
+    uid                TEXT    NOT NULL,
+    credential_id      TEXT    NOT NULL,
+    sealed_key         TEXT    NOT NULL, -- reference of the key of sealed
+    -- when it is confirmed dead
+    sealed             TEXT    NOT NULL,
+    confirmed_dead_at  INTEGER NOT NULL,
+    -- with each move
+    revision           INTEGER NOT NULL,
+    revoked_at         INTEGER NOT NULL,
+    next_attempt_at    INTEGER NOT NULL,
+    attempts           INTEGER NOT NULL,
+    state              TEXT    NOT NULL,
+    reason             TEXT    NOT NULL,
+    last_error         TEXT    NOT NULL,
+    -- when there is work for it, NULL when there is none
+    due_at             INTEGER AS (CASE state WHEN 'active' THEN expires_at
+                                              WHEN 'revoking' THEN next_attempt_at
+                                              WHEN 'revoked' THEN CASE WHEN sealed <> '' THEN next_attempt_at END END) VIRTUAL,
+
+    CONSTRAINT lease_has_id CHECK (id <> ''),
+    CONSTRAINT lease_state_known CHECK (state IN ('pending', 'active', 'revoking', 'revoked', 'irrevocable')),
+    CONSTRAINT lease_unlisted_is_boolean CHECK (unlisted IN (0, 1)),
+    CONSTRAINT lease_derived_is_boolean CHECK (derived IN (0, 1)),
+    CONSTRAINT lease_revocable_is_boolean CHECK (revocable IN (0, 1)),
+    CONSTRAINT lease_renewal_begun_is_boolean CHECK (renewal_begun IN (0, 1)),
+    CONSTRAINT lease_cluster_wide_is_boolean CHECK (cluster_wide IN (0, 1)),
+    CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
+    CONSTRAINT lease_expires_after_issue CHECK ((issued_at = 0 AND state <> 'active') OR expires_at > issued_at),
+    CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > 0),
+    CONSTRAINT lease_attempts_from_zero CHECK (attempts >= 0)
+) STRICT;
+
+CREATE UNIQUE INDEX lease_idempotency_key_once_per_principal ON leases (principal, idempotency_key) WHERE idempotency_key <> '';
+-- Lists, the newest first.
+CREATE INDEX lease_newest ON leases (created_at, id); -- lists: all; the pass that removes the past
+CREATE INDEX lease_by_vim ON leases (vim, created_at, id); -- lists: of a VIM
+CREATE INDEX lease_by_principal ON leases (principal, created_at, id); -- lists: of a principal
+CREATE INDEX lease_by_project ON leases (project, created_at, id); -- lists: of a project
+CREATE INDEX lease_by_lender ON leases (vim_project, created_at, id) WHERE project <> vim_project; -- lists: of others on a project's VIMs
+CREATE INDEX lease_by_operation ON leases (operation, created_at, id) WHERE operation <> ''; -- lists: of an operation
+CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> ''; -- lists: of a VNF instance
+-- Lists of live leases, which are few beside all that were; and:
+CREATE INDEX lease_live ON leases (state, created_at, id) WHERE state <> 'revoked'; -- a metric: leases that wait
+CREATE INDEX lease_live_by_vim ON leases (vim, created_at, id) WHERE state <> 'revoked'; -- what a drain waits for
+CREATE INDEX lease_live_by_principal ON leases (principal, created_at, id) WHERE state <> 'revoked';
+CREATE INDEX lease_live_by_project ON leases (project, created_at, id) WHERE state <> 'revoked';
+CREATE INDEX lease_live_by_lender ON leases (vim_project, created_at, id) WHERE project <> vim_project AND state <> 'revoked';
+CREATE INDEX lease_live_by_grant ON leases (vim, grant_digest, epoch, state)
+    WHERE grant_digest <> '' AND state <> 'revoked'; -- whether a lease needs a grant
+CREATE INDEX lease_needs_generation ON leases (vim, vim_generation)
+    WHERE state <> 'revoked' OR sealed <> ''; -- whether a lease needs a generation; what is sealed with its key
+CREATE INDEX lease_due ON leases (due_at) WHERE due_at IS NOT NULL; -- the VIMs on which leases are due
+CREATE INDEX lease_due_by_vim ON leases (vim, due_at) WHERE due_at IS NOT NULL; -- what is due on a VIM
+
+-- A revoked lease whose credential still works becomes irrevocable, and nothing else.
+CREATE TRIGGER lease_revoked_stays_so BEFORE UPDATE OF state ON leases
+WHEN OLD.state = 'revoked' AND NEW.state NOT IN ('revoked', 'irrevocable')
+BEGIN
+    SELECT RAISE(ABORT, 'lease_revoked_stays_so');
+END;
+
+-- How many leases there are in each state, for a metric.
+CREATE TABLE lease_census (
+    state TEXT    NOT NULL PRIMARY KEY,
+    n     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO lease_census (state, n)
+VALUES ('pending', 0), ('active', 0), ('revoking', 0), ('revoked', 0), ('irrevocable', 0);
+
+CREATE TRIGGER lease_counted_when_created AFTER INSERT ON leases
+BEGIN
+    UPDATE lease_census SET n = n + 1 WHERE state = NEW.state;
+END;
+
+CREATE TRIGGER lease_counted_when_moved AFTER UPDATE OF state ON leases WHEN OLD.state <> NEW.state
+BEGIN
+    UPDATE lease_census SET n = n - 1 WHERE state = OLD.state;
+    UPDATE lease_census SET n = n + 1 WHERE state = NEW.state;
+END;
+
+CREATE TRIGGER lease_counted_when_removed AFTER DELETE ON leases
+BEGIN
+    UPDATE lease_census SET n = n - 1 WHERE state = OLD.state;
+END;
+
+-- How many live leases each principal, VIM and project has, so that a quota costs the same however many there are.
+-- There is no row for none.
+CREATE TABLE lease_live_counts (
+    whose TEXT    NOT NULL,
+    name  TEXT    NOT NULL,
+    n     INTEGER NOT NULL,
+    CONSTRAINT live_count_once PRIMARY KEY (whose, name),
+    CONSTRAINT live_count_whose_known CHECK (whose IN ('principal', 'vim', 'project')),
+    CONSTRAINT live_count_from_zero CHECK (n >= 0)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER lease_live_counted_when_created AFTER INSERT ON leases WHEN NEW.state <> 'revoked'
+BEGIN
+    INSERT INTO lease_live_counts (whose, name, n)
+    VALUES ('principal', NEW.principal, 1), ('vim', NEW.vim, 1), ('project', NEW.project, 1)
+    ON CONFLICT (whose, name) DO UPDATE SET n = n + 1;
+END;
+
+CREATE TRIGGER lease_live_counted_when_ended AFTER UPDATE OF state ON leases
+WHEN OLD.state <> 'revoked' AND NEW.state = 'revoked'
+BEGIN
+    UPDATE lease_live_counts SET n = n - 1 WHERE whose = 'principal' AND name = OLD.principal;
+    UPDATE lease_live_counts SET n = n - 1 WHERE whose = 'vim' AND name = OLD.vim;
+    UPDATE lease_live_counts SET n = n - 1 WHERE whose = 'project' AND name = OLD.project;
+    DELETE FROM lease_live_counts WHERE whose = 'principal' AND name = OLD.principal AND n = 0;
+    DELETE FROM lease_live_counts WHERE whose = 'vim' AND name = OLD.vim AND n = 0;
+    DELETE FROM lease_live_counts WHERE whose = 'project' AND name = OLD.project AND n = 0;
+END;
+
+-- How many live leases there are of each grade, for a metric.
+CREATE TABLE lease_grades (
+    grade TEXT    NOT NULL PRIMARY KEY,
+    n     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER lease_grade_counted_when_created AFTER INSERT ON leases WHEN NEW.state <> 'revoked'
+BEGIN
+    INSERT INTO lease_grades (grade, n) VALUES (NEW.grade, 1) ON CONFLICT (grade) DO UPDATE SET n = n + 1;
+END;
+
+CREATE TRIGGER lease_grade_counted_when_ended AFTER UPDATE OF state ON leases
+WHEN OLD.state <> 'revoked' AND NEW.state = 'revoked'
+BEGIN
+    UPDATE lease_grades SET n = n - 1 WHERE grade = NEW.grade;
+END;
+
+CREATE TRIGGER lease_counted_when_found_alive AFTER UPDATE OF state ON leases
+WHEN OLD.state = 'revoked' AND NEW.state <> 'revoked'
+BEGIN
+    INSERT INTO lease_live_counts (whose, name, n)
+    VALUES ('principal', NEW.principal, 1), ('vim', NEW.vim, 1), ('project', NEW.project, 1)
+    ON CONFLICT (whose, name) DO UPDATE SET n = n + 1;
+    UPDATE lease_grades SET n = n + 1 WHERE grade = NEW.grade;
+END;
+
+-- Leases that ended before this time may be removed.
+CREATE TABLE lease_horizon (
+    id    INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    until INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO lease_horizon (id, until) VALUES (1, 0);
+
+CREATE TRIGGER lease_horizon_only_grows BEFORE UPDATE ON lease_horizon WHEN NEW.id <> OLD.id OR NEW.until < OLD.until
+BEGIN
+    SELECT RAISE(ABORT, 'lease_horizon_only_grows');
+END;
+
+-- but for the pass that removes the past
+CREATE TRIGGER lease_never_deleted BEFORE DELETE ON leases
+WHEN OLD.state <> 'revoked' OR OLD.sealed <> '' OR OLD.revoked_at >= coalesce((SELECT until FROM lease_horizon WHERE id = 1), 0)
+BEGIN
+    SELECT RAISE(ABORT, 'lease_never_deleted');
+END;
+
+-- The ledger of keys that no row needs, until they are destroyed in their key store.
+CREATE TABLE retired_keys (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, -- the order in which they are destroyed
+    key_store  TEXT    NOT NULL,
+    key_ref    TEXT    NOT NULL,
+    vim        TEXT    NOT NULL,
+    generation INTEGER NOT NULL,
+    retired_at INTEGER NOT NULL,
+    CONSTRAINT key_retired_once UNIQUE (vim, generation, key_store, key_ref)
+) STRICT;
+
+--
+-- The audit log
+--
+
+-- The audit log: a chain of hashes, of which each covers the one before.
+CREATE TABLE audit_entries (
+    seq       INTEGER NOT NULL PRIMARY KEY,
+    time      INTEGER NOT NULL,
+    request   TEXT    NOT NULL,
+    principal TEXT    NOT NULL,
+    project   TEXT    NOT NULL,
+    action    TEXT    NOT NULL,
+    kind      TEXT    NOT NULL,
+    resource  TEXT    NOT NULL,
+    outcome   TEXT    NOT NULL,
+    detail    TEXT    NOT NULL, -- object of strings
+    previous  TEXT    NOT NULL,
+    hash      TEXT    NOT NULL,
+    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
+    CONSTRAINT audit_entry_is_sealed CHECK (hash <> '')
+) STRICT;
+
+-- Lists, the newest first: each index ends with seq, which is the row's id. Each filter of a query has its index; a
+-- project also sees what others did to its resources.
+CREATE INDEX audit_by_project ON audit_entries (project);
+CREATE INDEX audit_by_owner ON audit_entries ((COALESCE(detail->>'vimProject', detail->>'resourceProject')))
+    WHERE COALESCE(detail->>'vimProject', detail->>'resourceProject') <> project;
+CREATE INDEX audit_by_principal ON audit_entries (principal);
+CREATE INDEX audit_by_resource ON audit_entries (resource);
+CREATE INDEX audit_by_action ON audit_entries (action);
+CREATE INDEX audit_by_vim ON audit_entries ((COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END)))
+    WHERE COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END) IS NOT NULL;
+CREATE INDEX audit_by_vim_name ON audit_entries ((detail->>'vimName')) WHERE detail->>'vimName' IS NOT NULL;
+CREATE INDEX audit_by_lease ON audit_entries ((COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END)))
+    WHERE COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END) IS NOT NULL;
+CREATE INDEX audit_by_credential ON audit_entries ((detail->>'credential-id')) WHERE detail->>'credential-id' IS NOT NULL;
+-- What was denied or failed. A lease whose life is without failure enters none of these.
+CREATE INDEX audit_by_outcome ON audit_entries (outcome) WHERE outcome IN ('denied', 'failed');
+CREATE INDEX audit_by_project_outcome ON audit_entries (project, outcome) WHERE outcome IN ('denied', 'failed');
+CREATE INDEX audit_by_owner_outcome ON audit_entries ((COALESCE(detail->>'vimProject', detail->>'resourceProject')), outcome)
+    WHERE outcome IN ('denied', 'failed') AND COALESCE(detail->>'vimProject', detail->>'resourceProject') <> project;
+CREATE INDEX audit_by_action_outcome ON audit_entries (action, outcome) WHERE outcome IN ('denied', 'failed');
+CREATE INDEX audit_by_time ON audit_entries (time); -- lists: of a time; the pass that removes the past
+
+CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit_entries
+BEGIN
+    SELECT RAISE(ABORT, 'audit_never_changes');
+END;
+
+-- The Merkle tree over audit_entries (RFC 6962), in tiles of 256 hashes.
+CREATE TABLE audit_tiles (
+    level  INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    hashes BLOB    NOT NULL,
+    CONSTRAINT audit_tile_once PRIMARY KEY (level, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER audit_tiles_only_grow BEFORE UPDATE ON audit_tiles WHEN length(NEW.hashes) <= length(OLD.hashes)
+BEGIN
+    SELECT RAISE(ABORT, 'audit_tiles_only_grow');
+END;
+
+CREATE TRIGGER audit_tiles_stay BEFORE DELETE ON audit_tiles
+BEGIN
+    SELECT RAISE(ABORT, 'audit_tiles_stay');
+END;
+
+-- How many entries the tree covers, and its root. The root of no entry is the hash of nothing.
+CREATE TABLE audit_tree (
+    id   INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    size INTEGER NOT NULL,
+    root BLOB    NOT NULL
+) STRICT;
+
+INSERT INTO audit_tree (id, size, root)
+VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+
+CREATE TRIGGER audit_tree_only_grows BEFORE UPDATE ON audit_tree WHEN NEW.size <= OLD.size
+BEGIN
+    SELECT RAISE(ABORT, 'audit_tree_only_grows');
+END;
+
+CREATE TRIGGER audit_tree_stays BEFORE DELETE ON audit_tree
+BEGIN
+    SELECT RAISE(ABORT, 'audit_tree_stays');
+END;
+
+-- Keys that sign checkpoints of the log.
+CREATE TABLE audit_keys (
+    id          TEXT    NOT NULL,
+    state       TEXT    NOT NULL,
+    origin      TEXT    NOT NULL,
+    verifier    TEXT    NOT NULL,
+    since       INTEGER NOT NULL, -- sizes of the log between which its checkpoints count
+    until       INTEGER NOT NULL,
+    endorsement TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL,
+    ended_at    INTEGER NOT NULL,
+    sealed      TEXT    NOT NULL,
+    key_store   TEXT    NOT NULL,
+    key_ref     TEXT    NOT NULL,
+    CONSTRAINT audit_key_once PRIMARY KEY (id),
+    CONSTRAINT audit_key_state_known CHECK (state IN ('making', 'abandoned', 'signing', 'retired', 'revoked'))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX audit_one_key_signs ON audit_keys (state) WHERE state = 'signing';
+
+CREATE TRIGGER audit_key_stays_what_it_is BEFORE UPDATE ON audit_keys
+WHEN NEW.id <> OLD.id OR NEW.origin <> OLD.origin OR NEW.created_at <> OLD.created_at
+    OR OLD.state <> 'making' AND (NEW.verifier <> OLD.verifier OR NEW.since <> OLD.since OR NEW.endorsement <> OLD.endorsement)
+BEGIN
+    SELECT RAISE(ABORT, 'audit_key_stays_what_it_is');
+END;
+
+CREATE TRIGGER audit_key_never_returns BEFORE UPDATE ON audit_keys
+WHEN OLD.state IN ('retired', 'revoked') AND (NEW.state NOT IN (OLD.state, 'revoked') OR NEW.until > OLD.until)
+BEGIN
+    SELECT RAISE(ABORT, 'audit_key_never_returns');
+END;
+
+CREATE TRIGGER audit_keys_stay BEFORE DELETE ON audit_keys WHEN OLD.state <> 'abandoned'
+BEGIN
+    SELECT RAISE(ABORT, 'audit_keys_stay');
+END;
+
+-- The signed checkpoints.
+CREATE TABLE audit_checkpoints (
+    size INTEGER NOT NULL,
+    root BLOB    NOT NULL,
+    time INTEGER NOT NULL,
+    key  TEXT    NOT NULL,
+    note TEXT    NOT NULL,
+    CONSTRAINT audit_checkpoint_once PRIMARY KEY (size)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER audit_checkpoints_never_change BEFORE UPDATE ON audit_checkpoints
+BEGIN
+    SELECT RAISE(ABORT, 'audit_checkpoints_never_change');
+END;
+
+CREATE TRIGGER audit_checkpoints_stay BEFORE DELETE ON audit_checkpoints
+BEGIN
+    SELECT RAISE(ABORT, 'audit_checkpoints_stay');
+END;
+
+-- The entry up to which the log may be removed. The tree over the log stays whole.
+CREATE TABLE audit_horizon (
+    id  INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    seq INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO audit_horizon (id, seq) VALUES (1, 0);
+
+-- It grows up to a signed checkpoint, and never to the newest entry, which the next one follows.
+CREATE TRIGGER audit_horizon_only_grows BEFORE UPDATE ON audit_horizon
+WHEN NEW.id <> OLD.id OR NEW.seq < OLD.seq OR NEW.seq >= (SELECT size FROM audit_tree WHERE id = 1)
+    OR NEW.seq > coalesce((SELECT max(size) FROM audit_checkpoints), 0)
+BEGIN
+    SELECT RAISE(ABORT, 'audit_horizon_only_grows');
+END;
+
+CREATE TRIGGER audit_horizon_stays BEFORE DELETE ON audit_horizon
+BEGIN
+    SELECT RAISE(ABORT, 'audit_horizon_stays');
+END;
+
+-- but for the pass that removes the past
+CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit_entries
+WHEN OLD.seq > coalesce((SELECT seq FROM audit_horizon WHERE id = 1), 0)
+BEGIN
+    SELECT RAISE(ABORT, 'audit_never_shrinks');
+END;
+
+-- The newest checkpoint that each place outside of the database has.
+CREATE TABLE audit_anchors (
+    anchor TEXT    NOT NULL,
+    size   INTEGER NOT NULL,
+    time   INTEGER NOT NULL,
+    CONSTRAINT audit_anchor_once PRIMARY KEY (anchor)
+) STRICT, WITHOUT ROWID;
+
+-- How far the log has been delivered to each sink.
+CREATE TABLE audit_cursors (
+    sink    TEXT    NOT NULL,
+    seq     INTEGER NOT NULL, -- the last entry that was delivered or skipped
+    start   INTEGER NOT NULL, -- how many entries the log had when the sink was begun
+    skipped INTEGER NOT NULL,
+    CONSTRAINT audit_cursor_once PRIMARY KEY (sink),
+    CONSTRAINT audit_cursor_from_zero CHECK (seq >= 0 AND start >= 0 AND skipped >= 0)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER audit_cursor_only_grows BEFORE UPDATE ON audit_cursors
+WHEN NEW.sink <> OLD.sink OR NEW.start <> OLD.start OR NEW.seq <= OLD.seq OR NEW.skipped < OLD.skipped
+BEGIN
+    SELECT RAISE(ABORT, 'audit_cursor_only_grows');
+END;
+
+--
+-- Callers
+--
+
+-- Programs that log in by OAuth 2.0. Only the digests of secrets are kept.
+CREATE TABLE oauth_clients (
+    id              TEXT    NOT NULL PRIMARY KEY,
+    project         TEXT    NOT NULL,
+    name            TEXT    NOT NULL,
+    roles           TEXT    NOT NULL,
+    certificate     TEXT    NOT NULL, -- object: its certificate's kind and name, '{}' where it has a secret
+    placements      TEXT    NOT NULL, -- list: where its VNFs go, of which the first that matches counts
+    state           TEXT    NOT NULL,
+    sha256          TEXT    NOT NULL, -- of its secret, '' once it is being deleted
+    previous_sha256 TEXT    NOT NULL, -- of the secret before, '' where there is none
+    previous_until  INTEGER NOT NULL,
+    rotated_at      INTEGER NOT NULL,
+    ending          INTEGER NOT NULL, -- its leases are to be revoked
+    created_by      TEXT    NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    revision        INTEGER NOT NULL,
+    CONSTRAINT client_state_known CHECK (state IN ('active', 'deleting')),
+    CONSTRAINT client_deleting_has_no_secret CHECK (sha256 = '' AND previous_sha256 = '' OR state <> 'deleting'),
+    CONSTRAINT client_deleting_ends_its_leases CHECK (ending OR state <> 'deleting')
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX client_name_once_per_project ON oauth_clients (project, name); -- also the order of lists
+CREATE INDEX client_by_name ON oauth_clients (name, project); -- lists: of a name
+CREATE INDEX client_ending ON oauth_clients (project, name) WHERE ending; -- the pass that revokes their leases
+
+-- Keys that sign the tokens of clients. The private half is sealed under a key in a key store.
+CREATE TABLE oauth_keys (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    state      TEXT    NOT NULL,
+    public     TEXT    NOT NULL, -- JWK, '' while it is being made
+    sealed     TEXT    NOT NULL,
+    key_store  TEXT    NOT NULL,
+    key_ref    TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    until      INTEGER NOT NULL, -- its tokens have expired then
+    CONSTRAINT oauth_key_state_known CHECK (state IN ('making', 'abandoned', 'signing', 'verifying')),
+    CONSTRAINT oauth_key_signing_is_whole CHECK ((public <> '' AND sealed <> '' AND key_ref <> '') OR state <> 'signing'),
+    CONSTRAINT oauth_key_verifying_has_no_private_half CHECK ((sealed = '' AND key_ref = '') OR state = 'signing')
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX oauth_key_signs_alone ON oauth_keys (state) WHERE state = 'signing';
+
+-- When static tokens were last used, by the beginning of their digests.
+CREATE TABLE token_uses (
+    token   TEXT    NOT NULL PRIMARY KEY,
+    used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+--
+-- Clusters that Cluster API makes
+--
+
+-- The VIMs on which Cluster API runs, with what becomes of its clusters.
+CREATE TABLE management_clusters (
+    vim            TEXT    NOT NULL PRIMARY KEY REFERENCES vims (id) ON DELETE CASCADE,
+    namespaces     TEXT    NOT NULL,
+    selector       TEXT    NOT NULL,
+    projects       TEXT    NOT NULL, -- '' is the project of all other namespaces
+    secret_name    TEXT    NOT NULL,
+    secret_key     TEXT    NOT NULL,
+    name_template  TEXT    NOT NULL,
+    copy_labels    TEXT    NOT NULL,
+    control_planes TEXT    NOT NULL,
+    account        TEXT    NOT NULL, -- profile of the account that takes the place of a cluster's credential, or ''
+    enabled_by     TEXT    NOT NULL,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    watched_at     INTEGER NOT NULL,
+    trouble        TEXT    NOT NULL,
+    held_at        INTEGER NOT NULL,
+    released_until INTEGER NOT NULL,
+    revision       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The clusters that were seen there, and the VIMs that they became.
+CREATE TABLE clusters (
+    id              TEXT    NOT NULL PRIMARY KEY,
+    management      TEXT    NOT NULL REFERENCES management_clusters (vim) ON DELETE CASCADE,
+    namespace       TEXT    NOT NULL,
+    name            TEXT    NOT NULL,
+    uid             TEXT    NOT NULL,
+    project         TEXT    NOT NULL,
+    state           TEXT    NOT NULL,
+    reason          TEXT    NOT NULL,
+    message         TEXT    NOT NULL,
+    vim             TEXT    NOT NULL, -- id, which may be gone
+    system          TEXT    NOT NULL,
+    secret          TEXT    NOT NULL, -- a version, never what it holds
+    push_token      TEXT    NOT NULL, -- hash of the token that its kubeconfig can be pushed with
+    push_expires_at INTEGER NOT NULL,
+    pushed_at       INTEGER NOT NULL,
+    ready_at        INTEGER NOT NULL,
+    registered_at   INTEGER NOT NULL,
+    gone_at         INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    attempts        INTEGER NOT NULL,
+    revision        INTEGER NOT NULL,
+    CONSTRAINT cluster_state_known CHECK
+        (state IN ('waiting', 'registering', 'registered', 'quarantined', 'retiring', 'retired')),
+    CONSTRAINT cluster_registered_is_a_vim CHECK (vim <> '' OR state NOT IN ('registered', 'retiring'))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX cluster_object_once ON clusters (management, namespace, name, uid); -- also the order of lists
+CREATE UNIQUE INDEX cluster_system_once ON clusters (system) WHERE system <> '' AND state <> 'retired';
+CREATE INDEX cluster_by_project ON clusters (project, management, namespace, name, uid); -- lists: of a project
+CREATE INDEX cluster_by_name ON clusters (name, namespace, management, uid); -- lists: of a name
+CREATE INDEX cluster_by_state ON clusters (state, reason); -- lists: in a state; a metric
+
+--
+-- VNFs
+--
+
+-- VNF packages. What no query asks for is in the document.
+CREATE TABLE vnf_packages (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    project    TEXT    NOT NULL,
+    state      TEXT    NOT NULL,
+    vnfd       TEXT    NOT NULL, -- '' until the package is onboarded
+    content    TEXT    NOT NULL, -- what its chunks are stored under; '' where there are none
+    stored     INTEGER NOT NULL, -- bytes of its chunks
+    created_at INTEGER NOT NULL,
+    touched_at INTEGER NOT NULL,
+    revision   INTEGER NOT NULL,
+    document   TEXT    NOT NULL,
+    CONSTRAINT package_state_known CHECK (state IN ('created', 'uploading', 'processing', 'enabled', 'disabled')),
+    CONSTRAINT package_onboarded_has_vnfd CHECK (vnfd <> '' OR state NOT IN ('enabled', 'disabled')),
+    CONSTRAINT package_created_has_no_content CHECK (content = '' OR state <> 'created')
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX package_vnfd_once_per_project ON vnf_packages (project, vnfd) WHERE vnfd <> '';
+CREATE INDEX package_by_age ON vnf_packages (created_at, id); -- lists: all
+CREATE INDEX package_by_project ON vnf_packages (project, created_at, id, stored); -- lists: of a project; its quotas
+CREATE INDEX package_by_vnfd ON vnf_packages (vnfd, created_at, id); -- lists: of a VNFD
+CREATE INDEX package_uploading ON vnf_packages (touched_at)
+    WHERE state IN ('uploading', 'processing'); -- the pass that ends uploads which nobody goes on with
+
+-- The bytes of packages. By rowid: a row of a megabyte is no key of a tree.
+CREATE TABLE vnf_package_chunks (
+    content TEXT    NOT NULL,
+    number  INTEGER NOT NULL,
+    bytes   BLOB    NOT NULL,
+    PRIMARY KEY (content, number)
+) STRICT;
+
+-- Contents that no package names any more, and whose chunks are still to be removed.
+CREATE TABLE vnf_contents_gone (
+    content TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+-- Which VNF instances need a package. One that is in use cannot be deleted.
+CREATE TABLE vnf_package_uses (
+    package  TEXT NOT NULL CONSTRAINT package_in_use_stays REFERENCES vnf_packages (id),
+    instance TEXT NOT NULL,
+    PRIMARY KEY (package, instance)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX package_use_by_instance ON vnf_package_uses (instance); -- the uses of an instance, with each change of it
+
+-- VNF instances. What no query asks for is in the document.
+CREATE TABLE vnf_instances (
+    id          TEXT    NOT NULL PRIMARY KEY,
+    project     TEXT    NOT NULL,
+    name        TEXT    NOT NULL,
+    state       TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL,
+    revision    INTEGER NOT NULL,
+    document    TEXT    NOT NULL,
+    -- by the pass that looks for drift
+    observed_at INTEGER NOT NULL, -- when it tried last
+    drifted     INTEGER NOT NULL, -- resources that are missing or were changed
+    unseen      INTEGER NOT NULL, -- the VIM did not answer
+    drift       TEXT    NOT NULL  -- the rest
+) STRICT;
+
+CREATE INDEX vnf_instance_newest ON vnf_instances (created_at DESC, id DESC); -- lists: all
+CREATE INDEX vnf_instance_by_project ON vnf_instances (project, created_at DESC, id DESC); -- lists: of a project; its quota
+CREATE INDEX vnf_instance_by_name ON vnf_instances (name, created_at DESC, id DESC); -- lists: of a name
+CREATE INDEX vnf_instance_to_observe ON vnf_instances (observed_at, id) WHERE state = 'INSTANTIATED'; -- the pass that looks for drift
+
+-- The operations on VNF instances. What no query asks for is in the document.
+CREATE TABLE vnf_operations (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    instance   TEXT    NOT NULL REFERENCES vnf_instances (id),
+    project    TEXT    NOT NULL,
+    state      TEXT    NOT NULL,
+    started_at INTEGER NOT NULL,
+    revision   INTEGER NOT NULL,
+    document   TEXT    NOT NULL,
+    vim        TEXT    NOT NULL, -- where it is worked
+    queued_at  INTEGER NOT NULL, -- since when it waits for its turn
+    turn_at    INTEGER NOT NULL  -- 0 while it waits
+) STRICT;
+
+-- also: the live operations, to which turns are given
+CREATE UNIQUE INDEX vnf_operation_live_once_per_instance ON vnf_operations (instance)
+    WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK');
+CREATE INDEX vnf_operation_newest ON vnf_operations (started_at DESC, id DESC); -- lists: all
+CREATE INDEX vnf_operation_by_project ON vnf_operations (project, started_at DESC, id DESC); -- lists: of a project
+CREATE INDEX vnf_operation_by_instance ON vnf_operations (instance, started_at DESC, id DESC); -- lists: of an instance; its deletion
+
+-- The parameters of VNF instances that nobody is shown, sealed under keys of their own. The documents of instances
+-- and operations name them.
+CREATE TABLE vnf_hidden (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    instance   TEXT    NOT NULL,
+    vim        TEXT    NOT NULL,
+    state      TEXT    NOT NULL,
+    since      INTEGER NOT NULL, -- when it entered the state
+    generation INTEGER NOT NULL, -- of the key
+    sealed     TEXT    NOT NULL,
+    key_store  TEXT    NOT NULL,
+    key_ref    TEXT    NOT NULL,
+    CONSTRAINT hidden_state_known CHECK (state IN ('making', 'kept', 'rekeying', 'abandoned')),
+    CONSTRAINT hidden_has_a_key CHECK ((sealed = '') = (key_ref = ''))
+) STRICT;
+
+CREATE INDEX hidden_by_instance ON vnf_hidden (instance); -- the deletion of an instance
+CREATE INDEX hidden_by_vim ON vnf_hidden (vim, id); -- "key rotate" and "key migrate", VIM by VIM
+CREATE INDEX hidden_unsettled ON vnf_hidden (since, id) WHERE state <> 'kept'; -- the pass that settles them
+
+-- What VNFMs that are clients were granted for their operations (SOL003 clause 9). What no query asks for is in the
+-- document.
+CREATE TABLE vnf_grants (
+    id         TEXT    NOT NULL PRIMARY KEY, -- begins with the time: lists are the newest first
+    client     TEXT    NOT NULL,
+    operation  TEXT    NOT NULL, -- the operation occurrence at the VNFM
+    instance   TEXT    NOT NULL, -- the VNF instance at the VNFM
+    created_at INTEGER NOT NULL,
+    state      TEXT    NOT NULL,
+    lease      TEXT    NOT NULL, -- '' before it is granted
+    holds      INTEGER NOT NULL, -- its lease is the instance's
+    followed   INTEGER NOT NULL, -- it is looked at again at look_at
+    look_at    INTEGER NOT NULL,
+    revision   INTEGER NOT NULL,
+    document   TEXT    NOT NULL,
+    CONSTRAINT vnf_grant_state_known CHECK (state IN ('deciding', 'granted', 'refused', 'ended'))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX vnf_grant_once_per_operation ON vnf_grants (client, operation); -- also: how many a client has
+CREATE INDEX vnf_grant_by_operation ON vnf_grants (operation, id); -- lists: of an operation
+CREATE INDEX vnf_grant_by_instance ON vnf_grants (instance, id); -- lists: of an instance
+CREATE INDEX vnf_grant_by_lease ON vnf_grants (lease, id); -- lists: of a lease
+CREATE INDEX vnf_grant_by_state ON vnf_grants (state, id); -- lists: in a state
+CREATE INDEX vnf_grant_by_project ON vnf_grants (json_extract(document, '$.Project'), id); -- lists: of a project
+CREATE INDEX vnf_grant_by_project_state ON vnf_grants (json_extract(document, '$.Project'), state, id); -- lists: of a project in a state
+CREATE INDEX vnf_grant_by_vim ON vnf_grants (json_extract(document, '$.VIM'), id); -- lists: of a VIM
+CREATE INDEX vnf_grant_by_vim_name ON vnf_grants (json_extract(document, '$.VIMName'), id); -- lists: of a VIM's name
+CREATE INDEX vnf_grant_holding ON vnf_grants (client, instance, created_at) WHERE holds; -- the grant that holds an instance's lease
+CREATE INDEX vnf_grant_due ON vnf_grants (look_at) WHERE followed; -- the pass that looks at them again
+CREATE INDEX vnf_grant_over ON vnf_grants (created_at) WHERE state IN ('refused', 'ended'); -- the pass that removes the past
+
+-- Subscribers to notifications about VNF instances, and how delivery to each goes.
+CREATE TABLE vnf_subscriptions (
+    id            TEXT    NOT NULL PRIMARY KEY,
+    project       TEXT    NOT NULL,
+    callback      TEXT    NOT NULL,
+    base          TEXT    NOT NULL,
+    verbosity     TEXT    NOT NULL,
+    filter        TEXT    NOT NULL,
+    auth          TEXT    NOT NULL,
+    digest        TEXT    NOT NULL, -- of callback, verbosity and filter
+    created_by    TEXT    NOT NULL,
+    created_at    INTEGER NOT NULL,
+    state         TEXT    NOT NULL,
+    sealed        TEXT    NOT NULL,
+    key_store     TEXT    NOT NULL,
+    key_ref       TEXT    NOT NULL,
+    -- with each try
+    delivered     INTEGER NOT NULL,
+    delivered_at  INTEGER NOT NULL,
+    failures      INTEGER NOT NULL,
+    failing_since INTEGER NOT NULL,
+    fault         TEXT    NOT NULL,
+    given_up      INTEGER NOT NULL,
+    given_up_at   INTEGER NOT NULL,
+    refusals      INTEGER NOT NULL, -- how often in a row the next notification was refused
+    CONSTRAINT subscription_state_known CHECK (state IN ('making', 'abandoned', 'active')),
+    CONSTRAINT subscription_secret_has_a_key CHECK ((sealed = '') = (key_ref = ''))
+) STRICT;
+
+CREATE UNIQUE INDEX subscription_once_per_project ON vnf_subscriptions (project, digest);
+CREATE INDEX subscription_newest ON vnf_subscriptions (created_at DESC, id DESC); -- lists: all
+-- lists: of a project; its quota; the subscribers of an event
+CREATE INDEX subscription_by_project ON vnf_subscriptions (project, created_at DESC, id DESC);
+CREATE INDEX subscription_unfinished ON vnf_subscriptions (created_at DESC, id DESC) WHERE state <> 'active'; -- the pass that settles them
+
+-- The notifications that subscribers are still to be sent, in their order.
+CREATE TABLE vnf_notifications (
+    seq          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    subscription TEXT    NOT NULL,
+    at           INTEGER NOT NULL,
+    document     TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX notification_by_subscription ON vnf_notifications (subscription, seq); -- the next ones of a subscriber
+
+--
+-- Jobs
+--
+
+-- The ledger of jobs: it is the truth, and the job queue dispatches them.
+CREATE TABLE jobs (
+    kind     TEXT    NOT NULL,
+    subject  TEXT    NOT NULL,
+    wanted   INTEGER NOT NULL, -- how often it was enqueued
+    done     INTEGER NOT NULL, -- and how many of these are done
+    fence    INTEGER NOT NULL, -- grows with every attempt
+    failures INTEGER NOT NULL, -- how many attempts failed in a row
+    due_at   INTEGER NOT NULL, -- when the next attempt may begin, unless a running one moves it
+
+    CONSTRAINT job_once_per_subject PRIMARY KEY (kind, subject),
+    CONSTRAINT job_has_kind_and_subject CHECK (kind <> '' AND subject <> ''),
+    CONSTRAINT job_done_is_wanted CHECK (done >= 0 AND done <= wanted)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX job_due ON jobs (due_at) WHERE done < wanted; -- the next jobs; metrics
+CREATE INDEX job_done ON jobs (due_at) WHERE done >= wanted; -- the pass that removes the past

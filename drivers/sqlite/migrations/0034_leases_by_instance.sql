@@ -1,2 +1,0 @@
--- The leases of a VNF instance.
-CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> '';
