@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 			*in = tacker(strings.Replace(hot, "type: VDU1.yaml", "type: ../../Definitions/vnfd.yaml", 1))
 			in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "Definitions/vnfd.yaml", Text: secret.NewText(nested)})
 		},
-		"uses a YAML anchor or alias": func(in *lifecycle.PlanInput) {
+		"simple.yaml:14 holds an anchor or alias; write the value itself (key type)": func(in *lifecycle.PlanInput) {
 			*in = tacker(strings.Replace(hot, "type: VDU1.yaml", "type: &t VDU1.yaml", 1))
 		},
 		"2 templates that no other refers to": func(in *lifecycle.PlanInput) {
@@ -141,7 +141,11 @@ func TestRefusals(t *testing.T) {
 			in.Manifests[1].Text = secret.NewText(nested + strings.Repeat("#\n", 256<<10))
 		},
 		"is one resource too many": func(in *lifecycle.PlanInput) {
-			in.Manifests[1].Text = secret.NewText(nested + strings.Repeat("  r: {type: OS::Heat::None}\n", 1000))
+			var more strings.Builder
+			for n := range 1000 {
+				fmt.Fprintf(&more, "  r%d: {type: OS::Heat::None}\n", n)
+			}
+			in.Manifests[1].Text = secret.NewText(nested + more.String())
 		},
 		"has no resources": func(in *lifecycle.PlanInput) {
 			in.Manifests[1].Text = secret.NewText("heat_template_version: 2013-05-23\n")

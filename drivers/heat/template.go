@@ -1,7 +1,9 @@
 package heat
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -21,7 +24,12 @@ const (
 	maxDeclared = 1000
 	// maxTemplate bounds one template, in bytes: Heat's own default.
 	maxTemplate = 512 << 10
+	// maxDepth bounds how deep a template nests, in itself.
+	maxDepth = 56
 )
+
+// sections are the keys of a HOT.
+var sections = []string{"heat_template_version", "description", "parameter_groups", "parameters", "resources", "outputs", "conditions"}
 
 // fetching are the types whose properties have Heat read a template that is not looked at here.
 var fetching = []string{"AWS::CloudFormation::Stack", "OS::Heat::ResourceChain", "OS::Heat::Stack"}
@@ -121,26 +129,34 @@ func isTemplate(p string) bool {
 	return strings.HasSuffix(p, ".yaml") || strings.HasSuffix(p, ".yml") || strings.HasSuffix(p, ".template")
 }
 
-// parse reads one template. Aliases are refused: what they stand for could be missed.
+// parse reads one template, in YAML or JSON. Heat's reader takes the last of two keys, and follows aliases and merge keys:
+// what it would read otherwise than this is refused.
 func (h *hot) parse(p string) (*yaml.Node, error) {
 	text := h.texts[p]
-	if len(text) > maxTemplate {
+	switch {
+	case len(text) > maxTemplate:
 		return nil, fault(p, 0, "is longer than %d KiB", maxTemplate>>10)
+	case !utf8.ValidString(text):
+		return nil, fault(p, 0, "is not text")
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	var doc, second yaml.Node
+	if err := decoder.Decode(&doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fault(p, 0, "is not a template in YAML")
 	}
-	var alias *yaml.Node
-	walk(doc.Content[0], func(_ string, n *yaml.Node) {
-		if n.Kind == yaml.AliasNode || n.Anchor != "" {
-			alias = n
-		}
-	})
-	if alias != nil {
-		return nil, fault(p, alias.Line, "uses a YAML anchor or alias; write it out")
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fault(p, second.Line, "holds more than one document; keep one")
 	}
-	return doc.Content[0], nil
+	top := doc.Content[0]
+	if odd := strictyaml.Odd(top, maxDepth); odd != nil {
+		return nil, fault(p, odd.Node.Line, "%s (key %s)", odd.Text, odd.Key)
+	}
+	for i := 0; i < len(top.Content); i += 2 {
+		if key := top.Content[i]; !slices.Contains(sections, key.Value) {
+			return nil, fault(p, key.Line, "has a section that no HOT has: %s; leave it out", printable(key.Value))
+		}
+	}
+	return top, nil
 }
 
 // walk calls each for every value below a node, with the key that it stands under in a mapping, or "".

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -122,8 +123,8 @@ func (d *document) parse(text string) error {
 	if len(root.Content) != 1 || root.Content[0].Kind == yaml.ScalarNode && root.Content[0].ShortTag() == "!!null" {
 		return nil
 	}
-	if err := d.plain(root.Content[0], 0); err != nil {
-		return err
+	if odd := strictyaml.Odd(root.Content[0], maxDepth); odd != nil {
+		return d.fault(odd.Node, "%s", odd.Text)
 	}
 	if root.Content[0].Kind != yaml.MappingNode {
 		return d.fault(root.Content[0], "must be a mapping of keys to values")
@@ -141,33 +142,6 @@ func (d document) unreadable(err error) error {
 		at.Line, _ = strconv.Atoi(m[1])
 	}
 	return d.fault(at, "is not YAML at or near this line")
-}
-
-func (d document) plain(n *yaml.Node, depth int) error {
-	switch {
-	case depth > maxDepth:
-		return d.fault(n, "nests more than %d deep", maxDepth)
-	case n.Anchor != "" || n.Kind == yaml.AliasNode:
-		return d.fault(n, "holds an anchor or alias; write the value itself")
-	case n.Style&yaml.TaggedStyle != 0:
-		return d.fault(n, "holds an explicit tag; leave it out")
-	}
-	seen := map[string]bool{}
-	for i, child := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 {
-			if t := child.ShortTag(); child.Kind != yaml.ScalarNode || t != "!!str" && t != "!!int" {
-				return d.fault(child, "holds a key that is no string; put it in quotes, and write merged values out")
-			}
-			if seen[child.Value] {
-				return d.fault(child, "holds a key twice; keep one")
-			}
-			seen[child.Value] = true
-		}
-		if err := d.plain(child, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // textual are the keys whose values hold texts alone, so that a number that a variable
