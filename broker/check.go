@@ -110,6 +110,8 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 		return Health{}, err
 	case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden):
 		h.Status, h.Message = HealthUnauthorized, message(err)
+	case another(err):
+		h.Status, h.Message = HealthIdentityChanged, message(err)
 	case err != nil:
 		h.Status, h.Message = HealthUnreachable, message(err)
 	case report.Identity != v.Current.Identity:
@@ -119,6 +121,12 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 		return b.health(report), nil
 	}
 	return h, nil
+}
+
+// another reports whether a check says that the VIM is not what was registered.
+func another(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Another
 }
 
 // probe is a driver's check of something not yet stored.

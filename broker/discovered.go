@@ -60,6 +60,10 @@ type Cloud struct {
 	// Trusts: application credentials may make trusts, which Heat needs. Where they
 	// may not, a lease whose purpose is Heat is a project token.
 	Trusts bool `json:"trustsByApplicationCredential"`
+	// Openings are the ways in which the holder of an application credential can go beyond
+	// it on this cloud, by the driver's names for them: empty where the cloud says so, and
+	// otherwise why it is not known. Nil where nobody has asked.
+	Openings map[string]string `json:"openings,omitzero"`
 	// Warnings are sentences that say which leases are not bounded.
 	Warnings []string `json:"warnings,omitempty"`
 

@@ -95,6 +95,9 @@ type Error struct {
 	Next Next
 	// RetryAfter is when the same call may succeed; zero where that is not known.
 	RetryAfter time.Duration
+	// Another: the VIM is not what was registered, or leads elsewhere. While a check says so
+	// no lease is issued there.
+	Another bool
 	// Cause is the underlying error, if any. It must not hold a credential.
 	Cause error
 }

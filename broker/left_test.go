@@ -176,3 +176,53 @@ func TestAReplacedPasswordIsTriedOnce(t *testing.T) {
 		t.Errorf("the password of %d leases was tried %d times, want once", len(all), n)
 	}
 }
+
+// A bounded lease whose cloud lets its holder plant a credential after all, as before the fixes of
+// 2026, is told of it when it ends: the row, the alarm and the audit log name it.
+func TestABoundedLeaseThatLeftSomethingBehindSaysSo(t *testing.T) {
+	b := newCloudBench(t, benchOptions{})
+	l, _ := b.mustIssue(root, "core")
+	if l.Grade != broker.GradeBounded {
+		t.Fatalf("the lease is %s, want it bounded: the test proves nothing", l.Grade)
+	}
+	made := b.cloud.Plant(fakekeystone.Planted{UserID: b.user.ID, Type: "ec2"})
+	if _, err := b.RevokeLease(t.Context(), root, l.ID); err != nil {
+		t.Fatal(err)
+	}
+	row := b.row(l.ID)
+	if len(row.LeftBehind) != 1 || !strings.Contains(row.LeftBehind[0], "EC2 credential "+made.ID) || row.Stood != "" {
+		t.Errorf("the row says %q, want it to name %s", row.LeftBehind, made.ID)
+	}
+}
+
+// A cloud whose catalog leads elsewhere by now is not the one that was registered: no lease is
+// issued, whatever session is kept, until a check finds it well.
+func TestNoLeaseOnACloudThatLeadsElsewhere(t *testing.T) {
+	b := newCloudBench(t, benchOptions{})
+	at := func(host string) fakekeystone.Endpoint {
+		return fakekeystone.Endpoint{Service: "orchestration", Interface: "public", Region: "RegionOne", URL: host}
+	}
+	check := func() broker.Health {
+		t.Helper()
+		v, err := b.CheckVIM(t.Context(), root, "core")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Health
+	}
+	b.cloud.SetCatalog(at("https://evil.example"))
+	if h := check(); h.Status != broker.HealthIdentityChanged || !strings.Contains(h.Message, "tokens would follow") {
+		t.Errorf("the VIM is %s: %s; want it another", h.Status, h.Message)
+	}
+	b.Broker = mustNew(t, b.options) // another replica, which has checked nothing
+	_, _, err := b.IssueLease(t.Context(), root, broker.LeaseRequest{VIM: "core"})
+	wantKind(t, "a lease on a cloud that leads elsewhere", err, broker.ErrConflict)
+	if n := len(b.cloud.AppCreds()); n > 0 {
+		t.Errorf("%d application credentials were made", n)
+	}
+	b.cloud.SetCatalog(at(b.cloud.Endpoint + "/heat/v1/project"))
+	if h := check(); h.Status != broker.HealthReachable {
+		t.Errorf("the VIM is %s: %s; want it well again", h.Status, h.Message)
+	}
+	b.mustIssue(root, "core")
+}

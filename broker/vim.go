@@ -163,7 +163,8 @@ const (
 	HealthUnreachable HealthStatus = "unreachable"
 	// HealthUnauthorized: the endpoint refuses the credential.
 	HealthUnauthorized HealthStatus = "unauthorized"
-	// HealthIdentityChanged: another system answers at the endpoint. No lease is issued.
+	// HealthIdentityChanged: another system answers at the endpoint, or what answers leads
+	// elsewhere than it did. No lease is issued.
 	HealthIdentityChanged HealthStatus = "identityChanged"
 	// HealthUnopenable: the stored credential does not open with its key.
 	HealthUnopenable HealthStatus = "unopenable"

@@ -83,7 +83,7 @@ func hold(catalog, pinned []broker.CatalogEntry) error {
 		if was, known := origins[pin(e)]; known && !slices.Contains(was, e.Origin) {
 			return &broker.Error{
 				Kind: broker.ErrConflict, Detail: fmt.Sprintf("the cloud's catalog sends service %s to %s, another host than when the VIM was registered, and tokens would follow", e.Service, e.Origin),
-				Remedy: "see whether that is intended", Next: broker.NextReplaceCredential,
+				Remedy: "see whether that is intended", Next: broker.NextReplaceCredential, Another: true,
 			}
 		}
 	}

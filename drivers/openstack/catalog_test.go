@@ -169,6 +169,35 @@ func longNames(n int) []fakekeystone.Endpoint {
 	return all
 }
 
+// From the check on that finds a catalog moved, no lease is issued, although a session of
+// before would have served: until a check finds it well.
+func TestNoLeaseOnceTheCatalogHasMoved(t *testing.T) {
+	l := newLab(t)
+	at := func(host string) fakekeystone.Endpoint {
+		return fakekeystone.Endpoint{Service: "orchestration", Interface: "public", Region: "RegionOne", URL: "https://" + host + ".example"}
+	}
+	l.SetCatalog(at("heat"))
+	l.register()
+	m := l.issue(l.grant("member"))
+	l.SetCatalog(at("evil"))
+	_, err := l.driver.Check(t.Context(), l.access)
+	wantFault(t, "Check of a catalog that moved", err, broker.ErrConflict, "evil.example")
+	g := l.grant("member")
+	_, err = l.driver.Issue(t.Context(), l.access, g)
+	wantFault(t, "Issue with a catalog that moved", err, broker.ErrConflict, "evil.example")
+	if n := len(l.AppCreds()); n != 1 {
+		t.Errorf("%d application credentials are there, want the first lease's alone", n)
+	}
+	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: "lease", Credential: m.Credential}); err != nil {
+		t.Errorf("Revoke with a catalog that moved = %v", err)
+	}
+	l.SetCatalog(at("heat"))
+	if _, err := l.driver.Check(t.Context(), l.access); err != nil {
+		t.Fatal(err)
+	}
+	l.issue(g)
+}
+
 // A catalog that is too long to keep is kept as far as it is public.
 func TestCatalogKeepsWhatIsPublic(t *testing.T) {
 	l := newLab(t)

@@ -13,9 +13,10 @@ import (
 )
 
 // Check implements [broker.Driver]. The identity is the project's id. A new
-// generation is probed once, in at most four requests: it logs in, makes an
-// application credential of two minutes, and tries it; that is deleted while the
-// caller goes on. Later checks log in, compare, and ask for the version.
+// generation is probed once: it logs in, makes an application credential of two
+// minutes, logs in with that, and asks side by side what its holder could do (see
+// [openings]); it is deleted while the caller goes on. Later checks log in, compare,
+// and ask for the version.
 func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
@@ -33,11 +34,10 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if err != nil {
 		return broker.Report{}, err
 	}
+	d.sessions.put(a, s, d.now()) // also where the catalog leads elsewhere now: leases are held to that from here on
 	if err := hold(s.catalog, found.Catalog); err != nil {
-		s.close()
 		return broker.Report{}, err
 	}
-	d.sessions.put(a, s, d.now())
 	r.Identity = s.identityOf()
 	// Of the application credential itself Keystone tells its owner when it ends.
 	own, err := s.own(ctx, a.Credential)
@@ -57,7 +57,7 @@ func (d *Driver) discover(ctx context.Context, a broker.Access, s *session, own 
 	var err error
 	if own.ID != "" && !own.Unrestricted {
 		found.Leases = broker.CredentialProjectToken
-		found.Trusts, err = s.mayTrust(ctx)
+		err = s.explore(ctx, &found)
 	} else {
 		err = d.probe(ctx, a, s, &found)
 	}
@@ -137,29 +137,4 @@ func (s *session) own(ctx context.Context, c broker.Credential) (applicationcred
 		return none, notKeystone(0)
 	}
 	return *own, nil
-}
-
-// mayTrust finds out whether the session's token may make trusts, by asking for
-// one whose trustee does not exist: who may not is refused (403) before anyone
-// looks for the trustee, and who may is told that there is none (404).
-func (s *session) mayTrust(ctx context.Context) (bool, error) {
-	const nobody = "00000000000000000000000000000000"
-	roles := []map[string]string{}
-	for _, r := range s.roles {
-		roles = append(roles, map[string]string{"id": r.ID})
-	}
-	body := map[string]any{"trust": map[string]any{
-		"trustor_user_id": s.user.ID, "trustee_user_id": nobody, "project_id": s.project.ID,
-		"impersonation": false, "roles": roles,
-	}}
-	_, err := s.identity.Post(ctx, s.identity.ServiceURL("OS-TRUST", "trusts"), body, nil, nil)
-	switch {
-	case said(err, http.StatusNotFound):
-		return true, nil
-	case said(err, http.StatusForbidden):
-		return false, nil
-	case err == nil:
-		return false, notKeystone(0)
-	}
-	return false, fault(err, "create", "trusts")
 }

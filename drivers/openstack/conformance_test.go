@@ -11,21 +11,22 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
-// TestConformance runs on both kinds of cloud, with both kinds of credential that can
-// mint, and in three time zones: Keystone and gophercloud write some times without one.
+// TestConformance runs on each kind of cloud, with both kinds of credential that can
+// mint, and in four time zones: Keystone and gophercloud write some times without one.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
-		zone              string
-		trusts, byAppCred bool
+		zone                         string
+		trusts, unpatched, byAppCred bool
 	}{
-		{"UTC", false, false},
-		{"Asia/Tokyo", true, true},
-		{"America/New_York", false, true},
+		{"UTC", false, false, false},
+		{"Asia/Tokyo", true, false, true},
+		{"America/New_York", false, false, true},
+		{"Asia/Kolkata", false, true, true},
 	} {
 		t.Run(c.zone, func(t *testing.T) {
 			keystone.Zone(t, c.zone)
 			now := clock.New(time.Now())
-			s := fakekeystone.New(t, fakekeystone.Options{Now: now.Now, Trusts: c.trusts})
+			s := fakekeystone.New(t, fakekeystone.Options{Now: now.Now, Trusts: c.trusts, Unpatched: c.unpatched})
 			project := s.Project("demo")
 			user := func(name string, roles ...string) keystone.User {
 				u := s.User(name, project, roles...)

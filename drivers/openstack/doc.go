@@ -16,8 +16,8 @@
 // asked for all of them. The first check finds out which kind of cloud it is.
 //
 // What the holder of a lease can become, [Driver.Grade] says: a token from the
-// registered password is unbounded, and so is every lease on a cloud whose application
-// credentials may make trusts.
+// registered password is unbounded, and so is every lease on a cloud that does not
+// clearly refuse what some releases let application credentials make: see [openings].
 //
 // A lease for purpose "read" has access rules besides: see [session.rules]. Keystone
 // keeps a rule that was once used when its credential is deleted, for the user's next

@@ -15,7 +15,6 @@ var (
 // The ways in which the holder of a lease can go beyond it.
 const (
 	tokenOfPassword = "the lease is a token from the registered user's password: its holder can make application credentials, trusts, EC2 and TOTP credentials of that user, which outlive it, and delete those of other leases"
-	makesTrusts     = "application credentials may make trusts on this cloud: the holder can make one without end for another user, also with roles of the registered user that the lease has not"
 	administers     = "the lease has role admin, which may make users and grant them roles"
 	adminsToken     = "no VNF can run here: a lease for purpose heat is a token with every role of the registered user, and nobody asked for admin by name: register a user without role admin"
 	notKnownYet     = "what application credentials may do on this cloud is not known yet"
@@ -23,7 +22,8 @@ const (
 
 // Grade implements [broker.Grader], from what the first check discovered. A lease is
 // bounded where it is an application credential, or a token of one, on a cloud that
-// lets those make no trusts. OpenStack knows no namespaces that would bound another.
+// has clearly said no to each of the [openings]. OpenStack knows no namespaces that
+// would bound another.
 func (d *Driver) Grade(_ context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
 	found, err := recall(a.Discovered)
 	if err != nil {
@@ -42,23 +42,18 @@ func gradeOf(found broker.Cloud, registered broker.CredentialKind, g broker.Gran
 // beyond are the ways in which a holder can go beyond the lease.
 func beyond(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) []string {
 	var reasons []string
-	if g.User { // what it makes of itself is deleted with it
-		if slices.Contains(rolesOf(g.Role), admin) {
-			reasons = append(reasons, administers)
-		}
-		return reasons
-	}
-	if leasesToken(found, g) && registered == broker.CredentialPassword {
-		reasons = append(reasons, tokenOfPassword)
-	}
-	if found.Trusts {
-		reasons = append(reasons, makesTrusts)
+	switch {
+	case g.User: // what it makes is deleted with it, but not what an application credential that it makes lets it become
+		reasons = opened(found, openImpersonation)
+	case leasesToken(found, g) && registered == broker.CredentialPassword:
+		reasons = []string{tokenOfPassword}
+	case found.Openings == nil:
+		reasons = []string{notKnownYet}
+	default:
+		reasons = opened(found)
 	}
 	if slices.Contains(rolesOf(g.Role), admin) {
 		reasons = append(reasons, administers)
-	}
-	if found.Leases == "" {
-		reasons = append(reasons, notKnownYet)
 	}
 	return reasons
 }
@@ -66,8 +61,8 @@ func beyond(found broker.Cloud, registered broker.CredentialKind, g broker.Grant
 // warnings say which leases of a cloud are not bounded, for who registers it.
 func warnings(found broker.Cloud, registered broker.CredentialKind) []string {
 	var out []string
-	if found.Trusts {
-		out = append(out, "every lease is unbounded: "+makesTrusts)
+	for _, reason := range opened(found) {
+		out = append(out, "every lease is unbounded: "+reason)
 	}
 	switch {
 	case registered != broker.CredentialPassword:

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
@@ -16,7 +17,7 @@ import (
 const maxRevocationLag = 300 * time.Second
 
 // Issue implements [broker.Driver]. g is what Prepare returned. It makes an
-// application credential: one request, and a login before where no session is kept.
+// application credential: two requests side by side, and a login before where no session is kept.
 // Where the registered credential may not make any, and for [Heat] where the cloud lets
 // no application credential make trusts, it is a project token instead, which is
 // always logged in for.
@@ -40,9 +41,14 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m 
 		if err := hold(s.catalog, found.Catalog); err != nil {
 			return err
 		}
-		var before broker.Minted
-		s.look(ctx, gradeOf(found, a.Credential.Kind, g), &before)
+		var (
+			before  broker.Minted
+			looking sync.WaitGroup
+		)
+		// Nobody has the lease yet: what stands can be seen while it is made.
+		looking.Go(func() { s.look(ctx, gradeOf(found, a.Credential.Kind, g), &before) })
 		m, err = d.mintFirst(ctx, a, s, g)
+		looking.Wait()
 		m.Stood, m.Unseen = before.Stood, before.Unseen
 		return err
 	})

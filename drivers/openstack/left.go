@@ -53,13 +53,17 @@ func (c standing) short() [6]byte {
 	return [6]byte(sum[:6])
 }
 
-// standings lists what a user has at Keystone that works by itself.
-func (s *session) standings(ctx context.Context, user string) ([]standing, error) {
+// standing lists what a user has at Keystone that works by itself, as far as the form says.
+func (s *session) standing(ctx context.Context, form byte, user string) ([]standing, error) {
 	var (
 		all   [3][]standing
 		group errgroup.Group
+		lists = []func(context.Context, string) ([]standing, error){s.standingCredentials}
 	)
-	for i, list := range []func(context.Context, string) ([]standing, error){s.standingAppCreds, s.standingTrusts, s.standingCredentials} {
+	if form == formAll {
+		lists = append(lists, s.standingAppCreds, s.standingTrusts)
+	}
+	for i, list := range lists {
 		group.Go(func() (err error) {
 			all[i], err = list(ctx, user)
 			return err
@@ -152,14 +156,21 @@ func (s *session) standingCredentials(ctx context.Context, user string) ([]stand
 	return found, nil
 }
 
-// remember is what stands, in little room: the digests of all, sorted.
-func remember(all []standing) string {
+// The forms of what is remembered: of all that a user has, or of the credentials alone,
+// which one request lists.
+const (
+	formAll         = 1
+	formCredentials = 2
+)
+
+// remember is what stands, in little room: the form, and the digests, sorted.
+func remember(form byte, all []standing) string {
 	shorts := make([][6]byte, 0, len(all))
 	for _, c := range all {
 		shorts = append(shorts, c.short())
 	}
 	slices.SortFunc(shorts, func(a, b [6]byte) int { return bytes.Compare(a[:], b[:]) })
-	packed := []byte{1} // the form
+	packed := []byte{form}
 	for _, s := range shorts {
 		packed = append(packed, s[:]...)
 	}
@@ -167,36 +178,41 @@ func remember(all []standing) string {
 }
 
 // stood reads back what [remember] wrote.
-func stood(text string) (map[[6]byte]bool, error) {
+func stood(text string) (form byte, was map[[6]byte]bool, err error) {
 	packed, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil || len(packed)%6 != 1 || packed[0] != 1 {
-		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "what stood when the lease was issued cannot be read"}
+	if err != nil || len(packed)%6 != 1 || packed[0] != formAll && packed[0] != formCredentials {
+		return 0, nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "what stood when the lease was issued cannot be read"}
 	}
-	was := map[[6]byte]bool{}
+	was = map[[6]byte]bool{}
 	for short := range slices.Chunk(packed[1:], 6) {
 		was[[6]byte(short)] = true
 	}
-	return was, nil
+	return packed[0], was, nil
 }
 
-// look notes in m what stands before a lease is handed out that is not bounded.
+// look notes in m what stands before a lease is handed out. The holder of a bounded one
+// can make none of it, as the cloud said when it was registered: so only the
+// credentials are looked at, and where they cannot be listed nothing is noted.
 func (s *session) look(ctx context.Context, grade broker.Grade, m *broker.Minted) {
 	if grade == broker.GradeBounded {
+		if all, err := s.standing(ctx, formCredentials, s.user.ID); err == nil {
+			m.Stood = remember(formCredentials, all)
+		}
 		return
 	}
-	all, err := s.standings(ctx, s.user.ID)
+	all, err := s.standing(ctx, formAll, s.user.ID)
 	if err != nil {
 		m.Unseen = err.Error()
 		return
 	}
-	m.Stood = remember(all)
+	m.Stood = remember(formAll, all)
 }
 
 // Left implements [broker.Comparer].
 func (d *Driver) Left(ctx context.Context, a broker.Access, c broker.Comparison) (left []string, err error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	was, err := stood(c.Stood)
+	form, was, err := stood(c.Stood)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +222,7 @@ func (d *Driver) Left(ctx context.Context, a broker.Access, c broker.Comparison)
 		if err != nil {
 			return err
 		}
-		now, err := s.standings(ctx, owner)
+		now, err := s.standing(ctx, form, owner)
 		if err != nil {
 			return err
 		}

@@ -103,10 +103,38 @@ func TestWhatAHolderLeavesBehindIsFound(t *testing.T) {
 	}
 }
 
-// A lease whose holder can make nothing is not compared, and costs no request more.
-func TestABoundedLeaseIsNotCompared(t *testing.T) {
+// The holder of a bounded lease can make nothing, as the cloud said. Should that be
+// otherwise by now, the credentials tell, and nothing else is looked at.
+func TestABoundedLeaseIsComparedByCredentials(t *testing.T) {
+	for name, register := range map[string]func(*lab){
+		"a password": func(*lab) {}, "a restricted application credential": func(l *lab) { l.byAppCred(false) },
+	} {
+		l := newLab(t)
+		register(l)
+		l.register()
+		mine := func(kind string) string {
+			return l.Plant(fakekeystone.Planted{UserID: l.user.ID, ProjectID: l.project.ID, Type: kind}).ID
+		}
+		mine("ec2")
+		m := l.issue(l.grant("member,reader"))
+		if m.Stood == "" || m.Unseen != "" {
+			t.Fatalf("%s: a bounded lease notes %q, %q", name, m.Stood, m.Unseen)
+		}
+		mine("trust")
+		l.AppCred(fakekeystone.AppCred{Name: "the user's own", UserID: l.user.ID, ProjectID: l.project.ID})
+		want := []string{"EC2 credential " + mine("ec2"), "TOTP credential " + mine("totp")}
+		left, err := l.driver.Left(t.Context(), l.access, broker.Comparison{Stood: m.Stood, Live: nobody})
+		if diff := cmp.Diff(want, left); diff != "" || err != nil {
+			t.Errorf("%s: Left() = %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// Where the credentials cannot be listed, a bounded lease is not compared, and nobody is told.
+func TestABoundedLeaseNeedsNoLook(t *testing.T) {
 	l := newLab(t)
 	l.register()
+	l.Fail(fake.Fault{Path: "/credentials$", Method: "GET", Kind: fake.Refuse, Status: 403, Times: -1})
 	if m := l.issue(l.grant("member")); m.Stood != "" || m.Unseen != "" {
 		t.Errorf("a bounded lease notes %q, %q", m.Stood, m.Unseen)
 	}
@@ -124,7 +152,7 @@ func TestWhatCannotBeSeenIsSaid(t *testing.T) {
 		t.Errorf("Issue notes %q, %q, want why nothing can be seen", m.Stood, m.Unseen)
 	}
 	l.Heal()
-	for _, broken := range []string{"x", "Ag", "AQE"} {
+	for _, broken := range []string{"x", "Aw", "AQE"} {
 		left, err := l.driver.Left(t.Context(), l.access, broker.Comparison{Stood: broken, Live: nobody})
 		wantFault(t, fmt.Sprintf("Left(%q) = %q", broken, left), err, broker.ErrUnsupported, "cannot be read")
 	}

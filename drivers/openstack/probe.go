@@ -38,8 +38,7 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 	if errors.Is(err, broker.ErrForbidden) {
 		found.Leases = broker.CredentialProjectToken
 		if a.Credential.Kind == broker.CredentialApplicationCredential {
-			found.Trusts, err = s.mayTrust(ctx)
-			return err
+			return s.explore(ctx, found)
 		}
 		return nil
 	}
@@ -49,13 +48,7 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 	failpoint.At("openstack.check.probed")
 	defer d.probes.Go(func() { d.removeProbe(context.WithoutCancel(ctx), s, made.ID) })
 	found.Leases = broker.CredentialApplicationCredential
-	if a.Credential.Kind == broker.CredentialApplicationCredential {
-		// Where this one may not, a lease's may not either. Where it may, theirs are taken to.
-		found.Trusts, err = s.mayTrust(ctx)
-	} else {
-		found.Trusts, err = trusts(ctx, a, made.credential(s.user.ID))
-	}
-	return err
+	return try(ctx, a, made.credential(s.user.ID), found)
 }
 
 // removeProbe deletes a probe that has been tried. What it cannot delete now the
@@ -66,20 +59,6 @@ func (d *Driver) removeProbe(ctx context.Context, s *session, id string) {
 	if err := s.remove(ctx, s.user.ID, id); err != nil {
 		d.log.WarnContext(ctx, "a probe is left for the inventory", "probe", id, "error", err)
 	}
-}
-
-// trusts logs in with a lease's credential and finds out whether it may make trusts.
-func trusts(ctx context.Context, a broker.Access, c broker.Credential) (bool, error) {
-	way, err := dial(a.Target, a.Egress)
-	if err != nil {
-		return false, err
-	}
-	defer way.close()
-	s, err := way.login(ctx, options(broker.Scope{}, c, broker.Cloud{}))
-	if err != nil {
-		return false, fault(err, "log in with", "a new application credential")
-	}
-	return s.mayTrust(ctx)
 }
 
 // sweepProbes deletes those of all that checks which crashed have left: Keystone

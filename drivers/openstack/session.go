@@ -170,7 +170,7 @@ func (s *session) same(a broker.Access, known broker.Cloud) error {
 		a.Identity != "" && s.identityOf() != a.Identity:
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "another cloud answers at the endpoint than the one that was registered: it names another project or user",
-			Remedy: "bring the cloud back, or delete the VIM and register it anew",
+			Remedy: "bring the cloud back, or delete the VIM and register it anew", Another: true,
 		}
 	case known.ProjectID != "":
 		return nil // by id; names may change on the cloud

@@ -22,7 +22,10 @@ type authRequest struct {
 		Identity struct {
 			Methods  []string
 			Password struct{ User name }
-			AppCred  struct{ ID, Secret string } `json:"application_credential"`
+			AppCred  struct {
+				ID, Secret string
+				User       *name
+			} `json:"application_credential"`
 		}
 		Scope struct {
 			Project  *name
@@ -39,6 +42,12 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest)
 		return
 	}
+	if methods := s.methods(); !slices.Contains(methods, in.Auth.Identity.Methods[0]) {
+		fake.Say(w, http.StatusUnauthorized, object{"error": object{
+			"code": http.StatusUnauthorized, "title": "Unauthorized", "message": fake.Canary, "identity": object{"methods": methods},
+		}})
+		return
+	}
 	t := token{id: "gAAAAA" + newID() + newID(), issued: s.opts.Now(), expires: s.opts.Now().Add(s.opts.TokenTTL)}
 	if in.Auth.Identity.Methods[0] == "application_credential" {
 		c := s.appCred(in.Auth.Identity.AppCred.ID)
@@ -51,6 +60,14 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		t.user, t.project, t.appCred = c.UserID, c.ProjectID, c.ID
+		if as := in.Auth.Identity.AppCred.User; as != nil && s.opts.Unpatched {
+			u := s.named(*as)
+			if u == nil {
+				refuse(w, http.StatusUnauthorized)
+				return
+			}
+			t.user = u.ID
+		}
 		has := with(s.assigned[[2]string{c.UserID, c.ProjectID}])
 		for _, role := range c.Roles {
 			if slices.Contains(has, role) {
@@ -91,6 +108,15 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.grant(w, t)
+}
+
+// methods are the ways to log in.
+func (s *Server) methods() []string {
+	all := []string{"external", "password", "token", "oauth1", "mapped", "application_credential"}
+	if s.opts.TOTP {
+		all = append(all, "totp")
+	}
+	return all
 }
 
 // grant keeps a token and shows it.

@@ -58,7 +58,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case path == "regions": // asked by earlier versions only
 		fake.Say(w, http.StatusOK, object{"regions": []object{{"id": "RegionOne"}, {"id": "RegionTwo"}}, "links": object{"next": nil}})
 	case path == "OS-TRUST/trusts" && r.Method == http.MethodPost:
-		if as.appCred != "" && !s.opts.Trusts {
+		if !s.mayTrust(as) {
+			refuse(w, http.StatusForbidden)
+			return
+		}
+		refuse(w, http.StatusNotFound)
+	case path == "credentials" && r.Method == http.MethodPost:
+		s.makeCredential(w, r, as)
+	case len(parts) == 3 && parts[0] == "OS-OAUTH1" && parts[1] == "authorize" && r.Method == http.MethodPut:
+		if !slices.Contains(as.roles, "admin") || as.appCred != "" && !s.opts.Unpatched {
 			refuse(w, http.StatusForbidden)
 			return
 		}
@@ -67,6 +75,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.plants(w, r, as, parts)
 	case len(parts) >= 3 && parts[0] == "users" && parts[1] != as.user && !slices.Contains(as.roles, "admin"):
 		refuse(w, http.StatusForbidden)
+	case len(parts) == 4 && parts[0] == "users" && parts[3] == "OS-EC2":
+		s.ec2(w, r, as)
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "access_rules": // asked by earlier versions only
 		fake.Say(w, http.StatusOK, object{"access_rules": []object{}})
 	case len(parts) == 3 && parts[0] == "users" && parts[2] == "application_credentials" && r.Method == http.MethodPost:
@@ -209,37 +219,4 @@ func describe(c *AppCred) object {
 // refuse answers as Keystone refuses.
 func refuse(w http.ResponseWriter, status int) {
 	fake.Say(w, status, object{"error": object{"code": status, "title": http.StatusText(status), "message": fake.Canary}})
-}
-
-// plants lists and deletes trusts and credentials.
-func (s *Server) plants(w http.ResponseWriter, r *http.Request, as token, parts []string) {
-	trusts := parts[0] == "OS-TRUST"
-	if as.appCred != "" && trusts && !s.opts.Trusts {
-		refuse(w, http.StatusForbidden)
-		return
-	}
-	all := []object{}
-	for i, p := range s.planted {
-		if (p.Type == "trust") != trusts || p.UserID != as.user {
-			continue
-		}
-		if r.Method == http.MethodDelete && p.ID == parts[len(parts)-1] {
-			s.planted = slices.Delete(s.planted, i, i+1)
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		if trusts {
-			all = append(all, object{"id": p.ID, "trustor_user_id": p.UserID, "trustee_user_id": p.Trustee})
-		} else {
-			all = append(all, object{"id": p.ID, "type": p.Type, "user_id": p.UserID, "blob": fake.Canary})
-		}
-	}
-	switch {
-	case r.Method != http.MethodGet:
-		refuse(w, http.StatusNotFound)
-	case trusts:
-		fake.Say(w, http.StatusOK, object{"trusts": all})
-	default:
-		fake.Say(w, http.StatusOK, object{"credentials": all})
-	}
 }

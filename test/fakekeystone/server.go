@@ -25,8 +25,8 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 )
 
-// Options of a server. The zero value is a cloud whose application credentials
-// may make no trusts.
+// Options of a server. The zero value is a cloud with all fixes, whose application
+// credentials may make no trusts.
 type Options struct {
 	// Now is the server's clock; nil means time.Now.
 	Now func() time.Time
@@ -34,6 +34,12 @@ type Options struct {
 	TokenTTL time.Duration
 	// Trusts lets application credentials make trusts.
 	Trusts bool
+	// Unpatched makes this a Keystone before the fixes of 2026: any application credential
+	// makes EC2 credentials of its user and logs in as another, and an unrestricted one
+	// makes trusts.
+	Unpatched bool
+	// TOTP lets users log in with a TOTP credential.
+	TOTP bool
 	// Plain serves http.
 	Plain bool
 	// UserLimit is how many application credentials a user may have; zero means any number.
@@ -105,6 +111,8 @@ type Server struct {
 // Planted is a trust, or a credential of /v3/credentials, of a user.
 type Planted struct {
 	ID, UserID string
+	// ProjectID is the one that a credential is for; empty for none.
+	ProjectID string
 	// Type is "trust", "ec2" or "totp".
 	Type string
 	// Trustee is whom a trust is for.
@@ -293,7 +301,7 @@ func (s *Server) Trust(token, trustee string) (id string, made bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, refused := s.alive(token)
-	if refused != 0 || t.appCred != "" && !s.opts.Trusts {
+	if refused != 0 || !s.mayTrust(t) {
 		return "", false
 	}
 	id = newID()

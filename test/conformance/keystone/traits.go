@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// nobody is the id of a user, project or token that no Keystone has.
+const nobody = "00000000000000000000000000000000"
+
 var digits = regexp.MustCompile(`[0-9]`)
 
 // Traits is how a Keystone answers what the driver relies on: statuses, roles, and
@@ -62,10 +65,20 @@ func Traits(t *testing.T, c Cloud) map[string]string {
 		status(who+" asks for regions", as, http.MethodGet, "/regions", nil)
 		status(who+" asks for access rules", as, http.MethodGet, "/users/"+c.User.ID+"/access_rules", nil)
 		status(who+" asks for a trust", as, http.MethodPost, "/OS-TRUST/trusts", object{"trust": object{
-			"trustor_user_id": c.User.ID, "trustee_user_id": "00000000000000000000000000000000", "project_id": c.User.ProjectID,
+			"trustor_user_id": c.User.ID, "trustee_user_id": nobody, "project_id": c.User.ProjectID,
 			"impersonation": false, "roles": []object{{"name": "member"}},
 		}})
+		status(who+" asks for an EC2 credential", as, http.MethodPost, "/users/"+c.User.ID+"/credentials/OS-EC2", object{"tenant_id": nobody})
+		status(who+" asks for a credential", as, http.MethodPost, "/credentials", object{"credential": object{
+			"type": "ec2", "user_id": c.User.ID, "project_id": c.User.ProjectID, "blob": "{}",
+		}})
+		status(who+" lists EC2 credentials", as, http.MethodGet, "/users/"+c.User.ID+"/credentials/OS-EC2", nil)
+		status(who+" authorizes OAuth1", as, http.MethodPut, "/OS-OAUTH1/authorize/"+nobody, object{"roles": []object{}})
 	}
+	refused("no method that is known", object{"identity": object{"methods": []string{"vimbroker"}, "vimbroker": object{}}})
+	claiming := restricted.auth()
+	claiming["identity"].(object)["application_credential"].(object)["user"] = object{"id": nobody} //nolint:forcetypeassert // it is made so
+	refused("a user that does not exist", claiming)
 	status("a colleague deletes", colleague.token, http.MethodDelete, mine+"/"+restricted.ID, nil)
 	status("a colleague deletes by his own path", colleague.token, http.MethodDelete, theirs+"/"+restricted.ID, nil)
 	status("restricted deletes itself", r.token, http.MethodDelete, mine+"/"+restricted.ID, nil)
