@@ -131,6 +131,30 @@ func TestALeaseThatBecameNarrowerIsRenewed(t *testing.T) {
 	}
 }
 
+// A policy on renewals sees the grade of now, whatever the lease was issued as.
+func TestAPolicyOnRenewalsSeesTheGradeOfNow(t *testing.T) {
+	b, g := newGradingBench(t)
+	policies, err := policy.Load(site(`@id("no-wide-renewals") forbid (principal, action == Action::"lease:renew", resource) when { context.grade == "unbounded" };`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.options.Policy = policies
+	b.Broker = mustNew(t, b.options)
+	g.grade = unboundedEdit
+	boss := alice
+	boss.Roles = []string{policy.RoleAdmin}
+	l, _, err := b.IssueLease(t.Context(), boss, broker.LeaseRequest{VIM: "edge1", Role: "edit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = b.RenewLease(t.Context(), boss, l.ID, 0)
+	wantKind(t, "RenewLease() of an unbounded lease", err, broker.ErrDenied)
+	g.grade = nil
+	if got, _, err := b.RenewLease(t.Context(), boss, l.ID, 0); err != nil || got.Grade != broker.GradeNamespaces {
+		t.Errorf("RenewLease() once it is narrower = %s, %v", got.Grade, err)
+	}
+}
+
 // Of a VIM that cannot be asked nobody knows what a lease is: nothing is minted, and nothing ended.
 func TestALeaseThatCannotBeGradedIsNotRenewed(t *testing.T) {
 	b := newStandingBench(t, benchOptions{terms: func(terms *broker.Terms) { terms.EndWithAccess = true }})
