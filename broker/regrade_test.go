@@ -254,3 +254,27 @@ func TestOneGradeThatFailsKeepsNoOtherLeaseFromEnding(t *testing.T) {
 		t.Errorf("the leases are %s and %s, want the first active and the second revoking", a, z)
 	}
 }
+
+// Where leases do not end with their holders' access, those that are users do, and no other on their VIM.
+func TestOnlyUsersEndWhereLeasesOutliveAccess(t *testing.T) {
+	b, g := newGradingBench(t)
+	b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: directory{alice.Name: alice}}
+	b.Broker = mustNew(t, b.options)
+	usual, _ := b.mustIssue(alice, "edge1")
+	user, _ := b.mustIssue(alice, "edge1")
+	if _, err := b.store.UpdateLease(t.Context(), user.ID, func(l *broker.Lease) error {
+		l.CredentialKind = broker.CredentialUser
+		return nil
+	}, audit.Entry{Time: b.clock.Now(), Outcome: audit.Done}); err != nil {
+		t.Fatal(err)
+	}
+	g.grade = func(r broker.Grant) (broker.Graded, error) {
+		return broker.Graded{Grant: r, Grade: broker.GradeUnbounded, Reasons: []string{"the holder can do more"}}, nil
+	}
+	if err := b.GradeAnew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, z := b.row(usual.ID).State, b.row(user.ID).State; a != broker.LeaseActive || z != broker.LeaseRevoking {
+		t.Errorf("the usual lease is %s and the user %s, want the first active and the second revoking", a, z)
+	}
+}
