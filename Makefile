@@ -17,7 +17,7 @@ DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # packages whose own tests kill the process at failpoints, beside test/crash
 KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./policy/audit/export ./policy/audit/notary
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
-FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RevokedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
+FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RefusedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
 # the longest first, so that the others fill the time that those wait
 REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each

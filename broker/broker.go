@@ -147,7 +147,6 @@ type Broker struct {
 	takingBack sync.Map
 	// refusedMints folds what those are refused who poll standing leases.
 	refusedMints *audit.Folds
-	owed         debts
 
 	mu            sync.Mutex
 	discrepancies map[string]Discrepancy // by VIM id, from the last inventory pass
@@ -185,7 +184,6 @@ func New(o Options) (*Broker, error) {
 		tokenUses:     tokenUses{noted: map[string]time.Time{}},
 		log:           o.Log,
 		now:           now,
-		owed:          newDebts(),
 		discrepancies: map[string]Discrepancy{},
 		counters:      counters{alarms: map[Alarm]int{}, passes: map[string]PassRecord{}},
 	}
@@ -320,13 +318,16 @@ func (b *Broker) enterToo(ctx context.Context, p policy.Principal, action policy
 	return nil
 }
 
-// Unrecorded is the ErrUnavailable of an act that cannot be recorded. It says so where the store
+// Unrecorded is the ErrUnavailable of an act that cannot be recorded. It says why where the store
 // takes no writes.
 func Unrecorded(err error) error {
-	if full, ok := errors.AsType[*Error](err); ok && (errors.Is(full, ErrNoSpace) || errors.Is(full, ErrNoWrites)) {
+	if full, ok := errors.AsType[*Error](err); ok && errors.Is(full, ErrNoWrites) {
 		return full
 	}
-	return &Error{Kind: ErrUnavailable, Detail: "the audit log cannot be written", Cause: err}
+	return &Error{
+		Kind: ErrUnavailable, Detail: "the audit log cannot be written",
+		Remedy: "try again; if that goes on, have the broker's operator see why", Cause: err,
+	}
 }
 
 // missing records that there is nothing of a kind that p asked for, and says so.

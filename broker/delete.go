@@ -199,7 +199,7 @@ func (b *Broker) endWithSystem(ctx context.Context, l Lease, act *audit.Act) err
 		return nil
 	}, act.Intent())
 	if err == nil {
-		_, err = b.finishRevocation(ctx, l, nil, b.now(), act)
+		_, err = b.finishRevocation(ctx, l, nil, act)
 	}
 	if errors.Is(err, errEnded) {
 		return nil

@@ -165,9 +165,6 @@ type Lease struct {
 	NextAttemptAt time.Time
 	// LastError is the class of the last failure, in our words.
 	LastError string
-	// Unrecorded: it was revoked, or that was begun, while the store took no writes, and its row
-	// does not say so yet. No store keeps this.
-	Unrecorded bool
 
 	Revision       int64
 	IdempotencyKey string

@@ -16,9 +16,7 @@ type Part string
 const (
 	// PartDatabase: without it nothing is answered.
 	PartDatabase Part = "database"
-	// PartRecording: while the database takes no writes, what cannot be recorded is refused. Leases are
-	// revoked all the same, and the embedded store goes on recording the end of leases and VIMs on a
-	// full disk.
+	// PartRecording: while the database takes no writes, nothing can be recorded, so nothing is done.
 	PartRecording Part = "recording"
 	// PartIssuing: while a key store cannot be used, no credential in it opens. VIMs and leases
 	// are shown, and revocations are taken, and finished later.
@@ -46,8 +44,7 @@ const (
 // its disk is full, another resource is used up, or it is a standby.
 var ErrNoWrites = errors.New("the database takes no writes")
 
-// ErrNoSpace is the cause of an ErrUnavailable: the disk of the database is full. Where not even the
-// end of leases can be recorded, it comes with [ErrNoWrites].
+// ErrNoSpace comes with [ErrNoWrites] where the disk of the database is full.
 var ErrNoSpace = errors.New("the disk of the database is full")
 
 // probe looks at one thing that the broker depends on. Safe for concurrent use.
@@ -170,31 +167,20 @@ func (b *Broker) Ready() ([]PartStatus, error) {
 		}
 	}
 	parts := []PartStatus{{Part: PartDatabase}, {Part: PartRecording}, {Part: PartIssuing, Fault: b.keysFault()}}
-	if n := b.owed.count(); n > 0 {
-		parts[1].Fault = fmt.Sprintf("%d revocations are still to be recorded", n)
-	}
 	store := b.storeProbe.known()
 	if store == nil { // a write may have met since what the look did not
 		store = b.store.Refusal()
 	}
 	switch {
 	case errors.Is(store, ErrNoSpace):
-		parts[1].Fault = faults(ErrNoSpace.Error(), parts[1].Fault)
+		parts[1].Fault = ErrNoSpace.Error()
 	case errors.Is(store, ErrNoWrites):
-		parts[1].Fault = faults(ErrNoWrites.Error(), parts[1].Fault)
+		parts[1].Fault = ErrNoWrites.Error()
 	case store != nil:
 		parts[0].Fault = "cannot be used"
 		return parts, &Error{Kind: ErrUnavailable, Detail: "the database cannot be used", Cause: store}
 	}
 	return parts, nil
-}
-
-// faults joins what is said of a part; the second may be empty.
-func faults(first, second string) string {
-	if second == "" {
-		return first
-	}
-	return first + "; " + second
 }
 
 // keysFault is why not every key store can be used, with the reason where its error has one that

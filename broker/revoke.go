@@ -16,27 +16,23 @@ import (
 // RevokeLease revokes a lease. If the VIM does not answer, the lease stays in state
 // revoking and the reaper retries. Revoking a lease that has ended succeeds. The
 // credential may work for MaxRevocationLag longer; ConfirmedDeadAt is set when the VIM
-// has refused it. While the store takes no writes ([ErrNoWrites]) the lease is revoked all the
-// same, is Unrecorded, and [Broker.KeepRecording] records it. It returns ErrNotFound for a lease
-// that p may not see, and ErrDenied.
+// has refused it. It returns ErrNotFound for a lease that p may not see, ErrDenied, and
+// ErrUnavailable, with nothing done, where the store takes no writes.
 func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
-	found, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
+	l, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
 	if err != nil {
 		return Lease{}, err
 	}
-	act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(found), policy.Wish{})
+	act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 	if err != nil {
 		return Lease{}, err
 	}
-	src := b.newSource(found.VIM)
+	src := b.newSource(l.VIM)
 	defer src.close()
-	src.place(ctx, found, act)
-	l, mine, err := b.beginRevocation(ctx, found, ReasonRequested, act, b.claim())
+	src.place(ctx, l, act)
+	l, mine, err := b.beginRevocation(ctx, l, ReasonRequested, act, b.claim())
 	if errors.Is(err, errEnded) {
 		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
-	}
-	if takesNoWrites(err) {
-		return b.revokeFirst(ctx, src, found, act, err)
 	}
 	if err != nil {
 		return Lease{}, b.refuse(ctx, act, err)
@@ -53,15 +49,13 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 }
 
 // RevokeLeases revokes every live lease that s selects and p may revoke, and returns
-// them as they are afterwards. It is no error if there is none. While the store takes no
-// writes it does as RevokeLease.
+// them as they are afterwards. It is no error if there is none.
 func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
 	f, err := b.selection(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
 	batch := b.newBatch(ctx)
-	batch.first = true
 	seen, taken, err := b.gather(ctx, p, f, ReasonRequested, batch)
 	revoked, begun := batch.run(b)
 	if err = errors.Join(err, begun); err == nil && seen > 0 {
@@ -125,9 +119,6 @@ func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 		audit.DetailReason, fmt.Sprintf("%d of %d leases that were named", refused, refused+taken),
 		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation, audit.DetailInstance, s.Instance)
 	switch {
-	case taken > 0 && takesNoWrites(err):
-		b.log.ErrorContext(ctx, "that some leases were not revoked for want of a right is not recorded", "by", p.Name, "leases", refused, "error", err)
-		return nil
 	case err != nil:
 		return Unrecorded(err)
 	case taken > 0:
@@ -218,7 +209,7 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 	}
 	switch {
 	case err == nil:
-		after, err := b.finishRevocation(ctx, l, left, b.now(), act)
+		after, err := b.finishRevocation(ctx, l, left, act)
 		if err != nil {
 			err = errors.Join(err, b.release(ctx, l))
 		}
@@ -313,8 +304,8 @@ func (b *Broker) replaced(ctx context.Context, src *source, d Driver, v VIM, l L
 	return err
 }
 
-// finishRevocation records that a lease's upstream object was seen to be gone, at that time.
-func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, at time.Time, act *audit.Act) (Lease, error) {
+// finishRevocation records that a lease's upstream object was seen to be gone.
+func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, act *audit.Act) (Lease, error) {
 	if len(left) > 0 {
 		act = act.With(audit.DetailLeft, strings.Join(left, "; "))
 	}
@@ -323,6 +314,7 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, a
 			l = *now
 			return errEnded
 		}
+		at := b.now()
 		now.State, now.RevokedAt, now.Attempts, now.LastError = LeaseRevoked, at, 0, ""
 		now.NextAttemptAt = at.Add(confirmEvery)
 		now.LeftBehind, now.Stood = append(now.LeftBehind, left...), ""

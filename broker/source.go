@@ -137,12 +137,8 @@ const (
 // not delay the others, and is not flooded when it comes back.
 type batch struct {
 	ctx   context.Context
-	first bool        // where the store takes no writes, leases are revoked first and recorded later
 	fresh []batchItem // not yet in state revoking
 	items map[string][]batchItem
-
-	mu   sync.Mutex
-	lost []error // of leases that could neither be recorded nor revoked first
 }
 
 type batchItem struct {
@@ -190,36 +186,17 @@ func (t *batch) beginFresh(b *Broker, claim time.Duration) error {
 			if errors.Is(err, errEnded) {
 				return nil
 			}
-			begun := batchItem{lease: l, act: item.act, mine: mine}
-			switch {
-			case t.first && takesNoWrites(err):
-				begun = t.before(b, item, err)
-			case err != nil:
+			if err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			t.items[item.lease.VIM] = append(t.items[item.lease.VIM], begun)
+			t.items[l.VIM] = append(t.items[l.VIM], batchItem{lease: l, act: item.act, mine: mine})
 			return nil
 		})
 	}
 	t.fresh = nil
 	return group.Wait()
-}
-
-// before is the item of a lease that is revoked before that can be recorded, for the reason why.
-func (t *batch) before(b *Broker, item batchItem, why error) batchItem {
-	item.lease.NextAttemptAt = time.Time{} // now
-	item.do = func(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
-		after, err := b.revokeFirst(ctx, src, l, act, why)
-		if err != nil {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.lost = append(t.lost, err)
-		}
-		return after, err
-	}
-	return item
 }
 
 // run revokes the leases and returns them as they are afterwards. It returns an error
@@ -247,7 +224,7 @@ func (t *batch) run(b *Broker) ([]Lease, error) {
 	if len(done) > 0 {
 		b.RetireKeys(t.ctx)
 	}
-	return done, errors.Join(append(t.lost, err)...)
+	return done, err
 }
 
 // workOn revokes the leases of one VIM and returns them as they are afterwards. silent

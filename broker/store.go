@@ -32,7 +32,7 @@ type Store interface {
 	delivery.Store
 	Pruner
 	// Check reports whether the store can be written now. It is an ErrUnavailable, with
-	// ErrNoSpace as its cause where only space is missing.
+	// ErrNoWrites as its cause where the store can still be read.
 	Check(ctx context.Context) error
 	// Refusal is why the store refused a write (ErrNoWrites, ErrNoSpace), unless Check has succeeded since. It
 	// asks nobody.

@@ -25,8 +25,6 @@ type Vitals struct {
 	Parts map[Part]bool
 	// Types are those of VIMs that there can be.
 	Types []VIMType
-	// Unrecorded counts revocations of this process that are still to be recorded.
-	Unrecorded int
 
 	// Discrepancies are the sums over all VIMs, as their last inventory found them.
 	Discrepancies Discrepancy
@@ -170,7 +168,7 @@ func (c *counters) died(l Lease) {
 
 // Vitals returns what an operator watches. It asks the store, and no key store and no VIM.
 func (b *Broker) Vitals(ctx context.Context) Vitals {
-	v := Vitals{Unrecorded: b.owed.count(), Discrepancies: b.Discrepancies(), KeyStores: map[string]bool{}, Parts: map[Part]bool{}, Results: b.counters.tally.Results()}
+	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: map[string]bool{}, Parts: map[Part]bool{}, Results: b.counters.tally.Results()}
 	for _, t := range b.types {
 		v.Types = append(v.Types, t.Name)
 	}

@@ -67,7 +67,7 @@ var house = map[string][]string{
 	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
 	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/queue":           {"broker", "broker/job"},
-	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
+	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
 	"drivers/vault":           {"broker/failpoint", "broker/remote", "broker/secret"},
 	"lifecycle/api/sol003":    {"broker/secret"},
 	"lifecycle/api/vnflcm":    {"broker", "broker/api", "broker/api/codec", "lifecycle", "lifecycle/api/sol003", "lifecycle/api/sol013", "lifecycle/subscription", "policy"},

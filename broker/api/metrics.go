@@ -99,7 +99,7 @@ type vitals struct {
 	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
 	actions, lastSuccess, passInterval, passFailures, expiryLag, deathLag         *prometheus.Desc
 	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
-	parts, unrecorded                                                             *prometheus.Desc
+	parts                                                                         *prometheus.Desc
 }
 
 func newVitals(b Vitals) *vitals {
@@ -130,7 +130,6 @@ func newVitals(b Vitals) *vitals {
 		maxConnections: desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store."),
 		keyStores:      desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store"),
 		parts:          desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the database takes writes), issuing (every key store opens).", "part"),
-		unrecorded:     desc("revocations_unrecorded", "Revocations of this process that are still to be recorded, because the database takes no writes."),
 		alarms:         desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
 		orphans:        desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
 		ghosts:         desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
@@ -152,7 +151,7 @@ func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 		c.jobsDue, c.jobsFailing, c.jobsLate, c.leasesLate, c.leasesFailing, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
 		c.actions, c.lastSuccess, c.passInterval, c.passFailures, c.expiryLag, c.deathLag,
-		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate, c.parts, c.unrecorded,
+		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate, c.parts,
 	} {
 		ch <- d
 	}
@@ -191,7 +190,6 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	for name, up := range v.Parts {
 		gauge(c.parts, oneIf(up), string(name))
 	}
-	gauge(c.unrecorded, float64(v.Unrecorded))
 	ch <- histogram(c.expiryLag, v.ExpiryLag)
 	ch <- histogram(c.deathLag, v.DeathLag)
 	gauge(c.counted, oneIf(v.Counted != nil))

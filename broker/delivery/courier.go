@@ -225,28 +225,6 @@ func (c *Courier) entry(s Sink, o audit.Outcome, detail ...string) audit.Entry {
 	return e
 }
 
-// Tell hands the required sinks an entry that the log cannot take yet, and so without a Seq: the log
-// delivers it once more when it has it. What a sink does not take is logged.
-func (c *Courier) Tell(ctx context.Context, e audit.Entry) {
-	line, err := audit.Line(e)
-	if err != nil {
-		c.log.ErrorContext(ctx, "an entry for the audit sinks cannot be written", "error", err)
-		return
-	}
-	var telling sync.WaitGroup
-	for _, s := range c.sinks {
-		if s.Mode != Required {
-			continue
-		}
-		telling.Go(func() {
-			if err := s.Outlet.Send(ctx, [][]byte{line}); err != nil {
-				c.log.ErrorContext(ctx, "an audit sink is not told of what is not recorded", "sink", s.Name, "error", err)
-			}
-		})
-	}
-	telling.Wait()
-}
-
 // Statuses say how each sink stands.
 func (c *Courier) Statuses(ctx context.Context) ([]Status, error) {
 	if len(c.sinks) == 0 {

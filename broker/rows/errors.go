@@ -47,28 +47,29 @@ func Forbidden(rule string, cause error) error {
 
 // Unavailable says that the store cannot be asked.
 func Unavailable(cause error) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the store cannot be used now", Cause: cause}
-}
-
-// NoSpace says that the disk of the database is full, and what is done nevertheless.
-func NoSpace(done string, cause error) error {
 	return &broker.Error{
-		Kind: broker.ErrUnavailable, Detail: broker.ErrNoSpace.Error() + ": " + done,
-		Remedy: "have the broker's operator make space there", Cause: errors.Join(broker.ErrNoSpace, cause),
+		Kind: broker.ErrUnavailable, Detail: "the store cannot be used now",
+		Remedy: "try again; if that goes on, have the broker's operator see why", Cause: cause,
 	}
 }
 
-// noneRecorded is what a store says that takes no writes at all.
-const noneRecorded = "nothing can be recorded, so leases are revoked and nothing else is done"
+// noneRecorded is the effect of a store that takes no writes.
+const noneRecorded = "nothing can be recorded, so nothing is done"
 
 // Full says that the disk of the database is full, so that nothing at all is written.
-func Full(cause error) error { return NoSpace(noneRecorded, errors.Join(broker.ErrNoWrites, cause)) }
+func Full(cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: broker.ErrNoSpace.Error() + ": " + noneRecorded,
+		Remedy: "have the broker's operator make space there, then try again",
+		Cause:  errors.Join(broker.ErrNoWrites, broker.ErrNoSpace, cause),
+	}
+}
 
 // NoWrites says that the database can be read, and refuses every write for another reason than its disk.
 func NoWrites(cause error) error {
 	return &broker.Error{
 		Kind: broker.ErrUnavailable, Detail: broker.ErrNoWrites.Error() + ": " + noneRecorded,
-		Remedy: "have the broker's operator see why", Cause: errors.Join(broker.ErrNoWrites, cause),
+		Remedy: "have the broker's operator see why, then try again", Cause: errors.Join(broker.ErrNoWrites, cause),
 	}
 }
 

@@ -29,7 +29,6 @@ func (s *Store) Append(ctx context.Context, e audit.Entry) error {
 
 // append adds an entry at the end of the chain, in the transaction of what it records.
 func (t txn) append(e audit.Entry) error {
-	t.s.ending = t.s.ending || ends(e)
 	if t.s.end == nil {
 		var last audit.Entry
 		err := t.queryRow(lastEntry).Scan(&last.Seq, &last.Hash)

@@ -57,7 +57,6 @@ func (s *Store) EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit
 
 func (s *Store) growTree(ctx context.Context) (grown int, err error) {
 	err = s.write(ctx, func(t txn) error {
-		t.s.ending = true // of entries that are written already
 		from, err := scanTree(t.queryRow(readTree))
 		if err != nil {
 			return err

@@ -69,8 +69,10 @@ func translate(err error) error {
 		}
 	case sqlite3.SQLITE_FULL:
 		return rows.Full(err)
+	case sqlite3.SQLITE_READONLY:
+		return rows.NoWrites(err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR,
-		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
 		return rows.Unavailable(err)
 	}
 	return err

@@ -113,7 +113,6 @@ func (s *Store) UpdateHidden(ctx context.Context, id string, change func(*lifecy
 // DeleteHidden removes hidden parameters that are abandoned.
 func (s *Store) DeleteHidden(ctx context.Context, id string) error {
 	err := s.write(ctx, func(t txn) error {
-		t.s.ending = true
 		_, err := t.exec(deleteHidden, id)
 		return err
 	})

@@ -125,7 +125,6 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 // DeferLease counts a failed try.
 func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error {
 	err := s.write(ctx, func(t txn) error {
-		t.s.ending = true
 		return t.one("lease", deferLease, attempts, rows.Micro(next), class, id)
 	})
 	if err != nil {

@@ -49,7 +49,6 @@ func (s *Store) RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey
 // ForgetKey takes a destroyed key off the ledger.
 func (s *Store) ForgetKey(ctx context.Context, k broker.RetiredKey) error {
 	err := s.write(ctx, func(t txn) error {
-		t.s.ending = true
 		_, err := t.exec(forgetKey, k.Owner.ID, k.Owner.Generation, k.KeyStore, string(k.Ref))
 		return err
 	})

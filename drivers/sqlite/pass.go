@@ -43,12 +43,7 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 		Translate: translate,
 		Log:       log,
 		Quiet:     rows.Warnings(log),
-		While: func(ctx context.Context) {
-			var both sync.WaitGroup
-			both.Go(func() { s.keepLooking(ctx) })
-			s.keepGrowing(ctx, log)
-			both.Wait()
-		},
+		While:     func(ctx context.Context) { s.keepGrowing(ctx, log) },
 	})
 }
 

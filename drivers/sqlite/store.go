@@ -33,10 +33,6 @@ type Options struct {
 	Now func() time.Time
 	// Log is told what Open changed (migrations, file modes); nil is silent.
 	Log *slog.Logger
-	// Reserve is how many bytes are set aside on the disk, in a file beside the database,
-	// so that leases can be revoked when it is full; 0 sets none aside. On a disk with
-	// little space it is less.
-	Reserve int64
 }
 
 // Store is a [broker.Store] in one SQLite file. Change functions run while no
@@ -62,9 +58,6 @@ type Store struct {
 
 	refusal rows.Refusal
 
-	reserve reserve
-	ending  bool // the write under way ends something; under turn
-
 	enqueued bool          // the open batch makes jobs due; under turn
 	wake     chan struct{} // receives after the commit of such a batch
 }
@@ -85,9 +78,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.start(ctx, o.Path); err != nil {
 		_ = s.Close() // the first error says more
 		return nil, fmt.Errorf("opening store %s: %w", o.Path, err)
-	}
-	if err := s.setAside(o.Reserve); err != nil {
-		s.log.Warn("no space is set aside for revoking leases when the disk is full", "file", s.reserve.path, "error", err)
 	}
 	return s, nil
 }

@@ -194,7 +194,6 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 // SetHealth records what a check found, of the generation that was checked.
 func (s *Store) SetHealth(ctx context.Context, id string, generation int64, h broker.Health) error {
 	err := s.write(ctx, func(t txn) error {
-		t.s.ending = true // the reaper's look at a VIM is kept so
 		if h.Status == broker.HealthReachable {
 			back, err := t.any(notReachable, id, generation)
 			if err != nil {

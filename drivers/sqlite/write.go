@@ -41,14 +41,19 @@ type batch struct {
 // finds others waiting behind it leaves the commit to them; the last one commits
 // for all. Nobody returns before that: also an error may rest on what the others
 // wrote ("already exists").
-//
-// Where the disk is full the reserve is given up, and apply run again. From then on what
-// ends no lease is refused.
 func (s *Store) write(ctx context.Context, apply func(txn) error) (err error) {
 	defer func() { s.refusal.Note(err) }()
-	err = s.writeOnce(ctx, apply)
-	if outOfSpace(err) && s.giveUp() {
-		err = s.writeOnce(ctx, apply)
+	s.waiting.Add(1)
+	s.turn.Lock()
+	s.waiting.Add(-1)
+
+	b, err := s.join(ctx, held(ctx, apply))
+	if b == nil {
+		return err
+	}
+	<-b.done
+	if b.err != nil {
+		return b.err
 	}
 	return err
 }
@@ -82,34 +87,6 @@ func amend[T any](
 		return none, fmt.Errorf("updating %s: %w", what, err)
 	}
 	return stored, nil
-}
-
-func (s *Store) writeOnce(ctx context.Context, apply func(txn) error) error {
-	s.waiting.Add(1)
-	s.turn.Lock()
-	s.waiting.Add(-1)
-
-	b, err := s.join(ctx, s.within(held(ctx, apply)))
-	if b == nil {
-		return err
-	}
-	<-b.done
-	if b.err != nil {
-		return b.err
-	}
-	return err
-}
-
-// within refuses, while the reserve is spent, what ends nothing.
-func (s *Store) within(apply func(txn) error) func(txn) error {
-	return func(t txn) error {
-		s.ending = false
-		err := apply(t)
-		if err == nil && !s.ending && s.reserve.spent.Load() {
-			return noSpace()
-		}
-		return err
-	}
 }
 
 // join runs apply in the open batch, and gives the turn away. A caller whose

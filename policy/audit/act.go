@@ -84,12 +84,6 @@ const (
 	DetailCertificate = "certificate"
 	// DetailTokenKey is the id of a key that signs clients' tokens.
 	DetailTokenKey = "tokenKey"
-	// DetailActedAt is when a lease was revoked, in the entry of what could be recorded only later;
-	// the entry's own time is that of its recording.
-	DetailActedAt = "actedAt"
-	// DetailRecorded is "false" in what sinks are told beforehand of a revocation that the log cannot
-	// take yet.
-	DetailRecorded = "recorded"
 	// DetailLeft is what the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )
@@ -136,9 +130,6 @@ func (a *Act) About(res policy.Resource) *Act {
 	}
 	return a
 }
-
-// Principal is the name of who acts.
-func (a *Act) Principal() string { return a.entry.Principal }
 
 // With adds a detail to the entries made from now on, and returns the act. A
 // later value of a key replaces an earlier one; values over 512 bytes are cut.

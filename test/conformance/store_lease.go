@@ -15,7 +15,7 @@ import (
 func leaseRows(t *testing.T, s storeTest) {
 	v := s.mustCreateVIM(t, plainVIM("south", "core"))
 	want := fullLease(v)
-	mustBeFull(t, want, "Unrecorded") // which no store keeps
+	mustBeFull(t, want)
 	given := want
 	given.State, given.Revision = broker.LeaseActive, 77 // the store says what they are
 	want.Epoch = s.mustCreateLease(t, given).Epoch

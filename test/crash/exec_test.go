@@ -23,11 +23,8 @@ func TestExecKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			command := func(point string) *exec.Cmd {
-				c := exec.CommandContext(t.Context(), binary, "exec", "edge", "--", "true")
-				c.Env = []string{
-					"PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + run, "VIMBROKER_FAILPOINT=" + point,
-					"VIMBROKER_ADDR=" + s.URL, "VIMBROKER_TOKEN=" + s.token,
-				}
+				c := s.command("exec", "edge", "--", "true")
+				c.Env = append(c.Env, "XDG_RUNTIME_DIR="+run, "VIMBROKER_FAILPOINT="+point)
 				return c
 			}
 

@@ -142,9 +142,6 @@ var userDeaths = map[string][]scenario{
 // swept are failpoints that every write passes: TestKilledAtEveryCommit has them.
 var swept = []string{"store.before-commit", "store.after-commit"}
 
-// fullDeaths are failpoints that a server passes on a full disk: TestRevokedOnAFullDisk has them.
-var fullDeaths = []string{"revoke.unrecorded"}
-
 // execDeaths are failpoints of "vimbroker exec": TestExecKilled has them.
 var execDeaths = []string{"files.written", "files.closing"}
 
@@ -177,7 +174,7 @@ var elsewhere = map[string]string{
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(userDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, fullDeaths, execDeaths)
+	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(userDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {

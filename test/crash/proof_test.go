@@ -209,7 +209,7 @@ func entryOf(e v1.AuditEntry) audit.Entry {
 }
 
 // atRest are the files that a stopped server leaves.
-var atRest = regexp.MustCompile(`^(lock|dev-token|vimbroker\.db(-reserve)?|keys/[0-9a-f]{2}/[0-9a-f-]{36}\.[0-9]+\.[0-9a-f]{32})$`)
+var atRest = regexp.MustCompile(`^(lock|dev-token|vimbroker\.db|keys/[0-9a-f]{2}/[0-9a-f-]{36}\.[0-9]+\.[0-9a-f]{32})$`)
 
 // proveAtRest looks at what a stopped server has left on the disk: no file that
 // is not known, no key without a row, no row without a key, nothing half done.

@@ -93,6 +93,13 @@ func (s *server) awaitSettled() error {
 	return err
 }
 
+// command is a run of the command line against the server.
+func (s *server) command(args ...string) *exec.Cmd {
+	c := exec.CommandContext(s.t.Context(), binary, args...)
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "VIMBROKER_ADDR=" + s.URL, "VIMBROKER_TOKEN=" + s.token}
+	return c
+}
+
 // arm makes the process die at a failpoint ("name", or "name#3" for the third
 // time from now on); an empty one disarms it.
 func (s *server) arm(point string) {

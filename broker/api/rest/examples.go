@@ -266,7 +266,7 @@ const (
 
 	leaseParts = `{"credential": "passThrough", 
 		"operation": "` + operationID + `", "instance": "vnf-1", "standing": false, "lastUsedAt": "2026-11-02T09:05:00Z", "reason": "requested", "clusterWide": false, "purpose": "upgrade of web", "grade": "bounded",
-		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable", "recorded": false
+		"revokedAt": "2026-11-02T09:20:00Z", "confirmedDeadAt": "2026-11-02T09:20:11Z", "lastError": "the VIM is unreachable"
 	}`
 )
 

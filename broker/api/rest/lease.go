@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -100,7 +99,7 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 	l, err := s.broker.RevokeLease(c.ctx, c.principal, c.path("id"))
 	a := answer[v1.Lease]{body: lease(l)}
-	if l.State != broker.LeaseRevoked || l.Unrecorded {
+	if l.State != broker.LeaseRevoked {
 		a.status = http.StatusAccepted
 	}
 	return a, err
@@ -110,11 +109,7 @@ func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]
 	revoked, err := s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
 		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance,
 	})
-	a := leases(revoked, "")
-	if slices.ContainsFunc(revoked, func(l broker.Lease) bool { return l.Unrecorded }) {
-		a.status = http.StatusAccepted
-	}
-	return a, err
+	return leases(revoked, ""), err
 }
 
 // issued is the only answer with a credential.
@@ -179,21 +174,12 @@ func lease(l broker.Lease) v1.Lease {
 		Grade:            string(l.Grade),
 		GradeReasons:     l.GradeReasons,
 		CredentialID:     l.CredentialID,
-		Recorded:         recorded(l),
 	}
 	shown.Credential = string(l.Asked())
 	if l.Standing() {
 		shown.Standing, shown.TokenTTL, shown.LastUsedAt = true, l.TokenTTL.String(), l.RenewedAt.UTC()
 	}
 	return shown
-}
-
-// recorded is nil where nothing has to be said.
-func recorded(l broker.Lease) *bool {
-	if !l.Unrecorded {
-		return nil
-	}
-	return new(bool)
 }
 
 func rulesIn(rules []v1.Rule) (all []broker.Rule) {

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
@@ -121,39 +123,31 @@ func TestRevokeBySelector(t *testing.T) {
 	}
 }
 
-// unrecorded revokes what its store cannot record.
-type unrecorded struct{ counted }
+// full revokes nothing, because its store takes no writes.
+type full struct{ counted }
 
-func (u unrecorded) RevokeLease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error) {
-	l, err := u.counted.RevokeLease(ctx, p, id)
-	l.Unrecorded = true
-	return l, err
+func (full) RevokeLease(context.Context, policy.Principal, string) (broker.Lease, error) {
+	return broker.Lease{}, rows.Full(errors.New("no space left on device"))
 }
 
-func (u unrecorded) RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
-	all, err := u.counted.RevokeLeases(ctx, p, s)
-	for i := range all {
-		all[i].Unrecorded = true
-	}
-	return all, err
+func (full) RevokeLeases(context.Context, policy.Principal, broker.LeaseSelector) ([]broker.Lease, error) {
+	return nil, rows.Full(errors.New("no space left on device"))
 }
 
-// What was done and is not recorded yet is a 202 that says both.
-func TestRevocationThatIsNotRecorded(t *testing.T) {
+// A revocation that cannot be recorded is a 503 with a remedy.
+func TestRevocationThatCannotBeRecorded(t *testing.T) {
 	b := newBench(t)
 	b.mustRegister("core-1")
-	first, second := b.mustIssue("core-1", ""), b.mustIssue("core-1", "")
-	b.rewire(unrecorded{b.broker}, b.authenticator())
-	answer, body := b.raw("alice", "DELETE", "/v1/leases/"+first.ID, "")
-	if answer.StatusCode != http.StatusAccepted || !strings.Contains(body, `"recorded":false`) || !strings.Contains(body, `"state":"revoked"`) {
-		t.Errorf("DELETE = %d %s", answer.StatusCode, body)
+	l := b.mustIssue("core-1", "")
+	b.rewire(full{b.broker}, b.authenticator())
+	for _, call := range [][3]string{{"DELETE", "/v1/leases/" + l.ID, ""}, {"POST", "/v1/leases:revoke", `{"vim":"core-1"}`}} {
+		answer, body := b.raw("alice", call[0], call[1], call[2])
+		if answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, `"remedy":"have the broker's operator make space there`) {
+			t.Errorf("%s %s = %d %s", call[0], call[1], answer.StatusCode, body)
+		}
 	}
-	answer, body = b.raw("alice", "POST", "/v1/leases:revoke", `{"vim":"core-1"}`)
-	if answer.StatusCode != http.StatusAccepted || !strings.Contains(body, second.ID) || !strings.Contains(body, `"recorded":false`) {
-		t.Errorf("POST :revoke = %d %s", answer.StatusCode, body)
-	}
-	if _, body := b.raw("alice", "GET", "/v1/leases/"+first.ID, ""); strings.Contains(body, "recorded") {
-		t.Errorf("GET shows %s", body)
+	if there := b.leases(); len(there) != 1 {
+		t.Errorf("upstream: %q, want one", there)
 	}
 }
 

@@ -96,13 +96,13 @@ var routes = []route{
 	},
 	{
 		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),
-		summary: "Revoke a lease: 200 when its upstream object is gone and that is recorded, 202 until then",
+		summary: "Revoke a lease: 200 when its upstream object is gone, 202 until then",
 		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending,
 	},
 	{
 		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
-		summary: "Revoke all leases of a VIM, a principal, an operation or a VNF instance: 202 while that cannot be recorded",
-		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending,
+		summary: "Revoke all leases of a VIM, a principal, an operation or a VNF instance",
+		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK}, lane: api.Ending,
 	},
 
 	{

@@ -46,7 +46,6 @@ type Lease struct {
 	ConfirmedDeadAt  time.Time `json:"confirmedDeadAt,omitzero" doc:"When the credential was tried and refused where it was issued (a Kubernetes API server, or Keystone: services of a cloud may take its tokens from their caches until revokedAt and maxRevocationLag), or its own expiry passed"`
 	LeftBehind       []string  `json:"leftBehind,omitempty" doc:"What its holder may have made that outlives it, found when it was revoked, or why that is not known (clouds)" example:"[\"trust 4f1c for user 9a2b\"]"`
 	LastError        string    `json:"lastError,omitempty" doc:"Why it could not be taken back, or why it is irrevocable"`
-	Recorded         *bool     `json:"recorded,omitempty" doc:"False in the answer to a revocation that the database could not take: what the state says was done, and is recorded as soon as the database takes writes; absent otherwise"`
 }
 
 // Rule allows verbs on resources, as a Kubernetes PolicyRule does.

@@ -32,8 +32,8 @@ A credential may work for a short time after it is revoked; "lease show" says
 how long at most. --wait returns when the server has tested that it no longer
 works.
 
-While the server's database takes no writes, as on a full disk, leases are
-revoked all the same and recorded later, which a line on stderr says.`,
+While the server's database takes no writes, as on a full disk, no lease is
+revoked: repeat the command once it does.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
   vimbroker lease revoke --vim edge-1 --principal alice
   vimbroker lease revoke --client tacker-north --instance 5b1f…`,
@@ -58,9 +58,6 @@ revoked all the same and recorded later, which a line on stderr says.`,
 				return err
 			}
 			leases, err := revoke(ctx, broker, ids, s, all)
-			if n := unrecorded(leases); n > 0 {
-				p.Warn("what was done to %d of these leases is not recorded yet, because the server's database takes no writes; the server records it once it does", n)
-			}
 			if wait {
 				leases, err = p.awaitDead(ctx, broker, leases, err)
 			}
@@ -143,16 +140,6 @@ func (p *program) printRevoked(leases []v1.Lease) error {
 			console.Row(w, p.id(l.ID), l.VIMName, l.State, p.Cut(l.Principal), p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
 		}
 	})
-}
-
-// unrecorded counts the leases whose revocation is still to be recorded.
-func unrecorded(leases []v1.Lease) (n int) {
-	for _, l := range leases {
-		if l.Recorded != nil && !*l.Recorded {
-			n++
-		}
-	}
-	return n
 }
 
 // count is how many are true.

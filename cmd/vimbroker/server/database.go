@@ -134,12 +134,8 @@ func openStore(ctx context.Context, c config, log *slog.Logger) (store, error) {
 		}
 		return s, nil
 	}
-	return sqlite.Open(ctx, sqlite.Options{Path: c.databaseFile(), Log: log, Reserve: reserveForRevoking})
+	return sqlite.Open(ctx, sqlite.Options{Path: c.databaseFile(), Log: log})
 }
-
-// reserveForRevoking is enough to revoke some thousands of leases, beside what the
-// database's log grows by (16 MB).
-const reserveForRevoking = 32 << 20
 
 // advised adds the command to an error that a migration ends.
 func advised(err error) error {

@@ -390,10 +390,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	ctx, cancel := s.lasting(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	recording, noMore := context.WithCancel(context.WithoutCancel(ctx))
-	defer noMore()
 	group.Go(func() error {
-		defer noMore() // what the last requests have revoked is recorded, too
 		served := api.Server{Handler: http.HandlerFunc(s.leading), Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
 		return served.Serve(ctx, l)
 	})
@@ -409,10 +406,6 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	})
 	group.Go(func() error {
 		s.enableManagements(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		s.broker.KeepRecording(recording)
 		return nil
 	})
 	looked := make(chan struct{})
