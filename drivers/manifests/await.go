@@ -27,6 +27,9 @@ type waiting struct {
 func (r *run) see(w *waiting, o *found) {
 	was := w.is
 	w.is = r.observation(o, r.instance, w.Resource)
+	if w.is.Standing && w.Applied != "" {
+		w.is.ChangedBy = o.changedBy(w.Applied, false)
+	}
 	w.over, w.failure = w.done(o)
 	if w.over || w.is.Standing != was.Standing || w.is.Ready != was.Ready {
 		r.tell(w.is)

@@ -79,47 +79,63 @@ func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance s
 		return nil, err
 	}
 	defer s.close()
-	out := make([]lifecycle.Observation, len(resources))
+	out, there := make([]lifecycle.Observation, len(resources)), make([]*found, len(resources))
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)
 	for i, r := range resources {
 		group.Go(func() (err error) {
-			out[i], err = s.observe(within, instance, r)
+			there[i], out[i].Message, err = s.look(within, r)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	autoscaled := map[identity]bool{}
+	for i, r := range resources {
+		if isAutoscaler(r) && there[i] != nil {
+			autoscaled[scaleTarget(r.Namespace, there[i].whole)] = true
+		}
+	}
+	for i, r := range resources {
+		if there[i] == nil {
+			out[i].Resource = r
+			continue
+		}
+		out[i] = s.observation(there[i], instance, r)
+		if out[i].Standing && r.Applied != "" {
+			out[i].ChangedBy = there[i].changedBy(r.Applied, autoscaled[scaledAs(r)])
+		}
+	}
 	return out, s.addVNFCs(ctx, instance, out)
 }
 
-// observe looks at one resource; its VNFCs are not among what it finds.
-func (s *server) observe(ctx context.Context, instance string, r lifecycle.Resource) (lifecycle.Observation, error) {
-	o, err := s.get(ctx, r)
+const missing = "is missing"
+
+// look reads a resource; of one that is not there it says so.
+func (s *server) look(ctx context.Context, r lifecycle.Resource) (there *found, message string, err error) {
+	there, err = s.get(ctx, r)
 	if err == nil {
-		return s.observation(o, instance, r), nil
+		if there == nil {
+			message = missing
+		}
+		return there, message, nil
 	}
 	// Where a kind is not served any more its objects are gone; a 404 alone does not say that.
 	if known, asked := s.kindsOf(ctx, []lifecycle.Resource{r}); asked == nil && known[groupKind{r.Group, r.Version, r.Kind}].plural == "" {
-		return lifecycle.Observation{Resource: r, Message: "is missing: the cluster does not serve its kind any more"}, nil
+		return nil, missing + ": the cluster does not serve its kind any more", nil
 	}
-	return lifecycle.Observation{}, err
+	return nil, "", err
 }
 
 // observation is how a resource stands; o is nil for one that is not there.
 func (s *server) observation(o *found, instance string, r lifecycle.Resource) lifecycle.Observation {
 	switch {
 	case o == nil:
-		return lifecycle.Observation{Resource: r, Message: "is missing"}
+		return lifecycle.Observation{Resource: r, Message: missing}
 	case !o.is(instance, r, s.marks):
-		return lifecycle.Observation{Resource: r, Message: "is missing: an object of the same name is not the instance's"}
+		return lifecycle.Observation{Resource: r, Message: missing + ": an object of the same name is not the instance's"}
 	}
-	seen := lifecycle.Observation{Resource: r, Standing: true}
 	now := o.state()
-	seen.Ready, seen.Message = now.ready, now.message
-	if r.Applied != "" {
-		seen.ChangedBy = o.changedBy(r.Applied)
-	}
-	return seen
+	return lifecycle.Observation{Resource: r, Standing: true, Ready: now.ready, Message: now.message}
 }

@@ -241,22 +241,44 @@ func (o *found) remains() string {
 	return "is being deleted and waits for " + strings.Join(names[:min(len(names), maxNamed)], ", ")
 }
 
-// mark is a digest of which fields our manager owns: another mark later means that somebody
-// changed one of them, and so took it.
-func (o *found) mark() string {
+// applied are the fields that our manager owns; nil for none.
+func (o *found) applied() map[string]any {
 	for _, m := range o.Metadata.Managed {
-		if m.Manager == o.manager && m.Operation == "Apply" && m.Subresource == "" {
-			sum := sha256.Sum256(m.Fields)
-			return hex.EncodeToString(sum[:8])
+		var fields map[string]any
+		if m.Manager == o.manager && m.Operation == "Apply" && m.Subresource == "" && json.Unmarshal(m.Fields, &fields) == nil {
+			return fields
 		}
 	}
-	return "none"
+	return nil
+}
+
+// ownsReplicas reports whether our manager owns the number of replicas.
+func (o *found) ownsReplicas() bool { return mapAt(o.applied(), "f:spec")["f:replicas"] != nil }
+
+// mark is a digest of which fields our manager owns: another mark later means that somebody
+// changed one of them, and so took it. The number of replicas stands apart.
+func (o *found) mark() string {
+	fields, end := o.applied(), ""
+	if fields == nil {
+		return "none"
+	}
+	if o.ownsReplicas() {
+		delete(mapAt(fields, "f:spec"), "f:replicas")
+		end = replicasMark
+	}
+	whole, _ := json.Marshal(fields) // cannot fail: it is from JSON
+	sum := sha256.Sum256(whole)
+	return hex.EncodeToString(sum[:8]) + end
 }
 
 // changedBy names those who own fields since the object was applied last, if any of ours
-// has changed.
-func (o *found) changedBy(applied string) []string {
-	if o.mark() == applied {
+// has changed. The number of replicas does not count where an autoscaler sets it.
+func (o *found) changedBy(applied string, autoscaled bool) []string {
+	now := o.mark()
+	if autoscaled {
+		now, applied = strings.TrimSuffix(now, replicasMark), strings.TrimSuffix(applied, replicasMark)
+	}
+	if now == applied {
 		return nil
 	}
 	var since string

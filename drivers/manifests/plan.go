@@ -296,7 +296,7 @@ func (s *server) unservedDefinition(ctx context.Context, in lifecycle.PlanInput,
 func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 	seen := map[groupKind]map[string]*object{}
 	vdus := map[string]*object{}
-	scaled := autoscaled(all)
+	scaled := autoscaled(in, all)
 	for _, o := range all {
 		if err := o.boundElsewhere(in.Namespace); err != nil {
 			return err
@@ -304,6 +304,9 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 		k, err := known.resolve(o, in.Namespace)
 		if err != nil {
 			return err
+		}
+		if scaled[scaledAs(o.Resource)] {
+			o.leaveReplicas(in)
 		}
 		same := groupKind{o.Group, "", o.Kind}
 		if seen[same] == nil {
@@ -327,7 +330,7 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 		}
 		vdus[vdu], o.VDU = o, vdu
 		spec := mapAt(o.content, "spec")
-		if k.scales && spec != nil && !scaled[o.Kind+"/"+o.Name] && (isWorkload(o.Resource) || spec["replicas"] != nil) {
+		if k.scales && spec != nil && !scaled[scaledAs(o.Resource)] && (isWorkload(o.Resource) || spec["replicas"] != nil) {
 			spec["replicas"] = int64(replicas)
 		}
 	}
@@ -349,16 +352,22 @@ func (o *object) boundElsewhere(namespace string) error {
 	return nil
 }
 
-// autoscaled are the workloads, as KIND/NAME, whose number of replicas an autoscaler of the package sets.
-func autoscaled(all []*object) map[string]bool {
-	found := map[string]bool{}
+// autoscaled are the workloads whose number of replicas an autoscaler of the package sets.
+func autoscaled(in lifecycle.PlanInput, all []*object) map[identity]bool {
+	found := map[identity]bool{}
 	for _, o := range all {
-		if o.Group == "autoscaling" && o.Kind == "HorizontalPodAutoscaler" {
-			ref := mapAt(o.content, "spec", "scaleTargetRef")
-			found[text(ref, "kind")+"/"+text(ref, "name")] = true
+		if isAutoscaler(o.Resource) {
+			found[scaleTarget(cmp.Or(o.Namespace, in.Namespace), o.content)] = true
 		}
 	}
 	return found
+}
+
+// leaveReplicas leaves the number of a workload that stands to its autoscaler. Its manifest's is the one to begin with.
+func (o *object) leaveReplicas(in lifecycle.PlanInput) {
+	if was := find(in.Standing, o.Resource); was != nil && was.UID != "" {
+		delete(mapAt(o.content, "spec"), "replicas")
+	}
 }
 
 // outliving refuses what is to stay in something that goes.

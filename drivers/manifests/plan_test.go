@@ -410,6 +410,21 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("VDU %q: %s, want %s", o.VDU, m, c.want)
 		}
 	}
+	// Once it stands, its number is the autoscaler's.
+	scaled := input(text, scaler)
+	scaled.Operation, scaled.Replicas = lifecycle.Heal, map[string]int32{"web": 3}
+	scaled.Standing = []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "cnf", Name: "web", Applied: "m", UID: "u"}}
+	if m := mustPlan(t, s, scaled).Stages[0].Waves[0].Objects[0].Manifest.Reveal(); strings.Contains(m, "replicas") {
+		t.Errorf("healing a workload that is scaled by the cluster sets its number: %s", m)
+	}
+	scaled.Manifests[1].Text = secret.NewText(strings.Replace(scaler, "name: web}\nspec", "name: web, namespace: cnf}\nspec", 1) + "---\n" + strings.Replace(text, "name: web", "name: other", 1))
+	var numbers int
+	for _, o := range mustPlan(t, s, scaled).Stages[0].Waves[0].Objects {
+		numbers += strings.Count(o.Manifest.Reveal(), `"replicas":9`)
+	}
+	if numbers != 1 {
+		t.Errorf("%d workloads have the number of their manifest, want the one that no autoscaler is for", numbers)
+	}
 	in := input(strings.NewReplacer("metadata: {", `metadata: {annotations: {vimbroker.io/vdu: front}, `, "name: web", `name: "${NAME}"`).Replace(text))
 	in.Replicas, in.Variables = map[string]int32{"front": 2, "shop": 7}, map[string]string{"NAME": "shop"}
 	o := mustPlan(t, s, in).Stages[0].Waves[0].Objects[0]

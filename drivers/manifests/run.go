@@ -121,7 +121,10 @@ func (r *run) apply(ctx context.Context, o lifecycle.Object) (*found, error) {
 			err = errors.New(there.remains())
 		default:
 			var made *found
-			if made, err = r.patch(ctx, o.Resource, content, there); err == nil {
+			if err = r.handOver(ctx, o.Resource, content, there); err == nil {
+				made, err = r.patch(ctx, o.Resource, content, there)
+			}
+			if err == nil {
 				return made, nil
 			}
 			if !isConflict(err) {

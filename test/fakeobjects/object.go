@@ -61,12 +61,56 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, c call, there map
 		refuse(w, http.StatusConflict, "uid mismatch", c.details())
 		return
 	}
-	meta["managedFields"] = []any{map[string]any{
+	manager := map[string]any{
 		"manager": r.URL.Query().Get("fieldManager"), "operation": "Apply", "time": now(), "fieldsV1": fieldsOf(o),
-	}}
+	}
+	others := othersOfReplicas(there, manager["manager"])
+	spec, _ := o["spec"].(map[string]any)
+	if there != nil && spec != nil && len(spec) == 1 && spec["replicas"] != nil { // of two managers one says that alone
+		o = there
+		o["spec"].(map[string]any)["replicas"] = spec["replicas"]
+		meta = o["metadata"].(map[string]any)
+		others, _ = meta["managedFields"].([]any)
+	} else if spec != nil && spec["replicas"] == nil && len(others) > 0 {
+		spec["replicas"] = there["spec"].(map[string]any)["replicas"]
+	}
+	meta["managedFields"] = append([]any{manager}, others...)
 	s.keep(c.path, o)
 	s.settle(c, o)
 	say(w, http.StatusOK, o)
+}
+
+// othersOfReplicas are the managers but one that own the number of replicas.
+func othersOfReplicas(o map[string]any, but any) (others []any) {
+	meta, _ := o["metadata"].(map[string]any)
+	all, _ := meta["managedFields"].([]any)
+	for _, m := range all {
+		fields, _ := m.(map[string]any)["fieldsV1"].(map[string]any)
+		spec, _ := fields["f:spec"].(map[string]any)
+		if m.(map[string]any)["manager"] != but && spec["f:replicas"] != nil {
+			others = append(others, m)
+		}
+	}
+	return others
+}
+
+// Autoscale sets the number of a workload as an autoscaler does: the field is nobody else's then.
+func (s *Server) Autoscale(path string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.objects[path]
+	o["spec"].(map[string]any)["replicas"] = float64(n)
+	meta := o["metadata"].(map[string]any)
+	for _, m := range meta["managedFields"].([]any) {
+		if spec, ok := m.(map[string]any)["fieldsV1"].(map[string]any)["f:spec"].(map[string]any); ok {
+			delete(spec, "f:replicas")
+		}
+	}
+	meta["managedFields"] = append(meta["managedFields"].([]any), map[string]any{
+		"manager": "kube-controller-manager", "operation": "Update", "subresource": "scale", "time": now(),
+		"fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}},
+	})
+	s.keep(path, o)
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }

@@ -692,3 +692,85 @@ func lifecycleConformance(t *testing.T, driver func() lifecycle.Driver, of func(
 		},
 	})
 }
+
+// TestManifestsLeaveAutoscalersAlone: a real autoscaler raises the number to its least; heal and a change of package
+// leave it, and it is no drift.
+func TestManifestsLeaveAutoscalersAlone(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.give(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: registry.invalid/web:1}]}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: scaler}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 3
+  maxReplicas: 5
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+`)
+	number := func() string {
+		out, err := s.kubectl("get", "deployment", "web", "-n", s.in.Namespace, "-o", "jsonpath={.spec.replicas}")
+		if err != nil {
+			t.Fatal(out)
+		}
+		return out
+	}
+	wantNumber := func(when, want string) {
+		t.Helper()
+		if got := number(); got != want {
+			t.Errorf("%s there are %s replicas, want %s", when, got, want)
+		}
+	}
+	s.must(lifecycle.Instantiate)
+	_, _ = s.kubectl("scale", "deployment", "web", "-n", s.in.Namespace, "--replicas=2") // somebody, before the autoscaler
+	s.must(lifecycle.Heal)
+	if !real.Poll(t, time.Minute, func() bool { return number() == "3" }) { // it looks every 15 s
+		t.Fatalf("the autoscaler has not set the number, which is %s", number())
+	}
+	for _, op := range []lifecycle.OperationType{lifecycle.Heal, lifecycle.ChangePackage} {
+		for _, o := range s.observe() {
+			if len(o.ChangedBy) > 0 {
+				t.Errorf("before %s %s is changed by %q", op, o.Kind, o.ChangedBy)
+			}
+		}
+		s.must(op)
+		wantNumber("after "+string(op), "3")
+	}
+	s.must(lifecycle.Terminate)
+}
+
+// TestManifestsHandANumberOver: a workload whose manifest says no number any more, because an autoscaler is to set it,
+// keeps the one that it has.
+func TestManifestsHandANumberOver(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	const text = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: registry.invalid/web:1}]}
+`
+	s.give(text)
+	s.must(lifecycle.Instantiate)
+	s.give(strings.Replace(text, "  replicas: 2\n", "", 1))
+	for range 2 {
+		s.must(lifecycle.ChangePackage)
+		if out, err := s.kubectl("get", "deployment", "web", "-n", s.in.Namespace, "-o", "jsonpath={.spec.replicas}"); out != "2" {
+			t.Errorf("there are %s replicas, %v, want 2", out, err)
+		}
+	}
+	s.must(lifecycle.Terminate)
+}
