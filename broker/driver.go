@@ -66,7 +66,8 @@ type Driver interface {
 	// calls Revoke.
 	Issue(ctx context.Context, a Access, g Grant) (Minted, error)
 
-	// Renew mints one more credential of a lease that was issued. An upstream
+	// Renew mints one more credential of a lease that was issued, which has the rights that
+	// it was granted: what these rest on is made again where it was taken away. An upstream
 	// object that is gone is ErrNotFound, and nothing is made; one that a may not
 	// touch, or not see, is ErrForbidden.
 	Renew(ctx context.Context, a Access, g Grant) (Minted, error)
@@ -179,4 +180,7 @@ type Upstream struct {
 	CreatedAt time.Time
 	// User: it is a user that was made for the lease.
 	User bool
+	// Unbound are the namespaces of the lease in which its rights were taken away; * is the
+	// whole VIM.
+	Unbound []string
 }

@@ -19,6 +19,9 @@ type Inventory struct {
 	Orphans []Upstream
 	// Ghosts are active leases whose object is missing.
 	Ghosts []Lease
+	// Unbound are active leases that have an object, and lack rights that they were granted.
+	// The next credential that is minted for one brings them back.
+	Unbound []Unbound
 	// Unseen counts active leases whose object no credential of the VIM may look
 	// for: they were issued from an earlier one, which the VIM refuses by now, and
 	// the present one is not shown what belongs to that. They are neither well nor ghosts.
@@ -33,13 +36,20 @@ type Inventory struct {
 	by map[string]int64
 }
 
+// Unbound is a lease without some of its rights.
+type Unbound struct {
+	Lease Lease
+	// Namespaces in which it has none; * is the whole VIM.
+	Namespaces []string
+}
+
 // Discrepancy counts what an inventory found; all are zero where all is well.
 //
 // Unexplained counts the VIMs that keys name and no row does.
-type Discrepancy struct{ Orphans, Ghosts, Foreign, Unexplained int }
+type Discrepancy struct{ Orphans, Ghosts, Unbound, Foreign, Unexplained int }
 
 func (i Inventory) discrepancy() Discrepancy {
-	return Discrepancy{Orphans: len(i.Orphans), Ghosts: len(i.Ghosts), Foreign: len(i.Foreign)}
+	return Discrepancy{Orphans: len(i.Orphans), Ghosts: len(i.Ghosts), Unbound: len(i.Unbound), Foreign: len(i.Foreign)}
 }
 
 // Inventory compares what a VIM holds of ours with the rows. With settle it removes
@@ -76,7 +86,7 @@ func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, 
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	inv.Settled = true
-	b.noteDiscrepancy(v.ID, Discrepancy{Foreign: len(inv.Foreign)})
+	b.noteDiscrepancy(v.ID, Discrepancy{Unbound: len(inv.Unbound), Foreign: len(inv.Foreign)})
 	return inv, b.store.Append(ctx, act.Done())
 }
 
@@ -110,7 +120,7 @@ func (b *Broker) takeInventory(ctx context.Context, vim string) {
 	}
 	if d := inv.discrepancy(); d != (Discrepancy{}) {
 		b.log.ErrorContext(ctx, "upstream and rows disagree; take an inventory of the VIM to see where",
-			"vim", vim, "orphans", d.Orphans, "ghosts", d.Ghosts, "foreign", d.Foreign)
+			"vim", vim, "orphans", d.Orphans, "ghosts", d.Ghosts, "unbound", d.Unbound, "foreign", d.Foreign)
 	}
 }
 
@@ -195,7 +205,9 @@ func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
 		return Inventory{}, err
 	}
 	inv.Upstream = len(upstream)
+	unbound := map[string][]string{}
 	for _, u := range upstream {
+		unbound[u.Handle] = u.Unbound
 		_, wasLive := before[u.Handle]
 		_, isLive := after[u.Handle]
 		if !wasLive && !isLive {
@@ -209,7 +221,9 @@ func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
 		inv.Rows++
 		was, known := before[handle]
 		_, there := inv.by[handle]
-		switch {
+		switch lacks := unbound[handle]; {
+		case there && known && was.State == LeaseActive && len(lacks) > 0:
+			inv.Unbound = append(inv.Unbound, Unbound{Lease: l, Namespaces: lacks})
 		case there, !known, was.State != LeaseActive:
 		case unseen[l.VIMGeneration]:
 			inv.Unseen++
@@ -347,6 +361,7 @@ func (b *Broker) Discrepancies() Discrepancy {
 	for _, d := range b.discrepancies {
 		sum.Orphans += d.Orphans
 		sum.Ghosts += d.Ghosts
+		sum.Unbound += d.Unbound
 		sum.Foreign += d.Foreign
 	}
 	return sum

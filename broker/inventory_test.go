@@ -2,6 +2,8 @@ package broker_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,4 +74,36 @@ func TestInventoryThroughEveryUser(t *testing.T) {
 		t.Errorf("RevokeLease() = %s, %v", l.State, err)
 	}
 	want("in the end", broker.Inventory{Upstream: 1, Rows: 1})
+}
+
+// A lease that has an object and no rights is neither missing nor well.
+func TestInventoryNamesLeasesThatAreNotBound(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(root, "edge")
+	l, _ := b.mustIssue(root, "edge")
+	found := func() []broker.Unbound {
+		t.Helper()
+		i, err := b.Inventory(t.Context(), root, "edge", false)
+		if err != nil || len(i.Orphans)+len(i.Ghosts)+len(i.Foreign) > 0 || b.Discrepancies().Unbound != len(i.Unbound) {
+			t.Fatalf("Inventory() = %+v, %v, counted as %+v", i, err, b.Discrepancies())
+		}
+		return i.Unbound
+	}
+	if got := found(); len(got) > 0 {
+		t.Errorf("unbound %+v, want none", got)
+	}
+	for _, name := range b.kube.Names("clusterrolebindings", "") {
+		if strings.HasPrefix(name, "/vimbroker-") || strings.HasPrefix(name, "vimbroker-") {
+			b.kube.Delete("clusterrolebindings", "", strings.TrimPrefix(name, "/"))
+		}
+	}
+	if got := found(); len(got) != 1 || got[0].Lease.ID != l.ID || !slices.Equal(got[0].Namespaces, []string{"*"}) {
+		t.Errorf("unbound %+v, want lease %s on the whole VIM", got, l.ID)
+	}
+	if _, _, err := b.RenewLease(t.Context(), root, l.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(); len(got) > 0 {
+		t.Errorf("unbound %+v after a renewal, want none", got)
+	}
 }

@@ -224,17 +224,6 @@ func TestTokenOfAStrangersAccountIsNotHandedOut(t *testing.T) {
 	}
 }
 
-func TestWarmIssueIsTwoRequests(t *testing.T) {
-	b := newBench(t)
-	b.issue()
-	b.s.Requests()
-	b.issue()
-	got := b.s.Requests()
-	if len(got) != 2 || !strings.HasSuffix(got[0].Path, "/serviceaccounts") || !strings.HasSuffix(got[1].Path, "/token") {
-		t.Errorf("a warm Issue made %v, want an account and a token", got)
-	}
-}
-
 func TestCheckSeesAnotherCluster(t *testing.T) {
 	b := newBench(t)
 	before, err := b.d.Check(t.Context(), b.a)

@@ -153,6 +153,11 @@ func (h home) made(b *binding, namespace string) bool {
 		b.role == h.roleRef(b.meta.Namespace) && b.names(group(namespace))
 }
 
+// stands reports whether a binding is one that the home made, and is to stay.
+func (h home) stands(b *binding, namespace string) bool {
+	return h.made(b, namespace) && b.object.GetDeletionTimestamp() == nil
+}
+
 // unknownVIMs finds namespaces that were made for VIMs that are not known.
 func (c *connection) unknownVIMs(ctx context.Context, known func(vim string) bool) ([]string, error) {
 	homes := map[string]int{} // by VIM

@@ -141,12 +141,7 @@ func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace
 	}
 	failpoint.At("k8s.home.namespace")
 	for _, place := range h.places() {
-		if len(h.grant.Rules) > 0 {
-			if err := c.makeRole(ctx, h, place); err != nil {
-				return "", false, err
-			}
-		}
-		made, err := d.bind(ctx, c, h, namespace, place)
+		made, err := d.bindIn(ctx, c, h, namespace, place)
 		if err != nil {
 			return "", false, err
 		}
@@ -181,41 +176,78 @@ func (c *connection) settle(ctx context.Context, h home) (namespace string, fres
 	return h.id, false, err
 }
 
+// bindIn gives the home's accounts its rights in a place: the role of exact rules, if it has those,
+// and the binding. made: there was no binding before.
+func (d *Driver) bindIn(ctx context.Context, c *connection, h home, namespace, place string) (made bool, _ error) {
+	if len(h.grant.Rules) > 0 {
+		if err := c.makeRole(ctx, h, place); err != nil {
+			return false, err
+		}
+	}
+	return d.bind(ctx, c, h, namespace, place)
+}
+
 // makeRole makes the role that holds the home's exact rules: a ClusterRole where they
 // are for the whole cluster, else a Role.
 func (c *connection) makeRole(ctx context.Context, h home, place string) error {
 	var (
 		meta  = metav1.ObjectMeta{Name: h.id, Namespace: place, Labels: h.labels()}
 		rules = policyRules(h.grant.Rules)
-		there metav1.Object
-		has   []rbacv1.PolicyRule
+		what  = "clusterroles"
 		err   error
-		what  = "roles in namespace " + place
 	)
 	if place == "" {
-		what = "clusterroles"
-		if _, err = c.rbac.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); !alreadyExists(err) {
-			return lacksRules(err, what)
-		}
-		r, err := c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{})
-		if err != nil {
-			return fault(err, "get", what)
-		}
-		there, has = r, r.Rules
+		_, err = c.rbac.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{})
 	} else {
-		if _, err = c.rbac.Roles(place).Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); !alreadyExists(err) {
-			return lacksRules(err, what)
-		}
-		r, err := c.rbac.Roles(place).Get(ctx, h.id, metav1.GetOptions{})
-		if err != nil {
-			return fault(err, "get", what)
-		}
-		there, has = r, r.Rules
+		what = "roles in namespace " + place
+		_, err = c.rbac.Roles(place).Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{})
 	}
-	if there.GetDeletionTimestamp() != nil || !h.owns(there) || !sameRules(has, h.grant.Rules) {
-		return foreign("role", strings.TrimPrefix(place+"/"+h.id, "/"))
+	if !alreadyExists(err) {
+		return lacksRules(err, what)
+	}
+	there, err := c.exactRole(ctx, h, place)
+	switch path := strings.TrimPrefix(place+"/"+h.id, "/"); {
+	case err != nil:
+		return err
+	case there == nil:
+		return beingDeleted("role", path)
+	case !there.holds(h):
+		return foreign("role", path)
 	}
 	return nil
+}
+
+// exactRole is a role that has the name of one of exact rules.
+type exactRole struct {
+	metav1.Object
+	rules []rbacv1.PolicyRule
+}
+
+// holds reports whether the role is the home's, as it makes it.
+func (r *exactRole) holds(h home) bool {
+	return r.GetDeletionTimestamp() == nil && h.owns(r) && sameRules(r.rules, h.grant.Rules)
+}
+
+// exactRole reads the role of exact rules that the home has in a place; nil where it has none.
+func (c *connection) exactRole(ctx context.Context, h home, place string) (*exactRole, error) {
+	if place == "" {
+		r, err := c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{})
+		switch {
+		case notFound(err, "clusterroles", h.id):
+			return nil, nil
+		case err != nil:
+			return nil, fault(err, "get", "clusterroles")
+		}
+		return &exactRole{r, r.Rules}, nil
+	}
+	r, err := c.rbac.Roles(place).Get(ctx, h.id, metav1.GetOptions{})
+	switch {
+	case notFound(err, "roles", h.id):
+		return nil, nil
+	case err != nil:
+		return nil, fault(err, "get", "roles in namespace "+place)
+	}
+	return &exactRole{r, r.Rules}, nil
 }
 
 // lacksRules says what it takes to hand out exact rules.
@@ -269,8 +301,7 @@ func (d *Driver) bind(ctx context.Context, c *connection, h home, namespace, pla
 		if err != nil {
 			return false, err
 		}
-		if there == nil || h.owns(there.object) && there.object.GetDeletionTimestamp() == nil &&
-			there.role == b.role && slices.Equal(there.subjects, b.subjects) {
+		if there == nil || h.stands(there, namespace) {
 			return there == nil && n == 1, nil
 		}
 		d.log.WarnContext(ctx, "a binding with the name of ours is not as we make it, left alone", "vim", h.vim, "binding", b.path())

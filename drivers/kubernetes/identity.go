@@ -23,19 +23,32 @@ func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g 
 	h := homeOf(a.VIM, g)
 	for attempt := 1; ; attempt++ {
 		fresh := false // the home is made here and now
-		namespace, err := d.homes.ensure(ctx, h.key(a), func(ctx context.Context) (namespace string, err error) {
-			namespace, fresh, err = d.makeHome(ctx, c, h)
-			return namespace, err
-		})
+		namespace, known, err := d.remembered(ctx, c, a, h)
+		if err == nil && !known {
+			namespace, err = d.homes.ensure(ctx, h.key(a), func(ctx context.Context) (namespace string, err error) {
+				namespace, fresh, err = d.makeHome(ctx, c, h)
+				return namespace, err
+			})
+		}
 		if err != nil {
 			return broker.Minted{}, err
 		}
-		account, err := c.makeAccount(ctx, h, namespace, g)
-		if notFound(err, "namespaces", namespace) {
+		var account *corev1.ServiceAccount
+		var lacking []string
+		err = sideBySide(
+			func() (err error) { account, err = c.makeAccount(ctx, h, namespace, g); return err },
+			func() (err error) {
+				if known {
+					lacking, err = c.unbound(ctx, h, namespace)
+				}
+				return err
+			},
+		)
+		if notFound(err, "namespaces", namespace) || err == nil && len(lacking) > 0 {
 			// Deleted by hand since it was last seen. Once more, from the start.
 			d.homes.drop(h.key(a))
 			if attempt == 1 {
-				d.log.WarnContext(ctx, "namespace is gone from the cluster, making it again", "vim", a.VIM, "namespace", namespace)
+				d.log.WarnContext(ctx, "what leases rest on is gone from the cluster, making it again", "vim", a.VIM, "home", h.id, "unbound", lacking)
 				continue
 			}
 		}
@@ -53,6 +66,19 @@ func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g 
 		}
 		return m, nil
 	}
+}
+
+// remembered returns the namespace in which the home was seen last, if that is still the home's: one of
+// a pool is not, once somebody has taken the claim away. Its bindings are to be looked at.
+func (d *Driver) remembered(ctx context.Context, c *connection, a broker.Access, h home) (namespace string, known bool, err error) {
+	namespace, known = d.homes.recall(h.key(a))
+	if !known || namespace == h.id {
+		return namespace, known, nil
+	}
+	if known, err = c.claimed(ctx, h, namespace); err == nil && !known {
+		d.homes.drop(h.key(a))
+	}
+	return namespace, known, err
 }
 
 // makeAccount makes the lease's service account, or adopts the one that an attempt that
@@ -164,10 +190,16 @@ func claimsOf(token string) (c tokenClaims) {
 	return c
 }
 
-// renewIn mints one more token of a lease's account, and makes nothing.
+// renewIn mints one more token of a lease's account. It makes nothing but what binds that account.
 func (d *Driver) renewIn(ctx context.Context, c *connection, a broker.Access, g broker.Grant) (broker.Minted, error) {
 	h := homeOf(a.VIM, g)
-	account, err := d.find(ctx, c, h, a, g.Handle)
+	near, _ := d.near(h, a)
+	var account *corev1.ServiceAccount
+	var lacking []string
+	err := sideBySide(
+		func() (err error) { account, err = d.find(ctx, c, h, a, g.Handle); return err },
+		func() (err error) { lacking, err = c.unbound(ctx, h, near); return err },
+	)
 	if err != nil {
 		return broker.Minted{}, err
 	}
@@ -177,7 +209,25 @@ func (d *Driver) renewIn(ctx context.Context, c *connection, a broker.Access, g 
 	if err := h.leased(account, account.Namespace, g); err != nil {
 		return broker.Minted{}, err
 	}
+	if account.Namespace != near {
+		if lacking, err = c.unbound(ctx, h, account.Namespace); err != nil {
+			return broker.Minted{}, err
+		}
+	}
+	if len(lacking) > 0 {
+		if err := d.bindAgain(ctx, c, h, account.Namespace, lacking); err != nil {
+			return broker.Minted{}, err
+		}
+	}
 	return c.tokenOf(ctx, account, g.TTL)
+}
+
+// near is the namespace in which the home's accounts are looked for first; known: it is not a guess.
+func (d *Driver) near(h home, a broker.Access) (namespace string, known bool) {
+	if namespace, known = d.homes.recall(h.key(a)); known {
+		return namespace, true
+	}
+	return h.id, false
 }
 
 // find returns the account of that name in the home; nil if there is none.
@@ -222,10 +272,7 @@ func (d *Driver) revokeIn(ctx context.Context, c *connection, a broker.Access, i
 	if i.UID == "" {
 		return d.revokeUnknown(ctx, c, h, a, i)
 	}
-	first, known := d.homes.recall(h.key(a))
-	if !known {
-		first = h.id
-	}
+	first, known := d.near(h, a)
 	gone, err := d.removeLeased(ctx, c, h, first, i)
 	if err == nil && gone {
 		failpoint.At("k8s.revoke.deleted")

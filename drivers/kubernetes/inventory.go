@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -18,9 +19,17 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 	if err != nil {
 		return nil, err
 	}
+	unbound, err := c.unboundHomes(ctx, a, accounts)
+	if err != nil {
+		return nil, err
+	}
 	var found []broker.Upstream
 	for _, s := range accounts {
-		found = append(found, broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()})
+		u := broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()}
+		for _, place := range unbound[s.Namespace] {
+			u.Unbound = append(u.Unbound, cmp.Or(place, everywhere))
+		}
+		found = append(found, u)
 	}
 	err = list(ctx, c.core.client, "Secret", ours, "secrets", labelled(a), func(i *item) {
 		s := &i.Metadata

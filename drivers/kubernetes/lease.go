@@ -13,7 +13,8 @@ import (
 const maxRevocationLag = 10 * time.Second
 
 // Issue implements [broker.Driver]. g is what Prepare returned, with its scope and its
-// epoch. Once the home of its grant is known, it makes two requests. A role or
+// epoch. Once the home of its grant is known, it makes two requests, and beside the first it looks at
+// the binding in each of the lease's namespaces. A role or
 // namespace that the cluster does not have is ErrInvalid with the field; an object
 // of a needed name that is not ours is ErrConflict.
 func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (broker.Minted, error) {

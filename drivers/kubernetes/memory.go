@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// trustedFor is how long what was seen whole is taken to be so. After that it is
-	// looked at again, and what was deleted by hand is made anew.
+	// trustedFor is how long the namespace of a home is taken to be where it was seen. After that
+	// it is looked for again.
 	trustedFor = 10 * time.Minute
 	// maxTrusted bounds how many are remembered.
 	maxTrusted = 4096
 )
 
-// memory knows what stands on the clusters and needs not be made again: the homes of
-// grants, and the namespace of each.
+// memory knows in which namespace each home of grants was seen. What binds a home is never
+// remembered: see [connection.unbound].
 type memory struct {
 	now    func() time.Time
 	mu     sync.Mutex

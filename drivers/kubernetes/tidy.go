@@ -122,31 +122,16 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 	if len(h.grant.Rules) == 0 {
 		return nil
 	}
-	var (
-		there    metav1.Object
-		rules    []rbacv1.PolicyRule
-		resource = "roles"
-		err      error
-	)
-	if place == "" {
-		var r *rbacv1.ClusterRole
-		resource = "clusterroles"
-		if r, err = c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{}); err == nil {
-			there, rules = r, r.Rules
-		}
-	} else {
-		var r *rbacv1.Role
-		if r, err = c.rbac.Roles(place).Get(ctx, h.id, metav1.GetOptions{}); err == nil {
-			there, rules = r, r.Rules
-		}
+	there, err := c.exactRole(ctx, h, place)
+	if err != nil || there == nil {
+		return err
 	}
-	switch {
-	case notFound(err, resource, h.id):
-		return nil
-	case err != nil:
-		return fault(err, "get", resource)
-	case !h.owns(there) && !sameRules(rules, h.grant.Rules):
+	if !h.owns(there) && !sameRules(there.rules, h.grant.Rules) {
 		return nil // somebody else's of the same name, bound to nothing of ours
+	}
+	resource := "roles"
+	if place == "" {
+		resource = "clusterroles"
 	}
 	return remove(ctx, c.rbac.client, resource, there)
 }

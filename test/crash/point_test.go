@@ -41,7 +41,8 @@ var deaths = map[string][]scenario{
 
 	"issue.intent":       {issuing, issuingStanding, looking},
 	"k8s.home.namespace": {issuing, issuingRules},
-	"k8s.home.bound":     {issuing, issuingRules},
+	"k8s.home.bound":     {issuing, issuingRules, issuingUnbound},
+	"k8s.bound.again":    {mintingUnbound},
 	"k8s.issue.account":  {issuing, issuingRules, issuingInVain},
 	"k8s.issue.token":    {issuing, issuingRules, issuingStanding},
 	"issue.minted":       {issuing, issuingStanding, looking},

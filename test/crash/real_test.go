@@ -13,6 +13,7 @@ func TestKilledBeforeARealCluster(t *testing.T) {
 		{"issue.intent", issuing},
 		{"k8s.home.namespace", issuing},
 		{"k8s.home.bound", issuingRules},
+		{"k8s.bound.again", mintingUnbound},
 		{"k8s.issue.account", issuing},
 		{"k8s.issue.token", issuingRules},
 		{"issue.minted", issuing},

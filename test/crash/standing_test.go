@@ -7,6 +7,9 @@ import (
 	"net/url"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
@@ -109,4 +112,73 @@ var (
 			s.mustMint()
 		},
 	}
+
+	// mintingUnbound finds that what bound the lease is gone, and makes it again: before the token, which is
+	// nothing without it. It belongs to the lease, and goes with its grant.
+	mintingUnbound = scenario{
+		name: "mint a token under a lease whose binding was deleted",
+		prepare: func(s *scene) {
+			minting.prepare(s)
+			s.unbind()
+		},
+		act: minting.act,
+		after: func(s *scene) {
+			minting.after(s)
+			s.proveBound()
+		},
+	}
+
+	// issuingUnbound does so for a new lease.
+	issuingUnbound = scenario{
+		name: "issue a lease where the binding of its grant was deleted",
+		prepare: func(s *scene) {
+			minting.prepare(s)
+			s.unbind()
+		},
+		act: func(s *scene) error {
+			_, err := s.IssueLease(s.ctx(), s.up.request("edge"), "another-"+requestKey)
+			return err
+		},
+		after: func(s *scene) {
+			l, err := s.IssueLease(s.ctx(), s.up.request("edge"), "another-"+requestKey)
+			if err != nil {
+				s.t.Fatalf("IssueLease again: %v", err)
+			}
+			s.tokens[l.ID] = append(s.tokens[l.ID], s.up.secretOf(l))
+			s.proveBound()
+		},
+	}
 )
+
+// unbind deletes the bindings of leases, as an administrator of the cluster may.
+func (s *scene) unbind() {
+	s.t.Helper()
+	bindings := s.up.(*cluster).clients.RbacV1().ClusterRoleBindings()
+	found, err := bindings.List(s.ctx(), metav1.ListOptions{LabelSelector: managed})
+	if err != nil || len(found.Items) == 0 {
+		s.t.Fatalf("%d bindings of leases: %v", len(found.Items), err)
+	}
+	for _, b := range found.Items {
+		if err := bindings.Delete(s.ctx(), b.Name, metav1.DeleteOptions{}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// proveBound tries the rights of every token.
+func (s *scene) proveBound() {
+	s.t.Helper()
+	up := s.up.(*cluster)
+	for _, tokens := range s.tokens {
+		for _, token := range tokens {
+			as, err := kubernetes.NewForConfig(up.config(token))
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			eventually(s.t, "the lease has its rights", func() error {
+				_, err := as.CoreV1().ConfigMaps("default").List(s.ctx(), metav1.ListOptions{Limit: 1})
+				return err
+			})
+		}
+	}
+}

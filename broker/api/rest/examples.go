@@ -183,6 +183,7 @@ var parts = []part{
 	}`},
 	{reflect.TypeFor[v1.AuditKeyRevocation](), `{"until": 9000}`},
 	{reflect.TypeFor[v1.AuditSink](), `{"fault": "the receiver refuses connections"}`},
+	{reflect.TypeFor[v1.Unbound](), `{"namespaces": ["web"]}`},
 	{reflect.TypeFor[v1.ManagementCluster](), `{
 		"trouble": "namespace tenant-b: the lease may not read clusters in namespace tenant-b (403)",
 		"heldAt": "2026-11-02T09:00:00Z", "releasedUntil": "2026-11-02T09:20:00Z", "selector": {"onboard": "yes"}, "copyLabels": ["site"]

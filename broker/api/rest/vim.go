@@ -170,6 +170,9 @@ func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory
 	for _, g := range i.Ghosts {
 		out.Ghosts = append(out.Ghosts, lease(g))
 	}
+	for _, u := range i.Unbound {
+		out.Unbound = append(out.Unbound, v1.Unbound{Lease: lease(u.Lease), Namespaces: u.Namespaces})
+	}
 	return answer[v1.Inventory]{body: out}, nil
 }
 

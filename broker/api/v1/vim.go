@@ -242,9 +242,16 @@ type Inventory struct {
 	Rows     int        `json:"rows" doc:"Leases that should have one"`
 	Orphans  []Upstream `json:"orphans" doc:"Objects without a lease"`
 	Ghosts   []Lease    `json:"ghosts" doc:"Leases without an object"`
+	Unbound  []Unbound  `json:"unbound,omitempty" doc:"Leases that lack rights which they were granted, as bindings were taken away; the next credential that is minted for one brings them back"`
 	Foreign  []string   `json:"foreign,omitempty" doc:"What somebody else made that could be used to act as a lease of the VIM, or to outlive one"`
 	Unseen   int        `json:"unseen,omitzero" doc:"Leases whose object cannot be looked for: only the credential that issued them sees it, and the VIM now refuses that one"`
 	Settled  bool       `json:"settled" doc:"Whether orphans were removed and ghosts closed"`
+}
+
+// Unbound is a lease without some of its rights.
+type Unbound struct {
+	Lease      Lease    `json:"lease" doc:"The lease"`
+	Namespaces []string `json:"namespaces" doc:"Where it has none; * is the whole VIM"`
 }
 
 // Upstream is one object of the broker on a VIM.

@@ -125,6 +125,7 @@ func TestTablesGolden(t *testing.T) {
 			return p.printInventories(v1.List[v1.Inventory]{Items: []v1.Inventory{{
 				VIMName: "edge-1", Upstream: 3, Rows: 3, Settled: true,
 				Orphans: []v1.Upstream{{Handle: "lease-1", Lease: "1", CreatedAt: noon.Add(-time.Hour)}}, Foreign: []string{"a binding of ours that is not ours"}, Ghosts: []v1.Lease{lease},
+				Unbound: []v1.Unbound{{Lease: lease, Namespaces: []string{"db", "web"}}},
 			}}})
 		},
 		"audit": func(p *program) error {

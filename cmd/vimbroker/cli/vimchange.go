@@ -215,8 +215,10 @@ func (p *program) vimInventoryCommand() *cobra.Command {
 		Short: "Compare what a VIM holds of ours with the leases on it",
 		Long: `Ask the VIM for everything there that carries our mark, and compare it with
 the leases: orphans are objects without a lease, ghosts are leases without an
-object. Foreign objects were made by somebody else and could be used to act as a
-lease; a person has to look at them. --settle removes orphans and closes ghosts.
+object. Unbound leases lack rights that they were granted, as somebody removed
+bindings or a namespace; the next token or renewal brings them back. Foreign
+objects were made by somebody else and could be used to act as a lease; a person
+has to look at them. --settle removes orphans and closes ghosts.
 Fails (exit code 1) while there are any orphans or ghosts.`,
 		Example: "  vimbroker vim inventory edge-1\n  vimbroker vim inventory --all --settle",
 		Args: func(c *cobra.Command, args []string) error {
@@ -259,12 +261,12 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 // printInventories prints counts and what does not match, and fails if anything is left so.
 func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	err := p.Print(found, func(w io.Writer) {
-		p.Header(w, []string{"VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "FOREIGN", "SETTLED"})
+		p.Header(w, []string{"VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "UNBOUND", "FOREIGN", "SETTLED"})
 		for _, i := range found.Items {
-			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), strconv.Itoa(len(i.Foreign)), console.Yes(i.Settled))
+			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), strconv.Itoa(len(i.Unbound)), strconv.Itoa(len(i.Foreign)), console.Yes(i.Settled))
 		}
 		for _, i := range found.Items {
-			if len(i.Orphans)+len(i.Ghosts)+len(i.Foreign) > 0 {
+			if len(i.Orphans)+len(i.Ghosts)+len(i.Unbound)+len(i.Foreign) > 0 {
 				fmt.Fprintln(w) // columns of their own
 			}
 			for _, o := range i.Orphans {
@@ -275,6 +277,9 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 			}
 			for _, g := range i.Ghosts {
 				console.Row(w, "ghost on "+i.VIMName, "lease "+g.ID, g.State, g.Principal)
+			}
+			for _, u := range i.Unbound {
+				console.Row(w, "unbound on "+i.VIMName, "lease "+u.Lease.ID, "in "+strings.Join(u.Namespaces, ","))
 			}
 			if i.Unseen > 0 {
 				fmt.Fprintln(w)
