@@ -184,6 +184,18 @@ CREATE TRIGGER generation_never_changes BEFORE UPDATE OF vim, number, endpoint, 
     namespace, scope, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+-- What stands on VIMs, written by those who own it: a VIM with a row here is not deleted.
+CREATE TABLE vim_uses (
+    vim     text COLLATE "C" NOT NULL CONSTRAINT vim_in_use_stays REFERENCES vims (id),
+    kind    text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    name    text COLLATE "C" NOT NULL,
+    PRIMARY KEY (vim, kind, subject)
+);
+
+CREATE INDEX vim_use_by_subject ON vim_uses (kind, subject); -- the VIMs that a thing stands on, with each change of it
+
 -- What a driver keeps on a VIM for all leases of a grant: an epoch of it. Of each grant the row with the highest
 -- epoch stays as long as the VIM, so that no epoch is used twice.
 CREATE TABLE grants (
