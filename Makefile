@@ -15,7 +15,7 @@ SOAK           ?= 1h
 LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # packages whose own tests kill the process at failpoints, beside test/crash
-KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./policy/audit/export ./policy/audit/notary
+KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./broker/notary
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RefusedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
 # the longest first, so that the others fill the time that those wait
@@ -133,7 +133,7 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 .PHONY: generate
 generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
 	$(GO) test ./broker/api ./cmd/vimbroker/cli -run 'Golden' -update
-	$(GO) test ./test -run 'ARCHITECTURE|Golden' -update
+	$(GO) test ./test -run 'Golden' -update
 
 .PHONY: verify
 verify: generate ## fail if anything generated is not as committed

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 // Close lets go of what the anchors of the audit log have open.

@@ -1,4 +1,4 @@
-// Package test holds what spans packages: this table of the house, the scripted
+// Package test holds what spans packages: the rules of the house, the scripted
 // stories, and in the folders below the conformance suites, the fakes at the
 // network, the real systems, the crash kit and the benchmarks.
 package test
@@ -18,77 +18,27 @@ import (
 
 const module = "github.com/vimbroker/vimbroker/"
 
-// house says which of our own packages each package may import. Arrows point one
-// way: requests come in through api, are decided in broker under policy, and go
-// out through drivers. A new package gets its line in the same commit.
-var house = map[string][]string{
-	"policy":              {},
-	"policy/audit":        {"policy", "policy/audit/tree"},
-	"policy/audit/notary": {"broker/failpoint", "broker/secret", "policy/audit", "policy/audit/tree"},
-	"policy/audit/export": {"broker/failpoint", "policy/audit", "policy/audit/tree"},
-	"policy/audit/tree":   {},
-	"policy/egress":       {},
-	"broker/failpoint":    {},
-	"broker/job":          {},
-	"broker/secret":       {},
-	"broker/strictyaml":   {"broker/secret"},
-	"broker/kubeconfig":   {"broker/secret", "broker/strictyaml"},
-	"broker/clientconfig": {"broker/failpoint", "broker/secret"},
-	"broker/delivery":     {"broker/failpoint", "policy/audit", "policy/audit/tree"},
-	"broker": {
-		"broker/clientconfig", "broker/delivery", "broker/failpoint", "broker/job", "broker/secret",
-		"policy", "policy/audit", "policy/audit/notary", "policy/audit/tree", "policy/egress",
-	},
-	"broker/api/codec":        {"broker/secret"},
-	"broker/api/limit":        {},
-	"broker/api/v1":           {"broker/api/codec", "broker/secret"},
-	"broker/api/client":       {"broker/api/v1", "broker/secret", "lifecycle/api/sol003"},
-	"broker/api":              {"broker", "broker/api/codec", "broker/api/limit", "broker/clientconfig", "lifecycle", "lifecycle/catalog", "lifecycle/onboard", "lifecycle/subscription", "policy", "policy/audit"},
-	"broker/api/rest":         {"broker", "broker/api", "broker/api/codec", "broker/api/v1", "broker/clientconfig", "broker/delivery", "broker/oauth", "broker/secret", "lifecycle/grant", "lifecycle/onboard", "policy", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
-	"broker/api/login":        {"broker", "broker/api", "broker/api/limit", "broker/oauth", "broker/secret", "policy"},
-	"broker/api/tacker":       {"broker", "broker/api", "broker/api/codec", "broker/clientconfig", "broker/secret", "policy"},
-	"broker/oauth":            {"broker", "broker/failpoint", "broker/secret", "policy", "policy/audit"},
-	"broker/rebuild":          {"broker", "broker/strictyaml"},
-	"broker/remote":           {"policy/egress"},
-	"broker/rows":             {"broker", "broker/oauth", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary"},
-	"drivers/barbican":        {"broker/failpoint", "broker/remote", "broker/secret"},
-	"drivers/callback":        {"broker/remote", "lifecycle/subscription"},
-	"drivers/clusterapi":      {"broker", "broker/remote", "broker/secret", "lifecycle/onboard", "policy/egress"},
-	"drivers/keydir":          {"broker/failpoint", "broker/secret"},
-	"drivers/kubernetes":      {"broker", "broker/clientconfig", "broker/failpoint", "broker/kubeconfig", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "drivers/kubernetes/rbac", "policy/egress"},
-	"drivers/kubernetes/rbac": {},
-	"drivers/outlet":          {"broker/remote", "broker/secret", "lifecycle/onboard", "policy/audit", "policy/egress"},
-	"drivers/heat":            {"broker", "broker/clientconfig", "broker/failpoint", "broker/remote", "broker/secret", "broker/strictyaml", "lifecycle"},
-	"drivers/helm":            {"broker", "broker/api/limit", "broker/remote", "broker/secret", "drivers/helm/chart", "drivers/helm/pull", "drivers/manifests", "lifecycle"},
-	"drivers/helm/chart":      {},
-	"drivers/helm/pull":       {"broker", "broker/api/limit", "broker/remote", "broker/secret", "policy/egress"},
-	"drivers/helm/render":     {"drivers/helm/chart"},
-	"drivers/manifests":       {"broker", "broker/remote", "broker/secret", "broker/strictyaml", "lifecycle", "lifecycle/vnfpkg"},
-	"drivers/openstack":       {"broker", "broker/clientconfig", "broker/failpoint", "broker/rebuild", "broker/remote", "broker/secret", "broker/strictyaml", "policy", "policy/egress"},
-	"drivers/postgres":        {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
-	"drivers/queue":           {"broker", "broker/job"},
-	"drivers/sqlite":          {"broker", "broker/delivery", "broker/failpoint", "broker/job", "broker/oauth", "broker/rows", "broker/secret", "drivers/queue", "lifecycle", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy/audit", "policy/audit/notary", "policy/audit/tree"},
-	"drivers/vault":           {"broker/failpoint", "broker/remote", "broker/secret"},
-	"lifecycle/api/sol003":    {"broker/secret"},
-	"lifecycle/api/vnflcm":    {"broker", "broker/api", "broker/api/codec", "lifecycle", "lifecycle/api/sol003", "lifecycle/api/sol013", "lifecycle/subscription", "policy"},
-	"lifecycle/api/sol013":    {"broker", "broker/api", "broker/api/codec", "broker/api/v1"},
-	"lifecycle":               {"broker", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/grant":         {"broker", "broker/clientconfig", "broker/failpoint", "broker/oauth", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/api/grants":    {"broker/api", "broker/api/codec", "broker/clientconfig", "broker/oauth", "broker/secret", "lifecycle/api/sol003", "lifecycle/api/sol013", "lifecycle/grant", "policy"},
-	"drivers/vnfm":            {"broker/remote", "lifecycle/api/sol003", "lifecycle/grant", "policy/egress"},
-	"lifecycle/subscription":  {"broker", "broker/failpoint", "broker/job", "broker/secret", "lifecycle", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/onboard":       {"broker", "broker/api/limit", "broker/clientconfig", "broker/failpoint", "broker/job", "broker/secret", "policy", "policy/audit", "policy/egress"},
-	"lifecycle/api/vnfpkgm":   {"broker", "broker/api", "broker/api/codec", "lifecycle/api/sol013", "lifecycle/catalog", "lifecycle/vnfpkg", "policy"},
-	"lifecycle/catalog":       {"broker", "broker/failpoint", "lifecycle/vnfpkg", "policy", "policy/audit"},
-	"lifecycle/vnfpkg":        {},
-	"cmd/vimbroker/files":     {"broker/api/v1", "broker/kubeconfig", "broker/secret", "broker/strictyaml"},
-	"cmd/vimbroker/console":   {"broker/api/client", "broker/api/v1", "broker/secret", "broker/strictyaml", "cmd/vimbroker/files"},
-	"cmd/vimbroker/lessee":    {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/strictyaml", "cmd/vimbroker/console"},
-	"cmd/vimbroker/cli":       {"broker/api/client", "broker/api/v1", "broker/clientconfig", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "cmd/vimbroker/lessee", "drivers/kubernetes/rbac", "lifecycle/api/sol003", "lifecycle/vnfpkg", "policy", "policy/audit", "policy/audit/export", "policy/audit/notary", "policy/audit/tree"},
-	"cmd/vimbroker/server":    {"broker", "broker/api", "broker/api/limit", "broker/api/login", "broker/api/rest", "broker/api/tacker", "broker/delivery", "broker/job", "broker/oauth", "broker/remote", "broker/secret", "broker/strictyaml", "cmd/vimbroker/console", "cmd/vimbroker/files", "drivers/barbican", "drivers/callback", "drivers/clusterapi", "drivers/heat", "drivers/helm", "drivers/helm/pull", "drivers/keydir", "drivers/kubernetes", "drivers/manifests", "drivers/openstack", "drivers/outlet", "drivers/postgres", "drivers/sqlite", "drivers/vault", "drivers/vnfm", "lifecycle", "lifecycle/api/grants", "lifecycle/api/vnflcm", "lifecycle/api/vnfpkgm", "lifecycle/catalog", "lifecycle/grant", "lifecycle/onboard", "lifecycle/subscription", "policy", "policy/audit", "policy/audit/notary", "policy/egress"},
-	"cmd/vimbroker-helm":      {"drivers/helm/render"},
-	"cmd/vimbroker":           {"broker/secret", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
+// floors are the folders that may stand at the top with code in them, the lowest first. An import
+// points to its own floor or to a lower one.
+var floors = []string{"policy", "broker", "lifecycle", "drivers", "cmd", "test"}
+
+// ground are the packages of a floor that import nothing of ours outside their own folder.
+var ground = []string{
+	"broker/api/limit", "broker/failpoint", "broker/job", "broker/secret", "drivers/kubernetes/rbac",
+	"lifecycle/vnfpkg", "policy", "policy/audit/tree", "policy/egress",
 }
+
+// beside are the arrows between two outside systems: a driver imports another one only where it
+// says so here. What both stores share is no system.
+var beside = map[string][]string{
+	"drivers/helm":     {"drivers/manifests"},
+	"drivers/postgres": {"drivers/queue", "drivers/rows"},
+	"drivers/sqlite":   {"drivers/queue", "drivers/rows"},
+}
+
+// wire are the packages below an api folder that a package outside such a folder imports. A door
+// is called by none: it calls the domain.
+var wire = []string{"broker/api/limit", "broker/api/sol003"}
 
 // homes says where the SDK of each outside system lives: nowhere else may import it.
 var homes = map[string][]string{
@@ -102,7 +52,7 @@ var homes = map[string][]string{
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},
 	"github.com/gophercloud/":        {"drivers/barbican", "drivers/heat", "drivers/openstack"},
-	"golang.org/x/mod/":              {"policy/audit/notary", "policy/audit/tree"},
+	"golang.org/x/mod/":              {"broker/notary", "policy/audit/tree"},
 	"github.com/transparency-dev/":   {"policy/audit/tree"},
 	"github.com/cedar-policy/":       {"policy"},
 	"github.com/riverqueue/":         {"drivers/queue", "drivers/sqlite", "drivers/postgres"},
@@ -110,7 +60,7 @@ var homes = map[string][]string{
 	"modernc.org/":                   {"drivers/sqlite"},
 	"database/sql":                   {"drivers/sqlite"},
 	"github.com/danielgtaylor/huma/": {"broker/api/rest"},
-	"github.com/prometheus/":         {"broker/api"},
+	"github.com/prometheus/":         {"broker/api", "cmd/vimbroker/server", "lifecycle/api/metrics"},
 	"github.com/leodido/":            {"drivers/outlet"},
 	"github.com/cloudevents/":        {"drivers/outlet"},
 	"golang.org/x/oauth2/":           {"drivers/callback"},
@@ -126,41 +76,65 @@ var homes = map[string][]string{
 	"os/exec":                           {"cmd/vimbroker/console", "cmd/vimbroker/lessee", "drivers/helm"},
 }
 
-// rooms are the folders that may stand at the top with code in them.
-var rooms = []string{"cmd", "broker", "drivers", "lifecycle", "policy", "test"}
-
-func TestImportsPointOneWay(t *testing.T) {
-	used, found := map[string]bool{}, packages(t, "..")
-	for pkg, imports := range found {
-		if strings.HasPrefix(pkg, "test") {
-			continue // may import everything; that nothing imports it is seen below
-		}
-		if top, _, _ := strings.Cut(pkg, "/"); !slices.Contains(rooms, top) {
+func TestImportsPointDown(t *testing.T) {
+	for pkg, imports := range packages(t, "..") {
+		floor := slices.Index(floors, floorOf(pkg))
+		if floor < 0 {
 			t.Errorf("package %s stands in a folder that the house does not have", pkg)
 		}
-		allowed, known := house[pkg]
-		if !known {
-			t.Errorf("package %s is not in the table of the house: give it a line", pkg)
-			continue
-		}
-		used[pkg] = true
 		for imp, file := range imports {
-			if ours, ok := strings.CutPrefix(imp, module); ok && !slices.Contains(allowed, ours) {
-				t.Errorf("%s: %s may not import %s", file, pkg, ours)
-			}
-			if sdk := sdkOf(imp); sdk != "" && !slices.Contains(homes[sdk], pkg) {
+			if sdk := sdkOf(imp); sdk != "" && !slices.Contains(homes[sdk], pkg) && floorOf(pkg) != "test" {
 				t.Errorf("%s: %s may not import %s, whose home is %v", file, pkg, imp, homes[sdk])
+			}
+			ours, ok := strings.CutPrefix(imp, module)
+			if !ok {
+				continue
+			}
+			if slices.Index(floors, floorOf(ours)) > floor {
+				t.Errorf("%s: %s imports %s, which stands on a higher floor", file, pkg, ours)
+			}
+			if why := strays(pkg, ours); why != "" {
+				t.Errorf("%s: %s imports %s: %s", file, pkg, ours, why)
 			}
 		}
 	}
-	for pkg, allowed := range house {
-		if !used[pkg] {
-			t.Errorf("the house has a line for %s, and there is no such package", pkg)
-			continue
+}
+
+// strays says why a package may not import another one that does not stand higher; empty where it may.
+func strays(pkg, imp string) string {
+	switch floor := floorOf(pkg); {
+	case floor == "test" || floor == "cmd":
+		return ""
+	case slices.Contains(ground, pkg) && !strings.HasPrefix(imp, pkg+"/"):
+		return "it imports nothing of ours, so that everything may import it"
+	case floor == "drivers" && floorOf(imp) == "drivers" && room(pkg) != room(imp) && !slices.Contains(beside[room(pkg)], room(imp)):
+		return "a driver knows no other outside system"
+	case strings.Contains(imp+"/", "/api/") && !strings.Contains(pkg+"/", "/api/") && !slices.Contains(wire, imp):
+		return "only doors and cmd import a door"
+	}
+	return ""
+}
+
+// floorOf is the folder at the top that a package stands in.
+func floorOf(pkg string) string { return strings.Split(pkg, "/")[0] }
+
+// room is the folder on its floor that a package stands in.
+func room(pkg string) string { return strings.Join(strings.SplitN(pkg, "/", 3)[:2], "/") }
+
+// TestAnArrowUpIsSeen holds the rules against arrows that the house must not have.
+func TestAnArrowUpIsSeen(t *testing.T) {
+	for _, arrow := range [][2]string{
+		{"broker/secret", "broker/job"}, {"drivers/vault", "drivers/keydir"}, {"drivers/heat", "drivers/manifests"},
+		{"broker", "broker/api"}, {"lifecycle", "lifecycle/api/vnflcm"}, {"drivers/rows", "drivers/sqlite"},
+	} {
+		if strays(arrow[0], arrow[1]) == "" {
+			t.Errorf("%s may import %s", arrow[0], arrow[1])
 		}
-		for _, ours := range allowed {
-			if found[pkg][module+ours] == "" {
-				t.Errorf("%s may import %s and does not: take the permission away", pkg, ours)
+	}
+	for name, allowed := range beside {
+		for _, imp := range allowed {
+			if why := strays(name, imp); why != "" {
+				t.Errorf("%s may not import %s: %s", name, imp, why)
 			}
 		}
 	}

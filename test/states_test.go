@@ -1,6 +1,7 @@
 package test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -9,14 +10,16 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
-	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
+
+var update = flag.Bool("update", false, "rewrite docs/states.md")
 
 // TestGoldenStates keeps the pictures in docs/states.md those of the tables.
 func TestGoldenStates(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
 // Clusters counts the clusters of management clusters; [onboard.Onboarding] says what each
@@ -24,7 +24,8 @@ type clusters struct {
 	states, reasons, times, managements, troubled, held *prometheus.Desc
 }
 
-func newClusters(of Clusters, log *slog.Logger) *clusters {
+// ClusterMetrics returns the metrics of clusters and management clusters.
+func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
 	return &clusters{
 		of: of, log: log,
 		states:      prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
@@ -49,7 +50,7 @@ func (c *clusters) Describe(ch chan<- *prometheus.Desc) {
 func (c *clusters) Collect(ch chan<- prometheus.Metric) {
 	took := c.of.Times()
 	ch <- prometheus.MustNewConstHistogram(c.times, took.Count, took.Sum, took.Within)
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), ScrapeTime)
 	defer cancel()
 	found, err := c.of.Count(ctx)
 	if err != nil {

@@ -86,8 +86,8 @@ type Vitals interface {
 	Vitals(ctx context.Context) broker.Vitals
 }
 
-// scrapeTime bounds what one scrape asks of the store and the key stores.
-const scrapeTime = 5 * time.Second
+// ScrapeTime bounds what one scrape asks of the store and the key stores.
+const ScrapeTime = 5 * time.Second
 
 // vitals shows at each scrape what the broker contains and how it fares.
 type vitals struct {
@@ -166,7 +166,7 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, n int, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), ScrapeTime)
 	defer cancel()
 	v := c.broker.Vitals(ctx)
 	gauge(c.orphans, float64(v.Discrepancies.Orphans))
@@ -190,8 +190,8 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	for name, up := range v.Parts {
 		gauge(c.parts, oneIf(up), string(name))
 	}
-	ch <- histogram(c.expiryLag, v.ExpiryLag)
-	ch <- histogram(c.deathLag, v.DeathLag)
+	ch <- Histogram(c.expiryLag, v.ExpiryLag)
+	ch <- Histogram(c.deathLag, v.DeathLag)
 	gauge(c.counted, oneIf(v.Counted != nil))
 	if v.Counted == nil {
 		return
@@ -238,7 +238,8 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-func histogram(d *prometheus.Desc, l broker.Lag, labels ...string) prometheus.Metric {
+// Histogram shows how long things took.
+func Histogram(d *prometheus.Desc, l broker.Lag, labels ...string) prometheus.Metric {
 	buckets := make(map[float64]uint64, len(broker.LagBounds))
 	for i, bound := range broker.LagBounds {
 		buckets[bound.Seconds()] = 0

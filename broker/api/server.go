@@ -32,17 +32,8 @@ type Options struct {
 	Vitals Vitals
 	// Version is the program's, for the metric build_info.
 	Version string
-	// Collectors are further metrics.
+	// Collectors are the metrics of what other packages own.
 	Collectors []prometheus.Collector
-	// Clusters is what /metrics shows of clusters; nil shows nothing.
-	Clusters Clusters
-	// VNFs is what /metrics shows of VNF instances; nil shows nothing.
-	VNFs VNFs
-	// Operations and Packages are what it shows of VNF instances and packages; nil shows nothing.
-	Operations Operations
-	Packages   Packages
-	// Subscriptions is what it shows of subscriptions to VNF instances; nil shows nothing.
-	Subscriptions Subscriptions
 	// Logins is told who comes in; nil: nobody is.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
@@ -92,21 +83,6 @@ func New(o Options) http.Handler {
 	o.Registry.MustRegister(newVitals(o.Vitals), buildInfo(o.Version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.Registry.MustRegister(o.Collectors...)
-	if o.Clusters != nil {
-		o.Registry.MustRegister(newClusters(o.Clusters, o.Log))
-	}
-	if o.VNFs != nil {
-		o.Registry.MustRegister(newVNFs(o.VNFs, o.Log))
-	}
-	if o.Operations != nil {
-		o.Registry.MustRegister(newOperations(o.Operations))
-	}
-	if o.Subscriptions != nil {
-		o.Registry.MustRegister(newSubscriptions(o.Subscriptions))
-	}
-	if o.Packages != nil {
-		o.Registry.MustRegister(packages{o.Packages, o.Log})
-	}
 	if o.Configured != nil {
 		o.Registry.MustRegister(configuration{o.Configured})
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
 // cluster is what is read of a Cluster object. Of its annotations there is only the one

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // readSealed is the sealed credential of a lease: in its row or, where apart stands there, in one of its own. Where

@@ -16,7 +16,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // migrations are numbered from 0001 without a gap, like those of the other store, and only go up. Until version 1.0.0

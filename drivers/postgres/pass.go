@@ -12,8 +12,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
-	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/drivers/queue"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // Run works passes and jobs until ctx ends, together with every other process that

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // moment scans a time, which is stored as rows.Micro makes it.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // busy is the condition that a lease needs the epoch of a grant.

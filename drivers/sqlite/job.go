@@ -9,8 +9,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
-	"github.com/vimbroker/vimbroker/broker/rows"
 	"github.com/vimbroker/vimbroker/drivers/queue"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 var leaseColumns = rows.LeaseColumns.Names()

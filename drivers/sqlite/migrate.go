@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // migrations are numbered from 0001 without a gap, and only go up. Until version 1.0.0 there is one, the whole schema,

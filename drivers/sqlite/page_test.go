@@ -10,7 +10,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // full are a project's 22 000 VIMs and 22 000 leases: half its own, half shared by

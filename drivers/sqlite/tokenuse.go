@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 var recordTokenUse = prepared(`INSERT INTO token_uses (token, used_at) VALUES (?, ?)

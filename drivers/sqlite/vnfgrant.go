@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker/rows"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
+	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 

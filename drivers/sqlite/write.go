@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/remote"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 

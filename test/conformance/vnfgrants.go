@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
 )
 
 // VNFGrantStore is what [VNFGrants] checks.

@@ -149,7 +149,6 @@ var execDeaths = []string{"files.written", "files.closing"}
 // elsewhere are failpoints that no server of the kit passes, with the package whose own tests kill a process there.
 var elsewhere = map[string]string{
 	"deliver.after-send":     "broker/delivery",
-	"export.flushed":         "policy/audit/export",
 	"deliver.after-cursor":   "broker/delivery",
 	"barbican.put.made":      "drivers/barbican",
 	"barbican.put.closed":    "drivers/barbican",
@@ -157,7 +156,7 @@ var elsewhere = map[string]string{
 	"vault.put.written":      "drivers/vault",
 	"vault.delete.metadata":  "drivers/vault",
 	"vault.delete.destroyed": "drivers/vault",
-	"audit.anchored":         "policy/audit/notary",
+	"audit.anchored":         "broker/notary",
 
 	// An operation on a CNF needs a cluster with controllers.
 	"operation.queued":       "test/real",

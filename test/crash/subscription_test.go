@@ -8,8 +8,8 @@ import (
 	"net/http/httptest"
 	"sync"
 
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/secret"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
 )
 
 // nfvos are the subscribers of scenes: what each was told.

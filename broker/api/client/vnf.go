@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 )
 
 // VNF life-cycle management speaks SOL003 below its own path.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 )
 

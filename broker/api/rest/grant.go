@@ -5,8 +5,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
 )
 
 // vnfGrants is what knows grants.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/policy/audit/notary"
 )
 
 func (p *program) auditCheckpointCommand() *cobra.Command {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")

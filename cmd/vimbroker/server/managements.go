@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 )
 
 // managementConfig is a management cluster that is enabled at each start.

@@ -13,15 +13,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/grants"
 	"github.com/vimbroker/vimbroker/broker/api/login"
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
@@ -32,12 +36,10 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/drivers/vnfm"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/lifecycle/api/grants"
+	"github.com/vimbroker/vimbroker/lifecycle/api/metrics"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -231,8 +233,12 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
 	}
 	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version, Clusters: s.onboard, VNFs: s.lifecycle,
-		Operations: s.lifecycle, Subscriptions: s.subscribers, Packages: s.catalog, Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
+		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version,
+		Collectors: []prometheus.Collector{
+			api.ClusterMetrics(s.onboard, log), metrics.Instances(s.lifecycle, log), metrics.Operations(s.lifecycle),
+			metrics.Subscriptions(s.subscribers), metrics.Packages(s.catalog, log),
+		},
+		Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
 	})
 	return s, nil
 }

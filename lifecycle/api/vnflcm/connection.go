@@ -10,8 +10,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
 )
 
 // askedVIM puts into a request the one VIM that its vimConnectionInfo names or brings, if any.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
 )
 
 // connectionOf is the key of an instance's one VIM: what the request called it.

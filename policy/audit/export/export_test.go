@@ -90,7 +90,7 @@ func (b *book) header(from, to int64) export.Header {
 }
 
 // write goes on with the file, or begins a section, and writes at most n entries; n < 0: all.
-func (b *book) write(f *os.File, from, to int64, n int) {
+func (b *book) write(f namedFile, from, to int64, n int) {
 	b.t.Helper()
 	_, w, err := export.Resume(f)
 	if err != nil {
@@ -123,7 +123,15 @@ func (b *book) write(f *os.File, from, to int64, n int) {
 	}
 }
 
-func read(f *os.File) (*export.Export, error) {
+// named is a file that is read again by its name.
+type named interface{ Name() string }
+
+type namedFile interface {
+	export.File
+	named
+}
+
+func read(f named) (*export.Export, error) {
 	text, err := os.ReadFile(f.Name())
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
@@ -80,7 +79,6 @@ func (w *Writer) Flush() error {
 	if err := w.out.Flush(); err != nil {
 		return err
 	}
-	failpoint.At("export.flushed")
 	return w.file.Sync()
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"

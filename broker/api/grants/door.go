@@ -21,12 +21,12 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol003"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
 	"github.com/vimbroker/vimbroker/policy"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/policy/audit/notary"
+	"github.com/vimbroker/vimbroker/broker/notary"
 )
 
 // SigningKeyColumns are the columns of the table audit_keys.

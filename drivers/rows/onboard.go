@@ -3,7 +3,7 @@ package rows
 import (
 	"fmt"
 
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
 // ManagementColumns are the columns of the table management_clusters.

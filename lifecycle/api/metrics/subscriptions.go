@@ -1,26 +1,28 @@
-package api
+package metrics
 
 import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
 
-// Subscriptions says what an operator watches of subscriptions to VNF instances; [subscription.Subscriptions] does.
-type Subscriptions interface {
+// SubscriptionVitals says what an operator watches of subscriptions to VNF instances; [subscription.Subscriptions] does.
+type SubscriptionVitals interface {
 	Vitals(ctx context.Context) subscription.Vitals
 }
 
 // subscriptions shows at each scrape how subscribers are told.
 type subscriptions struct {
-	of Subscriptions
+	of SubscriptionVitals
 
 	count, failing, oldest, waiting, sent *prometheus.Desc
 }
 
-func newSubscriptions(of Subscriptions) *subscriptions {
+// Subscriptions returns the metrics of subscriptions to VNF instances.
+func Subscriptions(of SubscriptionVitals) prometheus.Collector {
 	return &subscriptions{
 		of:      of,
 		count:   prometheus.NewDesc("vimbroker_vnf_subscriptions", "Subscriptions to what becomes of VNF instances.", nil, nil),
@@ -42,7 +44,7 @@ func (c *subscriptions) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (c *subscriptions) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), api.ScrapeTime)
 	defer cancel()
 	v := c.of.Vitals(ctx)
 	for outcome, n := range map[string]int64{"sent": v.Sent, "failed": v.Failed, "given-up": v.GivenUp} {

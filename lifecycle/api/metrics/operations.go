@@ -1,4 +1,6 @@
-package api
+// Package metrics shows at each scrape what there is of VNF instances, operations, packages and
+// subscriptions.
+package metrics
 
 import (
 	"context"
@@ -6,22 +8,24 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// Operations says what an operator watches of operations on VNF instances; [lifecycle.Lifecycle] does.
-type Operations interface {
+// OperationVitals says what an operator watches of operations on VNF instances; [lifecycle.Lifecycle] does.
+type OperationVitals interface {
 	Vitals(ctx context.Context) lifecycle.Vitals
 }
 
 // operations shows at each scrape what is done to VNF instances.
 type operations struct {
-	of Operations
+	of OperationVitals
 
 	live, oldest, took, waiting, oldestWaiting *prometheus.Desc
 }
 
-func newOperations(of Operations) *operations {
+// Operations returns the metrics of operations on VNF instances.
+func Operations(of OperationVitals) prometheus.Collector {
 	return &operations{
 		of: of,
 		live: prometheus.NewDesc("vimbroker_vnf_operations",
@@ -46,12 +50,12 @@ func (c *operations) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector]. Every type and state is shown, also with 0.
 func (c *operations) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), api.ScrapeTime)
 	defer cancel()
 	v := c.of.Vitals(ctx)
 	for _, t := range operationTypes {
 		for _, s := range operationEnds {
-			ch <- histogram(c.took, v.Took[lifecycle.Ended{Type: t, State: s}], string(t), string(s))
+			ch <- api.Histogram(c.took, v.Took[lifecycle.Ended{Type: t, State: s}], string(t), string(s))
 		}
 	}
 	if v.Live == nil {

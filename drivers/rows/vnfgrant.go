@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
-	"github.com/vimbroker/vimbroker/lifecycle/grant"
 )
 
 // VNFGrant is a row of the table vnf_grants: a document, and what is looked for.

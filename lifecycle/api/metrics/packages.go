@@ -1,4 +1,4 @@
-package api
+package metrics
 
 import (
 	"context"
@@ -6,17 +6,18 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 )
 
-// Packages counts VNF packages; [catalog.Catalog] does.
-type Packages interface {
+// PackageCounter counts VNF packages; [catalog.Catalog] does.
+type PackageCounter interface {
 	Count(ctx context.Context) (catalog.Count, error)
 }
 
 // packages shows at each scrape what there is of VNF packages.
 type packages struct {
-	of  Packages
+	of  PackageCounter
 	log *slog.Logger
 }
 
@@ -27,6 +28,9 @@ var (
 	packageBytes    = prometheus.NewDesc("vimbroker_package_bytes", "Size of the content of all VNF packages, which stands in the database.", nil, nil)
 )
 
+// Packages returns the metrics of VNF packages.
+func Packages(of PackageCounter, log *slog.Logger) prometheus.Collector { return packages{of, log} }
+
 // Describe implements [prometheus.Collector].
 func (packages) Describe(ch chan<- *prometheus.Desc) {
 	ch <- packagesByState
@@ -35,7 +39,7 @@ func (packages) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector]. Every state is shown, also with 0.
 func (c packages) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), api.ScrapeTime)
 	defer cancel()
 	found, err := c.of.Count(ctx)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/rows"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 func TestRefusal(t *testing.T) {

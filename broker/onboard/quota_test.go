@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
 // A cluster whose project has as many VIMs as it may waits, says so, and is registered once there

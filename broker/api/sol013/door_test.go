@@ -8,7 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
-	"github.com/vimbroker/vimbroker/lifecycle/api/sol013"
+	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/test/doors"
 )
 

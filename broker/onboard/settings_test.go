@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/lifecycle/onboard"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
 // numbered are so many names.

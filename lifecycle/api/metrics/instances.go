@@ -1,4 +1,4 @@
-package api
+package metrics
 
 import (
 	"context"
@@ -6,24 +6,26 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// VNFs counts VNF instances; [lifecycle.Lifecycle] does.
-type VNFs interface {
+// InstanceCounter counts VNF instances; [lifecycle.Lifecycle] does.
+type InstanceCounter interface {
 	Count(ctx context.Context) (lifecycle.InstanceCount, error)
 }
 
-// vnfs shows at each scrape what there is of VNF instances.
-type vnfs struct {
-	of  VNFs
+// instances shows at each scrape what there is of VNF instances.
+type instances struct {
+	of  InstanceCounter
 	log *slog.Logger
 
 	states, drifted, unseen *prometheus.Desc
 }
 
-func newVNFs(of VNFs, log *slog.Logger) *vnfs {
-	return &vnfs{
+// Instances returns the metrics of VNF instances.
+func Instances(of InstanceCounter, log *slog.Logger) prometheus.Collector {
+	return &instances{
 		of: of, log: log,
 		states: prometheus.NewDesc("vimbroker_vnf_instances", "VNF instances by state.", []string{"state"}, nil),
 		drifted: prometheus.NewDesc("vimbroker_vnf_instances_drifted",
@@ -34,15 +36,15 @@ func newVNFs(of VNFs, log *slog.Logger) *vnfs {
 }
 
 // Describe implements [prometheus.Collector].
-func (c *vnfs) Describe(ch chan<- *prometheus.Desc) {
+func (c *instances) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.states, c.drifted, c.unseen} {
 		ch <- d
 	}
 }
 
 // Collect implements [prometheus.Collector]. Every state is shown, also with 0.
-func (c *vnfs) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+func (c *instances) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), api.ScrapeTime)
 	defer cancel()
 	found, err := c.of.Count(ctx)
 	if err != nil {
