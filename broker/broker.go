@@ -290,7 +290,7 @@ func Refusal(err error, p policy.Principal, action policy.Action, hidden error) 
 	switch {
 	case held:
 		return &Error{
-			Kind: ErrUnavailable, Detail: late.Error() + ": until it has caught up, leases are revoked, operations are canceled, what there is is shown, and nothing else is done",
+			Kind: ErrUnavailable, Detail: late.Error() + ": until it has caught up, only revoking, cancelling and reading are allowed",
 			Remedy: "have the broker's operator get the sink going, or make it one of best effort", Cause: err,
 		}
 	case !errors.Is(err, policy.ErrDenied):

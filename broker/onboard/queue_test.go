@@ -164,7 +164,7 @@ func TestNoMoreAreLookedAtAtOnce(t *testing.T) {
 }
 
 // TestThirtyTwoAreLookedAtAtOnce: a server that follows a management cluster looks at 32 of its
-// clusters at a time, as ARCHITECTURE.md says: no fewer while so many are due, and no more.
+// clusters at a time, as docs/design/onboarding.md says: no fewer while so many are due, and no more.
 func TestThirtyTwoAreLookedAtAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 32

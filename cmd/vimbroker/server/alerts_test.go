@@ -147,6 +147,27 @@ func TestEveryPassIsWatched(t *testing.T) {
 	}
 }
 
+// The page on jobs describes each pass.
+func TestEveryPassIsDescribed(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "design", "jobs.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := 0
+	for _, p := range wireDev(t, filepath.Join(t.TempDir(), "data"), func(*config) {}).passes() {
+		name := p.Name
+		if strings.HasPrefix(name, "deliver-") {
+			name = "deliver-NAME"
+		}
+		if described++; !strings.Contains(string(text), "\n| `"+name+"` | ") {
+			t.Errorf("docs/design/jobs.md says nothing of the pass %s", p.Name)
+		}
+	}
+	if described < 15 {
+		t.Errorf("the server has %d passes: they are not read as they are meant", described)
+	}
+}
+
 // Everything that rules and dashboard ask for is what a server serves of which all parts are in use.
 func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 	cert, key := story.ServerCertificate(t)
