@@ -72,6 +72,15 @@ func (s *standby) UpdateVIM(ctx context.Context, id string, change func(*broker.
 	return s.Store.UpdateVIM(ctx, id, change, e)
 }
 
+func (s *standby) UpdateIdleVIM(
+	ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry,
+) (broker.VIM, error) {
+	if err := s.refused(); err != nil {
+		return broker.VIM{}, err
+	}
+	return s.Store.UpdateIdleVIM(ctx, id, leased, change, e)
+}
+
 // onStandby is a bench whose store can be told to take no writes.
 func onStandby(t *testing.T, o benchOptions) (*bench, *standby) {
 	t.Helper()
