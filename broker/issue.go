@@ -279,7 +279,7 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 	if l.IdempotencyKey == "" {
 		return Lease{}, clientconfig.Config{}, nil
 	}
-	old, err := b.store.LeaseByKey(ctx, p.Name, l.IdempotencyKey)
+	old, err := byKey(p, func(name string) (Lease, error) { return b.store.LeaseByKey(ctx, name, l.IdempotencyKey) })
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return Lease{}, clientconfig.Config{}, nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -251,7 +252,7 @@ func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 	}
 	wait := confirmEvery
 	if attempts > l.Attempts && err != nil {
-		wait = backoff(attempts)
+		wait = job.Spread(job.Backoff(attempts, maxBackoff))
 	}
 	l.Attempts, l.NextAttemptAt = attempts, now.Add(wait)
 	return l, errors.Join(err, b.store.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, class(err)))

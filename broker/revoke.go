@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -231,7 +231,7 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 		if l.Attempts >= b.terms.GiveUpAfter {
 			return l, errors.Join(err, b.giveUp(ctx, l, l.LastError, act))
 		}
-		l.NextAttemptAt = l.NextAttemptAt.Add(backoff(l.Attempts))
+		l.NextAttemptAt = l.NextAttemptAt.Add(job.Spread(job.Backoff(l.Attempts, maxBackoff)))
 	}
 	return l, errors.Join(err, b.store.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, l.LastError))
 }
@@ -348,10 +348,3 @@ func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act
 
 // maxBackoff is the longest wait before a retry, without jitter.
 const maxBackoff = 5 * time.Minute
-
-// backoff is the wait after the nth failure: 1 s, doubled up to maxBackoff, plus up to
-// a quarter of jitter.
-func backoff(n int) time.Duration {
-	d := min(time.Second<<min(n-1, 10), maxBackoff)
-	return d + time.Duration(rand.Int64N(int64(d)/4+1)) //nolint:gosec // no secret hangs on this jitter
-}

@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
@@ -443,9 +442,8 @@ func TestReplacingThatIsLeftIsEndedByItsJob(t *testing.T) {
 			_, err := p.Modify(t.Context(), alice, i.ID, change)
 			wantKind(t, err, broker.ErrConflict)
 			p.clock.Add(2 * time.Minute)
-			due, err := p.store.OfferJobs(t.Context(), 10, p.clock.Now().Add(time.Minute))
-			if err != nil || !slices.ContainsFunc(due, func(c job.Claim) bool { return c.Job == o.Job() }) {
-				t.Fatalf("OfferJobs = %v, %v", due, err)
+			if due, err := p.store.DueKinds(t.Context(), []string{lifecycle.JobKind}); err != nil || len(due) != 1 {
+				t.Fatalf("DueKinds = %v, %v", due, err)
 			}
 			want := lifecycle.RolledBack
 			if state == lifecycle.Processing {
@@ -505,16 +503,8 @@ func TestReplacingThatIsTooSlowIsFenced(t *testing.T) {
 	p.clock.Add(time.Second) // so that the newest operation is first
 	p.lends.changing = func() error {
 		p.clock.Add(2 * time.Minute)
-		due, err := p.store.OfferJobs(t.Context(), 10, p.clock.Now().Add(time.Minute))
-		if err != nil {
-			return err
-		}
-		for _, c := range due {
-			if _, err := p.store.BeginJob(t.Context(), c, p.clock.Now().Add(time.Minute)); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := p.store.TakeJobs(t.Context(), lifecycle.JobKind, 10, p.clock.Now().Add(time.Minute))
+		return err
 	}
 	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
 	_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Connection: "site", Inline: &token})

@@ -55,7 +55,6 @@ var homes = map[string][]string{
 	"golang.org/x/mod/":              {"broker/notary", "policy/audit/tree"},
 	"github.com/transparency-dev/":   {"policy/audit/tree"},
 	"github.com/cedar-policy/":       {"policy"},
-	"github.com/riverqueue/":         {"drivers/queue", "drivers/sqlite", "drivers/postgres"},
 	"github.com/jackc/pgx/":          {"drivers/postgres"},
 	"modernc.org/":                   {"drivers/sqlite"},
 	"database/sql":                   {"drivers/sqlite"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -189,7 +190,7 @@ func (c *Courier) failed(ctx context.Context, s Sink, why error) {
 	}
 	t.failures++
 	t.fault = why.Error()
-	t.next = now.Add(min(time.Second<<min(t.failures-1, 10), maxBackoff))
+	t.next = now.Add(job.Backoff(t.failures, maxBackoff))
 	c.trouble[s.Name] = t
 	c.mu.Unlock()
 	if first {

@@ -69,6 +69,9 @@ type Worker struct {
 	Work   func(ctx context.Context, subject string) error
 }
 
+// PassPrefix begins the kind of the jobs that are passes: they are never done.
+const PassPrefix = "pass-"
+
 const (
 	// MaxBackoff is the longest wait between two attempts.
 	MaxBackoff = time.Minute

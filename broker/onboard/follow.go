@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -278,7 +277,7 @@ func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.after(backoff(failures, watchAgain)):
+		case <-w.after(job.Spread(job.Backoff(failures+1, watchAgain))):
 		}
 	}
 }
@@ -290,12 +289,6 @@ func (w *watcher) trouble(namespace, text string) {
 		text = "namespace " + namespace + ": " + text
 	}
 	w.m.Trouble = text
-}
-
-// backoff is a second after the first failure (0), and twice that after each further one.
-func backoff(failures int, most time.Duration) time.Duration {
-	d := min(time.Second<<min(failures, 10), most)
-	return d - rand.N(d/4) //nolint:gosec // a pause needs no secrecy
 }
 
 // sight notes what a namespace shows.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/job"
 )
 
 // register makes a VIM of a cluster as soon as it can be one.
@@ -209,7 +210,7 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 	if err != nil { // nothing is stored: whoever looked at it says so, and looks again
 		return 0, err
 	}
-	return backoff(stored.Attempts-1, maxRetry), nil
+	return job.Spread(job.Backoff(stored.Attempts, maxRetry)), nil
 }
 
 // wellness says what is to be said of a cluster that is registered.

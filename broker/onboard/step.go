@@ -32,7 +32,7 @@ func (w *watcher) look(ctx context.Context, k key) time.Duration {
 	again, err := w.step(bounded, k)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrFenced) {
 		w.log.WarnContext(ctx, "a cluster cannot be followed now", "vim", w.m.VIM, "namespace", k.namespace, "cluster", k.name, "error", err)
-		return backoff(3, maxRetry)
+		return job.Spread(job.Backoff(4, maxRetry))
 	}
 	return again
 }
@@ -194,7 +194,7 @@ func (w *watcher) note(ctx context.Context, c Cluster, why Reason, text string) 
 // fail is note for what failed, and returns when to try again.
 func (w *watcher) fail(ctx context.Context, c Cluster, why Reason, text string) (time.Duration, error) {
 	c.Reason, c.Message, c.Attempts = why, text, c.Attempts+1
-	return backoff(c.Attempts-1, maxRetry), w.putOff(ctx, c)
+	return job.Spread(job.Backoff(c.Attempts, maxRetry)), w.putOff(ctx, c)
 }
 
 func (w *watcher) putOff(ctx context.Context, c Cluster) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 		FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (at, number) ORDER BY t.number`
 	jobsWaiting = `SELECT count(*) FILTER (WHERE due_at <= $1)::int, count(*) FILTER (WHERE failures > 0)::int,
 			coalesce(min(due_at) FILTER (WHERE due_at <= $1), $1)
-		FROM jobs WHERE done < wanted`
+		FROM jobs WHERE done < wanted AND kind NOT LIKE '` + job.PassPrefix + `%'`
 	// those that are being revoked, and those whose time is up
 	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0)::int, coalesce(min(expires_at) FILTER (WHERE expires_at > '-infinity' AND expires_at <= $1), $1)
 		FROM leases WHERE state IN ('active', 'revoking') AND id IN (

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -263,8 +264,9 @@ func TestCopy(t *testing.T) {
 	if _, err := s.CreateLease(t.Context(), leaseOn("vim-3"), broker.Quota{PerVIM: 221}, entry); !errors.Is(err, broker.ErrQuota) {
 		t.Errorf("CreateLease beyond the copied leases = %v, want ErrQuota", err)
 	}
-	if due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); len(due) != 2 || err != nil {
-		t.Errorf("OfferJobs on the copy = %v, %v; want those of the operation that has its turn, and of the subscription", due, err)
+	asked := []string{lifecycle.JobKind, onboard.JobKind, subscription.JobKind}
+	if due, err := s.DueKinds(t.Context(), asked); !slices.Equal(slices.Sorted(slices.Values(due)), []string{lifecycle.JobKind, subscription.JobKind}) || err != nil {
+		t.Errorf("DueKinds on the copy = %v, %v; want those of the operation that has its turn, and of the subscription", due, err)
 	}
 	after := contentOf(t, s)
 	slices.Reverse(after.Entries)

@@ -20,19 +20,20 @@ const (
 		ON CONFLICT (kind, subject) DO UPDATE SET wanted = jobs.wanted + 1,
 			due_at = CASE WHEN jobs.done < jobs.wanted THEN jobs.due_at ELSE excluded.due_at END`
 	// holdJob keeps the next attempt from beginning until the transaction ends.
-	holdJob   = `SELECT 1 FROM jobs WHERE kind = $1 AND subject = $2 AND fence = $3 FOR NO KEY UPDATE`
-	anyJobDue = `SELECT EXISTS (SELECT FROM jobs WHERE done < wanted AND due_at <= $1)`
-	lockDue   = `SELECT kind, subject, fence + 1 FROM jobs WHERE done < wanted AND due_at <= $1 ORDER BY due_at LIMIT $2
-		FOR NO KEY UPDATE SKIP LOCKED`
-	// offerJobs is a statement of its own: joined with what is due it would read all jobs.
-	offerJobs = `UPDATE jobs SET due_at = $1 WHERE (kind, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))`
-	beginJob  = `UPDATE jobs SET fence = fence + 1, due_at = $1
-		WHERE kind = $2 AND subject = $3 AND fence = $4::bigint - 1 AND done < wanted RETURNING wanted, failures`
+	holdJob  = `SELECT 1 FROM jobs WHERE kind = $1 AND subject = $2 AND fence = $3 FOR NO KEY UPDATE`
+	dueKinds = `SELECT kind FROM unnest($1::text[]) AS asked (kind)
+		WHERE EXISTS (SELECT FROM jobs WHERE jobs.kind = asked.kind AND done < wanted AND due_at <= $2)`
+	takeJobs = `UPDATE jobs SET fence = fence + 1, due_at = $1 WHERE ctid = ANY(ARRAY(
+			SELECT ctid FROM jobs WHERE kind = $2 AND done < wanted AND due_at <= $3 ORDER BY due_at LIMIT $4
+			FOR NO KEY UPDATE SKIP LOCKED))
+		RETURNING kind, subject, fence, wanted, failures`
 	keepJob   = `UPDATE jobs SET due_at = $1 WHERE kind = $2 AND subject = $3 AND fence = $4`
 	finishJob = `UPDATE jobs SET done = $1, failures = 0, fence = fence + 1, due_at = $2
 		WHERE kind = $3 AND subject = $4 AND fence = $5`
 	retryJob = `UPDATE jobs SET failures = $1, fence = fence + 1, due_at = $2
 		WHERE kind = $3 AND subject = $4 AND fence = $5`
+	scheduleJob = `INSERT INTO jobs (kind, subject, wanted, done, fence, failures, due_at) VALUES ($1, $2, 1, 0, 0, 0, $3)
+		ON CONFLICT (kind, subject) DO UPDATE SET due_at = $4 WHERE jobs.due_at > $4`
 )
 
 // Enqueue stores jobs and the entry that records why, in one transaction.
@@ -77,50 +78,20 @@ func (t txn) demandClaim(ctx context.Context) {
 	})
 }
 
-func scanClaim(row pgx.CollectableRow) (c job.Claim, err error) {
-	return c, row.Scan(&c.Kind, &c.Subject, &c.Fence)
+// DueKinds implements [queue.Ledger].
+func (s *Store) DueKinds(ctx context.Context, kinds []string) ([]string, error) {
+	return read(ctx, s, scalar[string], dueKinds, kinds, stamp(s.now()))
 }
 
-// OfferJobs implements [queue.Ledger].
-func (s *Store) OfferJobs(ctx context.Context, limit int, next time.Time) (offered []job.Claim, err error) {
-	now := stamp(s.now())
-	due, err := readOne(ctx, s, scalar[bool], anyJobDue, now)
-	if err != nil || !due {
-		return nil, err
-	}
+// TakeJobs implements [queue.Ledger].
+func (s *Store) TakeJobs(ctx context.Context, kind string, limit int, next time.Time) (taken []queue.Attempt, err error) {
 	err = s.change(ctx, func(t txn) error {
-		if offered, err = query(t, scanClaim, lockDue, now, limit); err != nil {
-			return err
-		}
-		if len(offered) == 0 {
-			return errNothing
-		}
-		var kinds, subjects []string
-		for _, c := range offered {
-			kinds, subjects = append(kinds, c.Kind), append(subjects, c.Subject)
-		}
-		t.queue(offerJobs, stamp(next), kinds, subjects)
-		return nil
+		taken, err = query(t, func(row pgx.CollectableRow) (a queue.Attempt, err error) {
+			return a, row.Scan(&a.Kind, &a.Subject, &a.Fence, &a.Wanted, &a.Failures)
+		}, takeJobs, stamp(next), kind, stamp(s.now()), limit)
+		return err
 	})
-	return offered, err
-}
-
-// BeginJob implements [queue.Ledger].
-func (s *Store) BeginJob(ctx context.Context, c job.Claim, next time.Time) (b queue.Begun, err error) {
-	err = s.change(ctx, func(t txn) error {
-		begun, err := query(t, func(row pgx.CollectableRow) (b queue.Begun, err error) {
-			return b, row.Scan(&b.Wanted, &b.Failures)
-		}, beginJob, stamp(next), c.Kind, c.Subject, c.Fence)
-		if err != nil {
-			return err
-		}
-		if len(begun) == 0 {
-			return job.ErrFenced
-		}
-		b = begun[0]
-		return nil
-	})
-	return b, err
+	return taken, err
 }
 
 // KeepJob implements [queue.Ledger].
@@ -129,13 +100,21 @@ func (s *Store) KeepJob(ctx context.Context, c job.Claim, next time.Time) error 
 }
 
 // FinishJob implements [queue.Ledger].
-func (s *Store) FinishJob(ctx context.Context, c job.Claim, b queue.Begun) error {
-	return s.claimed(ctx, finishJob, b.Wanted, stamp(s.now()), c.Kind, c.Subject, c.Fence)
+func (s *Store) FinishJob(ctx context.Context, a queue.Attempt) error {
+	return s.claimed(ctx, finishJob, a.Wanted, stamp(s.now()), a.Kind, a.Subject, a.Fence)
 }
 
 // RetryJob implements [queue.Ledger].
 func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error {
 	return s.claimed(ctx, retryJob, failures, stamp(next), c.Kind, c.Subject, c.Fence)
+}
+
+// ScheduleJob implements [queue.Ledger].
+func (s *Store) ScheduleJob(ctx context.Context, j job.Job, latest time.Time) error {
+	return s.change(ctx, func(t txn) error {
+		t.queue(scheduleJob, j.Kind, j.Subject, stamp(s.now()), stamp(latest))
+		return nil
+	})
 }
 
 // claimed runs an update that must meet a job whose claim holds.

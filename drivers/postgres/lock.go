@@ -26,7 +26,6 @@ const (
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's
 	lockChain      lockKind = "audit chain"
-	lockPass       lockKind = "pass"
 	lockMigration  lockKind = "migration"
 )
 

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
@@ -23,8 +21,8 @@ import (
 // there is one, the whole schema, and each change edits it: see [rows.Fingerprint]. From then on none is edited once
 // it is released. Later ones run while the version before serves, which may start again too: they add (a column that
 // is added has a default), take no lock for long, and leave what that version reads and writes. When no version in
-// use needs something any more, a later migration takes it away, and raises schema_floor. The same goes for the job
-// queue's migrations, and for the content of rows. A file whose first line is "-- concurrently" makes and drops
+// use needs something any more, a later migration takes it away, and raises schema_floor. The same goes for the content
+// of rows. A file whose first line is "-- concurrently" makes and drops
 // indexes of tables that may be large, see applyConcurrently.
 //
 //go:embed migrations/*.sql
@@ -50,22 +48,20 @@ type Schema struct {
 	// Have is the number of the last migration that was applied, Known the last
 	// that this version has.
 	Have, Known int
-	// Queue and QueueKnown are the same for the job queue.
-	Queue, QueueKnown int
 	// Floor is the oldest schema whose versions work on this database; 0 where it has none.
 	Floor int
 }
 
 // Current reports whether nothing is to be done.
-func (s Schema) Current() bool { return s.Have == s.Known && s.Queue == s.QueueKnown }
+func (s Schema) Current() bool { return s.Have == s.Known }
 
 // Newer reports whether a newer version migrated the database.
-func (s Schema) Newer() bool { return s.Have > s.Known || s.Queue > s.QueueKnown }
+func (s Schema) Newer() bool { return s.Have > s.Known }
 
 // Serves reports whether this version works on the database: it is this version's
 // or a newer one's that took away nothing this version needs.
 func (s Schema) Serves() bool {
-	return s.Have >= s.Known && s.Queue >= s.QueueKnown && s.Floor <= s.Known
+	return s.Have >= s.Known && s.Floor <= s.Known
 }
 
 // Status looks at the schema of a database, and changes nothing. Its errors are
@@ -109,9 +105,6 @@ func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
 	if found.Have, err = s.lastOf(ctx, "schema_migrations"); err != nil {
 		return found, fmt.Errorf("reading the schema's version: %w", err)
 	}
-	if found.Queue, err = s.lastOf(ctx, "river_migration"); err != nil {
-		return found, fmt.Errorf("reading the job queue's version: %w", err)
-	}
 	if found.Have > 0 {
 		if err := s.demandMaker(ctx, files, names[0]); err != nil {
 			return found, err
@@ -120,12 +113,6 @@ func (s *Store) schema(ctx context.Context, files fs.FS) (Schema, error) {
 			return found, fmt.Errorf("reading the oldest version that the schema serves: %w", err)
 		}
 	}
-	queue, err := s.queueMigrator()
-	if err != nil {
-		return found, err
-	}
-	all := queue.AllVersions()
-	found.QueueKnown = all[len(all)-1].Version
 	return found, nil
 }
 
@@ -172,21 +159,20 @@ func (s *Store) accept(found Schema) error {
 	case found.Newer():
 		return &broker.Error{
 			Kind: broker.ErrUnsupported,
-			Detail: fmt.Sprintf("the database has schema %d (job queue %d), which versions older than schema %d cannot use; this one knows up to %d (%d)",
-				found.Have, found.Queue, found.Floor, found.Known, found.QueueKnown),
+			Detail: fmt.Sprintf("the database has schema %d, which versions older than schema %d cannot use; this one knows up to %d",
+				found.Have, found.Floor, found.Known),
 			Remedy: "run a version at least as new as the one that migrated it",
 		}
 	}
 	return &broker.Error{
 		Kind:   broker.ErrUnsupported,
-		Detail: fmt.Sprintf("the database has schema %d (job queue %d), this version needs %d (%d)", found.Have, found.Queue, found.Known, found.QueueKnown),
+		Detail: fmt.Sprintf("the database has schema %d, this version needs %d", found.Have, found.Known),
 		Remedy: remedyMigrate,
 		Next:   broker.NextMigrate,
 	}
 }
 
-// migrate applies what is missing: ours, then the job queue's. Of several processes
-// one does it, and the others wait.
+// migrate applies what is missing. One of several processes does it, and the others wait.
 func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err error) {
 	own, err := s.migrating(ctx)
 	if err != nil {
@@ -221,13 +207,6 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (before Schema, err er
 	}
 	if before.Have == 0 {
 		s.log.Info("store made", "schema", len(names))
-	}
-	queue, err := s.queueMigrator()
-	if err != nil {
-		return before, err
-	}
-	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return before, fmt.Errorf("migrating the job queue: %w", s.outcome(ctx, ctx, translate(err)))
 	}
 	return before, nil
 }
@@ -367,7 +346,3 @@ func (s *Store) applyConcurrently(ctx context.Context, conn *pgx.Conn, text stri
 
 // comment is one to the end of its line.
 var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)--.*$`) })
-
-func (s *Store) queueMigrator() (*rivermigrate.Migrator[pgx.Tx], error) {
-	return rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Logger: rows.Warnings(s.log)})
-}

@@ -42,7 +42,7 @@ type Options struct {
 
 const (
 	defaultConns = 20
-	// fewestConns: the job queue listens on one, the locks of passes are held on another.
+	// fewestConns leaves some to requests while passes and jobs are at work.
 	fewestConns = 8
 
 	// connectLimit bounds making a connection, and waiting for one.

@@ -33,7 +33,6 @@ type Store struct {
 	close   sync.Once
 	wake    chan struct{} // receives after a commit that makes jobs due
 	inbox   inbox
-	guards  guards
 	refusal rows.Refusal
 }
 

@@ -10,25 +10,28 @@ import (
 // Ledger is the store's table of jobs. Its methods write without the claim that a
 // context carries.
 type Ledger interface {
-	// OfferJobs returns the next attempt of jobs that are due, at most limit. Each is
-	// due again at next, in case nobody begins it.
-	OfferJobs(ctx context.Context, limit int, next time.Time) ([]job.Claim, error)
-	// BeginJob begins the attempt that the claim names, which must follow the last
-	// one; [job.ErrFenced] if it does not, or if the job is done. Every earlier claim
-	// on the subject ends. The job is due again at next.
-	BeginJob(ctx context.Context, c job.Claim, next time.Time) (Begun, error)
+	// DueKinds returns which of the kinds have a job that is due.
+	DueKinds(ctx context.Context, kinds []string) ([]string, error)
+	// TakeJobs begins the next attempt of jobs of a kind that are due: at most limit, those
+	// first that are due for longest. Every earlier claim on their subjects ends. Each is due
+	// again at next, in case its worker dies. No two processes take the same attempt.
+	TakeJobs(ctx context.Context, kind string, limit int, next time.Time) ([]Attempt, error)
 	// KeepJob makes the job due at next; [job.ErrFenced] if the claim has ended.
 	KeepJob(ctx context.Context, c job.Claim, next time.Time) error
 	// FinishJob ends the claim of an attempt that succeeded. The job is done, unless it
-	// was enqueued again since it began: then it is due now. [job.ErrFenced].
-	FinishJob(ctx context.Context, c job.Claim, b Begun) error
-	// RetryJob ends the claim of an attempt that did not succeed. The job is due at next, and
-	// so many attempts have failed in a row by now. [job.ErrFenced].
+	// was enqueued again since the attempt began: then it is due now. [job.ErrFenced].
+	FinishJob(ctx context.Context, a Attempt) error
+	// RetryJob ends the claim of an attempt after which the job is not done. It is due at
+	// next, and so many attempts have failed in a row by now. [job.ErrFenced].
 	RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error
+	// ScheduleJob sees that there is a job, and that it is due at the latest at that time:
+	// one that is new is due now, one that would be due later is due then.
+	ScheduleJob(ctx context.Context, j job.Job, latest time.Time) error
 }
 
-// Begun is what an attempt knows of its job.
-type Begun struct {
+// Attempt is a claim on a job with what its worker knows of the job.
+type Attempt struct {
+	job.Claim
 	// Wanted is how often the job was enqueued before the attempt began.
 	Wanted int64
 	// Failures is how many attempts failed in a row.

@@ -1,3 +1,9 @@
+// Package queue works jobs and passes, which both stores keep in one table. A pass is a
+// job that is due again after its interval.
+//
+// Each process asks for what is due once a second, and at once when it enqueued something
+// itself. It takes as many jobs of a kind as it may work at the same time. A worker says
+// that it is alive; one that is silent loses its job to another process.
 package queue
 
 import (
@@ -5,11 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"time"
-
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/rivertype"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -19,159 +24,178 @@ const (
 	// Grace is how long passes and jobs may go on after Run was told to end, before
 	// their contexts end.
 	Grace = 5 * time.Second
-	// pollEvery bounds how late River sees a job whose notification was lost.
+	// pollEvery is how late a job starts that another process enqueued, or whose backoff is over.
 	pollEvery = time.Second
-	// fetchCooldown is River's least. River keeps silent about a job that is inserted
-	// sooner than this after another; if that one was fetched already, the job waits
-	// for a poll. An idle server costs the same with 1 ms and with 100 ms.
-	fetchCooldown = time.Millisecond
-	// rescueAfter is when River gives a pass that is still running to another process,
-	// which does nothing unless the guard is free: the first has died.
-	rescueAfter = time.Minute
-	// rescueNever is for a store of one process, which clears River's rows when it starts:
-	// nobody has died whose work is there. River's driver for SQLite panics at the end of
-	// work whose row was given up and removed meanwhile.
-	rescueNever = 100 * 365 * 24 * time.Hour
-	// keepDone is how long rows of finished jobs stay on a store of one process.
-	keepDone = time.Minute
+	// ledgerLimit bounds the ending of an attempt.
+	ledgerLimit = 10 * time.Second
 )
 
-// Guard keeps a pass from running twice at once. The context that it returns ends when
-// the guard is lost. A release of nil says that the pass is running.
-type Guard func(ctx context.Context, pass string) (guarded context.Context, release func(), err error)
-
 // Options are what a store brings.
-type Options[TTx any] struct {
-	// Driver is River's for the store's database.
-	Driver func() riverdriver.Driver[TTx]
-	// Shared: several processes use the store.
-	Shared  bool
+type Options struct {
 	Passes  []broker.Pass
 	Workers []job.Worker
-	Guard   Guard
 	Ledger  Ledger
 	// Wake receives after a transaction that enqueued jobs.
 	Wake <-chan struct{}
 	// Now is the store's time.
 	Now func() time.Time
-	// Translate turns the database's errors into broker's sentinels.
-	Translate func(error) error
-	// Log is told of failures, Quiet is River's.
-	Log, Quiet *slog.Logger
+	// Log is told of failures.
+	Log *slog.Logger
 	// While is called as long as passes and jobs run, and returns when ctx ends.
 	While func(ctx context.Context)
 }
 
-// Run works passes and jobs until ctx ends. If the database cannot be used when Run
-// begins, it waits.
+// Run works passes and jobs until ctx ends. As long as the database cannot be used, it waits.
 //
 // Run returns nil after the passes and jobs under way have ended; those that take longer
 // than [Grace] have their contexts ended, and Run returns an error if they still run
 // after as long again. A pass that fails or panics is logged and runs again at its next
 // time.
-func Run[TTx any](ctx context.Context, o Options[TTx]) error {
-	config, err := o.config()
+func Run(ctx context.Context, o Options) error {
+	d, err := newDispatcher(o)
 	if err != nil {
 		return fmt.Errorf("starting passes: %w", err)
 	}
-	client, err := o.start(ctx, config)
-	if err != nil || client == nil {
-		return err
-	}
-	offering := make(chan struct{})
-	go func() {
-		defer close(offering)
-		offer(ctx, o, client)
-	}()
+	working, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	var feeding sync.WaitGroup
+	feeding.Go(func() { d.feed(ctx, working) })
 	o.While(ctx)
-	<-offering
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
-	defer cancel()
-	if client.Stop(stop) == nil {
+	feeding.Wait()
+	ended := make(chan struct{})
+	go func() {
+		d.running.Wait()
+		close(ended)
+	}()
+	if within(ended, Grace) {
 		return nil
 	}
 	o.Log.Warn("passes or jobs are still running; ending their contexts")
-	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
-	defer cancel()
-	if err := client.StopAndCancel(rest); err != nil {
-		return fmt.Errorf("stopping passes and jobs: %w", err)
+	cut()
+	if within(ended, Grace) {
+		return nil
 	}
-	return nil
+	return errors.New("passes or jobs still run after their contexts ended")
 }
 
-func (o Options[TTx]) config() (*river.Config, error) {
-	passes := &passWorker{passes: make(map[string]broker.Pass, len(o.Passes)), guard: o.Guard, now: o.Now, log: o.Log}
-	jobs := &jobWorker{ledger: o.Ledger, workers: make(map[string]job.Worker, len(o.Workers)), now: o.Now, log: o.Log}
-	c := &river.Config{
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: max(len(o.Passes), 1)}},
-		Workers:              river.NewWorkers(),
-		Logger:               o.Quiet,
-		JobTimeout:           -1, // the workers have their own
-		RescueStuckJobsAfter: rescueNever,
-		FetchPollInterval:    pollEvery,
-		FetchCooldown:        fetchCooldown,
+// within reports whether something ended in a time.
+func within(ended <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-timer.C:
+		return false
 	}
-	kept := keepDone
-	if o.Shared {
-		// What is done stays for as long as it keeps a second of the same interval out.
-		for _, p := range o.Passes {
-			kept = max(kept, 2*p.Every)
-		}
-		kept = max(kept, 2*time.Minute)
-		c.RescueStuckJobsAfter = rescueAfter
-		c.Hooks = []rivertype.Hook{river.HookInsertBeginFunc(o.dueNow)}
+}
+
+// dispatcher hands what is due to the workers of this process.
+type dispatcher struct {
+	Options
+	passes  map[string]broker.Pass // by kind of job
+	workers map[string]job.Worker
+	running sync.WaitGroup
+	freed   chan struct{} // receives when a kind that was busy can take a job again
+
+	mu   sync.Mutex
+	free map[string]int // how many jobs of a kind may begin
+}
+
+func newDispatcher(o Options) (*dispatcher, error) {
+	d := &dispatcher{
+		Options: o, passes: map[string]broker.Pass{}, workers: map[string]job.Worker{}, freed: make(chan struct{}, 1), free: map[string]int{},
 	}
-	c.CompletedJobRetentionPeriod, c.CancelledJobRetentionPeriod, c.DiscardedJobRetentionPeriod = kept, kept, kept
 	for _, p := range o.Passes {
-		if _, ok := passes.passes[p.Name]; ok || !passName().MatchString(p.Name) || p.Every < time.Second {
+		kind := kindOf(p)
+		if d.free[kind] > 0 || len(p.Name) < 2 || !(job.Job{Kind: kind, Subject: p.Name}).Valid() || p.Every < time.Second {
 			return nil, fmt.Errorf("pass %q is there twice, is not named in kebab case, or comes more often than each second", p.Name)
 		}
-		passes.passes[p.Name] = p
-		c.PeriodicJobs = append(c.PeriodicJobs, o.periodic(p))
+		d.passes[kind], d.free[kind] = p, 1
 	}
 	for _, w := range o.Workers {
-		if _, ok := jobs.workers[w.Kind]; ok || !(job.Job{Kind: w.Kind, Subject: "any"}).Valid() || w.AtOnce < 1 {
+		if d.free[w.Kind] > 0 || !(job.Job{Kind: w.Kind, Subject: "any"}).Valid() || w.AtOnce < 1 {
 			return nil, fmt.Errorf("the worker of jobs %q is there twice, is not named in kebab case, or works none at once", w.Kind)
 		}
-		jobs.workers[w.Kind] = w
-		c.Queues[queueOf(w.Kind)] = river.QueueConfig{MaxWorkers: w.AtOnce}
+		d.workers[w.Kind], d.free[w.Kind] = w, w.AtOnce
 	}
-	return c, errors.Join(river.AddWorkerSafely(c.Workers, passes), river.AddWorkerSafely(c.Workers, jobs))
+	return d, nil
 }
 
-// start returns a client that runs, or nil if ctx ended first.
-func (o Options[TTx]) start(ctx context.Context, config *river.Config) (*river.Client[TTx], error) {
-	for {
-		// One that failed to start cannot be started again.
-		client, err := river.NewClient(o.Driver(), config)
-		if err != nil {
-			return nil, fmt.Errorf("starting passes: %w", err)
+// kindOf is the kind of the one job that a pass is.
+func kindOf(p broker.Pass) string { return job.PassPrefix + p.Name }
+
+// feed begins what is due until ctx ends. Attempts go on with working.
+func (d *dispatcher) feed(ctx, working context.Context) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	scheduled := false
+	for ctx.Err() == nil {
+		err := error(nil)
+		if !scheduled {
+			err = d.schedule(ctx)
+			scheduled = err == nil
 		}
-		// Not ctx: its end would cut passes off in the middle.
-		if err = o.Translate(client.Start(context.WithoutCancel(ctx))); err == nil {
-			return client, nil
+		if err == nil {
+			err = d.take(ctx, working)
 		}
-		if !errors.Is(err, broker.ErrUnavailable) {
-			return nil, fmt.Errorf("starting passes: %w", err)
+		if err != nil && ctx.Err() == nil {
+			d.Log.Warn("no jobs or passes can begin", "error", err)
 		}
-		o.Log.Warn("passes wait for the database", "error", err)
 		select {
 		case <-ctx.Done():
-			return nil, nil
-		case <-time.After(pollEvery):
+		case <-tick.C:
+		case <-d.Wake:
+		case <-d.freed:
 		}
 	}
 }
 
-// dueNow dates a job by the store's clock. By this machine's, if that is ahead, it
-// would not be due until then: no pass would run. The store's clock is read now and
-// then, and may be ahead of the database by milliseconds: an attempt is dated back, or
-// it would not be due when its notification comes, and wait for a poll.
-func (o Options[TTx]) dueNow(_ context.Context, r *rivertype.JobInsertParams) error {
-	now := o.Now()
-	if r.Kind == (jobArgs{}).Kind() {
-		now = now.Add(-pollEvery)
+// schedule sees that each pass has its job. One whose interval became shorter is due by the new one.
+func (d *dispatcher) schedule(ctx context.Context) error {
+	for kind, p := range d.passes {
+		latest := d.Now().Add(max(p.Every, job.TakeoverAfter))
+		if err := d.Ledger.ScheduleJob(ctx, job.Job{Kind: kind, Subject: p.Name}, latest); err != nil {
+			return err
+		}
 	}
-	r.CreatedAt, r.ScheduledAt = &now, &now
 	return nil
+}
+
+// take begins what is due of the kinds that are not busy.
+func (d *dispatcher) take(ctx, working context.Context) error {
+	d.mu.Lock()
+	free := maps.Clone(d.free)
+	d.mu.Unlock()
+	maps.DeleteFunc(free, func(_ string, n int) bool { return n == 0 })
+	due, err := d.Ledger.DueKinds(ctx, slices.Sorted(maps.Keys(free)))
+	for _, kind := range due {
+		attempts, failed := d.Ledger.TakeJobs(ctx, kind, free[kind], d.Now().Add(job.TakeoverAfter))
+		err = errors.Join(err, failed)
+		d.mu.Lock()
+		d.free[kind] -= len(attempts)
+		d.mu.Unlock()
+		for _, a := range attempts {
+			d.running.Go(func() {
+				defer d.done(kind)
+				d.work(working, a)
+			})
+		}
+	}
+	return err
+}
+
+// done makes room for another job of the kind.
+func (d *dispatcher) done(kind string) {
+	d.mu.Lock()
+	d.free[kind]++
+	busy := d.free[kind] == 1
+	d.mu.Unlock()
+	if _, pass := d.passes[kind]; pass || !busy {
+		return // others of the kind that are due were taken already
+	}
+	select {
+	case d.freed <- struct{}{}:
+	default:
+	}
 }

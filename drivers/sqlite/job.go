@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -21,19 +21,20 @@ var (
 		ON CONFLICT (kind, subject) DO UPDATE SET wanted = wanted + 1,
 			due_at = CASE WHEN done < wanted THEN due_at ELSE excluded.due_at END`)
 	holdJob  = prepared(`SELECT 1 FROM jobs WHERE kind = ? AND subject = ? AND fence = ?`)
-	offerJob = prepared(`UPDATE jobs SET due_at = ? WHERE (kind, subject) IN
-		(SELECT kind, subject FROM jobs WHERE done < wanted AND due_at <= ? ORDER BY due_at LIMIT ?)
-		RETURNING kind, subject, fence + 1`)
-	beginJob = prepared(`UPDATE jobs SET fence = fence + 1, due_at = ?
-		WHERE kind = ? AND subject = ? AND fence = ? - 1 AND done < wanted RETURNING wanted, failures`)
+	takeJobs = prepared(`UPDATE jobs SET fence = fence + 1, due_at = ? WHERE (kind, subject) IN
+		(SELECT kind, subject FROM jobs WHERE kind = ? AND done < wanted AND due_at <= ? ORDER BY due_at LIMIT ?)
+		RETURNING kind, subject, fence, wanted, failures`)
 	keepJob   = prepared(`UPDATE jobs SET due_at = ? WHERE kind = ? AND subject = ? AND fence = ?`)
 	finishJob = prepared(`UPDATE jobs SET done = ?, failures = 0, fence = fence + 1, due_at = ?
 		WHERE kind = ? AND subject = ? AND fence = ?`)
 	retryJob = prepared(`UPDATE jobs SET failures = ?, fence = fence + 1, due_at = ?
 		WHERE kind = ? AND subject = ? AND fence = ?`)
+	scheduleJob = prepared(`INSERT INTO jobs (kind, subject, wanted, done, fence, failures, due_at) VALUES (?, ?, 1, 0, 0, 0, ?)
+		ON CONFLICT (kind, subject) DO UPDATE SET due_at = ?4 WHERE due_at > ?4`)
 )
 
-const anyJobDue = `SELECT 1 FROM jobs WHERE done < wanted AND due_at <= ? LIMIT 1`
+const dueKinds = `SELECT value FROM json_each(?) AS asked
+	WHERE EXISTS (SELECT 1 FROM jobs WHERE kind = asked.value AND done < wanted AND due_at <= ?)`
 
 // Enqueue stores jobs and the entry that records why, in one transaction.
 func (s *Store) Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) error {
@@ -89,35 +90,26 @@ func orFenced(err error) error {
 	return job.ErrFenced
 }
 
-// OfferJobs implements [queue.Ledger].
-func (s *Store) OfferJobs(ctx context.Context, limit int, next time.Time) ([]job.Claim, error) {
-	now := rows.Micro(s.now())
-	found, err := s.query(ctx, anyJobDue, now)
-	due, err := collect(found, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
-	if err != nil || len(due) == 0 {
+// DueKinds implements [queue.Ledger].
+func (s *Store) DueKinds(ctx context.Context, kinds []string) ([]string, error) {
+	asked, err := json.Marshal(kinds)
+	if err != nil {
 		return nil, err
 	}
-	var offered []job.Claim
+	found, err := s.query(ctx, dueKinds, string(asked), rows.Micro(s.now()))
+	return collect(found, err, func(r *sql.Rows) (kind string, err error) { return kind, r.Scan(&kind) })
+}
+
+// TakeJobs implements [queue.Ledger].
+func (s *Store) TakeJobs(ctx context.Context, kind string, limit int, next time.Time) (taken []queue.Attempt, err error) {
 	err = s.write(ctx, func(t txn) error {
-		found, err := t.query(offerJob, rows.Micro(next), now, limit)
-		offered, err = collect(found, err, func(r *sql.Rows) (c job.Claim, err error) {
-			return c, r.Scan(&c.Kind, &c.Subject, &c.Fence)
+		found, err := t.query(takeJobs, rows.Micro(next), kind, rows.Micro(s.now()), limit)
+		taken, err = collect(found, err, func(r *sql.Rows) (a queue.Attempt, err error) {
+			return a, r.Scan(&a.Kind, &a.Subject, &a.Fence, &a.Wanted, &a.Failures)
 		})
 		return err
 	})
-	return offered, err
-}
-
-// BeginJob implements [queue.Ledger].
-func (s *Store) BeginJob(ctx context.Context, c job.Claim, next time.Time) (b queue.Begun, err error) {
-	err = s.write(ctx, func(t txn) error {
-		err := t.queryRow(beginJob, rows.Micro(next), c.Kind, c.Subject, c.Fence).Scan(&b.Wanted, &b.Failures)
-		if errors.Is(err, sql.ErrNoRows) {
-			return orFenced(nil)
-		}
-		return translate(err)
-	})
-	return b, err
+	return taken, err
 }
 
 // KeepJob implements [queue.Ledger].
@@ -126,13 +118,21 @@ func (s *Store) KeepJob(ctx context.Context, c job.Claim, next time.Time) error 
 }
 
 // FinishJob implements [queue.Ledger].
-func (s *Store) FinishJob(ctx context.Context, c job.Claim, b queue.Begun) error {
-	return s.claimed(ctx, finishJob, b.Wanted, rows.Micro(s.now()), c.Kind, c.Subject, c.Fence)
+func (s *Store) FinishJob(ctx context.Context, a queue.Attempt) error {
+	return s.claimed(ctx, finishJob, a.Wanted, rows.Micro(s.now()), a.Kind, a.Subject, a.Fence)
 }
 
 // RetryJob implements [queue.Ledger].
 func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error {
 	return s.claimed(ctx, retryJob, failures, rows.Micro(next), c.Kind, c.Subject, c.Fence)
+}
+
+// ScheduleJob implements [queue.Ledger].
+func (s *Store) ScheduleJob(ctx context.Context, j job.Job, latest time.Time) error {
+	return s.write(ctx, func(t txn) error {
+		_, err := t.exec(scheduleJob, j.Kind, j.Subject, rows.Micro(s.now()), rows.Micro(latest))
+		return err
+	})
 }
 
 // claimed runs an update that must meet a job whose claim holds.

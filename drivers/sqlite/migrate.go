@@ -2,15 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
 
-	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivermigrate"
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
@@ -21,7 +18,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date: ours, then the job queue's.
+// migrate brings the schema up to date.
 func (s *Store) migrate(ctx context.Context) error {
 	_, err := s.writer.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
 		version    INTEGER NOT NULL PRIMARY KEY,
@@ -63,7 +60,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if have == 0 {
 		s.log.Info("store made", "schema", len(files))
 	}
-	return s.migrateQueue(ctx)
+	return nil
 }
 
 // demandMaker fails if the database was not made by this text of the first file.
@@ -109,15 +106,4 @@ func (s *Store) apply(ctx context.Context, version int, name string) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-func (s *Store) migrateQueue(ctx context.Context) error {
-	m, err := rivermigrate.New[*sql.Tx](riversqlite.New(s.writer), &rivermigrate.Config{Logger: rows.Warnings(s.log)})
-	if err != nil {
-		return err
-	}
-	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("migrating the job queue: %w", translate(err))
-	}
-	return nil
 }

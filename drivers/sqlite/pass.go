@@ -2,13 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
-	"sync"
-
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -23,38 +18,21 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 	if ctx.Err() != nil {
 		return nil // stopped before it began
 	}
-	if err := s.forgetRunning(context.WithoutCancel(ctx)); err != nil {
+	if err := s.dueAtOnce(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("starting passes: %w", err)
 	}
-	var running sync.Map
-	return queue.Run(ctx, queue.Options[*sql.Tx]{
-		Driver:  func() riverdriver.Driver[*sql.Tx] { return riversqlite.New(s.writer) },
-		Passes:  passes,
-		Workers: workers,
-		Guard: func(ctx context.Context, pass string) (context.Context, func(), error) {
-			if _, busy := running.LoadOrStore(pass, true); busy {
-				return ctx, nil, nil
-			}
-			return ctx, func() { running.Delete(pass) }, nil
-		},
-		Ledger:    s,
-		Wake:      s.wake,
-		Now:       s.now,
-		Translate: translate,
-		Log:       log,
-		Quiet:     rows.Warnings(log),
-		While:     func(ctx context.Context) { s.keepGrowing(ctx, log) },
+	return queue.Run(ctx, queue.Options{
+		Passes: passes, Workers: workers, Ledger: s, Wake: s.wake, Now: s.now, Log: log,
+		While: func(ctx context.Context) { s.keepGrowing(ctx, log) },
 	})
 }
 
-// forgetRunning clears what a killed process left in the queue: passes and jobs that
-// would count as running and keep new ones out, and its leadership. The directory's lock
-// says that there is no other process.
-func (s *Store) forgetRunning(ctx context.Context) error {
+// dueAtOnce makes all jobs and passes due that are not done, also those that a killed process was
+// at. The directory's lock says that there is no other process.
+func (s *Store) dueAtOnce(ctx context.Context) error {
 	if s.closed.Load() {
 		return rows.Closed()
 	}
-	_, err := s.writer.ExecContext(ctx, `DELETE FROM river_job; DELETE FROM river_leader;
-		UPDATE jobs SET due_at = 0 WHERE done < wanted`)
+	_, err := s.writer.ExecContext(ctx, `UPDATE jobs SET due_at = 0 WHERE done < wanted`)
 	return translate(err)
 }

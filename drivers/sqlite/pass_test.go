@@ -145,7 +145,7 @@ func TestPassOfADeadProcessBlocksNobody(t *testing.T) {
 		return nil
 	}})
 	wait(t, "first run", started)
-	// What is on disk now is what a SIGKILL would leave: a job in state running, and a leader.
+	// What is on disk now is what a SIGKILL would leave: a claim that nobody has ended.
 	copyPath := filepath.Join(t.TempDir(), "broker.db")
 	if _, err := s.writer.Exec(`VACUUM INTO ?`, copyPath); err != nil {
 		t.Fatal(err)
@@ -156,9 +156,8 @@ func TestPassOfADeadProcessBlocksNobody(t *testing.T) {
 	}
 	after := mustOpen(t, copyPath)
 	var left int
-	if err := after.reader.QueryRow(`SELECT (SELECT count(*) FROM river_job WHERE state = 'running')
-		+ (SELECT count(*) FROM river_leader)`).Scan(&left); err != nil || left != 2 {
-		t.Fatalf("the dead process left %d rows, %v; want a running job and a leader", left, err)
+	if err := after.reader.QueryRow(`SELECT count(*) FROM jobs WHERE kind = 'pass-reap' AND fence = 1`).Scan(&left); err != nil || left != 1 {
+		t.Fatalf("the dead process left %d rows, %v; want a pass that has begun", left, err)
 	}
 	again := make(chan struct{}, 1)
 	begin := time.Now()
@@ -168,7 +167,7 @@ func TestPassOfADeadProcessBlocksNobody(t *testing.T) {
 	}})
 	wait(t, "run after the restart", again)
 	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("the pass ran %v after the restart; the dead leader's term was waited for", took)
+		t.Errorf("the pass ran %v after the restart; the dead worker was waited for", took)
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

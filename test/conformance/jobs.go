@@ -31,25 +31,25 @@ type JobStore interface {
 // [queue.Ledger]. open returns an empty store, and sees to its end.
 func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
 	for name, check := range map[string]func(*testing.T, jobTest){
-		"Load":              jobLoad,
-		"StartsAtOnce":      jobStartsAtOnce,
-		"WithItsEntry":      jobWithItsEntry,
-		"OneAtATime":        jobOneAtATime,
-		"Retry":             jobRetry,
-		"Again":             jobAgain,
-		"Progress":          jobProgress,
-		"AtOnce":            jobsAtOnce,
-		"Stop":              jobStop,
-		"Takeover":          jobTakeover,
-		"TakeoverInAWrite":  jobTakeoverInAWrite,
-		"NoticesTakeover":   jobNoticesTakeover,
-		"ClaimEnds":         jobClaimEnds,
-		"Offer":             jobOffer,
-		"WantedAgain":       jobWantedAgain,
-		"Prune":             jobPrune,
-		"RefusesWorkers":    jobRefusesWorkers,
-		"RefusesInvalid":    jobRefusesInvalid,
-		"DiesBeforeItBegan": jobDiesBeforeItBegan,
+		"Load":             jobLoad,
+		"StartsAtOnce":     jobStartsAtOnce,
+		"WithItsEntry":     jobWithItsEntry,
+		"OneAtATime":       jobOneAtATime,
+		"Retry":            jobRetry,
+		"Again":            jobAgain,
+		"Progress":         jobProgress,
+		"AtOnce":           jobsAtOnce,
+		"Stop":             jobStop,
+		"Takeover":         jobTakeover,
+		"TakeoverInAWrite": jobTakeoverInAWrite,
+		"NoticesTakeover":  jobNoticesTakeover,
+		"ClaimEnds":        jobClaimEnds,
+		"Take":             jobTake,
+		"Schedule":         jobSchedule,
+		"WantedAgain":      jobWantedAgain,
+		"Prune":            jobPrune,
+		"RefusesWorkers":   jobRefusesWorkers,
+		"RefusesInvalid":   jobRefusesInvalid,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,25 +72,43 @@ func (s jobTest) mustEnqueue(t *testing.T, jobs ...job.Job) {
 	}
 }
 
-// mustOffer returns the next attempt of the one job that is due.
-func (s jobTest) mustOffer(t *testing.T) job.Claim {
+// kinds are those of the jobs in these checks.
+var kinds = []string{"lcm", "other"}
+
+// mustTake begins attempts, at most limit, that are due again at a time.
+func (s jobTest) mustTake(t *testing.T, kind string, limit int, next time.Time) []queue.Attempt {
 	t.Helper()
-	due, err := s.OfferJobs(s.ctx, 10, s.Now())
-	if err != nil || len(due) != 1 {
-		t.Fatalf("OfferJobs = %v, %v; want one attempt", due, err)
+	taken, err := s.TakeJobs(s.ctx, kind, limit, next)
+	if err != nil {
+		t.Fatalf("TakeJobs(%s) = %v", kind, err)
 	}
-	return due[0]
+	return taken
 }
 
 // mustBegin begins an attempt that says nothing more: another may follow at once.
-func (s jobTest) mustBegin(t *testing.T) (context.Context, job.Claim, queue.Begun) {
+func (s jobTest) mustBegin(t *testing.T) (context.Context, queue.Attempt) {
 	t.Helper()
-	c := s.mustOffer(t)
-	begun, err := s.BeginJob(s.ctx, c, s.Now())
-	if err != nil {
-		t.Fatalf("BeginJob(%v) = %v", c, err)
+	if due, err := s.DueKinds(s.ctx, kinds); err != nil || !slices.Equal(due, []string{vnf.Kind}) {
+		t.Fatalf("DueKinds = %v, %v; want %s", due, err, vnf.Kind)
 	}
-	return job.WithClaim(s.ctx, c), c, begun
+	taken := s.mustTake(t, vnf.Kind, 10, s.Now())
+	if len(taken) != 1 {
+		t.Fatalf("TakeJobs = %v; want one attempt", taken)
+	}
+	return job.WithClaim(s.ctx, taken[0].Claim), taken[0]
+}
+
+// wantNoneDue fails the test if a job is due.
+func (s jobTest) wantNoneDue(t *testing.T, when string) {
+	t.Helper()
+	if due, err := s.DueKinds(s.ctx, kinds); err != nil || len(due) != 0 {
+		t.Errorf("%s DueKinds = %v, %v; want none", when, due, err)
+	}
+	for _, kind := range kinds {
+		if taken := s.mustTake(t, kind, 10, s.Now()); len(taken) != 0 {
+			t.Errorf("%s TakeJobs = %v; want none", when, taken)
+		}
+	}
 }
 
 // run works jobs until stop is called, which returns what Run returned.
@@ -149,8 +167,8 @@ func jobWithItsEntry(t *testing.T, s jobTest) {
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("Entries = %v, %v; want the one of the job", entries, err)
 	}
-	if c := s.mustOffer(t); c.Job != vnf {
-		t.Errorf("offered %v, want %v", c, vnf)
+	if _, a := s.mustBegin(t); a.Job != vnf {
+		t.Errorf("taken %v, want %v", a, vnf)
 	}
 }
 
@@ -173,25 +191,26 @@ func jobLoad(t *testing.T, s jobTest) {
 	want("of an empty store", 0, 0)
 	s.mustEnqueue(t, vnf, job.Job{Kind: "other", Subject: "1"})
 	want("of two jobs", 2, 0)
-	for range 2 {
-		due, err := s.OfferJobs(s.ctx, 1, s.Now().Add(time.Hour))
-		if err != nil || len(due) != 1 {
-			t.Fatalf("OfferJobs = %v, %v; want one", due, err)
+	for _, kind := range kinds {
+		taken := s.mustTake(t, kind, 1, s.Now().Add(time.Hour))
+		if len(taken) != 1 {
+			t.Fatalf("TakeJobs = %v; want one", taken)
 		}
-		begun, err := s.BeginJob(s.ctx, due[0], s.Now().Add(time.Hour))
-		if err != nil {
-			t.Fatalf("BeginJob = %v", err)
-		}
-		if due[0].Job == vnf {
-			err = s.FinishJob(s.ctx, due[0], begun)
+		a, err := taken[0], error(nil)
+		if a.Job == vnf {
+			err = s.FinishJob(s.ctx, a)
 		} else {
-			err = s.RetryJob(s.ctx, due[0], s.Now(), 1)
+			err = s.RetryJob(s.ctx, a.Claim, s.Now(), 1)
 		}
 		if err != nil {
-			t.Fatalf("ending %v = %v", due[0], err)
+			t.Fatalf("ending %v = %v", a, err)
 		}
 	}
 	want("of one job done and one that failed", 1, 1)
+	if err := s.ScheduleJob(s.ctx, job.Job{Kind: job.PassPrefix + "reap", Subject: "reap"}, s.Now()); err != nil {
+		t.Fatal(err)
+	}
+	want("with a pass that is due", 1, 1)
 }
 
 func jobRefusesInvalid(t *testing.T, s jobTest) {
@@ -201,10 +220,9 @@ func jobRefusesInvalid(t *testing.T, s jobTest) {
 		}
 	}
 	// Neither the valid job beside it nor the entry is there.
-	due, err := s.OfferJobs(s.ctx, 10, s.Now())
-	entries, entriesErr := s.Entries(s.ctx, audit.Query{Limit: 10})
-	if len(due) != 0 || len(entries) != 0 || err != nil || entriesErr != nil {
-		t.Errorf("after a refusal there are jobs %v, %v and entries %v, %v", due, err, entries, entriesErr)
+	s.wantNoneDue(t, "after a refusal")
+	if entries, err := s.Entries(s.ctx, audit.Query{Limit: 10}); len(entries) != 0 || err != nil {
+		t.Errorf("after a refusal there are entries %v, %v", entries, err)
 	}
 }
 
@@ -236,8 +254,9 @@ func jobOneAtATime(t *testing.T, s jobTest) {
 	if err := stop(); err != nil {
 		t.Errorf("Run = %v", err)
 	}
-	if due, err := s.OfferJobs(s.ctx, 10, s.Now()); len(due) != 0 || len(started) != 0 || err != nil {
-		t.Errorf("more is due: %v, %v", due, err)
+	s.wantNoneDue(t, "at the end")
+	if len(started) != 0 {
+		t.Error("the job began once more")
 	}
 }
 
@@ -292,13 +311,6 @@ func jobAgain(t *testing.T, s jobTest) {
 		t.Fatalf("%s began", first)
 	}
 	s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: "waits"})
-	for due := 1; due > 0; { // until Run has taken it up: two that are due together come in any order
-		mine, err := s.OfferJobs(s.ctx, 1, s.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		due = len(mine)
-	}
 	began := time.Now()
 	close(waits)
 	if second := next(t, "the one that waits", order); second != "waits" {
@@ -318,8 +330,8 @@ func jobAgain(t *testing.T, s jobTest) {
 // jobProgress has a job fail that came further, after many attempts that did not: the failures before no longer count.
 func jobProgress(t *testing.T, s jobTest) {
 	s.mustEnqueue(t, vnf)
-	_, c, _ := s.mustBegin(t)
-	if err := s.RetryJob(s.ctx, c, s.Now(), 6); err != nil {
+	_, a := s.mustBegin(t)
+	if err := s.RetryJob(s.ctx, a.Claim, s.Now(), 6); err != nil {
 		t.Fatalf("RetryJob = %v", err)
 	}
 	tried := make(chan time.Time, 10)
@@ -375,20 +387,19 @@ func jobStop(t *testing.T, s jobTest) {
 	if err := stop(); err != nil {
 		t.Errorf("Run = %v", err)
 	}
-	_, _, begun := s.mustBegin(t)
-	if begun.Failures != 0 {
-		t.Errorf("stopping counts as %d failures", begun.Failures)
+	if _, a := s.mustBegin(t); a.Failures != 0 {
+		t.Errorf("stopping counts as %d failures", a.Failures)
 	}
 }
 
 // jobTakeover pauses a worker between two of its writes, and lets another take over.
 func jobTakeover(t *testing.T, s jobTest) {
 	s.mustEnqueue(t, vnf)
-	paused, first, begun := s.mustBegin(t)
+	paused, first := s.mustBegin(t)
 	if err := s.Append(paused, entry("first")); err != nil {
 		t.Fatalf("a write under a claim that holds = %v", err)
 	}
-	successor, second, _ := s.mustBegin(t)
+	successor, second := s.mustBegin(t)
 	if second.Fence <= first.Fence {
 		t.Fatalf("the fence went from %d to %d", first.Fence, second.Fence)
 	}
@@ -396,9 +407,9 @@ func jobTakeover(t *testing.T, s jobTest) {
 		"an entry": func() error { return s.Append(paused, entry("late")) },
 		"a VIM":    func() error { return s.CreateVIM(paused, plainVIM("north", "late"), 0, entry("late")) },
 		"a job":    func() error { return s.Enqueue(paused, entry("late"), job.Job{Kind: "lcm", Subject: "other"}) },
-		"alive":    func() error { return s.KeepJob(s.ctx, first, s.Now()) },
-		"success":  func() error { return s.FinishJob(s.ctx, first, begun) },
-		"failure":  func() error { return s.RetryJob(s.ctx, first, s.Now(), 1) },
+		"alive":    func() error { return s.KeepJob(s.ctx, first.Claim, s.Now()) },
+		"success":  func() error { return s.FinishJob(s.ctx, first) },
+		"failure":  func() error { return s.RetryJob(s.ctx, first.Claim, s.Now(), 1) },
 	} {
 		if err := write(); !errors.Is(err, job.ErrFenced) {
 			t.Errorf("writing %s after the takeover = %v, want ErrFenced", what, err)
@@ -411,9 +422,6 @@ func jobTakeover(t *testing.T, s jobTest) {
 	if err != nil || len(entries) != 3 {
 		t.Errorf("%d entries, %v; want those of the enqueueing, the first worker and the successor", len(entries), err)
 	}
-	if _, err := s.BeginJob(s.ctx, first, s.Now()); !errors.Is(err, job.ErrFenced) {
-		t.Errorf("beginning the first attempt again = %v, want ErrFenced", err)
-	}
 }
 
 // jobTakeoverInAWrite pauses a worker after its claim was checked and before its write
@@ -424,8 +432,7 @@ func jobTakeoverInAWrite(t *testing.T, s jobTest) {
 	if err := s.CreateVIM(s.ctx, v, 0, entry("create")); err != nil {
 		t.Fatal(err)
 	}
-	paused, _, _ := s.mustBegin(t)
-	successor := s.mustOffer(t)
+	paused, _ := s.mustBegin(t)
 	inside, goOn, wrote, began := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan error, 1)
 	var once sync.Once
 	go func() {
@@ -441,8 +448,16 @@ func jobTakeoverInAWrite(t *testing.T, s jobTest) {
 	}()
 	next(t, "the paused worker's write", inside)
 	go func() {
-		_, err := s.BeginJob(s.ctx, successor, s.Now())
-		began <- err
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			taken, err := s.TakeJobs(s.ctx, vnf.Kind, 1, s.Now())
+			if err != nil || len(taken) > 0 {
+				began <- err
+				return
+			}
+			<-tick.C
+		}
 	}()
 	select {
 	case err := <-began:
@@ -455,7 +470,7 @@ func jobTakeoverInAWrite(t *testing.T, s jobTest) {
 		t.Errorf("the write that came before the takeover = %v", err)
 	}
 	if err := next(t, "the successor", began); err != nil {
-		t.Errorf("BeginJob = %v", err)
+		t.Errorf("TakeJobs = %v", err)
 	}
 	if _, err := s.UpdateVIM(paused, v.ID, func(*broker.VIM) error { return nil }, entry("late")); !errors.Is(err, job.ErrFenced) {
 		t.Errorf("the next write = %v, want ErrFenced", err)
@@ -478,9 +493,11 @@ func jobNoticesTakeover(t *testing.T, s jobTest) {
 	}})
 	s.mustEnqueue(t, vnf)
 	c := next(t, "the job", started)
-	c.Fence++
-	if _, err := s.BeginJob(s.ctx, c, s.Now().Add(time.Hour)); err != nil {
-		t.Fatalf("BeginJob = %v", err)
+	if err := s.KeepJob(s.ctx, c, s.Now()); err != nil { // it is silent for too long
+		t.Fatalf("KeepJob = %v", err)
+	}
+	if taken := s.mustTake(t, vnf.Kind, 1, s.Now().Add(time.Hour)); len(taken) != 1 {
+		t.Fatalf("TakeJobs = %v", taken)
 	}
 	if cause := next(t, "the end of the context", ended); !errors.Is(cause, job.ErrFenced) {
 		t.Errorf("the context ended with %v, want ErrFenced", cause)
@@ -489,57 +506,74 @@ func jobNoticesTakeover(t *testing.T, s jobTest) {
 
 func jobClaimEnds(t *testing.T, s jobTest) {
 	s.mustEnqueue(t, vnf)
-	first, c, begun := s.mustBegin(t)
-	if err := s.RetryJob(s.ctx, c, s.Now(), begun.Failures+3); err != nil {
+	first, a := s.mustBegin(t)
+	if err := s.RetryJob(s.ctx, a.Claim, s.Now(), a.Failures+3); err != nil {
 		t.Fatalf("RetryJob = %v", err)
 	}
 	if err := s.Append(first, entry("late")); !errors.Is(err, job.ErrFenced) {
 		t.Errorf("a write after the attempt failed = %v, want ErrFenced", err)
 	}
-	second, c, again := s.mustBegin(t)
-	if again.Failures != begun.Failures+3 {
-		t.Errorf("after three failures there are %d, want three more than %d", again.Failures, begun.Failures)
+	second, again := s.mustBegin(t)
+	if again.Failures != a.Failures+3 {
+		t.Errorf("after three failures there are %d, want three more than %d", again.Failures, a.Failures)
 	}
-	if err := s.FinishJob(s.ctx, c, again); err != nil {
+	if err := s.FinishJob(s.ctx, again); err != nil {
 		t.Fatalf("FinishJob = %v", err)
 	}
 	if err := s.Append(second, entry("late")); !errors.Is(err, job.ErrFenced) {
 		t.Errorf("a write after the job was done = %v, want ErrFenced", err)
 	}
-	if due, err := s.OfferJobs(s.ctx, 10, s.Now()); len(due) != 0 || err != nil {
-		t.Errorf("a job that is done is offered: %v, %v", due, err)
-	}
+	s.wantNoneDue(t, "of a job that is done")
 	s.mustEnqueue(t, vnf)
-	if _, third, begun := s.mustBegin(t); third.Fence <= c.Fence || begun.Failures != 0 {
-		t.Errorf("the job enqueued anew has fence %d after %d and %d failures", third.Fence, c.Fence, begun.Failures)
+	if _, third := s.mustBegin(t); third.Fence <= again.Fence || third.Failures != 0 {
+		t.Errorf("the job enqueued anew has fence %d after %d and %d failures", third.Fence, again.Fence, third.Failures)
 	}
 }
 
-func jobOffer(t *testing.T, s jobTest) {
+func jobTake(t *testing.T, s jobTest) {
 	for i := range 3 {
 		s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: fmt.Sprint(i)})
 	}
 	later := s.Now().Add(time.Hour)
-	two, err := s.OfferJobs(s.ctx, 2, later)
-	if err != nil || len(two) != 2 {
-		t.Fatalf("OfferJobs = %v, %v; want two", two, err)
+	if two := s.mustTake(t, vnf.Kind, 2, later); len(two) != 2 {
+		t.Fatalf("TakeJobs = %v; want two", two)
 	}
-	rest, err := s.OfferJobs(s.ctx, 2, later)
-	if err != nil || len(rest) != 1 {
-		t.Fatalf("OfferJobs = %v, %v; want the third", rest, err)
+	if others := s.mustTake(t, "other", 2, later); len(others) != 0 {
+		t.Fatalf("TakeJobs = %v; want none of another kind", others)
 	}
-	if none, err := s.OfferJobs(s.ctx, 2, later); len(none) != 0 || err != nil {
-		t.Errorf("OfferJobs = %v, %v; want none before it is due again", none, err)
+	rest := s.mustTake(t, vnf.Kind, 2, later)
+	if len(rest) != 1 {
+		t.Fatalf("TakeJobs = %v; want the third", rest)
 	}
-	c := rest[0]
-	if _, err := s.BeginJob(s.ctx, c, later); err != nil {
-		t.Fatalf("BeginJob = %v", err)
-	}
+	s.wantNoneDue(t, "before they are due again")
+	c := rest[0].Claim
 	if err := s.KeepJob(s.ctx, c, s.Now()); err != nil {
 		t.Errorf("KeepJob = %v", err)
 	}
-	if again := s.mustOffer(t); again.Job != c.Job || again.Fence != c.Fence+1 {
-		t.Errorf("offered %v after %v fell silent", again, c)
+	if _, again := s.mustBegin(t); again.Job != c.Job || again.Fence != c.Fence+1 {
+		t.Errorf("taken %v after %v fell silent", again, c)
+	}
+}
+
+// jobSchedule sees that a job is there, is due when it is new, and later only if that is too late.
+func jobSchedule(t *testing.T, s jobTest) {
+	schedule := func(latest time.Time) {
+		t.Helper()
+		if err := s.ScheduleJob(s.ctx, vnf, latest); err != nil {
+			t.Fatalf("ScheduleJob = %v", err)
+		}
+	}
+	now := s.Now()
+	schedule(now.Add(time.Hour))
+	_, a := s.mustBegin(t)
+	if err := s.RetryJob(s.ctx, a.Claim, now.Add(30*time.Minute), 0); err != nil {
+		t.Fatalf("RetryJob = %v", err)
+	}
+	schedule(now.Add(time.Hour))
+	s.wantNoneDue(t, "scheduled for later than it is due")
+	schedule(now)
+	if _, again := s.mustBegin(t); again.Job != vnf {
+		t.Errorf("taken %v", again)
 	}
 }
 
@@ -547,9 +581,9 @@ func jobOffer(t *testing.T, s jobTest) {
 // subject and the end of its attempt.
 func jobWantedAgain(t *testing.T, s jobTest) {
 	s.mustEnqueue(t, vnf)
-	_, c, begun := s.mustBegin(t)
+	_, a := s.mustBegin(t)
 	s.mustEnqueue(t, vnf)
-	if err := s.FinishJob(s.ctx, c, begun); err != nil {
+	if err := s.FinishJob(s.ctx, a); err != nil {
 		t.Fatalf("FinishJob = %v", err)
 	}
 	s.mustBegin(t)
@@ -559,8 +593,8 @@ func jobWantedAgain(t *testing.T, s jobTest) {
 func jobPrune(t *testing.T, s jobTest) {
 	for i := range 3 {
 		s.mustEnqueue(t, job.Job{Kind: "lcm", Subject: fmt.Sprint(i)})
-		_, c, begun := s.mustBegin(t)
-		if err := s.FinishJob(s.ctx, c, begun); err != nil {
+		_, a := s.mustBegin(t)
+		if err := s.FinishJob(s.ctx, a); err != nil {
 			t.Fatalf("FinishJob = %v", err)
 		}
 	}
@@ -576,18 +610,8 @@ func jobPrune(t *testing.T, s jobTest) {
 	for _, want := range []int{2, 1, 0} {
 		prune(later, want)
 	}
-	if left := s.mustOffer(t); left.Job != vnf {
-		t.Errorf("offered %v, want the one that is wanted", left)
-	}
-}
-
-// jobDiesBeforeItBegan leaves an attempt that was offered, and that nobody begins.
-func jobDiesBeforeItBegan(t *testing.T, s jobTest) {
-	s.mustEnqueue(t, vnf)
-	first := s.mustOffer(t)
-	again := s.mustOffer(t)
-	if again != first {
-		t.Errorf("offered %v and then %v, want the same attempt", first, again)
+	if _, left := s.mustBegin(t); left.Job != vnf {
+		t.Errorf("taken %v, want the one that is wanted", left)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
@@ -303,12 +304,12 @@ func operationTurns(t *testing.T, s lifecycleTest) {
 	}
 	jobs := func(when string, want ...lifecycle.Operation) {
 		t.Helper()
-		claims, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute))
-		if err != nil || len(claims) != len(want) {
-			t.Errorf("%s OfferJobs = %v, %v, want %d", when, claims, err, len(want))
+		taken, err := s.TakeJobs(t.Context(), lifecycle.JobKind, 10, s.Now().Add(time.Minute))
+		if err != nil || len(taken) != len(want) {
+			t.Errorf("%s TakeJobs = %v, %v, want %d", when, taken, err, len(want))
 		}
 		for _, o := range want {
-			if !slices.ContainsFunc(claims, func(c job.Claim) bool { return c.Job == o.Job() }) {
+			if !slices.ContainsFunc(taken, func(a queue.Attempt) bool { return a.Job == o.Job() }) {
 				t.Errorf("%s %s has no job", when, o.ID)
 			}
 		}
@@ -404,8 +405,8 @@ func operationRows(t *testing.T, s lifecycleTest) {
 	if diff := cmp.Diff(o, got); err != nil || diff != "" {
 		t.Errorf("Operation = %v, differs by (-want +got):\n%s", err, diff)
 	}
-	if claims, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute)); err != nil || len(claims) != 0 {
-		t.Errorf("OfferJobs = %v, %v; want none before the operation has its turn", claims, err)
+	if due, err := s.DueKinds(t.Context(), []string{lifecycle.JobKind}); err != nil || len(due) != 0 {
+		t.Errorf("DueKinds = %v, %v; want none before the operation has its turn", due, err)
 	}
 	_, err = s.Operation(t.Context(), uuid.NewString())
 	s.wantError("one that is not there", err, broker.ErrNotFound)
@@ -724,17 +725,13 @@ func operationByRequest(t *testing.T, s lifecycleTest) {
 		return s.SaveProgress(job.WithClaim(t.Context(), job.Claim{Job: o.Job()}), o)
 	}
 	early, late := begin(s.Now().Add(time.Hour)), begin(s.Now().Add(-time.Minute))
-	due, err := s.OfferJobs(t.Context(), 10, s.Now().Add(time.Minute))
-	if err != nil || len(due) != 1 || due[0].Job != late.Job() {
-		t.Fatalf("OfferJobs = %v, %v, want that of %s", due, err, late.ID)
-	}
 	for _, o := range []lifecycle.Operation{early, late} {
 		if err := save(o); err != nil {
 			t.Errorf("the process that was asked saves %v before the job begins", err)
 		}
 	}
-	if _, err := s.BeginJob(t.Context(), due[0], s.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
+	if due, err := s.TakeJobs(t.Context(), lifecycle.JobKind, 10, s.Now().Add(time.Minute)); err != nil || len(due) != 1 || due[0].Job != late.Job() {
+		t.Fatalf("TakeJobs = %v, %v, want that of %s", due, err, late.ID)
 	}
 	s.wantError("saving once the job has begun", save(late), job.ErrFenced)
 	if err := save(early); err != nil {

@@ -263,12 +263,10 @@ func subscriptionsAreTold(t *testing.T, s SubscriptionStore) {
 	if err != nil || counts[one.ID] != 4 || counts[narrow.ID] != 1 || counts[foreign.ID] != 0 {
 		t.Errorf("WaitingNotifications = %v, %v", counts, err)
 	}
-	due, err := s.OfferJobs(t.Context(), 100, epoch.Add(1000*time.Hour))
+	due, err := s.TakeJobs(t.Context(), subscription.JobKind, 100, epoch.Add(1000*time.Hour))
 	var jobs []string
-	for _, c := range due {
-		if c.Kind == subscription.JobKind {
-			jobs = append(jobs, c.Subject)
-		}
+	for _, a := range due {
+		jobs = append(jobs, a.Subject)
 	}
 	slices.Sort(jobs)
 	want := []string{one.ID, other.ID, narrow.ID}

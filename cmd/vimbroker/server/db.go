@@ -55,8 +55,6 @@ func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) e
 type dbStatus struct {
 	Schema      int  `json:"schema"`
 	SchemaKnown int  `json:"schemaKnown"`
-	Queue       int  `json:"queue"`
-	QueueKnown  int  `json:"queueKnown"`
 	Current     bool `json:"current"`
 	// Serves: a server of this version works on the database.
 	Serves bool `json:"serves"`
@@ -75,11 +73,10 @@ still use the database. Also fails if the database does not answer.`,
 		if err != nil {
 			return err
 		}
-		s := dbStatus{found.Have, found.Known, found.Queue, found.QueueKnown, found.Current(), found.Serves()}
+		s := dbStatus{found.Have, found.Known, found.Current(), found.Serves()}
 		if err := p.Print(s, func(w io.Writer) {
 			console.Row(w, "PART", "HAS", "NEEDS")
 			console.Row(w, "schema", fmt.Sprint(s.Schema), fmt.Sprint(s.SchemaKnown))
-			console.Row(w, "job queue", fmt.Sprint(s.Queue), fmt.Sprint(s.QueueKnown))
 		}); err != nil {
 			return err
 		}
@@ -118,7 +115,7 @@ schema: the command refuses one.`,
 			_, err = fmt.Fprintf(p.Out, "schema %d: nothing to do\n", before.Have)
 			return err
 		}
-		_, err = fmt.Fprintf(p.Out, "schema %d (was %d), job queue %d (was %d)\n", before.Known, before.Have, before.QueueKnown, before.Queue)
+		_, err = fmt.Fprintf(p.Out, "schema %d (was %d)\n", before.Known, before.Have)
 		return err
 	})
 }

@@ -85,7 +85,11 @@ func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principa
 		return l.clients.Authenticate(ctx, bearer)
 	}
 	if l.keystone != nil && !policy.OwnToken(bearer) {
-		return l.keystone.Authenticate(ctx, bearer)
+		p, err := l.keystone.Authenticate(ctx, bearer)
+		if tokens != nil && tokens.Has(p.Formerly) {
+			p.Formerly = "" // what is stored under that name is the static token's
+		}
+		return p, err
 	}
 	if tokens == nil {
 		return policy.Principal{}, policy.ErrUnauthenticated

@@ -111,14 +111,14 @@ CREATE TABLE vim_generations (
     credential_expires_at INTEGER NOT NULL,
     -- when it is sealed anew
     sealed                TEXT    NOT NULL,
-    sealed_as             TEXT    NOT NULL, -- whether it was the current one when it was sealed
+    sealed_as             TEXT    NOT NULL, -- whether it was the current one when it was sealed; '': see broker/bound.go
     key_ref               TEXT    NOT NULL,
     key_store             TEXT    NOT NULL,
 
     CONSTRAINT generation_once_per_vim PRIMARY KEY (vim, number),
     CONSTRAINT generation_from_one CHECK (number >= 1),
     CONSTRAINT generation_insecure_is_boolean CHECK (insecure_skip_verify IN (0, 1)),
-    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('current', 'past')),
+    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('', 'current', 'past')),
     CONSTRAINT generation_names_its_key CHECK (key_ref <> '' AND key_store <> '')
 ) STRICT;
 
@@ -891,7 +891,7 @@ CREATE INDEX notification_by_subscription ON vnf_notifications (subscription, se
 -- Jobs
 --
 
--- The ledger of jobs: it is the truth, and the job queue dispatches them.
+-- Jobs, and passes: a pass is a job of a kind of its own ("pass-" and its name), which is never done.
 CREATE TABLE jobs (
     kind     TEXT    NOT NULL,
     subject  TEXT    NOT NULL,
@@ -906,5 +906,5 @@ CREATE TABLE jobs (
     CONSTRAINT job_done_is_wanted CHECK (done >= 0 AND done <= wanted)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX job_due ON jobs (due_at) WHERE done < wanted; -- the next jobs; metrics
+CREATE INDEX job_due ON jobs (kind, due_at) WHERE done < wanted; -- the next jobs; metrics
 CREATE INDEX job_done ON jobs (due_at) WHERE done >= wanted; -- the pass that removes the past
