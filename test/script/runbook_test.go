@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -30,6 +31,7 @@ var situations = map[string]struct {
 	"After restoring an old database":    {before: oldDatabase, after: stillWorks},
 	"Lost key store":                     {before: lostKeys, after: nothingAlive},
 	"Revoke everything":                  {after: nothingAlive},
+	"A VIM that is gone for good":        {before: gone, after: givenUp},
 	"Compromised server":                 {after: nothingAlive},
 	"New token for a caller":             {after: newToken},
 	"Leaked secret of a client":          {before: withClient, after: stillWorks},
@@ -156,6 +158,19 @@ func oldDatabase(t *testing.T, r *reader) {
 func lostKeys(t *testing.T, r *reader) {
 	t.Helper()
 	r.Follow(t, []story.Step{{Command: "rm -r /var/lib/vimbroker/keys"}, {Command: "mkdir -m 0700 /var/lib/vimbroker/keys"}})
+}
+
+// gone is a cluster that takes connections and breaks them.
+func gone(_ *testing.T, r *reader) { r.kube.Fail(fake.Fault{Kind: fake.Drop, Times: -1}) }
+
+func givenUp(t *testing.T, r *reader) {
+	t.Helper()
+	if list := r.Must(t, "vimbroker vim list"); strings.Contains(list, "edge1") {
+		t.Errorf("the VIM that was given up is there:\n%s", list)
+	}
+	if list := r.Must(t, "vimbroker lease list --state irrevocable"); !strings.Contains(list, "edge1") {
+		t.Errorf("the lease on it is not listed as irrevocable:\n%s", list)
+	}
 }
 
 func newToken(t *testing.T, r *reader) {
