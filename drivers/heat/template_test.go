@@ -36,8 +36,10 @@ func TestATemplateSaysOneThing(t *testing.T) {
 		"properties twice": {"parameters: {x: {type: string, default: " + `"` + evil + `"` + "}}\nresources:\n" + group +
 			"    properties: {resource_def: {type: OS::Heat::None}}\n    properties: {resource_def: {type: {get_param: x}}}\n", ":6 holds a key twice; keep one (key properties)"},
 		"more than the bound": {"resources:\n" + many.String(), ":3 holds a key twice; keep one (key r)"},
-		"hidden twice": {"parameters:\n  p: {type: string, default: " + fake.Canary + ", hidden: false, hidden: true}\nresources:\n  a: {type: OS::Heat::None}\n",
-			":2 holds a key twice; keep one (key hidden)"},
+		"hidden twice": {
+			"parameters:\n  p: {type: string, default: " + fake.Canary + ", hidden: false, hidden: true}\nresources:\n  a: {type: OS::Heat::None}\n",
+			":2 holds a key twice; keep one (key hidden)",
+		},
 		"a default twice":       {"parameters:\n  p: {hidden: true, default: x, default: " + fake.Canary + "}\nresources:\n  a: {type: OS::Heat::None}\n", "(key default)"},
 		"twice, once in quotes": {"resources: {a: {type: OS::Heat::None}}\n\"resources\": {a: {type: " + user + "}}\n", ":2 holds a key twice; keep one (key resources)"},
 		"JSON":                  {`{"resources": {"a": {"type": "OS::Heat::None", "type": "` + user + `"}}}`, ":1 holds a key twice; keep one (key type)"},
@@ -50,8 +52,10 @@ func TestATemplateSaysOneThing(t *testing.T) {
 		"a tag":                 {"resources:\n  a: {type: !!binary T1M6OktleXN0b25lOjpVc2Vy}\n", ":2 holds an explicit tag; leave it out (key type)"},
 		"a tag of a key":        {"resources: {a: {type: OS::Heat::None}}\n!!str outputs: {}\n", "explicit tag"},
 		"a list as a key":       {"resources: {a: {type: OS::Heat::None}}\n? [resources]\n: {}\n", ":2 holds a key that is no string"},
-		"CloudFormation's sections": {"HeatTemplateFormatVersion: '2012-12-12'\nResources: {a: {Type: " + user + "}}\nresources: {a: {type: OS::Heat::None}}\n",
-			":1 has a section that no HOT has: HeatTemplateFormatVersion; leave it out"},
+		"CloudFormation's sections": {
+			"HeatTemplateFormatVersion: '2012-12-12'\nResources: {a: {Type: " + user + "}}\nresources: {a: {type: OS::Heat::None}}\n",
+			":1 has a section that no HOT has: HeatTemplateFormatVersion; leave it out",
+		},
 		"a section of nobody": {"resources: {a: {type: OS::Heat::None}}\nresource_registry: {OS::Heat::None: " + `"` + evil + `"` + "}\n", ":2 has a section that no HOT has: resource_registry"},
 		"a second document":   {"resources: {a: {type: OS::Heat::None}}\n---\nresources: {a: {type: " + user + "}}\n", "holds more than one document; keep one"},
 		"depth":               {"resources:\n  a: {type: OS::Heat::None, properties: {x: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}}\n", ":2 nests more than 56 deep"},

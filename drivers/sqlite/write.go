@@ -42,7 +42,7 @@ type batch struct {
 // for all. Nobody returns before that: also an error may rest on what the others
 // wrote ("already exists").
 func (s *Store) write(ctx context.Context, apply func(txn) error) (err error) {
-	defer func() { s.refusal.Note(err) }()
+	defer func() { err = s.refusal.Note(err) }()
 	s.waiting.Add(1)
 	s.turn.Lock()
 	s.waiting.Add(-1)
