@@ -150,7 +150,7 @@ func (b *Broker) keepAccount(ctx context.Context, v VIM) error {
 		return err
 	}
 	_, err = b.writeGeneration(ctx, &edit{
-		caller: system("check"), action: policy.VIMRotate, vim: v, driver: d, target: v.Current.Target, keyStore: b.keys[0].Name(), renews: true,
+		caller: system("check"), action: policy.VIMRotate, vim: v, driver: d, target: v.Current.Target, keyStore: b.keys.Name(), renews: true,
 	}, act)
 	if known := (*Error)(nil); errors.As(err, &known) || errors.Is(err, errMoved) { // the next check tries again, and says so if it is refused
 		b.log.WarnContext(ctx, "the token of the broker's own account is not renewed", "vim", v.ID, "until", v.Current.CredentialExpiresAt, "error", err)

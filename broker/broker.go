@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
@@ -122,7 +123,8 @@ func DefaultTerms() Terms {
 // use, by any number of processes on one store.
 type Broker struct {
 	store   Store
-	keys    []secret.KeyStore
+	keys    keyring.Ring
+	keepers []Keeper
 	drivers map[VIMType]Driver
 	types   []Type // by name
 	guard   *audit.Guard

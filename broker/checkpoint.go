@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/notary"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -150,8 +149,6 @@ func notaryError(err error) error {
 		}
 	case errors.Is(err, notary.ErrLost):
 		return &Error{Kind: ErrUnopenable, Detail: "the key that signs the audit log does not open", Remedy: "revoke it: a new one takes its place", Cause: err}
-	case errors.Is(err, secret.ErrUnavailable), errors.Is(err, secret.ErrForbidden):
-		return keyStoreError("using the key that signs the audit log", err)
 	}
-	return tornLog(err)
+	return tornLog(KeyFault(err, Error{}))
 }

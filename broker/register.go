@@ -29,7 +29,7 @@ import (
 // the first call made; with another request under that key it is [ErrConflict].
 func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
 	v, d, cred, invalid := b.newVIM(p, r)
-	weighed := draft(VIM{}, v, b.keys[0].Name())
+	weighed := draft(VIM{}, v, b.keys.Name())
 	weighed.Inline = r.Inline != nil
 	wish := policy.Wish{VIM: weighed}
 	act, err := b.enter(ctx, p, policy.VIMRegister, resourceOfNew(v), wish)
@@ -196,7 +196,7 @@ func (b *Broker) completeRegistration(
 	}
 	failpoint.At("register.checked")
 	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt
-	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, SealedCurrent, cred)
+	key, err := b.sealGeneration(ctx, b.keys, v, &g, SealedCurrent, cred)
 	if err != nil {
 		return VIM{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -18,9 +19,35 @@ import (
 //
 // Where a lease is issued or renewed, or the VIM is written, at the same moment,
 // one of the two is [ErrConflict].
+//
+// Keepers follow once the VIM is sealed anew. Where one fails, the same call again goes on with it.
 func (b *Broker) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
-	return decided(func() (VIM, error) { return b.rekeyVIM(ctx, p, ref, keyStore, ifRevision) })
+	v, err := decided(func() (VIM, error) { return b.rekeyVIM(ctx, p, ref, keyStore, ifRevision) })
+	if err != nil {
+		return v, err
+	}
+	for _, k := range b.keepers {
+		if err := k.RekeyHidden(ctx, v.ID, keyStore); err != nil {
+			return v, &Error{
+				Kind: ErrUnavailable, Detail: "the VIM is sealed anew, and what is hidden of the parameters of the VNF instances on it not all",
+				Remedy: "rotate the VIM's key once more in a few minutes", Cause: err,
+			}
+		}
+	}
+	return v, nil
 }
+
+// Keeper has more that is sealed for VIMs, each under a key of its own: hidden parameters of the
+// VNF instances on them.
+type Keeper interface {
+	// RekeyHidden seals what is a VIM's anew, in the key store of that name (empty: the one for new keys).
+	RekeyHidden(ctx context.Context, vim, keyStore string) error
+	// HiddenElsewhere counts what is a VIM's under keys in other key stores than the one of that name.
+	HiddenElsewhere(ctx context.Context, vim, keyStore string) (int, error)
+}
+
+// AddKeeper adds a keeper, before the broker is used.
+func (b *Broker) AddKeeper(k Keeper) { b.keepers = append(b.keepers, k) }
 
 func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
 	v, err := b.findVIM(ctx, p, policy.VIMRotate, ref)
@@ -28,7 +55,7 @@ func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 		return VIM{}, err
 	}
 	u := &edit{caller: p, action: policy.VIMRotate, vim: v, change: Change{IfRevision: ifRevision}, target: v.Current.Target, keyStore: keyStore}
-	keys, unknown := b.keyStore(keyStore)
+	keys, unknown := b.keys.Only(keyStore)
 	if unknown == nil {
 		u.keyStore = keys.Name()
 	}
@@ -37,20 +64,14 @@ func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 		return VIM{}, err
 	}
 	if unknown != nil {
-		var told *Error
-		if errors.As(unknown, &told) {
-			asked := *told
-			asked.Kind = ErrInvalid
-			unknown = &asked
-		}
-		return VIM{}, b.refuse(ctx, act, unknown)
+		return VIM{}, b.refuse(ctx, act, notConfigured(ErrInvalid, unknown))
 	}
 	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.openFor(now, u) }, act.With(audit.DetailReason, "sealed anew in "+keys.Name()))
 }
 
 // sealAnew seals everything of a VIM under new keys in a key store, if that may be
 // done to the VIM as it is now.
-func (b *Broker) sealAnew(ctx context.Context, keys secret.KeyStore, v VIM, may func(now *VIM) error, act *audit.Act) (VIM, error) {
+func (b *Broker) sealAnew(ctx context.Context, keys keyring.Ring, v VIM, may func(now *VIM) error, act *audit.Act) (VIM, error) {
 	mine := &Pending{Generation: v.Current.Number, Since: b.now()}
 	v, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if err := may(now); err != nil {
@@ -87,7 +108,7 @@ type rekeyed struct {
 	generation Generation
 }
 
-func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *Pending, act *audit.Act) (VIM, error) {
+func (b *Broker) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pending, act *audit.Act) (VIM, error) {
 	fresh := map[int64]*rekeyed{}
 	var written []Generation
 	defer func() {
@@ -136,7 +157,7 @@ func (b *Broker) rekey(ctx context.Context, keys secret.KeyStore, v VIM, mine *P
 }
 
 // rekeyGeneration seals one generation under a new key, and reads it back.
-func (b *Broker) rekeyGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g Generation) (*rekeyed, error) {
+func (b *Broker) rekeyGeneration(ctx context.Context, keys keyring.Ring, v VIM, g Generation) (*rekeyed, error) {
 	o, err := b.open(ctx, v, g)
 	if err != nil {
 		return nil, err
@@ -195,7 +216,7 @@ type KeyStatus struct {
 	// Past is how many earlier generations, each with a key, leases still need.
 	Past int
 	// Elsewhere is how many hidden parameters of VNF instances on the VIM have their key in another key
-	// store than KeyStore. Whoever knows the instances fills it in.
+	// store than KeyStore.
 	Elsewhere int
 	// Pending: a write of the credential or its key is under way, or was abandoned.
 	Pending bool
@@ -220,6 +241,13 @@ func (b *Broker) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQuery
 		}
 		if at, err := secret.SealedAt(v.Current.Sealed); err == nil {
 			s.SealedAt = at.UTC()
+		}
+		for _, k := range b.keepers {
+			n, err := k.HiddenElsewhere(ctx, v.ID, s.KeyStore)
+			if err != nil {
+				return nil, "", err
+			}
+			s.Elsewhere += n
 		}
 		if try {
 			err := b.opens(ctx, v)

@@ -1,8 +1,10 @@
 package broker_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -153,5 +155,54 @@ func TestRekeyRaces(t *testing.T) {
 	b.wantKeys(0)
 	if b.upstream() != 0 {
 		t.Errorf("%d objects left upstream", b.upstream())
+	}
+}
+
+// keeper has more that is sealed for a VIM.
+type keeper struct {
+	rekeyed []string
+	left    int
+	err     error
+}
+
+func (k *keeper) RekeyHidden(_ context.Context, vim, keyStore string) error {
+	k.rekeyed = append(k.rekeyed, vim+" to "+keyStore)
+	return k.err
+}
+
+func (k *keeper) HiddenElsewhere(context.Context, string, string) (int, error) { return k.left, k.err }
+
+// What keepers have goes with its VIM, and is counted where it lies elsewhere.
+func TestKeepersAreRekeyedWithTheVIM(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	second, err := keydir.Open(filepath.Join(b.dir, "second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.addKeyStore(elsewhere{second})
+	one, two := &keeper{left: 2}, &keeper{left: 1}
+	b.AddKeeper(one)
+	b.AddKeeper(two)
+	v := b.mustRegister(alice, "edge1")
+	found, _, err := b.KeyStatuses(t.Context(), alice, broker.VIMQuery{}, false)
+	if err != nil || len(found) != 1 || found[0].Elsewhere != 3 {
+		t.Errorf("KeyStatuses() = %+v, %v, want 3 elsewhere", found, err)
+	}
+	if _, err := b.RekeyVIM(t.Context(), alice, "edge1", "nowhere", 0); err == nil || len(one.rekeyed) != 0 {
+		t.Errorf("RekeyVIM(nowhere) = %v, and a keeper was asked: %q", err, one.rekeyed)
+	}
+	if _, err := b.RekeyVIM(t.Context(), mallet, "edge1", "elsewhere", 0); err == nil || len(one.rekeyed) != 0 {
+		t.Errorf("RekeyVIM() of another's = %v, and a keeper was asked: %q", err, one.rekeyed)
+	}
+	two.err = errors.New("it does not open")
+	v, err = b.RekeyVIM(t.Context(), alice, "edge1", "elsewhere", 0)
+	wantKind(t, "RekeyVIM() where a keeper fails", err, broker.ErrUnavailable)
+	want := []string{v.ID + " to elsewhere"}
+	if v.Current.KeyStore != "elsewhere" || !slices.Equal(one.rekeyed, want) || !slices.Equal(two.rekeyed, want) {
+		t.Errorf("the VIM is in %s; keepers were asked %q and %q", v.Current.KeyStore, one.rekeyed, two.rekeyed)
+	}
+	two.err = nil
+	if _, err := b.RekeyVIM(t.Context(), alice, "edge1", "elsewhere", 0); err != nil || len(two.rekeyed) != 2 {
+		t.Errorf("RekeyVIM() again = %v; the keeper was asked %q", err, two.rekeyed)
 	}
 }

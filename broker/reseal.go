@@ -39,9 +39,9 @@ func (b *Broker) sealVIMAnew(ctx context.Context, v VIM) error {
 	if err != nil {
 		return err
 	}
-	keys, err := b.keyStore(v.Current.KeyStore)
+	keys, err := b.keys.Only(v.Current.KeyStore)
 	if err != nil {
-		return b.refuse(ctx, act, err)
+		return b.refuse(ctx, act, notConfigured(ErrUnopenable, err))
 	}
 	_, err = b.sealAnew(ctx, keys, v, func(now *VIM) error { return now.open(0) }, act.With(audit.DetailReason, "an earlier generation was sealed as the current one"))
 	return err
@@ -69,7 +69,7 @@ func (b *Broker) unexplainedKeys(ctx context.Context) error {
 	for _, keys := range b.keys {
 		held, err := keys.List(ctx, "")
 		if err != nil {
-			return keyStoreError("listing keys", err)
+			return fmt.Errorf("listing the keys of %s: %w", keys.Name(), err)
 		}
 		for _, h := range held {
 			if !known[h.Owner.ID] {

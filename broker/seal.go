@@ -4,73 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
 // leaseField is the envelope's field for a lease's credential.
 func leaseField(id string) string { return "lease/" + id }
 
-// keyStore returns the key store of that name; empty means the one for new keys.
-func (b *Broker) keyStore(name string) (secret.KeyStore, error) {
-	if name == "" {
-		return b.keys[0], nil
-	}
-	var names []string
-	for _, keys := range b.keys {
-		if keys.Name() == name {
-			return keys, nil
-		}
-		names = append(names, keys.Name())
-	}
-	return nil, &Error{
-		Kind: ErrUnopenable, Field: "keyStore",
-		Detail: fmt.Sprintf("the key store %q is not configured here; there is %s", name, strings.Join(names, ", ")),
-		Remedy: "configure it, if only to migrate from it",
-	}
+// notConfigured says that a key store is not; kind is what that is to the caller.
+func notConfigured(kind, err error) error {
+	return &Error{Kind: kind, Field: "keyStore", Detail: err.Error(), Remedy: "configure it, if only to migrate from it", Cause: err}
 }
 
 // sealGeneration puts a new key for (v, g.Number) into a key store and fills in
 // what g keeps of the credential; all else of g must be there. It answers with the
 // key, which the caller clears. If it fails a key may be left: the caller sweeps.
-func (b *Broker) sealGeneration(ctx context.Context, keys secret.KeyStore, v VIM, g *Generation, as SealedAs, c Credential) (*secret.Key, error) {
-	id := v.ID
-	key, err := secret.NewKey()
-	if err != nil {
-		return nil, fmt.Errorf("making a key for %s: %w", id, err)
-	}
-	owner := secret.Owner{ID: id, Generation: g.Number}
+func (b *Broker) sealGeneration(
+	ctx context.Context, keys keyring.Ring, v VIM, g *Generation, as SealedAs, c Credential,
+) (*secret.Key, error) {
 	plain, err := c.Pack()
 	if err != nil {
 		return nil, err
 	}
 	g.Username, g.CredentialKind, g.SealedAs = c.Username, c.Kind, as
-	sealed, err := secret.Seal(key, owner, boundField(v.Type, *g, as), plain)
+	sealed, key, err := keys.SealWithKey(ctx, secret.Owner{ID: v.ID, Generation: g.Number}, boundField(v.Type, *g, as), plain)
 	if err != nil {
-		return nil, fmt.Errorf("sealing the credential of %s: %w", id, err)
-	}
-	ref, err := keys.Put(ctx, owner, key)
-	if err != nil {
-		return nil, keyStoreError("storing the key of "+id, err)
+		return nil, credentialFault(err)
 	}
 	failpoint.At("seal.key-stored")
-	g.Sealed, g.Key, g.KeyStore = sealed, ref, keys.Name()
+	g.Sealed, g.Key, g.KeyStore = sealed.Text, sealed.Ref, sealed.KeyStore
 	return key, nil
 }
 
 // key fetches the key of one generation. The caller clears it.
-func (b *Broker) key(ctx context.Context, id string, g Generation) (*secret.Key, error) {
-	keys, err := b.keyStore(g.KeyStore)
-	if err != nil {
-		return nil, err
+func (b *Broker) key(ctx context.Context, g Generation) (*secret.Key, error) {
+	key, err := b.keys.Key(ctx, keyring.Sealed{KeyStore: g.KeyStore, Ref: g.Key})
+	if unknown, is := errors.AsType[*keyring.UnknownError](err); is { // the VIM's leases can be ended without
+		return nil, notConfigured(ErrUnopenable, unknown)
 	}
-	key, err := keys.Get(ctx, g.Key)
-	if err != nil {
-		return nil, keyStoreError("fetching the key of "+id, err)
-	}
-	return key, nil
+	return key, credentialFault(err)
 }
 
 // opened is an opened generation: access to the VIM, and the key that seals what
@@ -130,7 +104,7 @@ func (b *Broker) open(ctx context.Context, v VIM, g Generation) (*opened, error)
 
 // openAs opens a generation exactly as it was read.
 func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, error) {
-	key, err := b.key(ctx, v.ID, g)
+	key, err := b.key(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -161,43 +135,24 @@ func (b *Broker) access(v VIM, g Generation, c Credential) Access {
 // that did not end has left. mine is the Pending that the caller holds; it is
 // [errOvertaken], and destroys nothing, where another has taken that over.
 func (b *Broker) sweepKeys(ctx context.Context, id string, mine *Pending) error {
-	type place struct {
-		store string
-		ref   secret.Ref
-	}
-	held := map[place]secret.KeyStore{}
-	for _, keys := range b.keys {
-		found, err := keys.List(ctx, id)
-		if err != nil {
-			return keyStoreError("listing the keys of "+id, err)
+	return credentialFault(b.keys.Sweep(ctx, id, func() ([]keyring.Sealed, error) {
+		// While the VIM is held no other write of it can begin, so every key that was
+		// listed and is not in a row is one that nobody is going to name.
+		v, err := b.store.VIM(ctx, id)
+		switch {
+		case errors.Is(err, ErrNotFound): // an id is never used again
+		case err != nil:
+			return nil, err
+		case !v.holds(mine):
+			return nil, overtaken()
 		}
-		for _, h := range found {
-			held[place{keys.Name(), h.Ref}] = keys
+		var named []keyring.Sealed
+		inUse, err := b.store.KeysInUse(ctx, id)
+		for _, k := range inUse {
+			named = append(named, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref})
 		}
-	}
-	// The rows only now. While the VIM is held no other write of it can begin, so
-	// every key in the list that is not in a row is one that nobody is going to name.
-	v, err := b.store.VIM(ctx, id)
-	switch {
-	case errors.Is(err, ErrNotFound): // an id is never used again
-	case err != nil:
-		return err
-	case !v.holds(mine):
-		return overtaken()
-	}
-	inUse, err := b.store.KeysInUse(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, k := range inUse {
-		delete(held, place{k.KeyStore, k.Ref})
-	}
-	for at, keys := range held {
-		if _, err := keys.Delete(ctx, at.ref); err != nil {
-			return keyStoreError("destroying an unused key of "+id, err)
-		}
-	}
-	return nil
+		return named, err
+	}))
 }
 
 // discard destroys the keys of generations that could not be written because the
@@ -210,11 +165,7 @@ func (b *Broker) discard(ctx context.Context, why error, written ...Generation) 
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	for _, g := range written {
-		keys, err := b.keyStore(g.KeyStore)
-		if err == nil {
-			_, err = keys.Delete(ctx, g.Key)
-		}
-		if err != nil {
+		if err := b.keys.Destroy(ctx, keyring.Sealed{KeyStore: g.KeyStore, Ref: g.Key}); err != nil {
 			b.log.ErrorContext(ctx, "a key that no row names could not be destroyed", "key", g.Key, "keyStore", g.KeyStore, "error", err)
 		}
 	}
@@ -229,13 +180,8 @@ func (b *Broker) destroyRetired(ctx context.Context) error {
 	}
 	var errs []error
 	for _, k := range retired {
-		keys, err := b.keyStore(k.KeyStore)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("destroying a key of %s: %w", k.Owner.ID, err))
-			continue
-		}
-		if _, err := keys.Delete(ctx, k.Ref); err != nil {
-			errs = append(errs, keyStoreError("destroying a key of "+k.Owner.ID, err))
+		if err := b.keys.Destroy(ctx, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref}); err != nil {
+			errs = append(errs, credentialFault(fmt.Errorf("destroying a key of %s: %w", k.Owner.ID, err)))
 			continue
 		}
 		failpoint.At("keys.destroyed")
@@ -256,18 +202,27 @@ func (b *Broker) RetireKeys(ctx context.Context) {
 	}
 }
 
-// keyStoreError translates a key store's error for callers.
-func keyStoreError(doing string, err error) error {
-	e := &Error{Cause: fmt.Errorf("%s: %w", doing, err)}
+// credentialFault is [KeyFault] for the credentials of VIMs.
+func credentialFault(err error) error {
+	return KeyFault(err, Error{Detail: "the key of the stored credential is lost", Next: NextReplaceCredential})
+}
+
+// KeyFault translates an error of a key ring for callers. They are told lost, which is an
+// [ErrUnopenable], where what is sealed does not open. What is no such error stays as it is.
+func KeyFault(err error, lost Error) error {
+	unknown, elsewhere := errors.AsType[*keyring.UnknownError](err)
 	switch {
-	case errors.Is(err, secret.ErrNotFound), errors.Is(err, secret.ErrCorrupt):
-		e.Kind, e.Detail = ErrUnopenable, "the key of the stored credential is lost"
-		e.Next = NextReplaceCredential
-	default:
-		e.Kind, e.Detail, e.Remedy = ErrUnavailable, "the key store cannot be used now"+ReasonOf(err), "try again later"
+	case elsewhere:
+		return notConfigured(ErrUnavailable, unknown)
+	case errors.Is(err, keyring.ErrUnusable):
+		e := &Error{Kind: ErrUnavailable, Detail: keyring.ErrUnusable.Error() + ReasonOf(err), Remedy: "try again later", Cause: err}
 		if errors.Is(err, secret.ErrForbidden) {
 			e.Remedy = "the broker's operator must give it the right back: the log says which"
 		}
+		return e
+	case errors.Is(err, keyring.ErrLost):
+		lost.Kind, lost.Cause = ErrUnopenable, err
+		return &lost
 	}
-	return e
+	return err
 }

@@ -92,7 +92,7 @@ func (b *Broker) enterUpdate(ctx context.Context, p policy.Principal, ref string
 	}
 	u := &edit{caller: p, action: action, vim: v, change: c, target: v.Current.Target, keyStore: v.Current.KeyStore}
 	if invalid == nil && c.makesGeneration() {
-		u.keyStore = b.keys[0].Name()
+		u.keyStore = b.keys.Name()
 		invalid = b.plan(u)
 	}
 	act, err := b.enter(ctx, p, action, vimResource(v), u.wish(v))
@@ -360,7 +360,7 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 	}
 	failpoint.At("update.checked")
 	g.Identity, g.Discovered, g.CredentialExpiresAt = report.Identity, report.Discovered, report.CredentialExpiresAt
-	key, err := b.sealGeneration(ctx, b.keys[0], v, &g, SealedCurrent, cred)
+	key, err := b.sealGeneration(ctx, b.keys, v, &g, SealedCurrent, cred)
 	if err != nil {
 		return VIM{}, err
 	}

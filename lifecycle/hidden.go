@@ -2,11 +2,9 @@ package lifecycle
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -77,6 +76,11 @@ type Hidden struct {
 
 // owner is whom its key belongs to.
 func (h Hidden) owner() secret.Owner { return secret.Owner{ID: h.ID, Generation: h.Generation} }
+
+// place is what is sealed, and where its key is.
+func (h Hidden) place() keyring.Sealed {
+	return keyring.Sealed{KeyStore: h.KeyStore, Ref: h.Ref, Text: h.Sealed}
+}
 
 // field binds what is sealed to the instance that names it.
 func (h Hidden) field() string { return "parameters of VNF instance " + h.Instance }
@@ -249,8 +253,7 @@ func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (
 		return "", err
 	}
 	failpoint.At("hidden.intent")
-	keys := l.keys[0]
-	sealed, err := sealedIn(ctx, keys, h, text)
+	sealed, err := sealedIn(ctx, l.keys, h, text)
 	if err == nil {
 		failpoint.At("hidden.key-stored")
 		_, err = l.store.UpdateHidden(ctx, h.ID, func(now *Hidden) error {
@@ -269,21 +272,11 @@ func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (
 	return h.ID, nil
 }
 
-// sealedIn is h with text sealed under a new key in a key store.
-func sealedIn(ctx context.Context, keys secret.KeyStore, h Hidden, text secret.Text) (Hidden, error) {
-	key, err := secret.NewKey()
-	if err != nil {
-		return h, err
-	}
-	defer key.Clear()
-	if h.Sealed, err = secret.Seal(key, h.owner(), h.field(), text); err != nil {
-		return h, fmt.Errorf("sealing hidden parameters: %w", err)
-	}
-	if h.Ref, err = keys.Put(ctx, h.owner(), key); err != nil {
-		return h, keyStoreUnusable(err)
-	}
-	h.KeyStore = keys.Name()
-	return h, nil
+// sealedIn is h with text sealed under a new key.
+func sealedIn(ctx context.Context, keys keyring.Ring, h Hidden, text secret.Text) (Hidden, error) {
+	sealed, err := keys.Seal(ctx, h.owner(), h.field(), text)
+	h.Sealed, h.KeyStore, h.Ref = sealed.Text, sealed.KeyStore, sealed.Ref
+	return h, hiddenFault(err)
 }
 
 // hidden opens what is hidden of a shape's parameters; nothing where nothing is.
@@ -291,17 +284,18 @@ func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (conte
 	if s.Concealed.ID == "" {
 		return content{}, nil
 	}
-	for last := secret.Ref(""); ; {
+	last, lost := secret.Ref(""), error(nil)
+	for {
 		h, err := l.store.Hidden(ctx, s.Concealed.ID)
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
 			return content{}, err
 		}
 		if err != nil || h.Instance != instance || h.Sealed == "" || h.Ref == last {
-			return content{}, hiddenLost(cmp.Or(err, secret.ErrUnopenable))
+			return content{}, hiddenLost(errors.Join(err, lost))
 		}
 		text, err := l.opened(ctx, h)
 		if errors.Is(err, broker.ErrUnopenable) { // it may have been sealed anew since it was read
-			last = h.Ref
+			last, lost = h.Ref, err
 			continue
 		}
 		if err != nil {
@@ -309,7 +303,7 @@ func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (conte
 		}
 		var c content
 		if json.Unmarshal([]byte(text.Reveal()), &c) != nil {
-			return content{}, hiddenLost(secret.ErrUnopenable)
+			return content{}, hiddenLost(nil)
 		}
 		return c, nil
 	}
@@ -317,40 +311,19 @@ func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (conte
 
 // opened opens hidden parameters exactly as they were read.
 func (l *Lifecycle) opened(ctx context.Context, h Hidden) (secret.Text, error) {
-	at := slices.IndexFunc(l.keys, func(k secret.KeyStore) bool { return k.Name() == h.KeyStore })
-	if at < 0 {
-		return secret.Text{}, &broker.Error{
-			Kind: broker.ErrUnavailable, Detail: "the key store " + h.KeyStore + " of the instance's hidden parameters is not configured here",
-			Remedy: "configure it, if only to migrate from it",
-		}
-	}
-	key, err := l.keys[at].Get(ctx, h.Ref)
-	if errors.Is(err, secret.ErrNotFound) || errors.Is(err, secret.ErrCorrupt) {
-		return secret.Text{}, hiddenLost(err)
-	}
-	if err != nil {
-		return secret.Text{}, keyStoreUnusable(err)
-	}
-	defer key.Clear()
-	text, err := secret.Open(key, h.owner(), h.field(), h.Sealed)
-	if err != nil {
-		return secret.Text{}, hiddenLost(err)
-	}
-	return text, nil
+	text, err := l.keys.Open(ctx, h.owner(), h.field(), h.place())
+	return text, hiddenFault(err)
 }
 
-func hiddenLost(cause error) error {
-	return &broker.Error{
-		Kind: broker.ErrUnopenable, Field: "additionalParams", Detail: "the hidden parameters of the instance do not open: their row or their key is lost or was changed",
-		Remedy: "restore both, or give all parameters again with a change of package", Cause: cause,
-	}
+// hiddenFault is an error of a key ring as callers are told it.
+func hiddenFault(err error) error {
+	return broker.KeyFault(err, broker.Error{
+		Field: "additionalParams", Detail: "the hidden parameters of the instance do not open: their row or their key is lost or was changed",
+		Remedy: "restore both, or give all parameters again with a change of package",
+	})
 }
 
-func keyStoreUnusable(err error) error {
-	return &broker.Error{
-		Kind: broker.ErrUnavailable, Detail: "the key store of hidden parameters cannot be used now" + broker.ReasonOf(err), Remedy: "try again later", Cause: err,
-	}
-}
+func hiddenLost(cause error) error { return hiddenFault(errors.Join(keyring.ErrLost, cause)) }
 
 func overtakenHidden() error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: "the hidden parameters were changed at the same time", Remedy: "try again"}
@@ -415,24 +388,9 @@ func (l *Lifecycle) dropHidden(ctx context.Context, h Hidden, before time.Time) 
 	return l.store.DeleteHidden(ctx, h.ID)
 }
 
-// sweepHidden destroys all keys of hidden parameters but the one that they are sealed under. A key store that cannot be
-// asked keeps no other from being swept.
+// sweepHidden destroys all keys of hidden parameters but the one that they are sealed under.
 func (l *Lifecycle) sweepHidden(ctx context.Context, h Hidden) error {
-	var failed []error
-	for _, keys := range l.keys {
-		held, err := keys.List(ctx, h.ID)
-		for _, k := range held {
-			if keys.Name() == h.KeyStore && k.Ref == h.Ref {
-				continue
-			}
-			_, left := keys.Delete(ctx, k.Ref)
-			err = errors.Join(err, left)
-		}
-		if err != nil {
-			failed = append(failed, keyStoreUnusable(err))
-		}
-	}
-	return errors.Join(failed...)
+	return hiddenFault(l.keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
 }
 
 // SettleHidden is the pass that destroys what sealed parameters that nobody needs any more, and settles what processes
@@ -460,16 +418,13 @@ func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
 // the parameters of the instances on a VIM, and destroys the old keys. It is for [broker.Broker.RekeyVIM], which has
 // decided and recorded it. What is sealed at the same moment is sealed by a new key anyway.
 func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error {
-	at := 0
-	if keyStore != "" {
-		at = slices.IndexFunc(l.keys, func(k secret.KeyStore) bool { return k.Name() == keyStore })
-	}
-	if at < 0 {
+	to, err := l.keys.Only(keyStore)
+	if err != nil {
 		return broker.Invalid("keyStore", "is not configured here")
 	}
 	var failed []error
-	err := l.eachHidden(ctx, vim, func(h Hidden) error {
-		if err := l.rekeyHidden(ctx, l.keys[at], h.ID); !errors.Is(err, broker.ErrNotFound) {
+	err = l.eachHidden(ctx, vim, func(h Hidden) error {
+		if err := l.rekeyHidden(ctx, to, h.ID); !errors.Is(err, broker.ErrNotFound) {
 			failed = append(failed, err) // and goes on: others may open
 		}
 		return ctx.Err()
@@ -506,7 +461,7 @@ func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) 
 }
 
 // rekeyHidden is intent, new key, one write that switches, and the end of the old key.
-func (l *Lifecycle) rekeyHidden(ctx context.Context, keys secret.KeyStore, id string) error {
+func (l *Lifecycle) rekeyHidden(ctx context.Context, keys keyring.Ring, id string) error {
 	mine := l.now()
 	h, err := l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
 		switch h.State {
@@ -538,8 +493,7 @@ func (l *Lifecycle) rekeyHidden(ctx context.Context, keys secret.KeyStore, id st
 			if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) { // the key is nobody's
 				ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 				defer cancel()
-				_, left := keys.Delete(ending, fresh.Ref)
-				return errors.Join(err, left)
+				return errors.Join(err, keys.Destroy(ending, fresh.place()))
 			}
 		}
 	}

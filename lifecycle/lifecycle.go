@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -80,7 +81,7 @@ type Lifecycle struct {
 	leaser    Leaser
 	registrar Registrar
 	packages  Packages
-	keys      []secret.KeyStore
+	keys      keyring.Ring
 	drivers   map[broker.VIMType][]Driver
 	guard     *audit.Guard
 	delegates *policy.Delegates

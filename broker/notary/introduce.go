@@ -229,16 +229,8 @@ func (n *Notary) drop(ctx context.Context, k Key, act *audit.Act, why string) er
 	if err != nil || signs {
 		return err
 	}
-	for _, keys := range n.keys {
-		held, err := keys.List(ctx, k.ID)
-		if err != nil {
-			return fmt.Errorf("listing what seals a key that was abandoned: %w", err)
-		}
-		for _, h := range held {
-			if _, err := keys.Delete(ctx, h.Ref); err != nil {
-				return fmt.Errorf("destroying what seals a key that was abandoned: %w", err)
-			}
-		}
+	if err := n.keys.Drop(ctx, k.ID); err != nil {
+		return fmt.Errorf("destroying what seals a key that was abandoned: %w", err)
 	}
 	failpoint.At("audit.key-dropped")
 	return n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -74,7 +75,7 @@ type Store interface {
 // of processes on one store.
 type Notary struct {
 	store   Store
-	keys    []secret.KeyStore
+	keys    keyring.Ring
 	anchors []Anchor
 	now     func() time.Time
 
@@ -236,49 +237,29 @@ func (n *Notary) fill(ctx context.Context, k *Key) (pen, error) {
 	if err != nil {
 		return pen{}, err
 	}
-	seals, err := secret.NewKey()
-	if err != nil {
-		return pen{}, err
-	}
-	defer seals.Clear()
-	sealed, err := secret.Seal(seals, k.Owner(), sealedField, secret.NewText(private+"\n"+public))
+	sealed, err := n.keys.Seal(ctx, k.Owner(), sealedField, secret.NewText(private+"\n"+public))
 	if err != nil {
 		return pen{}, fmt.Errorf("sealing the key that signs checkpoints: %w", err)
 	}
-	ref, err := n.keys[0].Put(ctx, k.Owner(), seals)
-	if err != nil {
-		return pen{}, fmt.Errorf("storing what seals the key that signs checkpoints: %w", err)
-	}
-	k.Verifier, k.Sealed, k.KeyStore, k.Ref = public, sealed, n.keys[0].Name(), ref
+	k.Verifier, k.Sealed, k.KeyStore, k.Ref = public, sealed.Text, sealed.KeyStore, sealed.Ref
 	failpoint.At("audit.key-stored")
 	return p, nil
 }
 
 // open opens a key. The public half comes from what is sealed, not from the row.
 func (n *Notary) open(ctx context.Context, k Key) (pen, error) {
-	for _, keys := range n.keys {
-		if keys.Name() != k.KeyStore {
-			continue
-		}
-		seals, err := keys.Get(ctx, k.Ref)
-		if errors.Is(err, secret.ErrNotFound) || errors.Is(err, secret.ErrCorrupt) {
-			return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
-		}
-		if err != nil {
-			return pen{}, fmt.Errorf("fetching what seals the key that signs checkpoints: %w", err)
-		}
-		defer seals.Clear()
-		text, err := secret.Open(seals, k.Owner(), sealedField, k.Sealed)
-		if err != nil {
-			return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
-		}
-		private, public, _ := strings.Cut(text.Reveal(), "\n")
-		if public != k.Verifier {
-			return pen{}, fmt.Errorf("%w: its row names another public half than what is sealed", ErrRewritten)
-		}
-		return newPen(k.Origin, private, public)
+	text, err := n.keys.Open(ctx, k.Owner(), sealedField, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed})
+	if errors.Is(err, keyring.ErrLost) {
+		return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
 	}
-	return pen{}, fmt.Errorf("%w: key store %q is not configured", ErrLost, k.KeyStore)
+	if err != nil {
+		return pen{}, fmt.Errorf("opening the key that signs checkpoints: %w", err)
+	}
+	private, public, _ := strings.Cut(text.Reveal(), "\n")
+	if public != k.Verifier {
+		return pen{}, fmt.Errorf("%w: its row names another public half than what is sealed", ErrRewritten)
+	}
+	return newPen(k.Origin, private, public)
 }
 
 func newPen(origin, private, public string) (pen, error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -193,49 +194,26 @@ func (t *Tokens) fill(ctx context.Context, k *Key) error {
 	if err != nil {
 		return errors.New("writing a key")
 	}
-	seals, err := secret.NewKey()
+	sealed, err := t.keys.Seal(ctx, k.Owner(), sealedField, secret.NewText(string(text)))
 	if err != nil {
-		return err
-	}
-	defer seals.Clear()
-	sealed, err := secret.Seal(seals, k.Owner(), sealedField, secret.NewText(string(text)))
-	if err != nil {
-		return fmt.Errorf("sealing the key that signs tokens: %w", err)
-	}
-	ref, err := t.keys[0].Put(ctx, k.Owner(), seals)
-	if err != nil {
-		return unusable(err)
+		return keyFault(err)
 	}
 	failpoint.At("token.key-stored")
-	k.Public, k.Sealed, k.KeyStore, k.Ref = string(public), sealed, t.keys[0].Name(), ref
+	k.Public, k.Sealed, k.KeyStore, k.Ref = string(public), sealed.Text, sealed.KeyStore, sealed.Ref
 	return nil
 }
 
 // open opens the private half of a key.
 func (t *Tokens) open(ctx context.Context, k Key) (jose.JSONWebKey, error) {
 	var private jose.JSONWebKey
-	at := slices.IndexFunc(t.keys, func(keys secret.KeyStore) bool { return keys.Name() == k.KeyStore })
-	if at < 0 {
-		return private, errKeyLost()
-	}
-	seals, err := t.keys[at].Get(ctx, k.Ref)
-	if errors.Is(err, secret.ErrNotFound) || errors.Is(err, secret.ErrCorrupt) {
-		return private, errKeyLost()
-	}
+	text, err := t.keys.Open(ctx, k.Owner(), sealedField, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed})
 	if err != nil {
-		return private, unusable(err)
+		return private, keyFault(err)
 	}
-	defer seals.Clear()
-	text, err := secret.Open(seals, k.Owner(), sealedField, k.Sealed)
-	if err != nil || json.Unmarshal([]byte(text.Reveal()), &private) != nil || private.KeyID != k.ID {
+	if json.Unmarshal([]byte(text.Reveal()), &private) != nil || private.KeyID != k.ID {
 		return private, errKeyLost()
 	}
 	return private, nil
-}
-
-// unusable says that the key store cannot be used.
-func unusable(err error) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the key store cannot be used now", Remedy: "try again later", Cause: err}
 }
 
 // refuse records that an allowed act ended before it had its effect, and returns why.
@@ -265,16 +243,8 @@ func (t *Tokens) drop(ctx context.Context, k Key, act *audit.Act) error {
 	if err != nil || signs {
 		return err
 	}
-	for _, keys := range t.keys {
-		held, err := keys.List(ctx, k.ID)
-		if err != nil {
-			return fmt.Errorf("listing what seals a key that was abandoned: %w", err)
-		}
-		for _, h := range held {
-			if _, err := keys.Delete(ctx, h.Ref); err != nil {
-				return fmt.Errorf("destroying what seals a key that was abandoned: %w", err)
-			}
-		}
+	if err := t.keys.Drop(ctx, k.ID); err != nil {
+		return keyFault(err)
 	}
 	failpoint.At("token.key-dropped")
 	return t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {

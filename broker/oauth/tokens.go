@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -58,7 +58,7 @@ type Ledger interface {
 type Tokens struct {
 	store   KeyStore
 	clients *Clients
-	keys    []secret.KeyStore
+	keys    keyring.Ring
 	ledger  Ledger
 	guard   *audit.Guard
 	log     *slog.Logger
@@ -237,11 +237,11 @@ func (t *Tokens) JWKS(ctx context.Context) (json.RawMessage, error) {
 	return json.Marshal(set)
 }
 
-func errKeyLost() error {
-	return &broker.Error{
-		Kind: broker.ErrUnopenable, Detail: "the key that signs tokens does not open",
-		Remedy: "revoke it: a new one takes its place", Cause: errLost,
-	}
+// keyFault is an error of a key ring as callers are told it.
+func keyFault(err error) error {
+	return broker.KeyFault(err, broker.Error{
+		Detail: "the key that signs tokens does not open", Remedy: "revoke it: a new one takes its place",
+	})
 }
 
-var errLost = errors.New("the key that signs tokens is lost")
+func errKeyLost() error { return keyFault(keyring.ErrLost) }

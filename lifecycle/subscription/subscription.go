@@ -110,14 +110,6 @@ const (
 // Owner is whom the Fernet key belongs to.
 func (s Subscription) Owner() secret.Owner { return secret.Owner{ID: s.ID, Generation: 1} }
 
-// mayHaveKeyIn reports whether a key store may have a key of a subscription that was never made.
-func (s Subscription) mayHaveKeyIn(store string) bool {
-	if s.KeyStore == "" { // versions before this one did not note it
-		return slices.Contains(s.Auth, Basic) || slices.Contains(s.Auth, OAuth2)
-	}
-	return s.KeyStore == store
-}
-
 // Job is the one that sends its notifications.
 func (s Subscription) Job() job.Job { return job.Job{Kind: JobKind, Subject: s.ID} }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
@@ -87,7 +88,7 @@ const (
 // ErrNotFound.
 type Subscriptions struct {
 	store    Store
-	keys     []secret.KeyStore
+	keys     keyring.Ring
 	ledger   Ledger
 	endpoint Endpoint
 	render   func(Subscription, lifecycle.Event) ([]byte, error)
@@ -143,7 +144,7 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Reques
 		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.now(),
 	}
 	if r.Credentials.secrets() {
-		one.KeyStore = s.keys[0].Name()
+		one.KeyStore = s.keys.Name()
 	}
 	one.Digest = one.digest()
 	if there, found, err := s.like(ctx, one); found || err != nil {
@@ -222,18 +223,11 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 	if err != nil {
 		return one, err
 	}
-	key, err := secret.NewKey()
+	sealed, err := s.keys.Seal(ctx, one.Owner(), sealedField, text)
 	if err != nil {
-		return one, err
+		return one, keyFault(err)
 	}
-	defer key.Clear()
-	if one.Sealed, err = secret.Seal(key, one.Owner(), sealedField, text); err != nil {
-		return one, fmt.Errorf("sealing the subscriber's secrets: %w", err)
-	}
-	if one.Ref, err = s.keys[0].Put(ctx, one.Owner(), key); err != nil {
-		return one, unusable(err)
-	}
-	one.KeyStore = s.keys[0].Name()
+	one.Sealed, one.KeyStore, one.Ref = sealed.Text, sealed.KeyStore, sealed.Ref
 	failpoint.At("subscription.key-stored")
 	return one, nil
 }
@@ -242,32 +236,27 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 func (s *Subscriptions) open(ctx context.Context, one Subscription) (Credentials, error) {
 	c := Credentials{}
 	if one.Sealed != "" {
-		at := slices.IndexFunc(s.keys, func(k secret.KeyStore) bool { return k.Name() == one.KeyStore })
-		if at < 0 {
-			return c, errors.New("the key store " + one.KeyStore + " of the subscriber's secrets is not configured")
+		text, err := s.keys.Open(ctx, one.Owner(), sealedField, keyring.Sealed{KeyStore: one.KeyStore, Ref: one.Ref, Text: one.Sealed})
+		if err != nil && !errors.Is(err, keyring.ErrLost) {
+			return c, fmt.Errorf("%w: %w", ErrOurs, keyFault(err))
 		}
-		key, err := s.keys[at].Get(ctx, one.Ref)
-		if err != nil {
-			if errors.Is(err, secret.ErrNotFound) {
-				return c, errors.New("the key store has lost the key of the subscriber's secrets: delete the subscription, and make it anew")
-			}
-			return c, fmt.Errorf("%w: the key store of the subscriber's secrets cannot be used now", ErrOurs)
-		}
-		defer key.Clear()
-		text, err := secret.Open(key, one.Owner(), sealedField, one.Sealed)
 		if err == nil {
 			c, err = readCredentials(text, one.Callback)
 		}
 		if err != nil {
-			return c, errors.New("the subscriber's secrets do not open: delete the subscription, and make it anew")
+			return c, keyFault(fmt.Errorf("%w: %w", keyring.ErrLost, err))
 		}
 	}
 	c.Certificate = slices.Contains(one.Auth, TLS)
 	return c, nil
 }
 
-func unusable(err error) error {
-	return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the key store cannot be used now", Remedy: "try again later", Cause: err}
+// keyFault is an error of a key ring as callers are told it.
+func keyFault(err error) error {
+	return broker.KeyFault(err, broker.Error{
+		Detail: "the subscriber's secrets do not open: their row or their key is lost or was changed",
+		Remedy: "delete the subscription, and make it anew",
+	})
 }
 
 // target is a subscriber whose credentials are known.
@@ -484,18 +473,13 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {
 		return err
 	}
-	for _, keys := range s.keys {
-		if !one.mayHaveKeyIn(keys.Name()) {
-			continue
+	if one.KeyStore != "" { // without a secret there is no key, and no key store is asked
+		keys, err := s.keys.Only(one.KeyStore)
+		if err == nil {
+			err = keys.Drop(ctx, one.ID)
 		}
-		held, err := keys.List(ctx, one.ID)
 		if err != nil {
-			return fmt.Errorf("listing what seals the secret of a subscription that was abandoned: %w", err)
-		}
-		for _, h := range held {
-			if _, err := keys.Delete(ctx, h.Ref); err != nil {
-				return fmt.Errorf("destroying what seals the secret of a subscription that was abandoned: %w", err)
-			}
+			return keyFault(err)
 		}
 	}
 	failpoint.At("subscription.dropped")

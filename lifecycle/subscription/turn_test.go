@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -198,27 +199,21 @@ func TestOnlyTheKeyStoreOfASubscriptionIsAsked(t *testing.T) {
 	}
 }
 
-// What a version left that did not note the key store is looked for in all.
-func TestAllKeyStoresOfEarlierVersionsAreAsked(t *testing.T) {
+// The row of a subscription that was not made leads to its key: it stays until the key store can be asked.
+func TestItsRowStaysWhileItsKeyStoreIsNotConfigured(t *testing.T) {
 	o := newOffice(t)
 	left := subscription.Subscription{
 		ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: "https://nfvo.example.org", Digest: "x",
-		Auth: []string{subscription.OAuth2}, CreatedAt: o.clock.Now(),
+		Auth: []string{subscription.OAuth2}, KeyStore: "elsewhere", CreatedAt: o.clock.Now(),
 	}
 	if err := o.store.CreateSubscription(t.Context(), left, 0, o.entry()); err != nil {
 		t.Fatal(err)
 	}
-	key, err := secret.NewKey()
-	if err != nil {
-		t.Fatal(err)
+	err := o.Settle(t.Context(), o.clock.Now().Add(time.Second))
+	if !errors.Is(err, broker.ErrUnavailable) || !strings.Contains(err.Error(), `"elsewhere" is not configured here`) {
+		t.Errorf("Settle = %v", err)
 	}
-	if _, err := o.keys.Put(t.Context(), left.Owner(), key); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Settle(t.Context(), o.clock.Now().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if held, err := o.keys.List(t.Context(), left.ID); err != nil || len(held) != 0 {
-		t.Errorf("%d keys are left, %v", len(held), err)
+	if now, err := o.store.Subscription(t.Context(), left.ID); err != nil || now.State != subscription.Abandoned {
+		t.Errorf("it is %s, %v", now.State, err)
 	}
 }

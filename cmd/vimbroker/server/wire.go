@@ -82,33 +82,6 @@ type server struct {
 type starting struct {
 	*broker.Broker
 	settled, ending atomic.Bool
-	lifecycle       *lifecycle.Lifecycle
-}
-
-// RekeyVIM seals anew what is the VIM's, and what is hidden of the parameters of the VNF instances on it.
-func (s *starting) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (broker.VIM, error) {
-	v, err := s.Broker.RekeyVIM(ctx, p, ref, keyStore, ifRevision)
-	if err != nil {
-		return v, err
-	}
-	if err := s.lifecycle.RekeyHidden(ctx, v.ID, keyStore); err != nil {
-		return v, &broker.Error{
-			Kind: broker.ErrUnavailable, Detail: "the VIM is sealed anew, and what is hidden of the parameters of the VNF instances on it not all",
-			Remedy: "rotate the VIM's key once more in a few minutes (vimbroker key rotate NAME)", Cause: err,
-		}
-	}
-	return v, nil
-}
-
-// KeyStatuses counts besides what is hidden of parameters under keys in another key store.
-func (s *starting) KeyStatuses(ctx context.Context, p policy.Principal, q broker.VIMQuery, try bool) ([]broker.KeyStatus, string, error) {
-	found, next, err := s.Broker.KeyStatuses(ctx, p, q, try)
-	for i := range found {
-		if err == nil {
-			found[i].Elsewhere, err = s.lifecycle.HiddenElsewhere(ctx, found[i].VIM, found[i].KeyStore)
-		}
-	}
-	return found, next, err
 }
 
 // Ready implements [rest.Overseer].
@@ -205,7 +178,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
 	})
-	s.broker.lifecycle = s.lifecycle
+	b.AddKeeper(s.lifecycle)
 	notify := c.SOL003.Notifications
 	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
 	s.subscribers = subscription.New(subscription.Options{
