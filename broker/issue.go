@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -43,7 +45,37 @@ func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 		l, config, err = b.issue(ctx, p, r)
 		return l, err
 	})
+	if err == nil && r.Verified {
+		config.CACert = authorities(config.CACert)
+	}
 	return l, config, err
+}
+
+// authorities are those that a VIM which has none of its own is verified by: the system's.
+func authorities(caCert string) string {
+	if caCert != "" {
+		return caCert
+	}
+	return remote.SystemRoots()
+}
+
+// verifiable refuses a VIM that the lease's holder could not verify, where it has to.
+func (r LeaseRequest) verifiable(at Target) error {
+	switch {
+	case !r.Verified:
+		return nil
+	case at.InsecureSkipVerify:
+		return &Error{
+			Kind: ErrUnsupported, Detail: "the VIM is registered with insecureSkipVerify, and what is lent must be used with a VIM that is verified",
+			Remedy: "have the VIM registered with the authorities of its certificate (caCert) in place of that",
+		}
+	case authorities(at.CACert) == "":
+		return &Error{
+			Kind: ErrUnsupported, Detail: "the VIM is verified by the system's authorities, and the server finds none that it could give",
+			Remedy: "have the VIM registered with the authorities of its certificate (caCert)",
+		}
+	}
+	return nil
 }
 
 func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
@@ -71,10 +103,10 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	if err != nil {
 		return fail(b.explainRefusal(err, p, v, least, nil))
 	}
-	if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
+	if old, config, err := b.issued(ctx, p, v, r, l, act); err != nil || old.ID != "" {
 		return old, config, err
 	}
-	if err := issuable(v); err != nil {
+	if err := cmp.Or(issuable(v), r.verifiable(v.Current.Target)); err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
 	if v.Suspended != "" {
@@ -109,7 +141,7 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 			return fail(err)
 		}
 		if errors.Is(err, ErrExists) { // the same key, at the same moment
-			if old, config, err := b.issued(ctx, p, v, l, act); err != nil || old.ID != "" {
+			if old, config, err := b.issued(ctx, p, v, r, l, act); err != nil || old.ID != "" {
 				return old, config, err
 			}
 		}
@@ -272,7 +304,7 @@ func issuable(v VIM) error {
 }
 
 // issued answers a repeat of an earlier request; it is empty when this is none.
-func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
+func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseRequest, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}
@@ -295,6 +327,9 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, l Lease,
 	g, ok := v.generation(old.VIMGeneration)
 	if !ok {
 		return fail(&Error{Kind: ErrConflict, Detail: "the lease that was issued for it has ended", Remedy: "use a new key"})
+	}
+	if err := r.verifiable(g.Target); err != nil {
+		return fail(err)
 	}
 	o, err := b.open(ctx, v, g)
 	if err != nil {

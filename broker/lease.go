@@ -224,6 +224,10 @@ type LeaseRequest struct {
 	// Widest is the widest grade that the lease may have; empty leaves that to policy. It is no part of
 	// what makes a repeat the same request.
 	Widest Grade
+	// Verified refuses a VIM whose certificate is not verified ([ErrUnsupported]), and has the configuration
+	// hold its authorities also where they are the system's. It is no part of what makes a repeat the same
+	// request.
+	Verified bool
 
 	IdempotencyKey string
 }

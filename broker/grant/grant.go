@@ -212,6 +212,7 @@ type Connection struct {
 	// Client is the id of the client that it was lent to.
 	Client string
 	Lease  broker.Lease
-	// Config has the credential; of a lease that stands, its secret.
+	// Config has the credential; of a lease that stands, its secret. Where that goes to an https token
+	// endpoint, CACert verifies the VIM and the token endpoint.
 	Config clientconfig.Config
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -34,6 +35,9 @@ type Options struct {
 	Later bool
 	// Standing: the server mints tokens under standing leases. Otherwise none is lent.
 	Standing bool
+	// IssuerCA gives the authorities (PEM) by which VNFMs verify the token endpoint; empty: none is
+	// known, and no standing lease is lent. Nil: the endpoint is plain HTTP, on loopback.
+	IssuerCA func() string
 	// PerClient bounds the grants that are kept of one client; 0 is no bound.
 	PerClient int
 	// Now defaults to time.Now.
@@ -77,7 +81,8 @@ type Grants struct {
 	log     *slog.Logger
 	later   bool
 	serves  bool // tokens under standing leases
-	most    int  // of one client
+	ca      func() string
+	most    int // of one client
 	now     func() time.Time
 }
 
@@ -87,7 +92,8 @@ func New(o Options) *Grants {
 		o.Now = time.Now
 	}
 	return &Grants{
-		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later, serves: o.Standing, most: o.PerClient,
+		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later,
+		serves: o.Standing, ca: o.IssuerCA, most: o.PerClient,
 		now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) },
 	}
 }
@@ -131,7 +137,7 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Gr
 	}
 	err = g.place(ctx, p, client, &made, act)
 	if err == nil {
-		err = g.usable(made)
+		_, err = g.usable(made)
 	}
 	if err != nil {
 		return fail(g.refuse(ctx, act, err))
@@ -241,15 +247,27 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 	return nil
 }
 
-// usable refuses to lend a lease that nobody could fetch tokens under.
-func (g *Grants) usable(one Grant) error {
-	if g.serves || !one.Placement.Profile.Fetches() {
-		return nil
+// usable refuses to lend a lease that nobody could fetch tokens under, or whose secret a VNFM would send
+// to a token endpoint that it cannot verify. It returns the authorities of one that is https.
+func (g *Grants) usable(one Grant) (issuerCA string, err error) {
+	switch {
+	case !one.Placement.Profile.Fetches():
+		return "", nil
+	case !g.serves:
+		return "", &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the server gives no tokens under leases: it has no issuer",
+			Remedy: "have the operator set oauth.issuer, or the client's placement lend a token",
+		}
+	case g.ca == nil:
+		return "", nil
 	}
-	return &broker.Error{
-		Kind: broker.ErrUnsupported, Detail: "the server gives no tokens under leases: it has no issuer",
-		Remedy: "have the operator set oauth.issuer, or the client's placement lend a token",
+	if issuerCA = g.ca(); issuerCA == "" {
+		return "", &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "the server does not know the authority of its own certificate, by which the VNFM has to verify the token endpoint",
+			Remedy: "have the operator set oauth.caFile, or the client's placement lend a token",
+		}
 	}
+	return issuerCA, nil
 }
 
 // goesOn reports whether the lease of an instance lives. One that somebody has revoked cuts the
@@ -282,23 +300,28 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 	if one.State == Refused {
 		return fail(g.refuse(ctx, act, denied(one)))
 	}
-	if err := g.usable(one); err != nil {
+	issuerCA, err := g.usable(one)
+	if err != nil {
 		return fail(g.refuse(ctx, act, err))
 	}
 	maker := one
 	if one.Maker != one.ID {
-		var err error
 		if maker, err = g.store.VNFGrant(ctx, one.Maker); err != nil {
 			return fail(g.refuse(ctx, act, err))
 		}
 	}
-	err := g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease))
+	err = g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease))
 	connection := Connection{Client: one.Client}
 	if err == nil {
-		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, maker.lease())
+		wish := maker.lease()
+		wish.Verified = issuerCA != ""
+		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, wish)
 	}
 	if err != nil {
 		return fail(g.failed(ctx, one, act, err))
+	}
+	if issuerCA != "" { // a VNFM has one bundle, for the VIM and for the token endpoint
+		connection.Config.CACert = remote.Certificates(connection.Config.CACert, issuerCA)
 	}
 	failpoint.At("grant.leased")
 	if one.State != Deciding {

@@ -23,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 // lender issues leases as the broker does, and knows one client.
@@ -33,6 +34,7 @@ type lender struct {
 	asked   []broker.LeaseRequest
 	revoked []broker.LeaseSelector
 	grade   broker.Grade
+	vimCA   string
 	fail    error
 	// issuing and revoking are called while a lease is issued, and before leases are revoked.
 	issuing, revoking func()
@@ -58,7 +60,7 @@ func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.Leas
 	if _, over := l.ended[lease.ID]; over {
 		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict, Detail: "it has ended"}
 	}
-	return lease, clientconfig.Config{Credential: secret.Credential{LeaseSecret: secret.NewText("canary-" + lease.ID)}}, nil
+	return lease, clientconfig.Config{CACert: l.vimCA, Credential: secret.Credential{LeaseSecret: secret.NewText("canary-" + lease.ID)}}, nil
 }
 
 func (l *lender) EndLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) error {
@@ -328,6 +330,54 @@ func TestOnlyTheOperationIsAskedFor(t *testing.T) {
 			t.Errorf("%d: a day later it is %s (%s), %v", n, over.State, over.Outcome, err)
 		}
 	}
+}
+
+// A VNFM verifies the VIM and the token endpoint by one bundle. Where the server's authority is not known it has none.
+func TestWhatIsLentVerifiesTheTokenEndpoint(t *testing.T) {
+	vim, ours, next := authority(t, "the VIM's"), authority(t, "the server's"), authority(t, "the server's next")
+	known := ours
+	s := setUp(t, grant.Options{Standing: true, IssuerCA: func() string { return known }})
+	s.vimCA = vim
+	made, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	if !s.asked[0].Verified || lent.Config.CACert != vim+ours {
+		t.Errorf("leased: %+v, and lent with %q, want the authorities of VIM and server", s.asked[0], lent.Config.CACert)
+	}
+	known = ours + next
+	if _, lent, err := s.Grant(t.Context(), s.tacker, made.ID); err != nil || lent.Config.CACert != vim+ours+next {
+		t.Errorf("once the server has another authority, too: %v, %q", err, lent.Config.CACert)
+	}
+	s.vimCA = vim + ours // as some registered it by hand
+	if _, lent := s.granted(ask("SCALE", "op-2", "vnfd-1")); lent.Config.CACert != vim+ours+next {
+		t.Errorf("an authority that is the VIM's as well is lent as %q", lent.Config.CACert)
+	}
+	known = ""
+	leased := len(s.asked)
+	if _, c, err := s.Grant(t.Context(), s.tacker, made.ID); !errors.Is(err, broker.ErrUnsupported) || !c.Config.LeaseSecret.Empty() {
+		t.Errorf("once the server's authority is not known, a grant is shown: %v", err)
+	}
+	other := ask(grant.Instantiate, "op-3", "vnfd-1")
+	s.refused("a standing lease", broker.ErrUnsupported, "oauth.caFile", s.tacker, other)
+	if _, err := s.options.Store.VNFGrantOf(t.Context(), s.client.ID, other.ID); len(s.asked) != leased || !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("leased: %+v, and a grant is stored: %v", s.asked[leased:], err)
+	}
+	s.granted(ask(grant.Instantiate, "op-4", "plain-1"))
+	if r := s.asked[leased]; r.Verified {
+		t.Errorf("a token, which needs no token endpoint, is asked for as %+v", r)
+	}
+	plain := setUp(t, grant.Options{Standing: true})
+	if _, lent := plain.granted(ask(grant.Instantiate, "op-1", "vnfd-1")); plain.asked[0].Verified || lent.Config.CACert != "" {
+		t.Errorf("with a token endpoint of plain HTTP: %+v, %q", plain.asked[0], lent.Config.CACert)
+	}
+}
+
+// authority makes one, PEM.
+func authority(t *testing.T, name string) string {
+	t.Helper()
+	ca, err := pki.NewCA(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(ca.PEM)
 }
 
 // Without a token endpoint nothing is leased that nobody could use.

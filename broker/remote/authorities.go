@@ -1,10 +1,16 @@
 package remote
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 )
 
 // Authorities are the certificate authorities (PEM) that a server's certificate must
@@ -49,4 +55,56 @@ func sameFile(a, b fs.FileInfo) bool {
 		return a == b
 	}
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// SystemRoots are the system's authorities (PEM), for those who cannot be told to use their own; empty
+// where there are none. They are read once, from where crypto/x509 reads them.
+var SystemRoots = sync.OnceValue(systemRoots)
+
+// rootFiles and rootDirs are those of crypto/x509 on Linux, which takes the first file and every directory.
+const (
+	rootFiles = "/etc/ssl/certs/ca-certificates.crt:/etc/pki/tls/certs/ca-bundle.crt:/etc/ssl/ca-bundle.pem:" +
+		"/etc/pki/tls/cacert.pem:/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem:/etc/ssl/cert.pem"
+	rootDirs = "/etc/ssl/certs:/etc/pki/tls/certs"
+)
+
+func systemRoots() string {
+	var texts []string
+	files := strings.Split(rootFiles, ":")
+	if named := os.Getenv("SSL_CERT_FILE"); named != "" {
+		files = []string{named}
+	}
+	for _, name := range files {
+		if text, err := os.ReadFile(name); err == nil {
+			texts = append(texts, string(text))
+			break
+		}
+	}
+	for _, dir := range strings.Split(cmp.Or(os.Getenv("SSL_CERT_DIR"), rootDirs), ":") {
+		entries, _ := os.ReadDir(dir) // what cannot be read is not trusted
+		for _, e := range entries {
+			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
+				texts = append(texts, string(text))
+			}
+		}
+	}
+	return Certificates(texts...)
+}
+
+// Certificates are those of texts in PEM, each once, as one text; whatever else the texts hold, such as
+// a key, is left out.
+func Certificates(texts ...string) string {
+	var all bytes.Buffer
+	seen := map[string]bool{}
+	for _, text := range texts {
+		for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+			_, err := x509.ParseCertificate(block.Bytes)
+			if block.Type != "CERTIFICATE" || err != nil || seen[string(block.Bytes)] {
+				continue
+			}
+			seen[string(block.Bytes)] = true
+			_ = pem.Encode(&all, &pem.Block{Type: block.Type, Bytes: block.Bytes}) // a buffer takes everything
+		}
+	}
+	return all.String()
 }

@@ -27,6 +27,8 @@ type tacker struct {
 	t          *testing.T
 	broker     string
 	id, secret string
+	// client verifies the broker, where that is https.
+	client http.Client
 	// accept is what it says that it reads tokens in: releases differ.
 	accept string
 	// url is where its operations are found, states how they stand.
@@ -45,7 +47,7 @@ func (v *tacker) send(method, path, body string, headers ...string) (int, string
 	for n := 1; n < len(headers); n += 2 {
 		r.Header.Set(headers[n-1], headers[n])
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := v.client.Do(r)
 	if err != nil {
 		v.t.Fatal(err)
 	}

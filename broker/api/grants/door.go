@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -287,6 +288,9 @@ type oidc struct {
 	ClientID string      `json:"client_id"`
 }
 
+// errUnverified: without ssl_ca_cert Tacker sends the secret to whoever answers at the token URL.
+var errUnverified = errors.New("a grant with the secret of a lease has no authorities by which the token endpoint is verified")
+
 // connection is a VimConnectionInfo.
 func (s *server) connection(g grant.Grant, c grant.Connection) (jsontext.Value, error) {
 	if c.Config.LeaseSecret.Empty() {
@@ -298,8 +302,11 @@ func (s *server) connection(g grant.Grant, c grant.Connection) (jsontext.Value, 
 		Access: oidc{TokenURL: s.tokenURL, Username: c.Lease.ID, Password: c.Config.LeaseSecret, ClientID: g.Client},
 		Extra:  map[string]string{"lease_id": c.Lease.ID},
 	}
-	if c.Config.CACert != "" && !c.Config.InsecureSkipVerify {
+	switch {
+	case c.Config.CACert != "" && !c.Config.InsecureSkipVerify:
 		info.Face["ssl_ca_cert"] = c.Config.CACert
+	case strings.HasPrefix(s.tokenURL, "https:"):
+		return nil, errUnverified
 	}
 	var out bytes.Buffer
 	err := wire.Encode(&out, info)

@@ -68,9 +68,28 @@ const request = `{"vnfInstanceId":"i","vnfLcmOpOccId":"o","vnfdId":"v","flavourI
 	"_links":{"vnfLcmOpOcc":{"href":"http://vnfm/o"},"vnfInstance":{"href":"http://vnfm/i"}}}`
 
 func open(t *testing.T, g *giver) *doors.Client {
-	c := doors.Serve(t, nil, grants.Door(g, "https://broker.example"))
+	return openAs(t, "https://broker.example", g)
+}
+
+func openAs(t *testing.T, issuer string, g *giver) *doors.Client {
+	c := doors.Serve(t, nil, grants.Door(g, issuer))
 	c.Version = "1.4.0"
 	return c
+}
+
+// TestNoSecretIsGivenThatGoesToAnUnverifiedTokenEndpoint: without ssl_ca_cert Tacker verifies nothing.
+func TestNoSecretIsGivenThatGoesToAnUnverifiedTokenEndpoint(t *testing.T) {
+	for name, change := range map[string]func(*grant.Grant, *clientconfig.Config){
+		"a VIM that is not verified": func(_ *grant.Grant, c *clientconfig.Config) { c.InsecureSkipVerify = true },
+		"no authorities":             func(_ *grant.Grant, c *clientconfig.Config) { c.CACert = "" },
+	} {
+		for _, version := range []string{"1.4.0", "1.2.0"} {
+			answer, body := open(t, &giver{state: grant.Granted, change: change}).Ask("POST", "/grant/v1/grants", request, "Version", version)
+			if answer.StatusCode != http.StatusInternalServerError || strings.Contains(body, "canary") {
+				t.Errorf("%s: POST as version %s = %d %s, want 500 without the secret", name, version, answer.StatusCode, body)
+			}
+		}
+	}
 }
 
 func TestAGrantAsTheStandardHasIt(t *testing.T) {
@@ -228,7 +247,7 @@ func TestWhatAGrantHasOnlyWhereItIsSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &giver{state: grant.Granted, change: c.change}
-			answer, body := open(t, g).Ask("POST", "/grant/v1/grants", request)
+			answer, body := openAs(t, "http://127.0.0.1:8420", g).Ask("POST", "/grant/v1/grants", request)
 			if answer.StatusCode != http.StatusCreated || !strings.Contains(body, c.want) || strings.Contains(body, c.absent) {
 				t.Errorf("POST = %d %s, want %s, and no %s", answer.StatusCode, body, c.want, c.absent)
 			}

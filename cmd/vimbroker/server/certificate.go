@@ -1,7 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"log/slog"
 	"os"
@@ -81,4 +84,16 @@ func (c *certificate) present(log *slog.Logger) *tls.Certificate {
 		}
 	}
 	return c.loaded
+}
+
+// authority is the last certificate of the chain (PEM), if the chain is that of a host and ends with a
+// certificate that has signed itself. Of another, clients such as Python's cannot be told to trust it.
+func (c *certificate) authority(host string, log *slog.Logger) string {
+	pair := c.present(log)
+	last := pair.Certificate[len(pair.Certificate)-1]
+	top, err := x509.ParseCertificate(last)
+	if err != nil || !bytes.Equal(top.RawIssuer, top.RawSubject) || pair.Leaf.VerifyHostname(host) != nil {
+		return ""
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: last}))
 }

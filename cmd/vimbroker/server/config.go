@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -58,6 +59,9 @@ type config struct {
 	TackerAPI struct{ Enabled, Compat bool }
 	// Issuer is the URL by which clients know the server; empty: it gives clients no tokens.
 	Issuer string
+	// IssuerCAFile holds the authorities of the certificate by which clients know the server; empty: they
+	// are in TLS.CertFile.
+	IssuerCAFile string
 	// ClientCAFile holds the authorities of certificates that clients log in with; empty: none does.
 	ClientCAFile string
 	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm, /vnflcm and /grant.
@@ -128,6 +132,7 @@ type config struct {
 	signers     *x509.CertPool
 	clientCAs   *x509.CertPool
 	clientPEM   string // of clientCAs
+	issuerPEM   string // of IssuerCAFile
 }
 
 // egressConfig is one set of egress rules as text; empty lists mean the default.
@@ -203,6 +208,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"oauth": d.Section(strictyaml.Fields{
 			"issuer":       d.Text(&c.Issuer),
+			"caFile":       d.Text(&c.IssuerCAFile),
 			"clientCAFile": d.Text(&c.ClientCAFile),
 		}),
 		"sol003": d.Section(strictyaml.Fields{
@@ -423,6 +429,7 @@ func (c *config) validate(d *strictyaml.Document) {
 		need(c.TokensFile != "", "tokensFile", "must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
 	}
 	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer", "must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
+	need(c.IssuerCAFile == "" || https(c.Issuer), "oauth.caFile", "needs an oauth.issuer that is https: there is no certificate otherwise")
 	need(c.ClientCAFile == "" || c.Issuer != "", "oauth.clientCAFile", "needs oauth.issuer: without it nobody logs in")
 	need(c.ClientCAFile == "" || c.TLS.CertFile != "", "oauth.clientCAFile", "needs tls: clients show certificates while connecting to this server")
 	c.validateKeyStores(d)
@@ -445,6 +452,9 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(slices.Contains([]string{"json", "text"}, c.LogFormat), "log.format", "must be json or text")
 	c.proxies = c.trustedProxies(d)
 }
+
+// https reports whether a URL is one of TLS.
+func https(at string) bool { return strings.HasPrefix(at, "https:") }
 
 // issuerForm reports whether a text can be an issuer (RFC 8414 section 2). It has no path, so
 // that the metadata are at one place for all who look for them.

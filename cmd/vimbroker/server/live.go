@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"maps"
+	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -30,7 +31,7 @@ var (
 )
 
 // live is the part of the configuration that a running server exchanges: callers'
-// tokens, policies, egress rules, the certificate and the authorities of clients. Each question is answered
+// tokens, policies, egress rules, the certificate and the authorities of issuer and clients. Each question is answered
 // by one configuration, the newest that had no fault. Safe for concurrent use.
 type live struct {
 	started config // what everything else runs by
@@ -158,6 +159,19 @@ func (l *live) clientCAs() *x509.CertPool {
 	return l.now.Load().clientCAs
 }
 
+// issuerCA are the authorities (PEM) of the certificate by which clients know the server; empty: none is known.
+func (l *live) issuerCA(log *slog.Logger) string {
+	c := l.now.Load()
+	if c.issuerPEM != "" || c.certificate == nil {
+		return c.issuerPEM
+	}
+	issuer, err := url.Parse(l.started.Issuer)
+	if err != nil {
+		return ""
+	}
+	return c.certificate.authority(issuer.Hostname(), log)
+}
+
 // restartKeys are the keys of the file that a running server does not exchange.
 // Together with those that it does ([reloadKeys]) they are all there are.
 var restartKeys = map[string]func(config) any{
@@ -203,14 +217,18 @@ var reloadKeys = map[string]func(config) any{
 	"egress":     func(c config) any { return [...]any{c.Egress, c.Projects} },
 	"tls":        func(c config) any { return c.TLS },
 	clientsKey:   func(c config) any { return c.clientPEM },
+	issuerKey:    func(c config) any { return c.issuerPEM },
 	loginKey:     func(c config) any { text := c.Database.dsn(); return text.Reveal() },
 }
 
 // loginKey names a file that is read again before each connection.
 const loginKey = "database.postgres.dsnFile"
 
-// clientsKey names a file whose certificates are exchanged.
-const clientsKey = "oauth.clientCAFile"
+// clientsKey and issuerKey name files whose certificates are exchanged.
+const (
+	clientsKey = "oauth.clientCAFile"
+	issuerKey  = "oauth.caFile"
+)
 
 // differing are the keys whose values differ, sorted.
 func differing(keys map[string]func(config) any, a, b config) (differ []string) {

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
@@ -44,6 +45,10 @@ func (c *config) load(d *strictyaml.Document) {
 	if c.clientCAs != nil {
 		text, _ := files.ReadNamed(c.ClientCAFile) // a fault is noted above
 		c.clientPEM = string(text)
+	}
+	if files.Authorities(d, issuerKey, c.IssuerCAFile) != nil {
+		text, _ := files.ReadNamed(c.IssuerCAFile) // a fault is noted above
+		c.issuerPEM = remote.Certificates(string(text))
 	}
 	c.signers = files.Authorities(d, "sol003.signersFile", c.SOL003.SignersFile)
 	c.Database.load(d)

@@ -51,7 +51,8 @@ is left out means:
   tokensFile:                 # needed, or callers; see "vimbroker token new"
   callers:                    # none: Keystone tokens are not taken
     keystone: {authURL: , auth: {...}}
-  oauth: {issuer: , clientCAFile: }   # clients log in; by certificates, too
+  oauth:                      # none: clients get no tokens
+    {issuer: , caFile: , clientCAFile: }   # URL, its authorities, theirs
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
   sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
@@ -93,7 +94,7 @@ is left out means:
 
 deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP
 the file is read again: tokens, policies, egress rules, the certificate and the
-authorities of clients are replaced without a restart. A file with a fault
+authorities of issuer and clients are replaced without a restart. A file with a fault
 changes nothing, and the log says what is wrong. The log names each key that
 changed and holds now, and each that needs a restart. A new database password
 needs only a new dsnFile, which is read again before each connection, as the

@@ -165,9 +165,13 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
 		Store: store, Clients: s.clients, Keys: stores, Ledger: b, Guard: b.Guard(), Log: log, Issuer: c.Issuer, Now: store.Now,
 	})
+	var issuerCA func() string
+	if https(c.Issuer) {
+		issuerCA = func() string { return s.live.issuerCA(log) }
+	}
 	s.grants = grant.New(grant.Options{
 		Store: store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(), Egress: s.live.egress, Log: log,
-		Later: c.SOL003.GrantLater, Standing: c.Issuer != "", PerClient: c.GrantsPerClient, Now: store.Now,
+		Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: c.GrantsPerClient, Now: store.Now,
 	})
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
