@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
@@ -139,14 +140,25 @@ func builtIn(t *testing.T) string {
 // wantMetrics holds which policies are said to be in use, and whether the last reload was good.
 func (i *configured) wantMetrics(t *testing.T, hash string, good bool) {
 	t.Helper()
-	_, metrics := i.get(t, "/metrics")
 	successful := "vimbroker_config_last_reload_successful 0\n"
 	if good {
 		successful = "vimbroker_config_last_reload_successful 1\n"
 	}
-	for _, want := range []string{`vimbroker_policies_info{hash="` + hash + `"} 1`, successful, "vimbroker_config_last_reload_success_timestamp_seconds 1."} {
-		if !strings.Contains(metrics, want) {
-			t.Errorf("the metrics do not say %q", want)
+	missing := func() string {
+		_, metrics := i.get(t, "/metrics")
+		for _, want := range []string{`vimbroker_policies_info{hash="` + hash + `"} 1`, successful, "vimbroker_config_last_reload_success_timestamp_seconds 1."} {
+			if !strings.Contains(metrics, want) {
+				return want
+			}
+		}
+		return ""
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(10 * time.Second); missing() != ""; <-tick.C { // scrapes share what was collected within a second
+		if time.Now().After(late) {
+			t.Errorf("the metrics do not say %q", missing())
+			return
 		}
 	}
 }
