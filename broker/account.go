@@ -112,7 +112,9 @@ func (b *Broker) believes(sent, cred Credential, before, after Report) error {
 func (b *Broker) renewAccount(ctx context.Context, d Driver, v VIM, same func(Report) error) (Credential, Report, error) {
 	appointer, can := d.(Appointer)
 	if !can {
-		return Credential{}, Report{}, &Error{Kind: ErrUnsupported, Detail: "VIMs of type " + string(v.Type) + " have no account of the broker's own"}
+		return Credential{}, Report{}, &Error{
+			Kind: ErrUnsupported, Detail: "VIMs of type " + string(v.Type) + " have no account of the broker's own",
+		}
 	}
 	o, err := b.open(ctx, v, v.Current)
 	if err != nil {
@@ -153,7 +155,8 @@ func (b *Broker) keepAccount(ctx context.Context, v VIM) error {
 		caller: system("check"), action: policy.VIMRotate, vim: v, driver: d, target: v.Current.Target, keyStore: b.keys.Name(), renews: true,
 	}, act)
 	if known := (*Error)(nil); errors.As(err, &known) || errors.Is(err, errMoved) { // the next check tries again, and says so if it is refused
-		b.log.WarnContext(ctx, "the token of the broker's own account is not renewed", "vim", v.ID, "until", v.Current.CredentialExpiresAt, "error", err)
+		b.log.WarnContext(ctx, "the token of the broker's own account is not renewed", "vim", v.ID,
+			"until", v.Current.CredentialExpiresAt, "error", err)
 		return nil
 	}
 	return err

@@ -276,7 +276,9 @@ func ReasonOf(err error) string {
 
 // enter decides, and turns a refusal into what the caller may know: what it may
 // not see does not exist.
-func (b *Broker) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
+func (b *Broker) enter(
+	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish,
+) (*audit.Act, error) {
 	act, err := b.guard.Enter(ctx, p, action, res, wish)
 	if err != nil {
 		return nil, Refusal(err, p, action, notFound(res.Kind))

@@ -58,7 +58,8 @@ func (b *Broker) usable(field, what string, c *x509.Certificate) error {
 	case now.After(c.NotAfter):
 		return Invalid(field, "%s expired on %s; give one that is valid", what, c.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(c.NotBefore):
-		return Invalid(field, "%s is valid only from %s; give one that is valid, or set the server's clock", what, c.NotBefore.UTC().Format(time.RFC3339))
+		return Invalid(field, "%s is valid only from %s; give one that is valid, or set the server's clock", what,
+			c.NotBefore.UTC().Format(time.RFC3339))
 	case isRSA && key.N.BitLen() < minRSA:
 		return Invalid(field, "%s has an RSA key of %d bits; give one with at least %d", what, key.N.BitLen(), minRSA)
 	}
@@ -69,7 +70,8 @@ func (b *Broker) usable(field, what string, c *x509.Certificate) error {
 // say it in its answer.
 func (b *Broker) warnUnverified(ctx context.Context, v VIM) {
 	if v.Current.Target.InsecureSkipVerify {
-		b.log.WarnContext(ctx, "the server of this VIM is not verified; anyone on the network path can read the credential", "vim", v.ID, "name", v.Name)
+		b.log.WarnContext(ctx, "the server of this VIM is not verified; anyone on the network path can read the credential",
+			"vim", v.ID, "name", v.Name)
 	}
 }
 

@@ -116,7 +116,8 @@ func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 		h.Status, h.Message = HealthUnreachable, message(err)
 	case report.Identity != v.Current.Identity:
 		h.Status = HealthIdentityChanged
-		h.Message = "another system answers at the endpoint than the one that was registered; if that is meant, delete the VIM and register it anew"
+		h.Message = "another system answers at the endpoint than the one that was registered; if that is meant, delete the VIM and " +
+			"register it anew"
 	default:
 		return b.health(report), nil
 	}

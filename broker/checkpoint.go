@@ -78,7 +78,10 @@ func (b *Broker) Checkpoint(ctx context.Context, p policy.Principal) (notary.Che
 	}
 	c, err := b.store.LastCheckpoint(ctx)
 	if errors.Is(err, notary.ErrNone) {
-		return c, &Error{Kind: ErrNotFound, Detail: "no checkpoint of the audit log is signed yet", Remedy: "try again in a minute; if there is none then, the server's log says why"}
+		return c, &Error{
+			Kind: ErrNotFound, Detail: "no checkpoint of the audit log is signed yet",
+			Remedy: "try again in a minute; if there is none then, the server's log says why",
+		}
 	}
 	return c, err
 }
@@ -141,14 +144,20 @@ func notaryError(err error) error {
 	case errors.Is(err, notary.ErrEnded):
 		return &Error{Kind: ErrConflict, Field: "key", Detail: "the key was revoked before, or never signed", Cause: err}
 	case errors.Is(err, notary.ErrOvertaken):
-		return &Error{Kind: ErrConflict, Detail: "the keys were changed at the same time", Remedy: "list them again, and repeat what is still to be done", Cause: err}
+		return &Error{
+			Kind: ErrConflict, Detail: "the keys were changed at the same time",
+			Remedy: "list them again, and repeat what is still to be done", Cause: err,
+		}
 	case errors.Is(err, notary.ErrRewritten):
 		return &Error{
 			Kind: ErrConflict, Detail: "the audit log does not continue the one that was signed",
 			Remedy: "find out who changed the database: verify the log against an anchor that was kept", Cause: err,
 		}
 	case errors.Is(err, notary.ErrLost):
-		return &Error{Kind: ErrUnopenable, Detail: "the key that signs the audit log does not open", Remedy: "revoke it: a new one takes its place", Cause: err}
+		return &Error{
+			Kind: ErrUnopenable, Detail: "the key that signs the audit log does not open",
+			Remedy: "revoke it: a new one takes its place", Cause: err,
+		}
 	}
 	return tornLog(KeyFault(err, Error{}))
 }

@@ -78,7 +78,9 @@ func (b *Broker) besides(d *policy.Draft) []besideRight {
 		needs = append(needs, besideRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
 	}
 	if d.Inline {
-		needs = append(needs, besideRight{policy.VIMInline, "vimConnectionInfo", "policy does not let you bring a VIM's credential with a request"})
+		needs = append(needs, besideRight{
+			policy.VIMInline, "vimConnectionInfo", "policy does not let you bring a VIM's credential with a request",
+		})
 	}
 	for _, prefix := range b.reserved {
 		if d.Inline && len(d.LabelsBefore) == 0 {

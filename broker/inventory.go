@@ -100,10 +100,11 @@ func (b *Broker) InventoryAll(ctx context.Context) error {
 			all = append(all, turn{vim: v.ID, project: v.Project})
 		}
 	})
-	return errors.Join(err, b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() ([]turn, error) { return slices.Clone(all), nil }, func(ctx context.Context, vim string) (again bool, err error) {
-		b.takeInventory(ctx, vim)
-		return false, nil
-	}))
+	return errors.Join(err, b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() ([]turn, error) { return slices.Clone(all), nil },
+		func(ctx context.Context, vim string) (again bool, err error) {
+			b.takeInventory(ctx, vim)
+			return false, nil
+		}))
 }
 
 // takeInventory is what the pass does on one VIM.
@@ -242,7 +243,9 @@ func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
 // generation it was seen. It looks through the current generation and each that a
 // lease in live is pinned to: on a VIM where objects belong to a user, none sees
 // those of another. unseen are the generations whose objects nothing may look for.
-func (b *Broker) listUpstream(ctx context.Context, src *source, v VIM, live map[string]Lease, by map[string]int64) (found []Upstream, unseen map[int64]bool, err error) {
+func (b *Broker) listUpstream(
+	ctx context.Context, src *source, v VIM, live map[string]Lease, by map[string]int64,
+) (found []Upstream, unseen map[int64]bool, err error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return nil, nil, err

@@ -222,19 +222,22 @@ func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Gr
 			Remedy: "ask for a standing lease, or for the usual credential",
 		}
 	case r.Credential == LeasePassThrough && (r.Role != "" || len(r.Namespaces)+len(r.Rules) > 0 || r.ClusterWide):
-		return nil, Grant{}, Invalid("credential", "has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
+		return nil, Grant{}, Invalid("credential",
+			"has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
 	case r.Standing && r.Credential != "":
 		return nil, Grant{}, Invalid("credential", "cannot be chosen for a standing lease: what is handed out is its secret")
 	case r.Standing && b.directories[p.Authenticator()] == nil:
 		return nil, Grant{}, &Error{
 			Kind: ErrUnsupported, Field: "standing",
-			Detail: "a standing lease is for a registered client or a static token: of " + p.Name + " nobody here knows later on whether it may still have it",
+			Detail: "a standing lease is for a registered client or a static token: of " + p.Name +
+				" nobody here knows later on whether it may still have it",
 			Remedy: "register a client, and take the lease as that",
 		}
 	case r.Standing && !d.Type().Standing:
 		return nil, Grant{}, &Error{
 			Kind: ErrUnsupported, Field: "standing",
-			Detail: fmt.Sprintf("VIMs of type %s have no standing leases: nothing there mints short tokens for one holder and ends them all at once", v.Type),
+			Detail: fmt.Sprintf("VIMs of type %s have no standing leases: nothing there mints short tokens for one holder and ends them "+
+				"all at once", v.Type),
 		}
 	case r.TTL < 0:
 		return nil, Grant{}, Invalid("ttl", "is negative")
@@ -322,7 +325,9 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseR
 	case old.State == LeasePending:
 		return fail(b.notEnded(old.CreatedAt))
 	case old.State != LeaseActive || !b.now().Before(old.ExpiresAt):
-		return fail(&Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the lease that was issued for it has ended", Remedy: "use a new key"})
+		return fail(&Error{
+			Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the lease that was issued for it has ended", Remedy: "use a new key",
+		})
 	}
 	g, ok := v.generation(old.VIMGeneration)
 	if !ok {
@@ -456,7 +461,8 @@ func (o *opened) holding(l Lease, m Minted) (Lease, error) {
 }
 
 func (l *Lease) hold(of Lease) {
-	l.CredentialKind, l.Unlisted, l.MaxRevocationLag, l.Sealed, l.SealedKey = of.CredentialKind, of.Unlisted, of.MaxRevocationLag, of.Sealed, of.SealedKey
+	l.CredentialKind, l.Unlisted, l.MaxRevocationLag, l.Sealed, l.SealedKey = of.CredentialKind, of.Unlisted,
+		of.MaxRevocationLag, of.Sealed, of.SealedKey
 	l.UID, l.CredentialID, l.CredentialEndsAt = of.UID, of.CredentialID, of.CredentialEndsAt
 }
 
@@ -511,7 +517,8 @@ func (b *Broker) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, 
 	case v.Health.CanMint:
 		return &Error{
 			Kind: ErrDenied, Field: "credential", Detail: "policy does not let you have the VIM's stored credential itself",
-			Remedy: "ask for a lease that is derived from it, or have a policy of the site permit " + string(policy.LeasePassThrough), Next: NextExplain,
+			Remedy: "ask for a lease that is derived from it, or have a policy of the site permit " + string(policy.LeasePassThrough),
+			Next:   NextExplain,
 		}
 	}
 	return &Error{
@@ -523,7 +530,9 @@ func (b *Broker) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, 
 
 // passThrough hands the stored credential itself out, where that was asked for or the VIM cannot
 // mint, and policy says so.
-func (b *Broker) passThrough(ctx context.Context, p policy.Principal, v VIM, l Lease, wish policy.Wish, act *audit.Act) (Lease, clientconfig.Config, error) {
+func (b *Broker) passThrough(
+	ctx context.Context, p policy.Principal, v VIM, l Lease, wish policy.Wish, act *audit.Act,
+) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}

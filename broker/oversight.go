@@ -37,7 +37,8 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 	}
 	for _, s := range sinks {
 		if s.Late() {
-			b.log.ErrorContext(ctx, "an audit sink is late", "sink", s.Name, "mode", string(s.Mode), "behind", s.Behind, "waiting", s.Waiting, "fault", s.Fault)
+			b.log.ErrorContext(ctx, "an audit sink is late", "sink", s.Name, "mode", string(s.Mode), "behind", s.Behind,
+				"waiting", s.Waiting, "fault", s.Fault)
 		}
 	}
 	_, err = b.unguarded(ctx)

@@ -85,7 +85,8 @@ func resourceOfNew(v VIM) policy.Resource {
 func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Credential, error) {
 	fail := func(err error) (VIM, Driver, Credential, error) {
 		return VIM{
-			Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, Labels: r.Labels, Shared: r.Shared, SharedWith: r.SharedWith, Default: r.Default,
+			Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, Labels: r.Labels, Shared: r.Shared,
+			SharedWith: r.SharedWith, Default: r.Default,
 			Current: Generation{Target: Target{Endpoint: r.Endpoint, InsecureSkipVerify: r.InsecureSkipVerify}},
 		}, nil, Credential{}, err
 	}
@@ -247,7 +248,9 @@ func overtaken() error {
 }
 
 func otherRequest() error {
-	return &Error{Kind: ErrConflict, Field: "Idempotency-Key", Detail: "was used for another request", Remedy: "use a new key for a new request"}
+	return &Error{
+		Kind: ErrConflict, Field: "Idempotency-Key", Detail: "was used for another request", Remedy: "use a new key for a new request",
+	}
 }
 
 // notEnded is the answer to a repeat of a request that began at since: it is still

@@ -11,7 +11,9 @@ import (
 
 // weighAnew decides whether p would be issued a lease now, and may do action with it, with the grade that it has on the
 // VIM now. It returns the lease with that grade, and the act. A VIM that cannot be asked is its error.
-func (b *Broker) weighAnew(ctx context.Context, p policy.Principal, action policy.Action, src *source, v VIM, l Lease, ttl time.Duration) (Lease, *audit.Act, error) {
+func (b *Broker) weighAnew(
+	ctx context.Context, p policy.Principal, action policy.Action, src *source, v VIM, l Lease, ttl time.Duration,
+) (Lease, *audit.Act, error) {
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return Lease{}, nil, err
@@ -76,7 +78,9 @@ func (b *Broker) lost(err error, p policy.Principal, v VIM, l Lease, w policy.Wi
 	if errors.Is(err, ErrUnavailable) {
 		return err
 	}
-	told := &Error{Kind: ErrDenied, Detail: "policy would not issue you this lease on the VIM any more, so it is not renewed", Next: NextExplain, Cause: err}
+	told := &Error{
+		Kind: ErrDenied, Detail: "policy would not issue you this lease on the VIM any more, so it is not renewed", Next: NextExplain, Cause: err,
+	}
 	why, explained := errors.AsType[*Error](b.explainRefusal(err, p, v, w, l.GradeReasons))
 	if explained && errors.Is(why.Kind, ErrDenied) {
 		told.Detail += ": " + why.Detail

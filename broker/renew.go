@@ -37,7 +37,8 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	d, grant, impossible := b.renewable(l, ttl)
 	if l.Standing() {
 		impossible = &Error{
-			Kind: ErrUnsupported, Detail: "a standing lease is renewed by its use: each token that is minted under it, at the token endpoint, moves its end",
+			Kind: ErrUnsupported, Detail: "a standing lease is renewed by its use: each token that is minted under it, at the token " +
+				"endpoint, moves its end",
 		}
 	}
 	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), narrowest(d, l.wish(grant.TTL)))
@@ -110,13 +111,16 @@ func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 	case l.State != LeaseActive, !now.Before(l.ExpiresAt):
 		return nil, wish, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 	case !l.Derived:
-		return nil, wish, &Error{Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease"}
+		return nil, wish, &Error{
+			Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease",
+		}
 	}
 	grant, err := d.Prepare(wish)
 	if err != nil && left < ttl {
 		return nil, wish, &Error{
-			Kind:   ErrConflict,
-			Detail: fmt.Sprintf("the lease may live until %s and no longer, which is too short for another renewal", l.MaxExpiresAt.Format(time.RFC3339)),
+			Kind: ErrConflict,
+			Detail: fmt.Sprintf("the lease may live until %s and no longer, which is too short for another renewal",
+				l.MaxExpiresAt.Format(time.RFC3339)),
 			Remedy: "issue another", Cause: err,
 		}
 	}
@@ -161,7 +165,9 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, l Lease, m Mint
 // recordNewest seals the newest credential with its lease, and has extend move the lease's end:
 // once more with the present key where the VIM was sealed anew meanwhile. meanwhile completes
 // "the lease was revoked while".
-func (b *Broker) recordNewest(ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease)) (Lease, error) {
+func (b *Broker) recordNewest(
+	ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
+) (Lease, error) {
 	stored, err := b.sealNewest(ctx, src, l, m, meanwhile, done, extend)
 	if errors.Is(err, ErrConflict) {
 		again := b.newSource(l.VIM)
@@ -171,7 +177,9 @@ func (b *Broker) recordNewest(ctx context.Context, src *source, l Lease, m Minte
 	return stored, err
 }
 
-func (b *Broker) sealNewest(ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease)) (Lease, error) {
+func (b *Broker) sealNewest(
+	ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
+) (Lease, error) {
 	v, err := src.vim(ctx)
 	if err != nil {
 		return Lease{}, err

@@ -97,7 +97,8 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	failpoint.At("mint.minted")
 	minted.Credential.LeaseSecret = secret.NewText(plain)
 	l.HolderRoles = p.Roles
-	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339), audit.DetailCredentialID, minted.CredentialID)
+	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339),
+		audit.DetailCredentialID, minted.CredentialID)
 	stored, err := b.recordMint(ctx, src, l, minted, done)
 	if err != nil {
 		// A token is there that nobody has: each is recorded.
@@ -138,7 +139,8 @@ func (b *Broker) holderNow(ctx context.Context, l Lease) (policy.Principal, erro
 		}
 	}
 	if errors.Is(err, policy.ErrUnauthenticated) {
-		if unrecorded := b.guard.Refuse(ctx, holder, policy.LeaseMint, leaseResource(l), audit.DetailReason, "the holder is gone"); unrecorded != nil {
+		if unrecorded := b.guard.Refuse(ctx, holder, policy.LeaseMint, leaseResource(l), audit.DetailReason,
+			"the holder is gone"); unrecorded != nil {
 			return policy.Principal{}, Unrecorded(unrecorded)
 		}
 	}

@@ -79,7 +79,9 @@ func (b *Broker) RotateVIM(ctx context.Context, p policy.Principal, ref string, 
 }
 
 // enterUpdate decides on what the change would come to.
-func (b *Broker) enterUpdate(ctx context.Context, p policy.Principal, ref string, action policy.Action, c Change) (*edit, *audit.Act, error) {
+func (b *Broker) enterUpdate(
+	ctx context.Context, p policy.Principal, ref string, action policy.Action, c Change,
+) (*edit, *audit.Act, error) {
 	v, err := b.findVIM(ctx, p, action, ref)
 	if err != nil {
 		return nil, nil, err
@@ -186,7 +188,9 @@ func (v *VIM) open(revision int64) error {
 func (v *VIM) openAny(revision int64) error {
 	switch {
 	case revision != 0 && revision != v.Revision:
-		return &Error{Kind: ErrPrecondition, Field: "If-Match", Detail: "the VIM has changed since it was read", Remedy: "read it again and repeat the change"}
+		return &Error{
+			Kind: ErrPrecondition, Field: "If-Match", Detail: "the VIM has changed since it was read", Remedy: "read it again and repeat the change",
+		}
 	case v.Pending != nil:
 		return &Error{Kind: ErrConflict, Detail: "another write of the VIM's credential is under way", Remedy: "try again in a moment"}
 	}

@@ -28,8 +28,9 @@ type clusters struct {
 func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
 	return &clusters{
 		of: of, log: log,
-		states:      prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
-		reasons:     prometheus.NewDesc("vimbroker_clusters_not_well", "Clusters of Cluster API that are not well, by reason.", []string{"reason"}, nil),
+		states: prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
+		reasons: prometheus.NewDesc("vimbroker_clusters_not_well", "Clusters of Cluster API that are not well, by reason.",
+			[]string{"reason"}, nil),
 		managements: prometheus.NewDesc("vimbroker_management_clusters", "Management clusters of Cluster API.", nil, nil),
 		troubled:    prometheus.NewDesc("vimbroker_management_clusters_unwatched", "Management clusters that cannot be watched now.", nil, nil),
 		held: prometheus.NewDesc("vimbroker_management_clusters_held",

@@ -21,10 +21,13 @@ type Configured struct {
 type configuration struct{ ask func() Configured }
 
 var (
-	policiesInUse   = prometheus.NewDesc("vimbroker_policies_info", "The hash of the policies in use; always 1.", []string{"hash"}, nil)
-	reloadGood      = prometheus.NewDesc("vimbroker_config_last_reload_successful", "1 if the last reading of the configuration had no fault; with 0 the one before is in use.", nil, nil)
-	certificateEnds = prometheus.NewDesc("vimbroker_tls_certificate_expiry_timestamp_seconds", "When the certificate ends that callers see.", nil, nil)
-	reloadTime      = prometheus.NewDesc("vimbroker_config_last_reload_success_timestamp_seconds", "When the configuration in use was read.", nil, nil)
+	policiesInUse = prometheus.NewDesc("vimbroker_policies_info", "The hash of the policies in use; always 1.", []string{"hash"}, nil)
+	reloadGood    = prometheus.NewDesc("vimbroker_config_last_reload_successful",
+		"1 if the last reading of the configuration had no fault; with 0 the one before is in use.", nil, nil)
+	certificateEnds = prometheus.NewDesc("vimbroker_tls_certificate_expiry_timestamp_seconds",
+		"When the certificate ends that callers see.", nil, nil)
+	reloadTime = prometheus.NewDesc("vimbroker_config_last_reload_success_timestamp_seconds",
+		"When the configuration in use was read.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].

@@ -107,40 +107,47 @@ func newVitals(b Vitals) *vitals {
 		return prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
 	}
 	return &vitals{
-		broker:         b,
-		counted:        desc("store_up", "1 if the store could be asked what it contains at this scrape."),
-		vims:           desc("vims", "VIMs by state.", "state"),
-		health:         desc("vim_health", "VIMs by type and by what their last check found.", "type", "status"),
-		leases:         desc("leases", "Leases by state.", "state"),
-		grades:         desc("lease_grades", "Live leases by what their holder can become.", "grade"),
-		expiring:       desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days"),
-		behind:         desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
-		unsigned:       desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
-		unanchored:     desc("audit_unanchored_seconds", "How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors."),
-		sinkBehind:     desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
-		sinkWaiting:    desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
-		sinkSkipped:    desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
-		sinkLate:       desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
-		jobsDue:        desc("jobs_due", "Jobs that wait for a worker or are under way."),
-		jobsFailing:    desc("jobs_failing", "Jobs whose last attempt failed."),
-		jobsLate:       desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first."),
-		leasesLate:     desc("leases_late_seconds", "For how long the lease is over that is over for longest and not revoked."),
-		leasesFailing:  desc("leases_revocation_failing", "Leases that are being revoked, and whose last try failed."),
-		connections:    desc("database_connections_in_use", "Connections to the database that this process uses now."),
-		maxConnections: desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store."),
-		keyStores:      desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store"),
-		parts:          desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the database takes writes), issuing (every key store opens).", "part"),
-		alarms:         desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
-		orphans:        desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
-		ghosts:         desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
-		foreign:        desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
-		unexplained:    desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
-		actions:        desc("actions_total", "How actions ended (done, failed, denied), and why those failed that did, since this process started.", "action", "outcome", "reason"),
-		lastSuccess:    desc("pass_last_success_timestamp_seconds", "When this process last ran the pass without an error; before it has, when it started.", "pass"),
-		passInterval:   desc("pass_interval_seconds", "How often the pass is to run, on one of the replicas.", "pass"),
-		passFailures:   desc("pass_failures_total", "How often the pass failed in this process.", "pass"),
-		expiryLag:      desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked."),
-		deathLag:       desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused."),
+		broker:   b,
+		counted:  desc("store_up", "1 if the store could be asked what it contains at this scrape."),
+		vims:     desc("vims", "VIMs by state.", "state"),
+		health:   desc("vim_health", "VIMs by type and by what their last check found.", "type", "status"),
+		leases:   desc("leases", "Leases by state.", "state"),
+		grades:   desc("lease_grades", "Live leases by what their holder can become.", "grade"),
+		expiring: desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days"),
+		behind: desc("audit_behind_seconds",
+			"How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
+		unsigned: desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
+		unanchored: desc("audit_unanchored_seconds",
+			"How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors."),
+		sinkBehind:  desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
+		sinkWaiting: desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
+		sinkSkipped: desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
+		sinkLate: desc("audit_sink_late",
+			"1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
+		jobsDue:       desc("jobs_due", "Jobs that wait for a worker or are under way."),
+		jobsFailing:   desc("jobs_failing", "Jobs whose last attempt failed."),
+		jobsLate:      desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first."),
+		leasesLate:    desc("leases_late_seconds", "For how long the lease is over that is over for longest and not revoked."),
+		leasesFailing: desc("leases_revocation_failing", "Leases that are being revoked, and whose last try failed."),
+		connections:   desc("database_connections_in_use", "Connections to the database that this process uses now."),
+		maxConnections: desc("database_connections_max",
+			"Connections to the database that this process may use at once; 0 with the embedded store."),
+		keyStores: desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store"),
+		parts: desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the "+
+			"database takes writes), issuing (every key store opens).", "part"),
+		alarms:      desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
+		orphans:     desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
+		ghosts:      desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
+		foreign:     desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
+		unexplained: desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
+		actions: desc("actions_total", "How actions ended (done, failed, denied), and why those failed that did, since this "+
+			"process started.", "action", "outcome", "reason"),
+		lastSuccess: desc("pass_last_success_timestamp_seconds",
+			"When this process last ran the pass without an error; before it has, when it started.", "pass"),
+		passInterval: desc("pass_interval_seconds", "How often the pass is to run, on one of the replicas.", "pass"),
+		passFailures: desc("pass_failures_total", "How often the pass failed in this process.", "pass"),
+		expiryLag:    desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked."),
+		deathLag:     desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused."),
 	}
 }
 
@@ -253,10 +260,13 @@ func Histogram(d *prometheus.Desc, l broker.Lag, labels ...string) prometheus.Me
 // What the metrics count by, in full.
 var (
 	healthStatuses = []broker.HealthStatus{
-		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
+		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,
+		broker.HealthUnopenable,
 	}
-	vimStates   = []broker.VIMState{broker.VIMRegistering, broker.VIMRegistered, broker.VIMDraining}
-	alarms      = []broker.Alarm{broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmBeyondGrant, broker.AlarmLeftBehind}
+	vimStates = []broker.VIMState{broker.VIMRegistering, broker.VIMRegistered, broker.VIMDraining}
+	alarms    = []broker.Alarm{
+		broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmBeyondGrant, broker.AlarmLeftBehind,
+	}
 	leaseGrades = map[broker.Grade]string{
 		"": "none", broker.GradeBounded: "bounded", broker.GradeNamespaces: "namespaces", broker.GradeUnbounded: "unbounded",
 	}

@@ -79,7 +79,10 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
-	s := &server{who: o.Authenticator, remote: o.Remote, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry), proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now)}
+	s := &server{
+		who: o.Authenticator, remote: o.Remote, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry),
+		proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now),
+	}
 	o.Registry.MustRegister(newVitals(o.Vitals), buildInfo(o.Version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.Registry.MustRegister(o.Collectors...)

@@ -174,7 +174,8 @@ func checkRoot(root *os.Root, path string) error {
 	case !ours(opened):
 		return fmt.Errorf("directory for client configurations: %s belongs to another user; name another directory", path)
 	case opened.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("directory for client configurations: %s is open to others (mode %04o); remove it, or close it with chmod 700", path, opened.Mode().Perm())
+		return fmt.Errorf("directory for client configurations: %s is open to others (mode %04o); remove it, or close it with chmod 700",
+			path, opened.Mode().Perm())
 	}
 	return nil
 }

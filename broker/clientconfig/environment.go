@@ -32,7 +32,8 @@ func (k Cluster) environment(c Config) (secret.Text, error) {
 		{"HELM_NAMESPACE", k.Namespace},
 		{"HELM_KUBETOKEN", c.Token.Reveal()},
 	}
-	const who = "# For Terraform's kubernetes provider and Helm. kubectl reads none of these: KUBECONFIG keeps it from\n# acting on another cluster. For kubectl, take a kubeconfig (--format kubeconfig), or use exec.\n"
+	const who = "# For Terraform's kubernetes provider and Helm. kubectl reads none of these: KUBECONFIG keeps it from\n# acting on " +
+		"another cluster. For kubectl, take a kubeconfig (--format kubeconfig), or use exec.\n"
 	return c.exports(who+without(clusterVariables, vars), vars)
 }
 

@@ -163,9 +163,10 @@ func (k *reader) user(c *Context) strictyaml.Fields {
 	fields := strictyaml.Fields{
 		"token":                   k.Secret(&c.Token),
 		"client-certificate-data": k.data(&c.Certificate),
-		"client-certificate":      k.file("client-certificate-data", func() bool { return c.Certificate == "" }, func(s string) { c.Certificate = s }),
-		"client-key-data":         k.key(&c.Key),
-		"client-key":              k.file("client-key-data", func() bool { return c.Key.Empty() }, func(s string) { c.Key = secret.NewText(s) }),
+		"client-certificate": k.file("client-certificate-data", func() bool { return c.Certificate == "" },
+			func(s string) { c.Certificate = s }),
+		"client-key-data": k.key(&c.Key),
+		"client-key":      k.file("client-key-data", func() bool { return c.Key.Empty() }, func(s string) { c.Key = secret.NewText(s) }),
 	}
 	for kind, keys := range map[Kind][]string{
 		Command:       {"exec", "auth-provider"},

@@ -239,7 +239,8 @@ func (w *watcher) refresh(ctx context.Context) error {
 	for k, rows := range w.rows {
 		for _, c := range rows {
 			was, is := before[c.VIM], vims[c.VIM]
-			if c.State == StateRetiring || was.Revision != is.Revision || was.Health.Status != is.Health.Status || was.Health.CanMint != is.Health.CanMint {
+			if c.State == StateRetiring || was.Revision != is.Revision || was.Health.Status != is.Health.Status ||
+				was.Health.CanMint != is.Health.CanMint {
 				look = append(look, k)
 			}
 		}

@@ -95,7 +95,9 @@ func inProject(project string) policy.Resource {
 }
 
 // enter decides, and turns a refusal into what the caller may know.
-func (o *Onboarding) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
+func (o *Onboarding) enter(
+	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish,
+) (*audit.Act, error) {
 	act, err := o.guard.Enter(ctx, p, action, res, wish)
 	if err != nil {
 		return nil, broker.Refusal(err, p, action, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM", Next: broker.NextListVIMs})

@@ -146,7 +146,9 @@ type Pushed struct {
 func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (View, error) {
 	id, ok := strings.CutPrefix(p.Name, pushPrincipal)
 	if !ok {
-		return View{}, &broker.Error{Kind: broker.ErrDenied, Detail: "a kubeconfig is pushed with a token of its cluster", Remedy: "have one issued for the cluster"}
+		return View{}, &broker.Error{
+			Kind: broker.ErrDenied, Detail: "a kubeconfig is pushed with a token of its cluster", Remedy: "have one issued for the cluster",
+		}
 	}
 	c, err := o.store.Cluster(ctx, id)
 	if err != nil {
@@ -175,7 +177,10 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 	}
 	w.keep(c)
 	sum := sha256.Sum256([]byte(in.Kubeconfig.Reveal()))
-	got := Secret{SecretVersion: SecretVersion{Name: m.secretName(c.Name), Cluster: c.Name, Version: pushedVersion + hex.EncodeToString(sum[:8])}, Value: in.Kubeconfig}
+	got := Secret{
+		SecretVersion: SecretVersion{Name: m.secretName(c.Name), Cluster: c.Name, Version: pushedVersion + hex.EncodeToString(sum[:8])},
+		Value:         in.Kubeconfig,
+	}
 	if err := w.takePushed(ctx, c, s, got); err != nil {
 		return View{}, o.refuse(ctx, act, err)
 	}
@@ -255,7 +260,9 @@ func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 	s, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
 	switch {
 	case errors.Is(err, broker.ErrNotFound), err == nil && s.UID != c.UID:
-		return Seen{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the management cluster does not have this Cluster any more", Remedy: remedyGone}
+		return Seen{}, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "the management cluster does not have this Cluster any more", Remedy: remedyGone,
+		}
 	case err == nil && !w.m.selects(s.Labels):
 		return Seen{}, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the cluster does not have the labels that are asked for",

@@ -89,7 +89,8 @@ func (w *watcher) withoutSecret(ctx context.Context, c Cluster, err error) (time
 
 // quarantine stores that what is shown of a cluster is not believed.
 func (w *watcher) quarantine(ctx context.Context, c Cluster, why Reason, text, version string) error {
-	w.log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name, "reason", why, "message", text)
+	w.log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name,
+		"reason", why, "message", text)
 	_, err := w.move(ctx, c, func(c *Cluster) {
 		c.State, c.Reason, c.Message, c.Attempts = StateQuarantined, why, text, 0
 		if version != "" {
@@ -110,8 +111,10 @@ func (w *watcher) reconsiders(c Cluster) bool {
 
 // Refusals of the system that a credential leads to.
 var (
-	errManagement = &broker.Error{Kind: broker.ErrConflict, Detail: "the credential leads to the management cluster itself, which is a VIM already"}
-	errOther      = &broker.Error{
+	errManagement = &broker.Error{
+		Kind: broker.ErrConflict, Detail: "the credential leads to the management cluster itself, which is a VIM already",
+	}
+	errOther = &broker.Error{
 		Kind: broker.ErrConflict, Detail: "the credential leads to another system than the cluster's first one",
 		Remedy: "see who wrote the secret; a cluster that was built anew needs a new Cluster object",
 	}

@@ -97,7 +97,8 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 // follow1 does what there is to do for a cluster that is there.
 func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
 	if !w.m.selects(s.Labels) {
-		return 0, w.note(ctx, c, ReasonNotSelected, "the cluster does not have the labels that are asked for any more; its VIM stays, and is not followed")
+		return 0, w.note(ctx, c, ReasonNotSelected,
+			"the cluster does not have the labels that are asked for any more; its VIM stays, and is not followed")
 	}
 	if c.VIM == "" { // another server may have taken its pushed kubeconfig
 		now, err := w.store.Cluster(ctx, c.ID)

@@ -101,12 +101,14 @@ func Unanswered(err error, server string) *Fault {
 	case errors.As(err, &name):
 		return because(err, "the host name of "+server+" cannot be resolved", "check the endpoint, and the name servers that the broker uses")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return because(context.DeadlineExceeded, server+" does not answer in time", "check the endpoint, and that the broker's network leads there")
+		return because(context.DeadlineExceeded, server+" does not answer in time",
+			"check the endpoint, and that the broker's network leads there")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return because(err, server+" refuses connections", "check the endpoint's port, and that "+server+" runs")
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return because(err, "no route leads to "+server, "check the endpoint, and that the broker's network leads there")
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op), errors.As(err, &transport):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op),
+		errors.As(err, &transport):
 		return broken(server)
 	}
 	return nil
@@ -132,7 +134,8 @@ func untrusted(err error, server string) *Fault {
 	f := &Fault{Cause: err}
 	switch {
 	case errors.As(err, &authority):
-		f.Detail, f.Remedy = server+"'s certificate is not signed by the given CA", "give the CA certificate of the server; without one the system's CAs are asked"
+		f.Detail, f.Remedy = server+"'s certificate is not signed by the given CA",
+			"give the CA certificate of the server; without one the system's CAs are asked"
 	case errors.As(err, &host):
 		f.Detail, f.Remedy = server+"'s certificate is for another name than the endpoint's", "use a name or address that the certificate has"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
@@ -143,7 +146,8 @@ func untrusted(err error, server string) *Fault {
 		f.Detail, f.Remedy, f.Cause = server+" does not speak TLS at this address", "use the port of "+server+" that serves https", nil
 	case errors.As(err, &op) && op.Op == "remote error" && refusesCertificate(op.Err):
 		f.CertificateRefused = true
-		f.Detail, f.Remedy = server+" refuses the client certificate in the TLS handshake, or wants one", "replace the credential with one that it knows"
+		f.Detail, f.Remedy = server+" refuses the client certificate in the TLS handshake, or wants one",
+			"replace the credential with one that it knows"
 	default:
 		return nil
 	}

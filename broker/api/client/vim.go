@@ -73,7 +73,9 @@ func (c *Client) VIMs(ctx context.Context, q VIMQuery) (v1.List[v1.VIM], error) 
 // revision, the server answers 412.
 func (c *Client) UpdateVIM(ctx context.Context, idOrName string, change v1.Change, ifRevision int64) (v1.VIM, error) {
 	var v v1.VIM
-	_, err := c.do(ctx, request{method: http.MethodPatch, path: []string{"v1", "vims", idOrName}, body: change, header: ifMatch(ifRevision)}, &v)
+	_, err := c.do(ctx, request{
+		method: http.MethodPatch, path: []string{"v1", "vims", idOrName}, body: change, header: ifMatch(ifRevision),
+	}, &v)
 	return v, err
 }
 
@@ -81,7 +83,9 @@ func (c *Client) UpdateVIM(ctx context.Context, idOrName string, change v1.Chang
 // key when r holds none.
 func (c *Client) RotateVIM(ctx context.Context, idOrName string, r v1.Rotation, ifRevision int64) (v1.VIM, error) {
 	var v v1.VIM
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "vims", idOrName, "rotate"}, body: r, header: ifMatch(ifRevision)}, &v)
+	_, err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"v1", "vims", idOrName, "rotate"}, body: r, header: ifMatch(ifRevision),
+	}, &v)
 	return v, err
 }
 
@@ -102,7 +106,9 @@ func (c *Client) DeleteVIM(ctx context.Context, idOrName string, d Deletion) (v 
 	if d.Force {
 		q.Set("force", "true")
 	}
-	status, err := c.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "vims", idOrName}, query: q, header: ifMatch(d.IfRevision)}, &v)
+	status, err := c.do(ctx, request{
+		method: http.MethodDelete, path: []string{"v1", "vims", idOrName}, query: q, header: ifMatch(d.IfRevision),
+	}, &v)
 	return v, err == nil && status == http.StatusNoContent, err
 }
 
@@ -110,7 +116,9 @@ func (c *Client) DeleteVIM(ctx context.Context, idOrName string, d Deletion) (v 
 // it also removes orphans and closes ghosts.
 func (c *Client) Inventory(ctx context.Context, idOrName string, settle bool) (v1.Inventory, error) {
 	var i v1.Inventory
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "vims", idOrName, "inventory"}, body: v1.InventoryRequest{Settle: settle}}, &i)
+	_, err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"v1", "vims", idOrName, "inventory"}, body: v1.InventoryRequest{Settle: settle},
+	}, &i)
 	return i, err
 }
 

@@ -42,7 +42,8 @@ var (
 // the person who asked for the credential. Its error holds none of them.
 func (c Codec) Encode(w io.Writer, v any) error {
 	// Members of a map are sorted, so that the same value always gives the same text.
-	err := json.MarshalWrite(w, v, json.WithMarshalers(json.JoinMarshalers(plaintext, c.Write)), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	err := json.MarshalWrite(w, v, json.WithMarshalers(json.JoinMarshalers(plaintext, c.Write)), json.Deterministic(true),
+		jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		// The library's text can quote the value it was writing.
 		return errors.New("encoding a " + reflect.TypeOf(v).String())

@@ -109,7 +109,8 @@ func certificateIn(given *v1.OAuthClientCertificate) (oauth.Certificate, error) 
 		return one, nil
 	}
 	for kind, name := range map[oauth.NameKind]string{
-		oauth.SubjectDN: given.SubjectDN, oauth.SANDNS: given.SANDNS, oauth.SANURI: given.SANURI, oauth.SANIP: given.SANIP, oauth.SANEmail: given.SANEmail,
+		oauth.SubjectDN: given.SubjectDN, oauth.SANDNS: given.SANDNS, oauth.SANURI: given.SANURI, oauth.SANIP: given.SANIP,
+		oauth.SANEmail: given.SANEmail,
 	} {
 		switch {
 		case name == "":

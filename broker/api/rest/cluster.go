@@ -16,7 +16,9 @@ import (
 // onboarding is what answers about clusters.
 func (s *server) onboarding() (Clusters, error) {
 	if s.clusters == nil {
-		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API", Remedy: "ask a server that does"}
+		return nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API", Remedy: "ask a server that does",
+		}
 	}
 	return s.clusters, nil
 }
@@ -131,7 +133,8 @@ func cluster(c onboard.View) v1.WorkloadCluster {
 		State: string(c.State), Reason: string(c.Reason), Message: c.Message, VIM: c.VIM, VIMName: c.VIMName,
 		PushTokenExpiresAt: pushExpiry(c.Cluster), PushedAt: c.PushedAt.UTC(),
 		VIMStatus: string(c.Health.Status), CredentialExpiresAt: c.CredentialExpiresAt.UTC(), CheckedAt: c.Health.CheckedAt.UTC(),
-		ReadyAt: c.ReadyAt.UTC(), RegisteredAt: c.RegisteredAt.UTC(), GoneAt: c.GoneAt.UTC(), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+		ReadyAt: c.ReadyAt.UTC(), RegisteredAt: c.RegisteredAt.UTC(), GoneAt: c.GoneAt.UTC(), CreatedAt: c.CreatedAt.UTC(),
+		UpdatedAt: c.UpdatedAt.UTC(),
 	}
 }
 

@@ -46,7 +46,10 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{broker: o.Broker, clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log, version: o.Version, now: o.Now}
+	s := &server{
+		broker: o.Broker, clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log,
+		version: o.Version, now: o.Now,
+	}
 	d := api.Door{
 		Paths:   []string{"/"},
 		Private: "/v1/",

@@ -52,7 +52,8 @@ func vnfGrant(r grant.Record) v1.Grant {
 		ID: r.ID, Client: r.Client, Project: r.Project, State: string(r.State), Refusal: r.Refusal,
 		Operation: r.Request.ID, OperationType: string(r.Request.Type), OperationURL: r.Request.OperationURL,
 		Instance: r.Request.Instance, VNFD: r.Request.VNFD, NewVNFD: r.Request.NewVNFD,
-		Profile: string(cmp.Or(r.Placement.Profile, oauth.OIDC)), VIM: r.VIM, VIMName: r.VIMName, Lease: r.Lease, LeaseState: string(r.LeaseState), TokenAt: r.TokenAt,
+		Profile: string(cmp.Or(r.Placement.Profile, oauth.OIDC)), VIM: r.VIM, VIMName: r.VIMName, Lease: r.Lease,
+		LeaseState: string(r.LeaseState), TokenAt: r.TokenAt,
 		Outcome: r.Outcome, CreatedAt: r.CreatedAt, DecidedAt: r.DecidedAt,
 	}
 	if r.Followed && r.State == grant.Granted {

@@ -106,9 +106,10 @@ var routes = []route{
 	},
 
 	{
-		method: "POST", path: "/v1/management-clusters", id: "enableManagementCluster", tag: "clusters", endpoint: takes((*server).enableManagement),
-		summary: "Make a VIM a management cluster, or change how it is one",
-		timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
+		method: "POST", path: "/v1/management-clusters", id: "enableManagementCluster", tag: "clusters",
+		endpoint: takes((*server).enableManagement),
+		summary:  "Make a VIM a management cluster, or change how it is one",
+		timeout:  quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
 	},
 	{
 		method: "GET", path: "/v1/management-clusters", id: "listManagementClusters", tag: "clusters", endpoint: plain((*server).listManagements),
@@ -116,17 +117,20 @@ var routes = []route{
 		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
 	},
 	{
-		method: "GET", path: "/v1/management-clusters/{id}", id: "showManagementCluster", tag: "clusters", endpoint: plain((*server).showManagement),
-		summary: "Show a management cluster",
-		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+		method: "GET", path: "/v1/management-clusters/{id}", id: "showManagementCluster", tag: "clusters",
+		endpoint: plain((*server).showManagement),
+		summary:  "Show a management cluster",
+		timeout:  quick, action: policy.ClusterShow, status: []int{http.StatusOK},
 	},
 	{
-		method: "DELETE", path: "/v1/management-clusters/{id}", id: "disableManagementCluster", tag: "clusters", endpoint: plain((*server).disableManagement),
-		summary: "Stop following the clusters of a management cluster; their VIMs stay",
-		timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
+		method: "DELETE", path: "/v1/management-clusters/{id}", id: "disableManagementCluster", tag: "clusters",
+		endpoint: plain((*server).disableManagement),
+		summary:  "Stop following the clusters of a management cluster; their VIMs stay",
+		timeout:  quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
 	},
 	{
-		method: "POST", path: "/v1/management-clusters/{id}/release", id: "releaseManagementCluster", tag: "clusters", endpoint: takes((*server).releaseManagement),
+		method: "POST", path: "/v1/management-clusters/{id}/release", id: "releaseManagementCluster", tag: "clusters",
+		endpoint: takes((*server).releaseManagement),
 		summary:  "Let go of clusters that were held because too many were gone at once",
 		optional: true, timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusOK},
 	},
@@ -146,9 +150,10 @@ var routes = []route{
 		optional: true, timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
 	},
 	{
-		method: "DELETE", path: "/v1/clusters/{id}/push-token", id: "revokePushToken", tag: "clusters", endpoint: plain((*server).revokePushToken),
-		summary: "Revoke a cluster's token to push with",
-		timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
+		method: "DELETE", path: "/v1/clusters/{id}/push-token", id: "revokePushToken", tag: "clusters",
+		endpoint: plain((*server).revokePushToken),
+		summary:  "Revoke a cluster's token to push with",
+		timeout:  quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
 	},
 	{
 		method: "POST", path: "/v1/onboard", id: "pushKubeconfig", tag: "clusters", endpoint: takes((*server).push), pushes: true,
@@ -317,13 +322,15 @@ var tags = []*huma.Tag{
 var (
 	once = []parameter{{
 		name: "Idempotency-Key",
-		doc: "Makes a repetition harmless: the same key from the same principal answers with what the first request made; one that failed is tried anew. " +
+		doc: "Makes a repetition harmless: the same key from the same principal answers with what the first request made; one that failed " +
+			"is tried anew. " +
 			"At most " + strconv.Itoa(broker.MaxIdempotencyKey) + " visible ASCII characters.",
 	}}
 	match = []parameter{{name: "If-Match", doc: "ETag of the VIM as it was read; another one by now is answered with 412."}}
 
 	paging = []parameter{
-		{name: "pageSize", doc: "At most this many items, 1 to 1000; 100 if absent. There may be fewer, and even none, while there is a nextPageToken.", kind: "integer"},
+		{name: "pageSize", doc: "At most this many items, 1 to 1000; 100 if absent. There may be fewer, and even none, while there is a " +
+			"nextPageToken.", kind: "integer"},
 		{name: "pageToken", doc: "nextPageToken of the page before."},
 	}
 	truth = []string{"true", "false"}
@@ -365,7 +372,8 @@ var (
 	}, paging...)
 	linesQuery = []parameter{
 		{name: "after", doc: "Entries that follow the one of this number; 0 if absent.", kind: "integer"},
-		{name: "limit", doc: "At most this many, 1 to " + strconv.Itoa(maxLines) + "; as many if absent. There may be fewer: a page ends at some megabytes.", kind: "integer"},
+		{name: "limit", doc: "At most this many, 1 to " + strconv.Itoa(maxLines) +
+			"; as many if absent. There may be fewer: a page ends at some megabytes.", kind: "integer"},
 	}
 	clusterQuery = append([]parameter{
 		{name: "managementCluster", doc: "Clusters of the management cluster that is the VIM of this id or name."},
@@ -397,7 +405,8 @@ var (
 // What the filters take, in full.
 var (
 	healthStatuses = []broker.HealthStatus{
-		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
+		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,
+		broker.HealthUnopenable,
 	}
 	auditOutcomes = []audit.Outcome{audit.Denied, audit.Read, audit.Intent, audit.Done, audit.Failed}
 	leaseStates   = []broker.LeaseState{

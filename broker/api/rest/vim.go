@@ -163,7 +163,9 @@ func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory
 	if err != nil {
 		return answer[v1.Inventory]{}, err
 	}
-	out := v1.Inventory{VIM: i.VIM, VIMName: i.VIMName, Upstream: i.Upstream, Rows: i.Rows, Unseen: i.Unseen, Foreign: i.Foreign, Settled: i.Settled}
+	out := v1.Inventory{
+		VIM: i.VIM, VIMName: i.VIMName, Upstream: i.Upstream, Rows: i.Rows, Unseen: i.Unseen, Foreign: i.Foreign, Settled: i.Settled,
+	}
 	for _, o := range i.Orphans {
 		out.Orphans = append(out.Orphans, v1.Upstream{Handle: o.Handle, Lease: o.Lease, CreatedAt: o.CreatedAt.UTC()})
 	}

@@ -94,7 +94,8 @@ type VIMConnectionInfo struct {
 
 // Brings reports whether it says more than the name of a VIM. Empty objects say nothing.
 func (v VIMConnectionInfo) Brings() bool {
-	return v.InterfaceInfo != nil && !reflect.ValueOf(*v.InterfaceInfo).IsZero() || v.AccessInfo != nil && !reflect.ValueOf(*v.AccessInfo).IsZero()
+	return v.InterfaceInfo != nil && !reflect.ValueOf(*v.InterfaceInfo).IsZero() ||
+		v.AccessInfo != nil && !reflect.ValueOf(*v.AccessInfo).IsZero()
 }
 
 // InterfaceInfo is where a VIM is, in the words of ETSI's registry for both types of VIM.
