@@ -67,7 +67,9 @@ func (l *Lifecycle) driver(s Shape) (Driver, error) {
 }
 
 func noDriver(vimType string) error {
-	return &broker.Error{Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "VNF instances cannot be made on VIMs of type " + vimType}
+	return &broker.Error{
+		Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "VNF instances cannot be made on VIMs of type " + vimType,
+	}
 }
 
 // source is what an instance of that shape is made from.

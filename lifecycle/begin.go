@@ -122,7 +122,8 @@ func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, 
 		v, err := l.leaser.VIM(ctx, p, r.VIM)
 		if err == nil && v.Labels[broker.LabelInline] != "" && v.Labels[broker.LabelInstance] != i.ID {
 			err = &broker.Error{
-				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "the VIM came with a request for another instance, and goes with that one's resources",
+				Kind: broker.ErrInvalid, Field: "vimConnectionInfo",
+				Detail: "the VIM came with a request for another instance, and goes with that one's resources",
 				Remedy: "bring its credential with this request as well, or register it",
 			}
 		}
@@ -234,7 +235,8 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 	if m.Description != nil {
 		to.Description = *m.Description
 	}
-	if err := cmp.Or(validText("vnfInstanceName", to.Name, maxName), validText("vnfInstanceDescription", to.Description, maxDescription)); err != nil {
+	if err := cmp.Or(validText("vnfInstanceName", to.Name, maxName),
+		validText("vnfInstanceDescription", to.Description, maxDescription)); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	for _, part := range []struct {
@@ -304,7 +306,10 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 			return notNow(*o, FailedTemp)
 		}
 		if to == RollingBack && !o.Type.Rollbackable() {
-			return &broker.Error{Kind: broker.ErrConflict, Detail: "an operation of type " + string(o.Type) + " cannot be rolled back", Remedy: "retry it, or give it up (fail)"}
+			return &broker.Error{
+				Kind: broker.ErrConflict, Detail: "an operation of type " + string(o.Type) + " cannot be rolled back",
+				Remedy: "retry it, or give it up (fail)",
+			}
 		}
 		now := l.now()
 		o.move(to, now)

@@ -116,7 +116,9 @@ func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := d.Plan(ctx, Connection{}, PlanInput{Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: i.Shape.Resources})
+	plan, err := d.Plan(ctx, Connection{}, PlanInput{
+		Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: i.Shape.Resources,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,9 @@ func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error)
 	return seen, errors.Join(err, l.leaser.EndOperation(ending, name))
 }
 
-func (l *Lifecycle) lookUnder(ctx context.Context, self policy.Principal, name string, v broker.VIM, d Driver, i Instance, plan Plan) ([]Observation, error) {
+func (l *Lifecycle) lookUnder(
+	ctx context.Context, self policy.Principal, name string, v broker.VIM, d Driver, i Instance, plan Plan,
+) ([]Observation, error) {
 	var all []Observation
 	for _, stage := range plan.Stages {
 		r := l.leaseFor(name, v, stage.Grant)
@@ -187,7 +191,8 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 		l.log.InfoContext(ctx, "a VNF instance could not be looked at", "instance", i.ID, "project", i.Project, "vim", i.Shape.VIM, "error", why)
 	}
 	if d.Count > i.Drift.Count {
-		l.log.WarnContext(ctx, "resources of a VNF instance are missing or were changed", "instance", i.ID, "project", i.Project, "resources", d.Count, "before", i.Drift.Count)
+		l.log.WarnContext(ctx, "resources of a VNF instance are missing or were changed", "instance", i.ID, "project", i.Project,
+			"resources", d.Count, "before", i.Drift.Count)
 	}
 	return nil
 }

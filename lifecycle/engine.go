@@ -223,7 +223,8 @@ func (a *attempt) goOn(ctx context.Context, h held, g Grant) (held, error) {
 			return h, nil
 		}
 	} else {
-		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID, "lease", h.Config.Lease, "error", err)
+		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID,
+			"lease", h.Config.Lease, "error", err)
 	}
 	if err := a.endLeases(ctx); err != nil {
 		return held{}, err

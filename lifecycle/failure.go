@@ -70,7 +70,8 @@ func failureOf(err error) *Failure {
 	case errors.As(err, &known):
 		f.Detail = known.Error()
 	case errors.Is(err, policy.ErrDelegationEnded):
-		f.Detail = "the one who asked for the operation has no access any more, or it has taken longer than their roles are taken for granted; retry it"
+		f.Detail = "the one who asked for the operation has no access any more, or it has taken longer than their roles are taken for " +
+			"granted; retry it"
 	}
 	return f
 }

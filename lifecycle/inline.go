@@ -68,7 +68,8 @@ func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, c
 		return broker.VIM{}, err
 	}
 	return l.registrar.RegisterVIM(ctx, p, broker.Registration{
-		Name: "vnf-" + i.ID + "-" + connection + "-" + uuid.NewString()[:8], Type: in.Type, Project: i.Project, Endpoint: in.Endpoint, CACert: in.CACert,
+		Name: "vnf-" + i.ID + "-" + connection + "-" + uuid.NewString()[:8], Type: in.Type, Project: i.Project,
+		Endpoint: in.Endpoint, CACert: in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify, Scope: in.Scope, Credential: in.Credential,
 		Inline: &broker.Inline{Instance: i.ID, Connection: connection},
 	})
@@ -198,7 +199,8 @@ func (l *Lifecycle) replaceable(ctx context.Context, p policy.Principal, i Insta
 		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "is given with instantiate: the instance is on no VIM")
 	case m.Connection != i.Shape.Connection || !i.Shape.Inline:
 		return broker.VIM{}, &broker.Error{
-			Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "only the VIM that came with the instance's request is changed here, under the key of that request",
+			Kind: broker.ErrInvalid, Field: "vimConnectionInfo",
+			Detail: "only the VIM that came with the instance's request is changed here, under the key of that request",
 			Remedy: "change a registered VIM itself",
 		}
 	case m.Inline.Type != "" && string(m.Inline.Type) != i.Shape.VIMType:
@@ -238,7 +240,9 @@ func (l *Lifecycle) live(ctx context.Context, instance string) (Operation, error
 // LetGo deletes the VIMs that came with requests for instances that have no resources on them any more, or are gone.
 // It is for what a process that died, or a VIM that did not answer, has left.
 func (l *Lifecycle) LetGo(ctx context.Context) error {
-	q := broker.VIMQuery{State: broker.VIMRegistered, Labels: map[string]string{broker.LabelInline: "true"}, Page: broker.Page{Size: broker.MaxPage}}
+	q := broker.VIMQuery{
+		State: broker.VIMRegistered, Labels: map[string]string{broker.LabelInline: "true"}, Page: broker.Page{Size: broker.MaxPage},
+	}
 	for {
 		found, next, err := l.registrar.VIMs(ctx, inlineSelf(""), q)
 		if err != nil {

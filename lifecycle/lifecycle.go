@@ -107,7 +107,8 @@ func New(o Options) *Lifecycle {
 
 // CreateInstance makes an instance of an enabled package, without resources.
 func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r NewInstance) (Instance, error) {
-	if err := errors.Join(validText("vnfInstanceName", r.Name, maxName), validText("vnfInstanceDescription", r.Description, maxDescription)); err != nil {
+	if err := errors.Join(validText("vnfInstanceName", r.Name, maxName),
+		validText("vnfInstanceDescription", r.Description, maxDescription)); err != nil {
 		return Instance{}, err
 	}
 	metadata, err := merged("metadata", nil, r.Metadata)
@@ -222,7 +223,10 @@ func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q Operat
 	visible := found[:0]
 	for _, o := range found {
 		// What policies may ask of an instance and an operation has not: its name.
-		res := policy.Resource{Kind: policy.KindVNFInstance, ID: o.Instance, Project: o.Project, Owner: o.Asker.Name, VNFDID: o.Before.Product.VNFDID, VIMName: o.Before.VIMName}
+		res := policy.Resource{
+			Kind: policy.KindVNFInstance, ID: o.Instance, Project: o.Project, Owner: o.Asker.Name, VNFDID: o.Before.Product.VNFDID,
+			VIMName: o.Before.VIMName,
+		}
 		if l.guard.Allows(p, policy.VNFShow, res) {
 			visible = append(visible, o)
 		}
@@ -273,7 +277,9 @@ func (l *Lifecycle) findOperation(ctx context.Context, p policy.Principal, actio
 }
 
 // open finds an instance and decides on an action.
-func (l *Lifecycle) open(ctx context.Context, p policy.Principal, action policy.Action, id string, wish policy.Wish) (Instance, *audit.Act, error) {
+func (l *Lifecycle) open(
+	ctx context.Context, p policy.Principal, action policy.Action, id string, wish policy.Wish,
+) (Instance, *audit.Act, error) {
 	i, err := l.find(ctx, p, action, id)
 	if err != nil {
 		return Instance{}, nil, err
@@ -283,7 +289,9 @@ func (l *Lifecycle) open(ctx context.Context, p policy.Principal, action policy.
 }
 
 // enter decides, and words a refusal.
-func (l *Lifecycle) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*audit.Act, error) {
+func (l *Lifecycle) enter(
+	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish,
+) (*audit.Act, error) {
 	act, err := l.guard.Enter(ctx, p, action, res, wish)
 	if err != nil {
 		return nil, broker.Refusal(err, p, action, notFound("instance"))

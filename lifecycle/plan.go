@@ -68,7 +68,9 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 }
 
 // survey has a driver plan, under a lease that is good for nothing else. The lease is left.
-func (l *Lifecycle) survey(ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput) (plan Plan, err error) {
+func (l *Lifecycle) survey(
+	ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput,
+) (plan Plan, err error) {
 	h, err := l.take(ctx, p, v, l.leaseFor(operation, v, d.Survey(in)))
 	if err != nil {
 		return Plan{}, err

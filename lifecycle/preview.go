@@ -58,7 +58,9 @@ func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	in, err := l.inputFor(ctx, d, shape, PlanInput{Operation: Instantiate, Instance: i.ID, Name: i.Name, Project: i.Project, Standing: shape.Resources})
+	in, err := l.inputFor(ctx, d, shape, PlanInput{
+		Operation: Instantiate, Instance: i.ID, Name: i.Name, Project: i.Project, Standing: shape.Resources,
+	})
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}

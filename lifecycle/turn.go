@@ -70,7 +70,8 @@ func (p Place) share() [2]string { return [2]string{p.Project, p.VIM} }
 func (b *busy) full(p Place) string {
 	switch {
 	case b.byProject[p.Project] >= b.terms.PerProject:
-		return fmt.Sprintf("the project has %d operations under way, as many as are allowed at once (vnf.operationsPerProject)", b.byProject[p.Project])
+		return fmt.Sprintf("the project has %d operations under way, as many as are allowed at once (vnf.operationsPerProject)",
+			b.byProject[p.Project])
 	case p.VIM != "" && b.byVIM[p.VIM] >= b.terms.PerVIM:
 		return fmt.Sprintf("the VIM has %d operations under way, as many as are allowed at once (vnf.operationsPerVIM)", b.byVIM[p.VIM])
 	}

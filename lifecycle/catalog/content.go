@@ -138,7 +138,8 @@ func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Ope
 	if err == nil && len(opened.VNFD.Scripts) > 0 {
 		err = &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "vnfdId",
-			Detail: "names a VNF package that runs scripts of its own in " + strings.Join(opened.VNFD.Scripts, ", ") + " of the interface Vnflcm, and no code of packages is run here",
+			Detail: "names a VNF package that runs scripts of its own in " + strings.Join(opened.VNFD.Scripts, ", ") +
+				" of the interface Vnflcm, and no code of packages is run here",
 			Remedy: "use a package whose descriptor names no implementation there",
 		}
 	}
@@ -213,7 +214,8 @@ func (o Opened) Files(paths []string) ([]File, error) {
 	total := 0
 	for _, name := range paths {
 		if !o.csar.Has(name) {
-			return nil, broker.Invalid("additionalParams", "name a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
+			return nil, broker.Invalid("additionalParams", "name a file that is not in the package: %s",
+				cmp.Or(vnfpkg.Printable(name), "it has no name"))
 		}
 		text, err := o.csar.Read(name)
 		if err != nil {

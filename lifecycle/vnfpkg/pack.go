@@ -226,7 +226,8 @@ func sequence(items []*yaml.Node) *yaml.Node {
 // descriptor writes the VNFD (ETSI GS NFV-SOL001) in one file.
 func (d Draft) descriptor() ([]byte, error) {
 	for what, text := range map[string]string{
-		"VNFD id": d.VNFDID, "provider": d.Provider, "product name": d.ProductName, "software version": d.SoftwareVersion, "VNFD version": d.Version,
+		"VNFD id": d.VNFDID, "provider": d.Provider, "product name": d.ProductName, "software version": d.SoftwareVersion,
+		"VNFD version": d.Version,
 	} {
 		if strings.TrimSpace(text) == "" {
 			return nil, fmt.Errorf("the %s is missing", what)
@@ -254,9 +255,12 @@ func (d Draft) descriptor() ([]byte, error) {
 		aspects = append(aspects, v.Name, mapping("name", v.Name, "max_scale_level", v.Max-v.Min, "step_deltas", []string{"one"}))
 		levels = append(levels, v.Name, mapping("scale_level", v.Number-v.Min))
 		number := mapping("number_of_instances", 1)
-		policy(v.Name+"_initial", "type", typeInitial, "properties", mapping("initial_delta", mapping("number_of_instances", v.Min)), "targets", []string{v.Name})
-		policy(v.Name+"_deltas", "type", typeDeltas, "properties", mapping("aspect", v.Name, "deltas", mapping("one", number)), "targets", []string{v.Name})
-		policy(v.Name+"_level", "type", typeVDULevels, "properties", mapping("levels", mapping("default", mapping("number_of_instances", v.Number))), "targets", []string{v.Name})
+		policy(v.Name+"_initial", "type", typeInitial, "properties", mapping("initial_delta", mapping("number_of_instances", v.Min)),
+			"targets", []string{v.Name})
+		policy(v.Name+"_deltas", "type", typeDeltas, "properties", mapping("aspect", v.Name, "deltas", mapping("one", number)),
+			"targets", []string{v.Name})
+		policy(v.Name+"_level", "type", typeVDULevels,
+			"properties", mapping("levels", mapping("default", mapping("number_of_instances", v.Number))), "targets", []string{v.Name})
 	}
 	topology := []any{
 		"substitution_mappings", mapping("node_type", own, "properties", mapping("flavour_id", d.flavour())),
@@ -265,7 +269,8 @@ func (d Draft) descriptor() ([]byte, error) {
 	if len(aspects) > 0 {
 		policy("scaling_aspects", "type", typeAspects, "properties", mapping("aspects", mapping(aspects...)))
 		policy("instantiation_levels", "type", typeLevels, "properties", mapping(
-			"levels", mapping("default", mapping("description", "As the manifests are", "scale_info", mapping(levels...))), "default_level", "default"))
+			"levels", mapping("default", mapping("description", "As the manifests are", "scale_info", mapping(levels...))),
+			"default_level", "default"))
 		topology = append(topology, "policies", sequence(policies))
 	}
 	var types []any

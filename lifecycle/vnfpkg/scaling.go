@@ -37,7 +37,8 @@ func scaling(f definitions, fl *Flavour) error {
 			}
 			for _, t := range p.Targets {
 				if _, ok := fl.VDUs[t]; !ok && kind != typeAspects && kind != typeLevels {
-					return fault(f.path, "has a policy of type %s in line %d for %s, which is no VDU of flavour %s", kind, p.Properties.Line, Printable(t), fl.ID)
+					return fault(f.path, "has a policy of type %s in line %d for %s, which is no VDU of flavour %s", kind,
+						p.Properties.Line, Printable(t), fl.ID)
 				}
 			}
 		}

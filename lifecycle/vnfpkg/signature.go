@@ -204,7 +204,8 @@ func (c *CSAR) complete() error {
 
 // strong are the digests that signatures may be made over.
 var strong = map[crypto.Hash]asn1.ObjectIdentifier{
-	crypto.SHA256: pkcs7.OIDDigestAlgorithmSHA256, crypto.SHA384: pkcs7.OIDDigestAlgorithmSHA384, crypto.SHA512: pkcs7.OIDDigestAlgorithmSHA512,
+	crypto.SHA256: pkcs7.OIDDigestAlgorithmSHA256, crypto.SHA384: pkcs7.OIDDigestAlgorithmSHA384,
+	crypto.SHA512: pkcs7.OIDDigestAlgorithmSHA512,
 }
 
 // weak are names of signature algorithms that say SHA-1, whatever the digest is.
@@ -278,9 +279,12 @@ func (t Trust) check(name string, signature, certs []byte, content func() (io.Re
 		case errors.As(err, &untimely):
 			return bad("was made when the signer's certificate was not valid")
 		case t.Now.After(of.NotAfter), t.Now.Before(of.NotBefore):
-			return bad("has a signer whose certificate is not valid now: from %s to %s", of.NotBefore.Format(time.DateOnly), of.NotAfter.Format(time.DateOnly))
+			return bad("has a signer whose certificate is not valid now: from %s to %s", of.NotBefore.Format(time.DateOnly),
+				of.NotAfter.Format(time.DateOnly))
 		}
-		if _, chain := of.Verify(x509.VerifyOptions{Roots: t.Roots, Intermediates: pool(p.Certificates), CurrentTime: t.Now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); chain != nil {
+		if _, chain := of.Verify(x509.VerifyOptions{
+			Roots: t.Roots, Intermediates: pool(p.Certificates), CurrentTime: t.Now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+		}); chain != nil {
 			return bad("has a signer that no trusted authority vouches for: %s", Printable(of.Subject.String()))
 		}
 		return bad("is not good")

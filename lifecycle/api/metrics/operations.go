@@ -80,7 +80,8 @@ func (c *operations) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, s := range operationStates {
 		for _, t := range operationTypes {
-			ch <- prometheus.MustNewConstMetric(c.live, prometheus.GaugeValue, float64(counts[lifecycle.Ended{Type: t, State: s}]), string(t), string(s))
+			ch <- prometheus.MustNewConstMetric(c.live, prometheus.GaugeValue,
+				float64(counts[lifecycle.Ended{Type: t, State: s}]), string(t), string(s))
 		}
 		if at, any := oldest[s]; any {
 			ch <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, float64(at.Unix()), string(s))
@@ -91,7 +92,9 @@ func (c *operations) Collect(ch chan<- prometheus.Metric) {
 // What the metrics of operations count by, in full: the types that the engine works, the states
 // that are no end, and those that work ends in.
 var (
-	operationTypes  = []lifecycle.OperationType{lifecycle.Instantiate, lifecycle.ScaleVNF, lifecycle.Heal, lifecycle.ChangePackage, lifecycle.Terminate}
+	operationTypes = []lifecycle.OperationType{
+		lifecycle.Instantiate, lifecycle.ScaleVNF, lifecycle.Heal, lifecycle.ChangePackage, lifecycle.Terminate,
+	}
 	operationStates = []lifecycle.OperationState{lifecycle.Starting, lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack}
 	operationEnds   = []lifecycle.OperationState{lifecycle.Completed, lifecycle.FailedTemp, lifecycle.RolledBack}
 )

@@ -25,7 +25,8 @@ var (
 	packageStates = []catalog.State{catalog.Created, catalog.Uploading, catalog.Processing, catalog.Enabled, catalog.Disabled}
 
 	packagesByState = prometheus.NewDesc("vimbroker_packages", "VNF packages by state.", []string{"state"}, nil)
-	packageBytes    = prometheus.NewDesc("vimbroker_package_bytes", "Size of the content of all VNF packages, which stands in the database.", nil, nil)
+	packageBytes    = prometheus.NewDesc("vimbroker_package_bytes",
+		"Size of the content of all VNF packages, which stands in the database.", nil, nil)
 )
 
 // Packages returns the metrics of VNF packages.

@@ -24,9 +24,10 @@ type subscriptions struct {
 // Subscriptions returns the metrics of subscriptions to VNF instances.
 func Subscriptions(of SubscriptionVitals) prometheus.Collector {
 	return &subscriptions{
-		of:      of,
-		count:   prometheus.NewDesc("vimbroker_vnf_subscriptions", "Subscriptions to what becomes of VNF instances.", nil, nil),
-		failing: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing", "Subscriptions whose subscriber did not take a notification the last time.", nil, nil),
+		of:    of,
+		count: prometheus.NewDesc("vimbroker_vnf_subscriptions", "Subscriptions to what becomes of VNF instances.", nil, nil),
+		failing: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing",
+			"Subscriptions whose subscriber did not take a notification the last time.", nil, nil),
 		oldest: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing_oldest_timestamp_seconds",
 			"Since when the subscriber has taken nothing that has done so for longest; absent where none fails.", nil, nil),
 		waiting: prometheus.NewDesc("vimbroker_vnf_notifications_waiting", "Notifications that are still to be sent.", nil, nil),

@@ -88,7 +88,8 @@ func inline(info sol003.VIMConnectionInfo) (lifecycle.Inline, error) {
 	a := info.AccessInfo
 	if a.OIDCTokenURL != "" {
 		return in, &broker.Error{
-			Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "access by OpenID Connect is not supported: no lease can be derived from such a login",
+			Kind: broker.ErrUnsupported, Field: "vimConnectionInfo",
+			Detail: "access by OpenID Connect is not supported: no lease can be derived from such a login",
 			Remedy: "give a bearer_token",
 		}
 	}

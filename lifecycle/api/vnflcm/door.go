@@ -89,7 +89,9 @@ func Door(l Lifecycle, subs Subscriptions) api.Door {
 		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: s.cancel},
 	}
 	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
-		table = append(table, api.Operation{Method: "POST", Path: instance + "/" + task, Body: anything, Handle: notServed(task + " is not served")})
+		table = append(table, api.Operation{
+			Method: "POST", Path: instance + "/" + task, Body: anything, Handle: notServed(task + " is not served"),
+		})
 	}
 	for _, path := range []string{
 		"POST /vnf_snapshots", "GET /vnf_snapshots", "GET /vnf_snapshots/{id}", "PATCH /vnf_snapshots/{id}", "DELETE /vnf_snapshots/{id}",
@@ -307,7 +309,8 @@ func (s *server) scale(c *api.Call) (api.Answer, error) {
 	if err != nil {
 		return api.Answer{}, err
 	}
-	return s.begun(c)(s.life.Scale(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}))
+	return s.begun(c)(s.life.Scale(c.Context(), c.Principal, c.PathValue("id"),
+		lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}))
 }
 
 func (s *server) heal(c *api.Call) (api.Answer, error) {
@@ -385,7 +388,8 @@ func (s *server) begun(c *api.Call) func(lifecycle.Operation, error) (api.Answer
 
 var operationShape = sol013.Shape{
 	Mandatory: []string{
-		"id", "operationState", "stateEnteredTime", "startTime", "vnfInstanceId", "operation", "isAutomaticInvocation", "isCancelPending", "_links",
+		"id", "operationState", "stateEnteredTime", "startTime", "vnfInstanceId", "operation", "isAutomaticInvocation",
+		"isCancelPending", "_links",
 	},
 	ExcludedByDefault: []string{"operationParams", "error", "resourceChanges", "changedInfo", "vimbroker"},
 }
@@ -413,7 +417,9 @@ func (s *server) showOperation(c *api.Call) (api.Answer, error) {
 }
 
 // settle is an operation that does something about one that has failed.
-func (s *server) settle(do func(Lifecycle, context.Context, policy.Principal, string) (lifecycle.Operation, error)) func(*api.Call) (api.Answer, error) {
+func (s *server) settle(do func(
+	Lifecycle, context.Context, policy.Principal, string,
+) (lifecycle.Operation, error)) func(*api.Call) (api.Answer, error) {
 	return func(c *api.Call) (api.Answer, error) {
 		_, err := do(s.life, c.Context(), c.Principal, c.PathValue("id"))
 		return api.Answer{}, err

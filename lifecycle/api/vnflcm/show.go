@@ -78,7 +78,8 @@ func connectionPoints(all []lifecycle.CP) (shown []sol003.VNFCCPInfo) {
 		address := sol003.IPOverEthernet{MAC: p.MAC}
 		for _, subnet := range slices.Sorted(maps.Keys(p.Addresses)) {
 			for _, version := range []string{"IPV4", "IPV6"} {
-				of := slices.DeleteFunc(slices.Clone(p.Addresses[subnet]), func(ip string) bool { return strings.Contains(ip, ":") != (version == "IPV6") })
+				of := slices.DeleteFunc(slices.Clone(p.Addresses[subnet]),
+					func(ip string) bool { return strings.Contains(ip, ":") != (version == "IPV6") })
 				if len(of) > 0 {
 					address.IPs = append(address.IPs, sol003.IPAddresses{Type: version, Addresses: of, SubnetID: subnet})
 				}
@@ -211,7 +212,8 @@ func affected(on lifecycle.Shape, all []lifecycle.Affected) []sol003.AffectedVNF
 	var shown []sol003.AffectedVNFC
 	for _, v := range all {
 		shown = append(shown, sol003.AffectedVNFC{
-			ID: v.Name, VDUID: v.VDU, ChangeType: string(v.Change), Compute: handle(on, v.VNFC), Metadata: map[string]string{"namespace": v.Namespace},
+			ID: v.Name, VDUID: v.VDU, ChangeType: string(v.Change), Compute: handle(on, v.VNFC),
+			Metadata: map[string]string{"namespace": v.Namespace},
 		})
 	}
 	return shown
@@ -221,8 +223,9 @@ func affected(on lifecycle.Shape, all []lifecycle.Affected) []sol003.AffectedVNF
 func preview(p lifecycle.Preview) sol003.Preview {
 	f := p.Plan.Facts
 	shown := sol003.Preview{
-		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Resources: []sol003.Resource{}, Images: f.Images, ClusterScoped: f.ClusterScoped,
-		Privileged: f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
+		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Resources: []sol003.Resource{}, Images: f.Images,
+		ClusterScoped: f.ClusterScoped,
+		Privileged:    f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
 	}
 	if p.Refusal != nil {
 		shown.Refusal = p.Refusal.Detail
@@ -231,7 +234,10 @@ func preview(p lifecycle.Preview) sol003.Preview {
 		shown.Resources = append(shown.Resources, resource(r))
 	}
 	for n, l := range p.Leases {
-		lease := sol003.PreviewLease{Purpose: l.Grant.Purpose, Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade), GradeReasons: l.Reasons}
+		lease := sol003.PreviewLease{
+			Purpose: l.Grant.Purpose, Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade),
+			GradeReasons: l.Reasons,
+		}
 		for _, r := range l.Grant.Rules {
 			lease.Rules = append(lease.Rules, sol003.Rule(r))
 		}

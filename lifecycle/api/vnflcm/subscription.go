@@ -32,7 +32,9 @@ func (s *server) subscribe(c *api.Call) (api.Answer, error) {
 	if in.CallbackURI == "" {
 		return api.Answer{}, missing("callbackUri")
 	}
-	r := subscription.Request{Callback: in.CallbackURI, Base: sol013.URL(c, ""), Verbosity: subscription.Verbosity(in.Verbosity), Filter: asked(in.Filter)}
+	r := subscription.Request{
+		Callback: in.CallbackURI, Base: sol013.URL(c, ""), Verbosity: subscription.Verbosity(in.Verbosity), Filter: asked(in.Filter),
+	}
 	if a := in.Authentication; a != nil {
 		if len(a.AuthType) == 0 {
 			return api.Answer{}, missing("authentication.authType")
@@ -61,7 +63,8 @@ func asked(in *sol003.SubscriptionFilter) (f subscription.Filter) {
 	if in == nil {
 		return f
 	}
-	f.Kinds, f.Types, f.States = words[lifecycle.EventKind](in.NotificationTypes), words[lifecycle.OperationType](in.OperationTypes), words[lifecycle.OperationState](in.OperationStates)
+	f.Kinds, f.Types, f.States = words[lifecycle.EventKind](in.NotificationTypes), words[lifecycle.OperationType](in.OperationTypes),
+		words[lifecycle.OperationState](in.OperationStates)
 	if i := in.Instances; i != nil {
 		f.VNFDs, f.Instances, f.Names = i.VNFDIDs, i.InstanceIDs, i.Names
 		for _, of := range i.Providers {
@@ -89,7 +92,9 @@ func words[To, From ~string](all []From) (to []To) {
 
 // shownFilter is a filter as SOL003 has it; nil where it selects all.
 func shownFilter(f subscription.Filter) *sol003.SubscriptionFilter {
-	shown := sol003.SubscriptionFilter{NotificationTypes: words[string](f.Kinds), OperationTypes: words[string](f.Types), OperationStates: words[string](f.States)}
+	shown := sol003.SubscriptionFilter{
+		NotificationTypes: words[string](f.Kinds), OperationTypes: words[string](f.Types), OperationStates: words[string](f.States),
+	}
 	if len(f.VNFDs)+len(f.Providers)+len(f.Instances)+len(f.Names) > 0 {
 		shown.Instances = &sol003.InstanceFilter{VNFDIDs: f.VNFDs, InstanceIDs: f.Instances, Names: f.Names}
 		for _, of := range f.Providers {
@@ -167,7 +172,8 @@ func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error
 	}
 	if e.Kind == lifecycle.OperationMoved {
 		automatic := false
-		n.State, n.Operation, n.Automatic, n.OperationID, n.Verbosity = string(e.State), string(e.Type), &automatic, e.Operation, string(s.Verbosity)
+		n.State, n.Operation, n.Automatic, n.OperationID, n.Verbosity = string(e.State), string(e.Type), &automatic,
+			e.Operation, string(s.Verbosity)
 		n.Status = sol003.Start
 		if e.Result() {
 			n.Status = sol003.Result

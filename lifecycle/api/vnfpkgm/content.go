@@ -45,7 +45,8 @@ func seekable(c *api.Call, h http.Header, content io.ReadSeeker) (api.Answer, er
 			if err != nil {
 				return api.Answer{}, err
 			}
-			return api.Answer{}, api.Refuse(sol013.ErrRange, "header", "Range", "has no part of the content, which has "+strconv.FormatInt(size, 10)+" bytes")
+			return api.Answer{}, api.Refuse(sol013.ErrRange, "header",
+				"Range", "has no part of the content, which has "+strconv.FormatInt(size, 10)+" bytes")
 		}
 	}
 	return api.Answer{Header: h, Serve: serve}, nil

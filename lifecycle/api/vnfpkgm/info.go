@@ -117,7 +117,8 @@ func show(c *api.Call, p catalog.Package) info {
 	if !p.State.Onboarded() {
 		return i
 	}
-	i.VNFDID, i.Provider, i.ProductName, i.SoftwareVersion, i.VNFDVersion = p.VNFDID, p.Provider, p.ProductName, p.SoftwareVersion, p.VNFDVersion
+	i.VNFDID, i.Provider, i.ProductName, i.SoftwareVersion, i.VNFDVersion = p.VNFDID, p.Provider, p.ProductName,
+		p.SoftwareVersion, p.VNFDVersion
 	i.Checksum = sum("SHA-512", p.SHA512)
 	for _, a := range p.Artifacts {
 		i.Artifacts = append(i.Artifacts, artifact{Path: a.Path, Checksum: sum(a.Algorithm, a.Hash)})
