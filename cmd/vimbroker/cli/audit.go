@@ -130,6 +130,9 @@ func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 		if e.Damaged {
 			e.Outcome += " (DAMAGED)"
 		}
-		p.Columns(w, []string{strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome, p.Cut(e.Detail[audit.DetailVIMName]), console.ShortID(e.Detail[audit.DetailLease])}, e.Detail[audit.DetailSource], e.Kind, e.Resource, console.Pairs(e.Detail))
+		p.Columns(w, []string{
+			strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome,
+			p.Cut(e.Detail[audit.DetailVIMName]), console.ShortID(e.Detail[audit.DetailLease]),
+		}, e.Detail[audit.DetailSource], e.Kind, e.Resource, console.Pairs(e.Detail))
 	}
 }

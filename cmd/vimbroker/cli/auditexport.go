@@ -96,7 +96,8 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 			from = past.Horizon + 1
 		}
 		if from <= past.Horizon {
-			return "", fmt.Errorf("%s: the log begins with entry %d: those before were removed, because retention has them no longer", f.Name(), past.Horizon+1)
+			return "", fmt.Errorf("%s: the log begins with entry %d: those before were removed, because retention has them no longer",
+				f.Name(), past.Horizon+1)
 		}
 		header, err := exportHeader(ctx, broker, from, to)
 		if err != nil {
@@ -288,7 +289,8 @@ func verifyExport(name, anchor string, kept []string) (string, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	if !held.Complete() {
-		return "", fmt.Errorf("%s: the export was interrupted behind line %d, and what is there is not proven; go on with: vimbroker audit export --out %s", name, held.Lines, name)
+		return "", fmt.Errorf("%s: the export was interrupted behind line %d, and what is there is not proven; go on with: vimbroker "+
+			"audit export --out %s", name, held.Lines, name)
 	}
 	up, log := anchorText(held.State), anchorText(held.Log)
 	if anchor != "" && anchor != up && anchor != log {

@@ -43,7 +43,8 @@ every project's entries.`,
 				}
 				kept, ok := parseAnchor(anchor)
 				if !ok {
-					return console.Usagef(c, "--anchor must be what \"vimbroker audit verify\" printed, like 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+					return console.Usagef(c, "--anchor must be what \"vimbroker audit verify\" printed, like "+
+						"4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
 				}
 				now, err := proveGrowth(c.Context(), broker, kept)
 				if err != nil {
@@ -82,7 +83,8 @@ func proveGrowth(ctx context.Context, broker *client.Client, kept tree.State) (t
 		return tree.State{}, err
 	}
 	if tree.CheckConsistency(now, kept, proof) != nil {
-		return tree.State{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %d entries that the anchor was made of", kept.Size)
+		return tree.State{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %d entries that the anchor "+
+			"was made of", kept.Size)
 	}
 	return now, nil
 }

@@ -198,7 +198,8 @@ func (p *program) auditPoints(anchor string, keys []notary.Key) ([]audit.Point, 
 	}
 	text, err := files.ReadNamed(anchor)
 	if err != nil {
-		return nil, fmt.Errorf("--anchor must be what \"vimbroker audit verify\" printed, like 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=, or a file: %w", err)
+		return nil, fmt.Errorf("--anchor must be what \"vimbroker audit verify\" printed, like "+
+			"4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=, or a file: %w", err)
 	}
 	var notes []string
 	if !strings.HasPrefix(string(text), "{") {

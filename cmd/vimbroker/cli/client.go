@@ -104,7 +104,9 @@ VIMs, roles, namespaces and lifetimes.`,
 	flags.StringArrayVar(&r.Roles, "role", []string{policy.RoleVNFM}, "role of the client; can be repeated")
 	flags.StringVar(&placements, "placements", "", "YAML file that says where its VNFs go; - reads standard input")
 	shown.flags(c)
-	console.MustComplete(c, "role", cobra.FixedCompletions([]string{policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "role", cobra.FixedCompletions([]string{
+		policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin,
+	}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }
@@ -160,7 +162,8 @@ func (p *program) printClientSecret(made v1.OAuthClientSecret) error {
 		return p.Print(made, nil)
 	}
 	if made.Certificate != nil {
-		fmt.Fprintf(p.Err, "client %s (%s) in project %s logs in with a certificate: %s\n", made.ID, made.Name, made.Project, certificateText(made.Certificate))
+		fmt.Fprintf(p.Err, "client %s (%s) in project %s logs in with a certificate: %s\n", made.ID, made.Name, made.Project,
+			certificateText(made.Certificate))
 	} else {
 		if _, err := io.WriteString(p.Out, made.ClientSecret.Reveal()+"\n"); err != nil {
 			return fmt.Errorf("writing the secret: %w", err)

@@ -124,7 +124,8 @@ name, it is the one that is not retired.`,
 			return p.printCluster(found)
 		}),
 	}
-	c.Flags().StringVar(&management, "management-cluster", "", "`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
+	c.Flags().StringVar(&management, "management-cluster", "",
+		"`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
 	console.MustComplete(c, "management-cluster", p.VimNames)
 	p.OutputFlag(c)
 	return c
@@ -176,7 +177,8 @@ right to enable the management cluster.`,
 		}),
 	}
 	flags := c.Flags()
-	flags.StringVar(&management, "management-cluster", "", "`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
+	flags.StringVar(&management, "management-cluster", "",
+		"`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
 	flags.StringVar(&ttl, "ttl", "", "how long the token is good, at most 24h (default 1h)")
 	flags.BoolVar(&revoke, "revoke", false, "revoke the token that there is")
 	console.MustComplete(c, "management-cluster", p.VimNames)

@@ -26,12 +26,16 @@ func (f *credentialFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.keyFile, "client-key-file", "", "PEM file with its key (- is standard input)")
 	flags.StringVar(&f.username, "username", "", "user name at the VIM, with --password-file")
 	flags.StringVar(&f.passwordFile, "password-file", "", "file with the password (- is standard input)")
-	flags.StringVar(&f.appCredID, "application-credential-id", "", "id of an OpenStack application credential; its secret has a flag of its own")
+	flags.StringVar(&f.appCredID, "application-credential-id", "",
+		"id of an OpenStack application credential; its secret has a flag of its own")
 	flags.StringVar(&f.appCredFile, "application-credential-secret-file", "", "file with its secret (- is standard input)")
 }
 
 func (f *credentialFlags) names() []string {
-	return []string{"bearer-token-file", "client-cert-file", "client-key-file", "username", "password-file", "application-credential-id", "application-credential-secret-file"}
+	return []string{
+		"bearer-token-file", "client-cert-file", "client-key-file", "username", "password-file", "application-credential-id",
+		"application-credential-secret-file",
+	}
 }
 
 // read makes a credential of the files; none given is an empty credential, and

@@ -88,13 +88,15 @@ was minted that the client got under the lease.`,
 	console.WatchFlag(c, &watch)
 	console.MustComplete(c, "client", oauthClients.complete(p))
 	console.MustComplete(c, "vim", p.VimNames)
-	console.MustComplete(c, "state", cobra.FixedCompletions([]string{"granted", "ended", "refused", "deciding"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "state", cobra.FixedCompletions([]string{"granted", "ended", "refused", "deciding"},
+		cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }
 
 func (p *program) grantTable(w io.Writer, all []v1.Grant) {
-	p.Header(w, []string{"ID", "OPERATION", "INSTANCE", "STATE", "VIM", "LEASE", "TOKEN"}, "LEASE STATE", "OUTCOME", "CLIENT", "PROJECT", "ASKED")
+	p.Header(w, []string{"ID", "OPERATION", "INSTANCE", "STATE", "VIM", "LEASE", "TOKEN"}, "LEASE STATE", "OUTCOME",
+		"CLIENT", "PROJECT", "ASKED")
 	for _, g := range all {
 		p.Columns(w, []string{p.id(g.ID), g.OperationType, p.Cut(g.Instance), g.State, p.Cut(g.VIMName), p.id(g.Lease), p.When(g.TokenAt)},
 			g.LeaseState, g.Outcome, g.Client, g.Project, p.When(g.CreatedAt))

@@ -123,7 +123,9 @@ func principalOf(ctx context.Context, broker *client.Client, ref string, princip
 }
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.
-func listLeases(ctx context.Context, broker *client.Client, q client.LeaseQuery, states []string, limit int) (leases []v1.Lease, more bool, err error) {
+func listLeases(
+	ctx context.Context, broker *client.Client, q client.LeaseQuery, states []string, limit int,
+) (leases []v1.Lease, more bool, err error) {
 	leases = []v1.Lease{}
 	for _, state := range states {
 		q.State, q.PageSize = state, min(listPage, limit+1)
@@ -293,8 +295,10 @@ func renewsInto(ctx context.Context, broker *client.Client, id string, out outFl
 		return nil //nolint:nilerr // there is nothing to lose
 	}
 	l, err := broker.Lease(ctx, id)
-	if err == nil && slices.Contains([]clientconfig.Format{clientconfig.JSON, clientconfig.ExecCredential, clientconfig.VIMConnection}, clientconfig.Format(l.Format)) {
-		err = fmt.Errorf("the lease's configuration is of the format %s, and %s holds another; take a lease for it with: vimbroker lease issue --vim %s --out %s --replace",
+	if err == nil && slices.Contains([]clientconfig.Format{clientconfig.JSON, clientconfig.ExecCredential, clientconfig.VIMConnection},
+		clientconfig.Format(l.Format)) {
+		err = fmt.Errorf("the lease's configuration is of the format %s, and %s holds another; take a lease for it with: vimbroker lease "+
+			"issue --vim %s --out %s --replace",
 			l.Format, out.name, l.VIMName, out.name)
 	}
 	return err

@@ -91,19 +91,22 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 				return lessee.TakeBack(c.Context(), broker, l.ID, err)
 			}
 			if p.ForPeople() {
-				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease), p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
+				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease),
+					p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
 			}
 			return nil
 		}),
 	}
 	flags := c.Flags()
 	flags.StringVar(&vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
-	flags.StringVar(&format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+" (default: kubeconfig, or clouds.yaml for OpenStack)")
+	flags.StringVar(&format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+
+		" (default: kubeconfig, or clouds.yaml for OpenStack)")
 	flags.StringVar(&operation, "operation", "", "LCM operation occurrence that the lease serves")
 	flags.StringVar(&instance, "instance", "", "VNF instance of another VNFM that the lease serves")
 	flags.BoolVar(&standing, "standing", false, "take a lease that stands, and print its secret")
 	out.add(c)
-	flags.StringVar(&credential, "credential", "", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
+	flags.StringVar(&credential, "credential",
+		"", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
 	flags.BoolVar(&plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
 	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin", "credential")
@@ -203,7 +206,8 @@ func (p *program) warnReadable() {
 		return
 	}
 	if info, err := out.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-		p.Warn("WARNING: others can read the file that standard output goes to (mode %04o), and the credential in it; run chmod 600 on it, and use --out FILE next time", info.Mode().Perm())
+		p.Warn("WARNING: others can read the file that standard output goes to (mode %04o), and the credential in it; run chmod 600 on "+
+			"it, and use --out FILE next time", info.Mode().Perm())
 	}
 }
 

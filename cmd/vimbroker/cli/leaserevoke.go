@@ -41,7 +41,8 @@ revoked: repeat the command once it does.`,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, broker *client.Client) error {
 			selected := s != v1.Selector{} || holder != ""
 			if n := count(len(ids) > 0, selected, all); n != 1 {
-				return console.Usagef(c, "name leases by id, or select them with --vim, --principal, --client, --operation or --instance, or take --all: one of these")
+				return console.Usagef(c, "name leases by id, or select them with --vim, --principal, --client, --operation or --instance, or "+
+					"take --all: one of these")
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()

@@ -106,7 +106,8 @@ func (f packing) pack(dir string) ([]byte, error) {
 		return nil, err
 	}
 	if len(d.Manifests)+len(d.Templates) == 0 {
-		return nil, fmt.Errorf("%s holds no manifests: no file there ends in .yaml, .yml or .json, or is under %sFLAVOUR", dir, vnfpkg.TemplateFolder)
+		return nil, fmt.Errorf("%s holds no manifests: no file there ends in .yaml, .yml or .json, or is under %sFLAVOUR",
+			dir, vnfpkg.TemplateFolder)
 	}
 	found, err := vnfpkg.Workloads(d.Manifests)
 	if err != nil {

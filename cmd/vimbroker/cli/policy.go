@@ -17,13 +17,18 @@ import (
 // actions are what policies decide about, for completion; the server knows for sure.
 var actions = []string{
 	string(policy.VIMRegister), string(policy.VIMShow), string(policy.VIMUpdate), string(policy.VIMRotate), string(policy.VIMCheck),
-	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare), string(policy.VIMLabelReserved), string(policy.VIMInline), string(policy.VIMInventory), string(policy.VIMSettle),
-	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew), string(policy.LeaseMint), string(policy.LeaseRevoke),
-	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate), string(policy.VNFScale), string(policy.VNFHeal),
-	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail), string(policy.VNFCancel),
+	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare),
+	string(policy.VIMLabelReserved), string(policy.VIMInline), string(policy.VIMInventory), string(policy.VIMSettle),
+	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew),
+	string(policy.LeaseMint), string(policy.LeaseRevoke),
+	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate),
+	string(policy.VNFScale), string(policy.VNFHeal),
+	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail),
+	string(policy.VNFCancel),
 	string(policy.ClusterEnable), string(policy.ClusterShow), string(policy.ClusterFollow),
 	string(policy.SubscriptionCreate), string(policy.SubscriptionShow), string(policy.SubscriptionDelete),
-	string(policy.ClientCreate), string(policy.ClientShow), string(policy.ClientUpdate), string(policy.ClientRotate), string(policy.ClientDelete),
+	string(policy.ClientCreate), string(policy.ClientShow), string(policy.ClientUpdate), string(policy.ClientRotate),
+	string(policy.ClientDelete),
 	string(policy.GrantRequest), string(policy.GrantShow), string(policy.GrantResume), string(policy.GrantEnd),
 	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.TokenKey), string(policy.PolicyExplain),
 }
@@ -52,7 +57,8 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
       --ttl 8h
   vimbroker policy explain lease:issue --vim edge-1 --principal bob \
       --in-project acme --with-role member`,
-		Args: console.Names("ACTION (like lease:issue)"), ValidArgsFunction: console.OnlyFirst(cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp)),
+		Args:              console.Names("ACTION (like lease:issue)"),
+		ValidArgsFunction: console.OnlyFirst(cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp)),
 		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
 			if vim != "" && lease != "" {
 				return console.Usagef(c, "give --vim or --lease, not both")
@@ -63,7 +69,8 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 			} else if about.Project != "" || len(about.Roles) > 0 {
 				return console.Usagef(c, "--in-project and --with-role go with --principal")
 			}
-			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" || len(r.Rules) > 0 || r.ClusterWide || grade != "" {
+			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" || len(r.Rules) > 0 ||
+				r.ClusterWide || grade != "" {
 				q.Wish = v1.Wish{
 					TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose,
 					Grade: grade, ClusterWide: r.ClusterWide, Rules: r.Rules,
@@ -91,10 +98,12 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 	flags.StringArrayVar(&about.Roles, "with-role", nil, "with --principal: a role that it has in the project; can be repeated")
 	flags.StringVar(&grade, "grade", "", "as if the lease had this grade: bounded (the default), namespaces or unbounded")
 	f.Add(c)
-	console.MustComplete(c, "grade", cobra.FixedCompletions([]string{"bounded", "namespaces", "unbounded"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "grade", cobra.FixedCompletions([]string{"bounded", "namespaces", "unbounded"},
+		cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "lease", p.LeaseIDs)
-	console.MustComplete(c, "with-role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "with-role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader},
+		cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }

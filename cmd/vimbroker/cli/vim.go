@@ -105,7 +105,9 @@ by commas.`,
 	flags.BoolVarP(&f.allProjects, "all-projects", "A", false, "VIMs of every project that you may see")
 	console.WatchFlag(c, &watch)
 	console.MustComplete(c, "type", cobra.FixedCompletions([]string{"kubernetes", "openstack"}, cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "status", cobra.FixedCompletions([]string{"unchecked", "reachable", "unreachable", "unauthorized", "identityChanged", "unopenable"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "status", cobra.FixedCompletions([]string{
+		"unchecked", "reachable", "unreachable", "unauthorized", "identityChanged", "unopenable",
+	}, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
 }
@@ -333,7 +335,8 @@ stay listed, and can be terminated no more.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&d.Drain, "drain", false, "revoke the leases on it first")
-	flags.BoolVar(&d.Force, "force", false, "with --drain: give up what cannot be ended on the VIM: leases, whose credentials work until they expire, and VNF instances where no check reaches it")
+	flags.BoolVar(&d.Force, "force", false, "with --drain: give up what cannot be ended on the VIM: leases, whose credentials work "+
+		"until they expire, and VNF instances where no check reaches it")
 	flags.Int64Var(&d.IfRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
 	flags.BoolVar(&wait, "wait", false, "return when the VIM is gone")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
@@ -368,9 +371,11 @@ func (p *program) leftBehind(ctx context.Context, broker *client.Client, v v1.VI
 	switch {
 	case left == 0 && v.Status == "reachable":
 	case v.Type == "kubernetes":
-		p.Warn("left behind: what has the label vimbroker.io/vim=%s on the cluster; remove it there: kubectl delete serviceaccounts,secrets,rolebindings,clusterrolebindings,roles,clusterroles -A -l vimbroker.io/vim=%[1]s", v.ID)
+		p.Warn("left behind: what has the label vimbroker.io/vim=%s on the cluster; remove it there: kubectl delete "+
+			"serviceaccounts,secrets,rolebindings,clusterrolebindings,roles,clusterroles -A -l vimbroker.io/vim=%[1]s", v.ID)
 	default:
-		p.Warn("left behind: application credentials of the registered user that are named after those leases; remove them on the cloud: openstack application credential list")
+		p.Warn("left behind: application credentials of the registered user that are named after those leases; remove them on the cloud: " +
+			"openstack application credential list")
 	}
 	return nil
 }
@@ -386,7 +391,8 @@ func (p *program) awaitGone(ctx context.Context, broker *client.Client, name str
 		return false, "", err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until %s is gone: %w; what it waits for: vimbroker vim show %[3]s; where the VIM cannot be asked any more: vimbroker vim delete %[3]s --drain --force", name, err, id)
+		return fmt.Errorf("waiting until %s is gone: %w; what it waits for: vimbroker vim show %[3]s; where the VIM cannot be asked any "+
+			"more: vimbroker vim delete %[3]s --drain --force", name, err, id)
 	}
 	p.Warn("%s is deleted%s", name, worth(v.Credential.KeyStore))
 	return nil

@@ -263,7 +263,8 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	err := p.Print(found, func(w io.Writer) {
 		p.Header(w, []string{"VIM", "UPSTREAM", "LEASES", "ORPHANS", "GHOSTS", "UNBOUND", "FOREIGN", "SETTLED"})
 		for _, i := range found.Items {
-			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)), strconv.Itoa(len(i.Unbound)), strconv.Itoa(len(i.Foreign)), console.Yes(i.Settled))
+			console.Row(w, i.VIMName, strconv.Itoa(i.Upstream), strconv.Itoa(i.Rows), strconv.Itoa(len(i.Orphans)), strconv.Itoa(len(i.Ghosts)),
+				strconv.Itoa(len(i.Unbound)), strconv.Itoa(len(i.Foreign)), console.Yes(i.Settled))
 		}
 		for _, i := range found.Items {
 			if len(i.Orphans)+len(i.Ghosts)+len(i.Unbound)+len(i.Foreign) > 0 {
@@ -290,7 +291,8 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	failed := []error{err}
 	for _, i := range found.Items {
 		if n := len(i.Orphans) + len(i.Ghosts); n > 0 && !i.Settled {
-			failed = append(failed, fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory %s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName))
+			failed = append(failed, fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory "+
+				"%s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName))
 		}
 	}
 	return errors.Join(failed...)

@@ -102,9 +102,12 @@ func (s *vimSource) cloudFlags(c *cobra.Command) {
 // trustFlags say how the VIM's server is known.
 func (s *vimSource) trustFlags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&s.caFile, "ca-cert-file", "", "PEM bundle that the VIM's certificate must chain to (default: the roots of the server's system)")
-	flags.StringVar(&s.serverName, "server-name", "", "name that the VIM's certificate must have instead of the endpoint's host (empty: the host)")
-	flags.BoolVar(&s.insecure, "insecure-skip-verify", false, "do NOT verify the VIM's certificate: anyone on the network path can read the credential")
+	flags.StringVar(&s.caFile, "ca-cert-file", "",
+		"PEM bundle that the VIM's certificate must chain to (default: the roots of the server's system)")
+	flags.StringVar(&s.serverName, "server-name", "",
+		"name that the VIM's certificate must have instead of the endpoint's host (empty: the host)")
+	flags.BoolVar(&s.insecure, "insecure-skip-verify", false,
+		"do NOT verify the VIM's certificate: anyone on the network path can read the credential")
 }
 
 // read makes a registration of the one source that is given.
@@ -116,7 +119,8 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 		}
 	}
 	if len(given) != 1 {
-		return v1.Registration{}, console.Usagef(c, "give one of --config-file, --kubeconfig, --clouds-yaml or --endpoint (given: %d)", len(given))
+		return v1.Registration{}, console.Usagef(c,
+			"give one of --config-file, --kubeconfig, --clouds-yaml or --endpoint (given: %d)", len(given))
 	}
 	if err := s.stray(c, given[0]); err != nil {
 		return v1.Registration{}, err
@@ -140,7 +144,9 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 		}
 		p.warnInsecure(s.insecure)
 		ca, err := s.cloudAuthorities(p, text)
-		return v1.Registration{Type: "openstack", CloudsYAML: text, Cloud: s.cloud, CACert: ca, ServerName: s.serverName, InsecureSkipVerify: s.insecure}, err
+		return v1.Registration{
+			Type: "openstack", CloudsYAML: text, Cloud: s.cloud, CACert: ca, ServerName: s.serverName, InsecureSkipVerify: s.insecure,
+		}, err
 	}
 	r := v1.Registration{
 		Type: s.kind, Endpoint: s.endpoint, InsecureSkipVerify: s.insecure, ServerName: s.serverName,
@@ -157,7 +163,11 @@ func (s *vimSource) read(c *cobra.Command, p *program) (v1.Registration, error) 
 
 // stray refuses flags that would be ignored beside the source that is given.
 func (s *vimSource) stray(c *cobra.Command, source string) error {
-	belongs := map[string]string{"context": "--kubeconfig", "cloud": "--clouds-yaml", "type": "--endpoint", "region": "--endpoint", "cloud-project": "--endpoint", "cloud-domain": "--endpoint", "ca-cert-file": "--endpoint or --clouds-yaml", "server-name": "--endpoint or --clouds-yaml", "insecure-skip-verify": "--endpoint, --kubeconfig or --clouds-yaml"}
+	belongs := map[string]string{
+		"context": "--kubeconfig", "cloud": "--clouds-yaml", "type": "--endpoint", "region": "--endpoint", "cloud-project": "--endpoint",
+		"cloud-domain": "--endpoint", "ca-cert-file": "--endpoint or --clouds-yaml", "server-name": "--endpoint or --clouds-yaml",
+		"insecure-skip-verify": "--endpoint, --kubeconfig or --clouds-yaml",
+	}
 	for _, flag := range s.credential.names() {
 		belongs[flag] = "--endpoint"
 	}

@@ -54,7 +54,9 @@ configured so (lease.endWithAccess).`,
 
 // sharingCommand reads the VIM, lets edit work out the change, and makes it if the VIM
 // is still the one that was read.
-func (p *program) sharingCommand(c *cobra.Command, edit func(change *v1.Change, v v1.VIM, with []string, all bool), demand bool) *cobra.Command {
+func (p *program) sharingCommand(c *cobra.Command, edit func(
+	change *v1.Change, v v1.VIM, with []string, all bool,
+), demand bool) *cobra.Command {
 	var with []string
 	var all bool
 	c.Args, c.ValidArgsFunction = console.Names("VIM (a name or id)"), console.OnlyFirst(p.VimNames)
@@ -67,7 +69,8 @@ func (p *program) sharingCommand(c *cobra.Command, edit func(change *v1.Change, 
 			return err
 		}
 		if !demand && v.Shared && !all && len(with) > 0 {
-			return fmt.Errorf("%s is shared with every project, so these would go on seeing it; add --with-all to share it with named projects only", strictyaml.Printable(v.Name))
+			return fmt.Errorf("%s is shared with every project, so these would go on seeing it; add --with-all to share it with named "+
+				"projects only", strictyaml.Printable(v.Name))
 		}
 		var change v1.Change
 		edit(&change, v, with, all)

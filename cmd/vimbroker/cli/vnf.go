@@ -30,7 +30,8 @@ how that begins, or by its name if no other has it.`,
   vimbroker vnf scale web --aspect front --wait
   vimbroker vnf terminate web --wait`,
 		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
-		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(), p.vnfSubscriptionCommand(),
+		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
+		p.vnfSubscriptionCommand(),
 	)
 	p.ProjectFlag(group)
 	return group
@@ -103,7 +104,8 @@ func (p *program) vnfTable(w io.Writer, all []sol003.VNFInstance) {
 		if i.Own != nil {
 			own = *i.Own
 		}
-		p.Columns(w, []string{p.id(i.ID), p.Cut(i.Name), p.Cut(i.ProductName), i.SoftwareVersion, i.State, own.VIMName, driftWord(own.Drift)}, own.Namespace, i.VNFDID, own.Project)
+		p.Columns(w, []string{p.id(i.ID), p.Cut(i.Name), p.Cut(i.ProductName), i.SoftwareVersion, i.State, own.VIMName, driftWord(own.Drift)},
+			own.Namespace, i.VNFDID, own.Project)
 	}
 }
 

@@ -20,9 +20,11 @@ type chartFlags struct {
 }
 
 func (f *chartFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.path, "chart", "", "a Helm chart: its .tgz or folder in the package, or a reference with a digest (oci://..., https://...)")
+	c.Flags().StringVar(&f.path, "chart", "",
+		"a Helm chart: its .tgz or folder in the package, or a reference with a digest (oci://..., https://...)")
 	c.Flags().StringVar(&f.values, "values", "", "file with values of the chart (YAML or JSON)")
-	c.Flags().StringArrayVar(&f.names, "replicas-value", nil, "VDU=NAME of the chart's value that is the VDU's number of instances (repeatable)")
+	c.Flags().StringArrayVar(&f.names, "replicas-value", nil,
+		"VDU=NAME of the chart's value that is the VDU's number of instances (repeatable)")
 }
 
 // put writes the flags into a request.

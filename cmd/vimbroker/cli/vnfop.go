@@ -20,9 +20,12 @@ others from beginning on its instance until it is retried, rolled back or given
 up (fail).`,
 		"  vimbroker vnf op list --instance web\n  vimbroker vnf op retry 3f0c9c0e --wait",
 		p.vnfOpListCommand(), p.vnfOpShowCommand(),
-		p.vnfOpSettleCommand("retry", "COMPLETED", "Begin a failed operation again", "What is done already is left as it is. The operation is decided anew, for you."),
-		p.vnfOpSettleCommand("rollback", "ROLLED_BACK", "Take back what a failed operation did", "INSTANTIATE, SCALE and CHANGE_VNFPKG can be rolled back."),
-		p.vnfOpSettleCommand("fail", "", "Give a failed operation up", "What it has made stands. An instance that was being instantiated can then be\nterminated."),
+		p.vnfOpSettleCommand("retry", "COMPLETED", "Begin a failed operation again",
+			"What is done already is left as it is. The operation is decided anew, for you."),
+		p.vnfOpSettleCommand("rollback", "ROLLED_BACK", "Take back what a failed operation did",
+			"INSTANTIATE, SCALE and CHANGE_VNFPKG can be rolled back."),
+		p.vnfOpSettleCommand("fail", "", "Give a failed operation up",
+			"What it has made stands. An instance that was being instantiated can then be\nterminated."),
 		p.vnfOpCancelCommand(),
 	)
 }

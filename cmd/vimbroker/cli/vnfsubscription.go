@@ -113,7 +113,8 @@ func (f *subscriptionFlags) request(p *program, uri string) (r sol003.Subscripti
 		}
 	}
 	if f.clientID != "" || f.clientPasswordFile != "" || f.tokenEndpoint != "" {
-		a.AuthType, a.OAuth2 = append(a.AuthType, "OAUTH2_CLIENT_CREDENTIALS"), &sol003.OAuth2Params{ClientID: f.clientID, TokenEndpoint: f.tokenEndpoint}
+		a.AuthType, a.OAuth2 = append(a.AuthType, "OAUTH2_CLIENT_CREDENTIALS"),
+			&sol003.OAuth2Params{ClientID: f.clientID, TokenEndpoint: f.tokenEndpoint}
 		if a.OAuth2.ClientPassword, err = p.secretFile("client's password", f.clientPasswordFile); err != nil {
 			return r, err
 		}
@@ -155,7 +156,8 @@ func (p *program) subscriptionTable(w io.Writer, all []sol003.Subscription) {
 			own = *s.Own
 		}
 		p.Columns(w, []string{
-			p.id(s.ID), p.Cut(s.CallbackURI), subscriptionState(own), strconv.FormatInt(own.Delivered, 10), strconv.Itoa(own.Waiting), strconv.FormatInt(own.GivenUp, 10),
+			p.id(s.ID), p.Cut(s.CallbackURI), subscriptionState(own), strconv.FormatInt(own.Delivered, 10), strconv.Itoa(own.Waiting),
+			strconv.FormatInt(own.GivenUp, 10),
 		}, own.Fault, own.Project)
 	}
 }

@@ -43,7 +43,9 @@ func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string,
 
 // Ask fetches words from the server; whatever goes wrong, there are none, and
 // nothing is said: the person is in the middle of a line.
-func (p *Console) Ask(c *cobra.Command, words func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+func (p *Console) Ask(
+	c *cobra.Command, words func(context.Context, *client.Client) ([]string, error),
+) ([]string, cobra.ShellCompDirective) {
 	broker, err := p.Connect()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

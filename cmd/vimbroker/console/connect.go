@@ -99,7 +99,8 @@ func (p *Console) token() (secret.Text, error) {
 		if p.TokenFile != "" {
 			where = "--token-file"
 		}
-		return secret.Text{}, fmt.Errorf(`reading the token: %w; set %s to the file of your token ("vimbroker serve --dev" writes DATADIR/dev-token)`, err, where)
+		return secret.Text{},
+			fmt.Errorf(`reading the token: %w; set %s to the file of your token ("vimbroker serve --dev" writes DATADIR/dev-token)`, err, where)
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {

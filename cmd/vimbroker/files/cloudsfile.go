@@ -58,7 +58,8 @@ func CloudAuthorities(name, cloud string, text []byte) (file, certificates strin
 	}
 	kept := pemBlocks(content, false)
 	if len(kept) == 0 {
-		return "", "", fmt.Errorf("%s: cacert of cloud %s: %s holds no certificate in PEM, so it is not sent; give the certificates with --ca-cert-file", name, strictyaml.Printable(cloud), file)
+		return "", "", fmt.Errorf("%s: cacert of cloud %s: %s holds no certificate in PEM, so it is not sent; give the certificates with "+
+			"--ca-cert-file", name, strictyaml.Printable(cloud), file)
 	}
 	return file, string(kept), nil
 }

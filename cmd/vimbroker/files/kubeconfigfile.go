@@ -29,8 +29,9 @@ type localKubeconfig struct {
 }
 
 const (
-	ownToken = "it is not sent and nothing is run; make a service account for the broker and register with --endpoint URL --bearer-token-file FILE"
-	unsafe   = "the server would not be verified; add --insecure-skip-verify if you mean it, or give the cluster a certificate-authority"
+	ownToken = "it is not sent and nothing is run; make a service account for the broker and register with --endpoint URL " +
+		"--bearer-token-file FILE"
+	unsafe = "the server would not be verified; add --insecure-skip-verify if you mean it, or give the cluster a certificate-authority"
 )
 
 // refusals are why fields of a kubeconfig are not sent.

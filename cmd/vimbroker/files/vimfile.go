@@ -106,7 +106,8 @@ func (f *vimFile) validate(d *strictyaml.Document) {
 	case "kubernetes":
 		need(!f.token.Empty() || basic, "bearer_token", "must be set, or username with password")
 		need(f.token.Empty() || !basic, "bearer_token", "cannot stand beside username and password; keep one of them")
-		need(f.projectDomain+f.userDomain+f.domain == "", "project_domain_name", "belongs to openstack VIMs only, and so do user_domain_name and domain_name")
+		need(f.projectDomain+f.userDomain+f.domain == "", "project_domain_name",
+			"belongs to openstack VIMs only, and so do user_domain_name and domain_name")
 	case "openstack":
 		need(f.token.Empty(), "bearer_token", "belongs to kubernetes VIMs only; is type: \"kubernetes\" missing?")
 		need(basic, "username", "must be set, with password")

@@ -92,7 +92,8 @@ func (c *cluster) same(s apiServer) error {
 	case c.ServerName != s.serverName:
 		return fmt.Errorf("the kubeconfig would verify another name than that of %s: its tls-server-name must be %q", s.vim, s.serverName)
 	case !withinCA(c.CA, []byte(s.ca)):
-		return fmt.Errorf("the kubeconfig would verify the server of %s by another CA: its certificate-authority-data must be that of the VIM", s.vim)
+		return fmt.Errorf("the kubeconfig would verify the server of %s by another CA: its certificate-authority-data must be that of the VIM",
+			s.vim)
 	}
 	return nil
 }

@@ -154,7 +154,9 @@ func (p *program) kept(cache *clientconfig.Cache, key string, told *cluster) *cl
 }
 
 // take takes the lease that calls share.
-func (p *program) take(ctx context.Context, broker *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration) (v1.IssuedLease, error) {
+func (p *program) take(
+	ctx context.Context, broker *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration,
+) (v1.IssuedLease, error) {
 	// Asked first, so that no lease is issued for a cluster that it does not fit.
 	v, err := broker.VIM(ctx, r.VIM)
 	if err == nil {
@@ -168,7 +170,9 @@ func (p *program) take(ctx context.Context, broker *client.Client, told *cluster
 }
 
 // give prints a lease, and keeps it. One that cannot be printed is revoked.
-func (p *program) give(ctx context.Context, broker *client.Client, told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string) error {
+func (p *program) give(
+	ctx context.Context, broker *client.Client, told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string,
+) error {
 	config, err := configOf(l)
 	if err == nil && told.same(serverOfConfig(config)) != nil {
 		err = fmt.Errorf("%s has moved just now; try again", l.VIMName)

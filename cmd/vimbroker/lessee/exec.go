@@ -226,7 +226,9 @@ func final(err error) bool {
 func renewAfter(life time.Duration) time.Duration { return max(life*2/3, time.Second) }
 
 // renew mints a new credential and puts it where the command looks for it.
-func (p *program) renew(ctx context.Context, broker *client.Client, id string, r v1.Renewal, files *clientconfig.Files) (v1.IssuedLease, error) {
+func (p *program) renew(
+	ctx context.Context, broker *client.Client, id string, r v1.Renewal, files *clientconfig.Files,
+) (v1.IssuedLease, error) {
 	l, err := broker.RenewLease(ctx, id, r)
 	if err != nil {
 		return l, err
@@ -250,7 +252,8 @@ func giveBack(ctx context.Context, broker *client.Client, id string) error {
 	case err == nil && l.State == "irrevocable":
 		err = errors.New("the VIM does not take it back")
 	case err == nil:
-		return fmt.Errorf("lease %s is %s: the VIM cannot be asked now, and the server goes on trying; see: vimbroker lease show %s", id, l.State, id)
+		return fmt.Errorf("lease %s is %s: the VIM cannot be asked now, and the server goes on trying; see: vimbroker lease show %s", id,
+			l.State, id)
 	}
 	return fmt.Errorf("revoking lease %s: %w; it may work until it expires: repeat with: vimbroker lease revoke %s", id, err, id)
 }

@@ -54,12 +54,16 @@ func (*Lifetime) Type() string { return "duration" }
 func (f *Flags) Add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.Var((*Lifetime)(&f.Ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
-	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the user's roles, with commas (default: all but admin)")
-	flags.StringArrayVarP(&f.Namespaces, "namespace", "n", nil, "namespace to limit the lease to; can be repeated (default on Kubernetes: all for role view, else the VIM's own)")
+	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the "+
+		"user's roles, with commas (default: all but admin)")
+	flags.StringArrayVarP(&f.Namespaces, "namespace", "n", nil,
+		"namespace to limit the lease to; can be repeated (default on Kubernetes: all for role view, else the VIM's own)")
 	flags.Var(&f.rules, "rule", ruleForm+" that the lease may do, in place of --role, like get:pods:log/web; can be repeated")
 	flags.BoolVar(&f.clusterWide, "cluster-wide", false, "the role or rules in every namespace, and for what has none")
-	flags.StringVar(&f.purpose, "purpose", "", "what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
-	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"}, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringVar(&f.purpose, "purpose", "",
+		"what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
+	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"},
+		cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Request is the request that the flags ask for.

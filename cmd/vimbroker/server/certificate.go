@@ -60,7 +60,8 @@ func (c *certificate) warn(log *slog.Logger, now time.Time) {
 	case now.After(leaf.NotAfter):
 		log.Warn("the server's certificate has expired, and clients refuse it; "+cure, "file", c.certFile, "notAfter", leaf.NotAfter)
 	case now.Before(leaf.NotBefore):
-		log.Warn("the server's certificate is not valid yet, and clients refuse it; compare the time of this machine", "file", c.certFile, "notBefore", leaf.NotBefore)
+		log.Warn("the server's certificate is not valid yet, and clients refuse it; compare the time of this machine", "file", c.certFile,
+			"notBefore", leaf.NotBefore)
 	}
 }
 

@@ -43,7 +43,8 @@ func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) e
 			return err
 		}
 		if made.Database.Postgres == nil {
-			return fmt.Errorf("%s names no database.postgres: the server keeps its state in %s, and sees to that by itself", file, made.databaseFile())
+			return fmt.Errorf("%s names no database.postgres: the server keeps its state in %s, and sees to that by itself",
+				file, made.databaseFile())
 		}
 		return run(c.Context(), made)
 	}
@@ -188,7 +189,8 @@ func (c config) hasKeysOf(ctx context.Context, source *sqlite.Store) error {
 			return err
 		default:
 			return fmt.Errorf("a key of VIM %s/%s is in key store %s, which keyStores does not name: add it there, "+
-				`or start the server on the embedded database once more and run "vimbroker key migrate --to %s"`, v.Project, v.Name, k.KeyStore, configured[0])
+				`or start the server on the embedded database once more and run "vimbroker key migrate --to %s"`, v.Project, v.Name,
+				k.KeyStore, configured[0])
 		}
 	}
 	return nil

@@ -180,12 +180,17 @@ var restartKeys = map[string]func(config) any{
 	"database":  func(c config) any { return c.Database.named() },
 	"keyStores": func(c config) any { return c.KeyStores },
 	"lease": func(c config) any {
-		return [...]any{c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.StandingTTL, c.Terms.StandingIdle, c.Terms.StandingMax, c.Terms.EndWithAccess, c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " ")}
+		return [...]any{
+			c.Terms.DefaultTTL, c.Terms.MaxTTL, c.Terms.StandingTTL, c.Terms.StandingIdle, c.Terms.StandingMax, c.Terms.EndWithAccess,
+			c.Terms.RemoveLeft, strings.Join(c.StackTrustees, " "), c.Trial, strings.Join(c.Escalating, " "),
+		}
 	},
 	"limits": func(c config) any { return c.Limits },
 	"oauth":  func(c config) any { return c.Issuer },
 	"quota": func(c config) any {
-		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject, c.Subscriptions.PerProject, c.GrantsPerClient, c.VNF.Instances}
+		return [...]any{
+			c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject, c.Subscriptions.PerProject, c.GrantsPerClient, c.VNF.Instances,
+		}
 	},
 	"sol003": func(c config) any { return [...]any{c.SOL003, c.Subscriptions.GiveUpAfter} },
 	"vnf": func(c config) any {

@@ -117,7 +117,8 @@ func (p *program) reload(ctx context.Context, dir string, pid int) (outcome, err
 		return outcome{}, err
 	}
 	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
-		return outcome{}, fmt.Errorf("asking process %d to reload: %w; --pid must name the server, and this command must run as its user", pid, err)
+		return outcome{}, fmt.Errorf("asking process %d to reload: %w; --pid must name the server, and this command must run as its user", pid,
+			err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, reloadPatience)
 	defer cancel()

@@ -129,10 +129,12 @@ It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 	flags.BoolVar(&f.check, "check", false, "only check the configuration and the files that it names; print every fault, one a line")
 	flags.StringVar(&f.configFile, "config", "", "configuration file")
 	flags.StringVar(&f.listen, "listen", "", "host:port to listen on (default "+console.DefaultListen+")")
-	flags.StringVar(&f.dataDir, "data-dir", "", "directory of database and keys (default: $XDG_STATE_HOME/vimbroker or ~/.local/state/vimbroker)")
+	flags.StringVar(&f.dataDir, "data-dir", "",
+		"directory of database and keys (default: $XDG_STATE_HOME/vimbroker or ~/.local/state/vimbroker)")
 	flags.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error (default info)")
 	flags.StringVar(&f.logFormat, "log-format", "", "json or text (default json, with --dev text)")
-	console.MustComplete(c, "log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"},
+		cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "log-format", cobra.FixedCompletions([]string{"json", "text"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
