@@ -109,7 +109,8 @@ func (o Options) withDefaults() (Options, error) {
 	if p != nil {
 		need(p.PasswordFile != "", "login by password: needs the file of the password")
 		need(either(p.UserID, p.Username, p.UserDomainID), "login by password: give the user's id, or the user's name and its domain's id")
-		need(either(p.ProjectID, p.Project, p.ProjectDomainID), "login by password: give the project's id, or the project's name and its domain's id")
+		need(either(p.ProjectID, p.Project, p.ProjectDomainID),
+			"login by password: give the project's id, or the project's name and its domain's id")
 	}
 	return o, errors.Join(errs...)
 }

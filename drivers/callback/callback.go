@@ -192,7 +192,8 @@ func (c *Callback) Send(ctx context.Context, to subscription.Target, body []byte
 		return err
 	case status >= 200 && status <= 299:
 		return nil
-	case status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnsupportedMediaType || status == http.StatusUnprocessableEntity:
+	case status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnsupportedMediaType ||
+		status == http.StatusUnprocessableEntity:
 		return fmt.Errorf("%w: it answers %d", subscription.ErrRefused, status)
 	}
 	return fmt.Errorf("the subscriber answers %d%s", status, moved(status))

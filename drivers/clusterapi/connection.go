@@ -152,7 +152,9 @@ func refusal(code int, body []byte, what string) error {
 	case code == http.StatusTooManyRequests:
 		return &broker.Error{Kind: broker.ErrUnreachable, Detail: server + " limits requests (429)", Remedy: "try again later"}
 	case code >= http.StatusInternalServerError:
-		return &broker.Error{Kind: broker.ErrUnreachable, Detail: fmt.Sprintf("%s cannot answer now (%d)", server, code), Remedy: "try again later"}
+		return &broker.Error{
+			Kind: broker.ErrUnreachable, Detail: fmt.Sprintf("%s cannot answer now (%d)", server, code), Remedy: "try again later",
+		}
 	case !parsed && code != http.StatusNotFound:
 		return notKubernetes(code)
 	case code == http.StatusForbidden:

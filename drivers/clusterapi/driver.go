@@ -68,7 +68,8 @@ func (d *Driver) version(ctx context.Context, a onboard.Access) (string, error) 
 		}
 	}
 	return "", &broker.Error{
-		Kind: broker.ErrUnsupported, Detail: "the management cluster serves no version of " + group + " that is understood: v1beta2 and v1beta1 are",
+		Kind: broker.ErrUnsupported, Detail: "the management cluster serves no version of " + group +
+			" that is understood: v1beta2 and v1beta1 are",
 	}
 }
 

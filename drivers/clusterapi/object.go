@@ -53,10 +53,12 @@ var initialized = condition{"ControlPlaneInitialized", "True"}
 func (c *cluster) seen() onboard.Seen {
 	s := onboard.Seen{
 		Namespace: c.Metadata.Namespace, Name: c.Metadata.Name, UID: c.Metadata.UID, Labels: c.Metadata.Labels,
-		Paused:       c.Spec.Paused || c.Metadata.Annotations.Paused != nil,
-		Deleting:     c.Metadata.DeletionTimestamp != "",
-		Ready:        c.Status.Initialization.ControlPlaneInitialized,
-		ControlPlane: onboard.Reference{Group: c.Spec.ControlPlaneRef.APIGroup, Kind: c.Spec.ControlPlaneRef.Kind, Name: c.Spec.ControlPlaneRef.Name},
+		Paused:   c.Spec.Paused || c.Metadata.Annotations.Paused != nil,
+		Deleting: c.Metadata.DeletionTimestamp != "",
+		Ready:    c.Status.Initialization.ControlPlaneInitialized,
+		ControlPlane: onboard.Reference{
+			Group: c.Spec.ControlPlaneRef.APIGroup, Kind: c.Spec.ControlPlaneRef.Kind, Name: c.Spec.ControlPlaneRef.Name,
+		},
 	}
 	if s.ControlPlane.Group == "" {
 		s.ControlPlane.Group = groupOf(c.Spec.ControlPlaneRef.APIVersion)

@@ -50,7 +50,8 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	case s.Namespace != "":
 		return b, broker.Invalid("additionalParams.namespace", "is Kubernetes'; an OpenStack VIM has no namespaces")
 	case len(s.Named) > 0:
-		return b, broker.Invalid("additionalParams.lcm-kubernetes-def-files", "is Kubernetes'; on an OpenStack VIM an instance is made from the base HOT of its flavour")
+		return b, broker.Invalid("additionalParams.lcm-kubernetes-def-files",
+			"is Kubernetes'; on an OpenStack VIM an instance is made from the base HOT of its flavour")
 	}
 	base := folder + s.Flavour
 	for _, p := range s.Paths {
@@ -59,7 +60,8 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 		}
 	}
 	if len(b.Files) == 0 {
-		return b, broker.Invalid("flavourId", "the package holds no base HOT for flavour %s: there is nothing under %s", s.Flavour, path.Clean(base))
+		return b, broker.Invalid("flavourId", "the package holds no base HOT for flavour %s: there is nothing under %s",
+			s.Flavour, path.Clean(base))
 	}
 	if len(s.Given) == 0 && !s.Parameters {
 		return b, nil
@@ -82,7 +84,9 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 }
 
 // Observe implements [lifecycle.Driver].
-func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource) ([]lifecycle.Observation, error) {
+func (d *Driver) Observe(
+	ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource,
+) ([]lifecycle.Observation, error) {
 	s, err := connect(ctx, c)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,8 @@ func (h *hot) parametersOf(in lifecycle.PlanInput) (map[string]any, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.parameters)) {
 		if _, given := all[name]; !given && !h.parameters[name] {
-			return nil, broker.Invalid("additionalParams.variables", "do not give %s, a parameter of the base HOT that has no default", printable(name))
+			return nil, broker.Invalid("additionalParams.variables",
+				"do not give %s, a parameter of the base HOT that has no default", printable(name))
 		}
 	}
 	return all, nil

@@ -57,7 +57,8 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	for id, v := range in.Flavour.VDUs {
 		w.VDUs[id] = v.Name
 		if slices.Contains(in.Scaled, v.Name) && !h.scales(id) {
-			return lifecycle.Plan{}, broker.Invalid("aspectId", "VDU %s cannot be scaled: %s takes no {get_param: [nfv, VDU, %s, %s]}", id, h.top, id, capacity)
+			return lifecycle.Plan{}, broker.Invalid("aspectId", "VDU %s cannot be scaled: %s takes no {get_param: [nfv, VDU, %s, %s]}",
+				id, h.top, id, capacity)
 		}
 	}
 	w.Hidden = h.unspoken(in)
@@ -80,7 +81,9 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	case lifecycle.Heal:
 		wave.Deed, wave.VNFCs = lifecycle.Replace, in.VNFCs
 	default:
-		return lifecycle.Plan{}, &broker.Error{Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("operation %s is not one of VNFs on OpenStack", in.Operation)}
+		return lifecycle.Plan{}, &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("operation %s is not one of VNFs on OpenStack", in.Operation),
+		}
 	}
 	return lifecycle.Plan{
 		Stages: one(wave), Resources: resources,

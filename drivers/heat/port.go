@@ -50,7 +50,8 @@ func (s *server) connected(ctx context.Context, k *stack, all []part) (map[strin
 		Resources []port `json:"resources"`
 	}
 	query := url.Values{"nested_depth": {"10"}, "type": {portType}, "with_detail": {"true"}}
-	if err := s.call(ctx, http.MethodGet, k.path()+"/resources?"+query.Encode(), nil, &body, "look at the ports of stack "+k.Name); err != nil {
+	if err := s.call(ctx, http.MethodGet, k.path()+"/resources?"+query.Encode(), nil, &body,
+		"look at the ports of stack "+k.Name); err != nil {
 		return nil, err
 	}
 	points := map[string][]lifecycle.CP{}

@@ -38,7 +38,9 @@ type run struct {
 }
 
 // Run implements [lifecycle.Driver].
-func (d *Driver) Run(ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+func (d *Driver) Run(
+	ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation),
+) error {
 	r := &run{pause: d.pause, instance: instance, wave: w, progress: progress, told: map[string]status{}}
 	for _, o := range w.Objects {
 		if o.Plural == stacks && w.Deed != lifecycle.Delete {
@@ -237,7 +239,10 @@ func (r *run) events(ctx context.Context, k *stack, query string) ([]event, erro
 	}
 	err := r.call(ctx, http.MethodGet, k.path()+"/events?"+query, nil, &body, "follow stack "+k.Name)
 	if is(err, http.StatusNotFound) {
-		return nil, &broker.Error{Kind: lifecycle.ErrNotReady, Detail: "stack " + k.Name + " was deleted while it was waited for", Remedy: "see who deleted it; a retry makes it again"}
+		return nil, &broker.Error{
+			Kind: lifecycle.ErrNotReady, Detail: "stack " + k.Name + " was deleted while it was waited for",
+			Remedy: "see who deleted it; a retry makes it again",
+		}
 	}
 	return body.Events, err
 }
@@ -351,7 +356,8 @@ func (r *run) failure(ctx context.Context, k *stack) error {
 	for _, p := range all {
 		// A nested stack fails with what is in it.
 		if p.Status.failed() && (p.nested == "" || !slices.ContainsFunc(below(all, p)[1:], func(c part) bool { return c.Status.failed() })) {
-			names = append(names, fmt.Sprintf("resource %s (%s) is %s: %s", pathOf(all, p), printable(p.Type), p.Status.text(), r.wish.reason(p.Reason)))
+			names = append(names, fmt.Sprintf("resource %s (%s) is %s: %s", pathOf(all, p), printable(p.Type), p.Status.text(),
+				r.wish.reason(p.Reason)))
 		}
 	}
 	if len(names) > maxNamed {

@@ -39,7 +39,9 @@ func connect(ctx context.Context, c lifecycle.Connection) (*server, error) {
 	}
 	provider := &gophercloud.ProviderClient{HTTPClient: *way.Client()}
 	s := &server{transport: way}
-	at, err := s.orchestration(ctx, &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: c.Config.Endpoint + "/v3/", Type: "identity"}, c.Config)
+	at, err := s.orchestration(ctx, &gophercloud.ServiceClient{
+		ProviderClient: provider, Endpoint: c.Config.Endpoint + "/v3/", Type: "identity",
+	}, c.Config)
 	if err != nil {
 		s.close()
 		return nil, err
@@ -79,7 +81,8 @@ func (s *server) orchestration(ctx context.Context, identity *gophercloud.Servic
 				continue
 			}
 			u, err := url.Parse(e.URL)
-			if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && strings.HasPrefix(c.Endpoint, "http:")) {
+			if err != nil || u.Host == "" || u.User != nil ||
+				u.Scheme != "https" && !(u.Scheme == "http" && strings.HasPrefix(c.Endpoint, "http:")) {
 				return "", &broker.Error{
 					Kind: broker.ErrUnsupported, Detail: "the catalog's endpoint of Heat is none that a token is sent to",
 					Remedy: "have the cloud's catalog name an https URL for the service orchestration",
@@ -178,7 +181,8 @@ func refusal(err error, doing, who string) error {
 	case !ours:
 		return foreign(doing, who, a.Actual)
 	case a.Actual == http.StatusForbidden:
-		return set(broker.ErrForbidden, who+" does not let the lease do it", "give the registered user the roles that Heat asks for (heat_stack_owner, member), and see the cloud's quota of stacks")
+		return set(broker.ErrForbidden, who+" does not let the lease do it",
+			"give the registered user the roles that Heat asks for (heat_stack_owner, member), and see the cloud's quota of stacks")
 	case a.Actual == http.StatusNotFound:
 		return set(broker.ErrNotFound, who+" does not find it", "see whether it was removed")
 	case a.Actual == http.StatusConflict:

@@ -54,7 +54,8 @@ func (k *stack) path() string { return "stacks/" + k.Name + "/" + k.ID }
 
 // isID reports whether a text can be part of a path. Heat's ids are UUIDs.
 func isID(text string) bool {
-	return text != "" && len(text) <= 255 && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" && strings.Trim(text, ".") != ""
+	return text != "" && len(text) <= 255 &&
+		strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" && strings.Trim(text, ".") != ""
 }
 
 // find returns the stack of an instance's name, whose ever it is; nil where there is none.
@@ -120,7 +121,8 @@ func (s *server) parts(ctx context.Context, k *stack) ([]part, error) {
 	var body struct {
 		Resources []part `json:"resources"`
 	}
-	if err := s.call(ctx, http.MethodGet, k.path()+"/resources?nested_depth=10", nil, &body, "list the resources of stack "+k.Name); err != nil {
+	if err := s.call(ctx, http.MethodGet, k.path()+"/resources?nested_depth=10", nil, &body,
+		"list the resources of stack "+k.Name); err != nil {
 		return nil, err
 	}
 	if body.Resources == nil {

@@ -77,7 +77,9 @@ func fault(file string, line int, format string, args ...any) error {
 	if line > 0 {
 		where = fmt.Sprintf("%s:%d", file, line)
 	}
-	return &broker.Error{Kind: broker.ErrInvalid, Detail: where + " " + fmt.Sprintf(format, args...), Remedy: "correct the template in the package"}
+	return &broker.Error{
+		Kind: broker.ErrInvalid, Detail: where + " " + fmt.Sprintf(format, args...), Remedy: "correct the template in the package",
+	}
 }
 
 // read reads the templates of a flavour.
@@ -321,7 +323,8 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 			h.kinds[kind.Value] = true
 		}
 		if hiding := hides(body); hiding != nil {
-			return nil, fault(p, hiding.Line, "has Heat work out which template to read; write the type out, and nested templates as types of resources")
+			return nil, fault(p, hiding.Line,
+				"has Heat work out which template to read; write the type out, and nested templates as types of resources")
 		}
 		walk(body, func(key string, n *yaml.Node) {
 			if n.Kind != yaml.ScalarNode {

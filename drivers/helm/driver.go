@@ -50,7 +50,9 @@ type Options struct {
 
 // New returns a driver.
 func New(o Options) *Driver {
-	return &Driver{Driver: manifests.As("helm", releaseMarks), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject)}
+	return &Driver{
+		Driver: manifests.As("helm", releaseMarks), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject),
+	}
 }
 
 // Name implements [lifecycle.Driver].
@@ -81,7 +83,8 @@ func (d *Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	if len(s.Named) > 0 {
 		if b.Files = filesOf(s.Named[0], s.Paths); len(s.Named) > 1 || len(b.Files) == 0 {
 			return b, &broker.Error{
-				Kind: broker.ErrUnsupported, Field: field, Detail: "names no chart of the package: neither a packed one (.tgz) nor a folder with a " + chartFile,
+				Kind: broker.ErrUnsupported, Field: field,
+				Detail: "names no chart of the package: neither a packed one (.tgz) nor a folder with a " + chartFile,
 			}
 		}
 		return b, nil

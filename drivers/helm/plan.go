@@ -35,7 +35,8 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	}
 	if last := p.newest(); last != nil && !last.own && in.Operation == lifecycle.Instantiate {
 		return lifecycle.Plan{}, &broker.Error{
-			Kind: broker.ErrConflict, Detail: "release " + releaseName(in.Instance) + " exists in namespace " + in.Namespace + " and is not the instance's",
+			Kind: broker.ErrConflict, Detail: "release " + releaseName(in.Instance) + " exists in namespace " + in.Namespace +
+				" and is not the instance's",
 			Remedy: "see whose it is",
 		}
 	}
@@ -322,7 +323,8 @@ func (p *plan) read(ctx context.Context, files []lifecycle.Manifest, marks manif
 	}
 	for _, r := range objects.Resources() {
 		if r.Kind == "Secret" && r.Group == "" && strings.HasPrefix(r.Name, recordPrefix) {
-			return manifests.Objects{}, faultOf("it gives a Secret whose name begins with " + recordPrefix + ", which is for the records of releases")
+			return manifests.Objects{}, faultOf("it gives a Secret whose name begins with " + recordPrefix +
+				", which is for the records of releases")
 		}
 	}
 	return objects, nil
@@ -400,7 +402,8 @@ func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Res
 func (p *plan) keepHooks(ctx context.Context, r record) error {
 	all, err := p.hookResources(ctx, r)
 	for _, of := range all {
-		if slices.ContainsFunc(p.in.Standing, func(s lifecycle.Resource) bool { return s.Kind == of.Kind && s.Name == of.Name && s.Group == of.Group }) {
+		if slices.ContainsFunc(p.in.Standing,
+			func(s lifecycle.Resource) bool { return s.Kind == of.Kind && s.Name == of.Name && s.Group == of.Group }) {
 			p.Keep(of)
 		}
 	}

@@ -84,7 +84,8 @@ func versions(in lifecycle.PlanInput) []int {
 	var known []int
 	newest := 0
 	for _, r := range in.Standing {
-		if digits, is := strings.CutPrefix(r.Name, recordName(in.Instance, 0)[:len(recordName(in.Instance, 0))-1]); is && r.Kind == "Secret" && r.Group == "" {
+		if digits, is := strings.CutPrefix(r.Name, recordName(in.Instance, 0)[:len(recordName(in.Instance, 0))-1]); is &&
+			r.Kind == "Secret" && r.Group == "" {
 			if v, err := strconv.Atoi(digits); err == nil && v > 0 && v < 1<<30 {
 				known, newest = append(known, v), max(newest, v)
 			}
@@ -249,7 +250,8 @@ func (r record) packed(definitions bool) (string, error) {
 		return "", faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
 	}
 	if releaseLimit.Check(text) != nil {
-		return "", faultOf(fmt.Sprintf("its release holds more than %d values, a list of more than %d items, or nests too deep", releaseLimit.Values, releaseLimit.Items))
+		return "", faultOf(fmt.Sprintf("its release holds more than %d values, a list of more than %d items, or nests too deep",
+			releaseLimit.Values, releaseLimit.Items))
 	}
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -94,7 +94,8 @@ type parameters struct {
 
 func parametersOf(in lifecycle.PlanInput) (p parameters, err error) {
 	if len(in.Parameters) > 0 && json.Unmarshal(in.Parameters, &p) != nil {
-		err = broker.Invalid("additionalParams", "give helm_values as an object, helm_parameters as an object of single values, and helm_value_names as {VDU: {replica: NAME}}")
+		err = broker.Invalid("additionalParams",
+			"give helm_values as an object, helm_parameters as an object of single values, and helm_value_names as {VDU: {replica: NAME}}")
 	}
 	return p, err
 }
@@ -143,7 +144,8 @@ func (d *Driver) find(project string) pull.Find {
 		a, err := d.render(ctx, project, chart.Request{Index: index, Name: name, Version: version})
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = &broker.Error{
-				Kind: broker.ErrUnavailable, Field: pull.Field, Detail: "other charts of the project are being rendered, and the repository's index waits for them",
+				Kind: broker.ErrUnavailable, Field: pull.Field,
+				Detail: "other charts of the project are being rendered, and the repository's index waits for them",
 				Remedy: "try again in a moment",
 			}
 		}

@@ -139,7 +139,9 @@ type made struct {
 	object   metav1.Object
 }
 
-func (d *Driver) appoint(ctx context.Context, c *connection, a broker.Access, w ownAccount, out *[]made) (broker.Credential, broker.Report, error) {
+func (d *Driver) appoint(
+	ctx context.Context, c *connection, a broker.Access, w ownAccount, out *[]made,
+) (broker.Credential, broker.Report, error) {
 	none := func(err error) (broker.Credential, broker.Report, error) {
 		return broker.Credential{}, broker.Report{}, err
 	}
@@ -206,7 +208,8 @@ func (d *Driver) accountToken(
 func (c *connection) accountHome(ctx context.Context, w ownAccount, out *[]made) (*corev1.Namespace, error) {
 	name, what, labels := w.home(), "namespace "+w.home(), w.labels()
 	labels[vimLabel] = w.vim // which VIM works as it, when that is forgotten
-	there, err := c.core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
+	there, err := c.core.Namespaces().Create(ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
 	switch {
 	case err == nil && there.Name == name && there.UID != "":
 		*out = append(*out, made{c.core.client, "namespaces", there})
@@ -299,7 +302,9 @@ func (c *connection) accountRoles(ctx context.Context, w ownAccount, home *corev
 }
 
 // accountBinding makes a binding of the account. One that is not exactly so is replaced.
-func (c *connection) accountBinding(ctx context.Context, w ownAccount, b *rbacv1.ClusterRoleBinding, home *corev1.Namespace, out *[]made) error {
+func (c *connection) accountBinding(
+	ctx context.Context, w ownAccount, b *rbacv1.ClusterRoleBinding, home *corev1.Namespace, out *[]made,
+) error {
 	want := &rbacv1.ClusterRoleBinding{ObjectMeta: w.meta(b.Name, home), RoleRef: b.RoleRef, Subjects: b.Subjects}
 	for range 2 {
 		there, err := c.rbac.ClusterRoleBindings().Create(ctx, want, metav1.CreateOptions{})
@@ -316,7 +321,8 @@ func (c *connection) accountBinding(ctx context.Context, w ownAccount, b *rbacv1
 		switch {
 		case !w.owns(there):
 			return foreign("clusterrolebinding", b.Name)
-		case there.RoleRef == want.RoleRef && slices.Equal(there.Subjects, want.Subjects) && reflect.DeepEqual(there.OwnerReferences, want.OwnerReferences):
+		case there.RoleRef == want.RoleRef && slices.Equal(there.Subjects, want.Subjects) &&
+			reflect.DeepEqual(there.OwnerReferences, want.OwnerReferences):
 			return nil
 		}
 		if err := remove(ctx, c.rbac.client, "clusterrolebindings", there); err != nil {

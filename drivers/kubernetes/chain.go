@@ -40,7 +40,9 @@ func (c *connection) escalatingNamespaces(ctx context.Context, settled func(stri
 
 // escalating is what the cluster's roles and bindings say of [connection.escalatingNamespaces]. The only
 // error is that of a context that ends: there may be much to look through.
-func escalating(ctx context.Context, roles map[roleKey][]broker.Rule, everywhereBound, bound []*binding, settled func(string) string) (map[string]string, error) {
+func escalating(
+	ctx context.Context, roles map[roleKey][]broker.Rule, everywhereBound, bound []*binding, settled func(string) string,
+) (map[string]string, error) {
 	found := map[string]string{}
 	for _, b := range everywhereBound {
 		if err := ctx.Err(); err != nil {

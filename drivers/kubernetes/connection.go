@@ -152,7 +152,9 @@ func dial(k connectionKey) (*connection, error) {
 	c := &connection{transport: way}
 	client := way.Client()
 	client.Transport = c
-	to := rest.Config{Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	to := rest.Config{
+		Host: k.target.Endpoint, QPS: -1, WarningHandler: rest.NoWarnings{}, ContentConfig: rest.ContentConfig{ContentType: "application/json"},
+	}
 	var errs [4]error
 	c.core.client, errs[0] = groupClient(to, corev1.SchemeGroupVersion, client)
 	c.rbac.client, errs[1] = groupClient(to, rbacv1.SchemeGroupVersion, client)

@@ -42,7 +42,8 @@ func credential(in broker.Credential, f credentialFields) (broker.Credential, er
 	case basic && !token && !certificate:
 		out, err = basicAuth(in, f)
 	case token || certificate || basic:
-		return none, broker.Invalid(f.whole, "holds more than one kind of credential: give a token, or a client certificate with its key, or a user name with its password")
+		return none, broker.Invalid(f.whole, "holds more than one kind of credential: give a token, or a client certificate with its key, "+
+			"or a user name with its password")
 	default:
 		return none, broker.Invalid(f.whole, "holds no credential that can be used: give a token or a client certificate with its key")
 	}

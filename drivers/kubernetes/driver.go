@@ -103,7 +103,9 @@ func (d *Driver) connect(ctx context.Context, a broker.Access) (_ context.Contex
 	return d.connectOver(ctx, keyOf(a), a.Credential)
 }
 
-func (d *Driver) connectOver(ctx context.Context, k connectionKey, credential broker.Credential) (_ context.Context, end func(), _ *connection, _ error) {
+func (d *Driver) connectOver(
+	ctx context.Context, k connectionKey, credential broker.Credential,
+) (_ context.Context, end func(), _ *connection, _ error) {
 	c, err := d.connections.get(k)
 	if err != nil {
 		return nil, nil, nil, err

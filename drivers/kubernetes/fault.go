@@ -47,7 +47,8 @@ func answered(s *apierrors.StatusError, verb, what string) error {
 		return notKubernetes(code)
 	case code == http.StatusForbidden && apierrors.HasStatusCause(s, corev1.NamespaceTerminatingCause):
 		return &broker.Error{
-			Kind: broker.ErrConflict, Detail: fmt.Sprintf("the cluster does not let us %s %s while that namespace is being deleted (403)", verb, what),
+			Kind: broker.ErrConflict, Detail: fmt.Sprintf("the cluster does not let us %s %s while that namespace is being deleted (403)", verb,
+				what),
 			Remedy: "wait until the namespace is gone",
 		}
 	case code == http.StatusForbidden:

@@ -175,7 +175,8 @@ func (c *connection) unknownVIMs(ctx context.Context, known func(vim string) boo
 	var found []string
 	for vim, n := range homes {
 		if !known(vim) {
-			found = append(found, fmt.Sprintf("%d namespaces with accounts of leases carry %s=%s, a VIM that is not registered here", n, vimLabel, printable(vim)))
+			found = append(found, fmt.Sprintf("%d namespaces with accounts of leases carry %s=%s, a VIM that is not registered here", n,
+				vimLabel, printable(vim)))
 		}
 	}
 	return found, nil

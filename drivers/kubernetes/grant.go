@@ -97,7 +97,10 @@ func checkRules(rules []broker.Rule) error {
 			name     string
 			items    []string
 			optional bool
-		}{{"apiGroups", r.APIGroups, false}, {"resources", r.Resources, false}, {"verbs", r.Verbs, false}, {"resourceNames", r.ResourceNames, true}} {
+		}{
+			{"apiGroups", r.APIGroups, false}, {"resources", r.Resources, false}, {"verbs", r.Verbs, false},
+			{"resourceNames", r.ResourceNames, true},
+		} {
 			field := fmt.Sprintf("rules.%d.%s", i, l.name)
 			if len(l.items) == 0 && !l.optional {
 				return broker.Invalid(field, "is missing")

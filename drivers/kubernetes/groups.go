@@ -83,7 +83,9 @@ func (g coreAPI) ConfigMaps(namespace string) *gentype.Client[*corev1.ConfigMap]
 }
 
 // CreateToken asks for a token of a service account.
-func (g coreAPI) CreateToken(ctx context.Context, namespace, account string, wish *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
+func (g coreAPI) CreateToken(
+	ctx context.Context, namespace, account string, wish *authenticationv1.TokenRequest,
+) (*authenticationv1.TokenRequest, error) {
 	granted := new(authenticationv1.TokenRequest)
 	err := g.client.Post().
 		Namespace(namespace).Resource("serviceaccounts").Name(account).SubResource("token").

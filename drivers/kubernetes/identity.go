@@ -334,7 +334,8 @@ func (d *Driver) removeLeased(ctx context.Context, c *connection, h home, namesp
 		return false, nil
 	case said(err, http.StatusConflict):
 		return false, &broker.Error{
-			Kind: broker.ErrConflict, Detail: "serviceaccount " + path + " is not the one of the lease, which is gone: somebody made another of its name",
+			Kind: broker.ErrConflict, Detail: "serviceaccount " + path +
+				" is not the one of the lease, which is gone: somebody made another of its name",
 			Remedy: "see who made it and what it may do, and delete it",
 		}
 	case err != nil:

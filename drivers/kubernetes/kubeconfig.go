@@ -16,7 +16,8 @@ const maxKubeconfig = 256 << 10
 // hostile: these run commands here, send our files there, or turn verification off.
 const (
 	readsFile  = "names a file of the machine it was made on: put the data in its place (kubectl config view --raw --flatten)"
-	unverified = "is refused: a kubeconfig alone cannot turn off the verification of the server; remove it, or set insecureSkipVerify beside the kubeconfig too"
+	unverified = "is refused: a kubeconfig alone cannot turn off the verification of the server; remove it, or set insecureSkipVerify " +
+		"beside the kubeconfig too"
 )
 
 var refusals = map[kubeconfig.Kind]string{

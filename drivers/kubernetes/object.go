@@ -266,7 +266,8 @@ func list(ctx context.Context, client rest.Interface, kind, namespace, resource,
 		bytes, kept = bytes+length, kept+max(leastPage, stays)
 		if bytes > maxRead || kept > maxKept {
 			return &broker.Error{
-				Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("the cluster lists more %s than are read: %d MiB, of which %d MiB are kept", resource, maxRead>>20, maxKept>>20),
+				Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("the cluster lists more %s than are read: %d MiB, of which %d MiB are kept",
+					resource, maxRead>>20, maxKept>>20),
 				Remedy: "see what fills the cluster, and remove what nobody needs",
 			}
 		}

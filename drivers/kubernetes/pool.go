@@ -64,7 +64,8 @@ func (c *connection) claim(ctx context.Context, h home) (string, error) {
 	}
 	if len(rooms) == 0 {
 		return "", &broker.Error{
-			Kind: broker.ErrForbidden, Detail: "the credential may not create namespaces (403), and the cluster has no namespace " + rbac.PoolName(h.vim, 1),
+			Kind: broker.ErrForbidden, Detail: "the credential may not create namespaces (403), and the cluster has no namespace " +
+				rbac.PoolName(h.vim, 1),
 			Remedy: "grant it the rights of managed mode, or have an administrator make the pool of prepared mode",
 		}
 	}

@@ -68,7 +68,8 @@ func (d *Driver) try(
 		return nil
 	}
 	what := strings.Join(excess[:min(len(excess), maxShown)], ", ")
-	d.log.ErrorContext(ctx, "a lease can do more than it was granted, and is revoked", "vim", h.vim, "lease", account.Labels[leaseLabel], "can", what)
+	d.log.ErrorContext(ctx, "a lease can do more than it was granted, and is revoked", "vim", h.vim,
+		"lease", account.Labels[leaseLabel], "can", what)
 	d.homes.drop(h.key(a))
 	d.homes.drop(alike)
 	return errors.Join(&broker.Error{

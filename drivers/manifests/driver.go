@@ -73,7 +73,9 @@ func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant {
 }
 
 // Observe implements [lifecycle.Driver].
-func (d *Driver) Observe(ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource) ([]lifecycle.Observation, error) {
+func (d *Driver) Observe(
+	ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource,
+) ([]lifecycle.Observation, error) {
 	s, err := d.connect(c)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,8 @@ func (r *refusal) fault(deed string) error {
 	case r.webhook() != "" && r.code >= http.StatusInternalServerError:
 		return say(broker.ErrUnreachable, "admission webhook "+r.webhook()+" does not answer", "see to what runs that webhook on the cluster")
 	case r.webhook() != "":
-		return say(broker.ErrForbidden, "admission webhook "+r.webhook()+" denies it", "ask whoever runs that webhook on the cluster for its reasons")
+		return say(broker.ErrForbidden, "admission webhook "+r.webhook()+" denies it",
+			"ask whoever runs that webhook on the cluster for its reasons")
 	case r.untyped():
 		return say(broker.ErrInvalid, "it is not of the form of its kind"+r.fields(), "correct the manifest")
 	case r.code >= http.StatusInternalServerError:
@@ -74,9 +75,11 @@ func (r *refusal) fault(deed string) error {
 	case r.code == http.StatusForbidden && r.caused(corev1.NamespaceTerminatingCause):
 		return say(broker.ErrConflict, "its namespace is being deleted", "wait until the namespace is gone")
 	case r.code == http.StatusForbidden:
-		return say(broker.ErrForbidden, "the lease does not allow it"+r.missing(), "see whether a quota or an admission rule of the cluster forbids it")
+		return say(broker.ErrForbidden, "the lease does not allow it"+r.missing(),
+			"see whether a quota or an admission rule of the cluster forbids it")
 	case r.code == http.StatusNotFound:
-		return say(broker.ErrNotFound, "the API server finds no such kind or namespace", "see whether the definition or the namespace was removed")
+		return say(broker.ErrNotFound, "the API server finds no such kind or namespace",
+			"see whether the definition or the namespace was removed")
 	case r.code == http.StatusConflict:
 		return say(broker.ErrConflict, "it was changed or replaced meanwhile", "try again")
 	case r.code == http.StatusRequestEntityTooLarge:

@@ -139,7 +139,10 @@ func (o *object) read() error {
 		return o.fault(child(o.root, "metadata"), "%s has a namespace that cannot be", o.titleIn())
 	}
 	delete(o.content, "status")
-	for _, key := range []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+	for _, key := range []string{
+		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields",
+		"resourceVersion", "selfLink", "uid",
+	} {
 		delete(meta, key)
 	}
 	for _, key := range []string{"labels", "annotations"} {

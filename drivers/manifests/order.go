@@ -20,7 +20,8 @@ var order = []string{
 
 // groups of the kinds in order: a custom resource of the same name is not meant.
 var orderedGroups = map[string]bool{
-	"": true, apps: true, batch: true, "autoscaling": true, "networking.k8s.io": true, "policy": true, "scheduling.k8s.io": true, "storage.k8s.io": true,
+	"": true, apps: true, batch: true, "autoscaling": true, "networking.k8s.io": true, "policy": true,
+	"scheduling.k8s.io": true, "storage.k8s.io": true,
 	rbacGroup: true, admissionGroup: true, definitionGroup: true, apiServiceGroup: true,
 }
 

@@ -89,7 +89,8 @@ func (p *draft) done() lifecycle.Plan {
 func (p *draft) stage(namespace string, more int) *lifecycle.Stage {
 	if p.rules != nil {
 		last := &p.stages[len(p.stages)-1]
-		if last.Grant.ClusterWide == (namespace == "") && (namespace == "" || last.Grant.Namespaces[0] == namespace) && p.rules.size()+more <= maxRules {
+		if last.Grant.ClusterWide == (namespace == "") && (namespace == "" || last.Grant.Namespaces[0] == namespace) &&
+			p.rules.size()+more <= maxRules {
 			return last
 		}
 	}
@@ -234,7 +235,9 @@ func (p *draft) brought(kind, namespace, name string) *object {
 // brought learns the kinds that definitions of the package bring. A definition that stands on
 // the cluster and is another's is used as it is, and is not the instance's: ours says whether it is.
 func brought(
-	ctx context.Context, in lifecycle.PlanInput, all []*object, known kinds, ours func(context.Context, lifecycle.PlanInput, *object) (bool, error),
+	ctx context.Context, in lifecycle.PlanInput, all []*object, known kinds, ours func(
+		context.Context, lifecycle.PlanInput, *object,
+	) (bool, error),
 ) ([]*object, error) {
 	own := all[:0:0]
 	for _, o := range all {
@@ -516,7 +519,8 @@ func (p *draft) replace(in lifecycle.PlanInput) error {
 		wave.VNFCs = append(wave.VNFCs, mine...)
 	}
 	for _, v := range in.VNFCs {
-		if !slices.ContainsFunc(p.resources, func(r lifecycle.Resource) bool { return r.VDU == v.VDU && v.VDU != "" && r.Namespace == v.Namespace }) {
+		if !slices.ContainsFunc(p.resources,
+			func(r lifecycle.Resource) bool { return r.VDU == v.VDU && v.VDU != "" && r.Namespace == v.Namespace }) {
 			return &broker.Error{Kind: broker.ErrInvalid, Detail: fmt.Sprintf("%s %s/%s runs no VDU of the instance", v.Kind, v.Namespace, v.Name)}
 		}
 	}

@@ -35,8 +35,10 @@ func (r *run) handOver(ctx context.Context, to lifecycle.Resource, content map[s
 	}
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": content["apiVersion"], "kind": content["kind"],
-		"metadata": map[string]any{"name": to.Name, "uid": there.Metadata.UID, "resourceVersion": text(mapAt(there.whole, "metadata"), "resourceVersion")},
-		"spec":     map[string]any{"replicas": mapAt(there.whole, "spec")["replicas"]},
+		"metadata": map[string]any{
+			"name": to.Name, "uid": there.Metadata.UID, "resourceVersion": text(mapAt(there.whole, "metadata"), "resourceVersion"),
+		},
+		"spec": map[string]any{"replicas": mapAt(there.whole, "spec")["replicas"]},
 	})
 	if err != nil {
 		return err

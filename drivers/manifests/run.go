@@ -30,7 +30,9 @@ type run struct {
 }
 
 // Run implements [lifecycle.Driver].
-func (d *Driver) Run(ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+func (d *Driver) Run(
+	ctx context.Context, c lifecycle.Connection, instance string, w lifecycle.Wave, progress func(lifecycle.Observation),
+) error {
 	s, err := d.connect(c)
 	if err != nil {
 		return err

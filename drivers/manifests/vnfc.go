@@ -99,7 +99,9 @@ func (s *server) pods(ctx context.Context, namespace, instance string) (map[stri
 func vnfcs(vdu, namespace string, pods []pod) []lifecycle.VNFC {
 	var all []lifecycle.VNFC
 	for _, p := range pods {
-		all = append(all, lifecycle.VNFC{VDU: vdu, Kind: "Pod", Namespace: namespace, Name: p.Metadata.Name, UID: p.Metadata.UID, Ready: p.ready()})
+		all = append(all, lifecycle.VNFC{
+			VDU: vdu, Kind: "Pod", Namespace: namespace, Name: p.Metadata.Name, UID: p.Metadata.UID, Ready: p.ready(),
+		})
 	}
 	slices.SortFunc(all, func(a, b lifecycle.VNFC) int { return strings.Compare(a.Name, b.Name) })
 	return all

@@ -27,7 +27,8 @@ func (s *session) rules(purpose string, roles []tokens.Role) ([]applicationcrede
 	for _, r := range roles {
 		if r.Name == admin || r.Name == "manager" {
 			return nil, &broker.Error{
-				Kind: broker.ErrInvalid, Field: "role", Detail: "names " + r.Name + ", which may write at Keystone whatever the access rules: a lease to read cannot have it",
+				Kind: broker.ErrInvalid, Field: "role",
+				Detail: "names " + r.Name + ", which may write at Keystone whatever the access rules: a lease to read cannot have it",
 				Remedy: "ask for other roles by name",
 			}
 		}

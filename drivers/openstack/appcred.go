@@ -78,7 +78,8 @@ func (s *session) wrong(r request, c applicationcredentials.ApplicationCredentia
 	for _, got := range c.Roles {
 		if got.Name == admin && !asked(admin) {
 			return &broker.Error{
-				Kind: broker.ErrForbidden, Field: "role", Detail: "the cloud adds role admin to the roles that were asked for, because one of them implies it",
+				Kind: broker.ErrForbidden, Field: "role",
+				Detail: "the cloud adds role admin to the roles that were asked for, because one of them implies it",
 				Remedy: "ask for other roles, or for admin by name",
 			}
 		}
@@ -125,7 +126,8 @@ func (s *session) list(ctx context.Context, user, beginning string) ([]applicati
 // session that is not gone itself: where it was logged in with an application
 // credential that has been deleted since, Keystone answers 404 to everything.
 func (s *session) remove(ctx context.Context, user, id string) error {
-	_, err := s.identity.Delete(ctx, s.identity.ServiceURL("users", user, "application_credentials", id), &gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
+	_, err := s.identity.Delete(ctx, s.identity.ServiceURL("users", user, "application_credentials", id),
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
 	if said(err, http.StatusNotFound) {
 		_, err = s.list(ctx, user, id)
 		return err
@@ -135,7 +137,9 @@ func (s *session) remove(ctx context.Context, user, id string) error {
 
 // of returns the application credentials of one lease, and whether the handle is
 // somebody else's.
-func byHandle(all []applicationcredentials.ApplicationCredential, vim, handle string) (ours []applicationcredentials.ApplicationCredential, foreign bool) {
+func byHandle(
+	all []applicationcredentials.ApplicationCredential, vim, handle string,
+) (ours []applicationcredentials.ApplicationCredential, foreign bool) {
 	for _, c := range all {
 		name, _ := number(c.Name)
 		if name != handle {

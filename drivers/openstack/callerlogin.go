@@ -53,7 +53,9 @@ func (o CallersOptions) withDefaults() (CallersOptions, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Roles == nil {
-		o.Roles = map[string]string{policy.RoleAdmin: policy.RoleProjectAdmin, policy.RoleMember: policy.RoleMember, policy.RoleReader: policy.RoleReader}
+		o.Roles = map[string]string{
+			policy.RoleAdmin: policy.RoleProjectAdmin, policy.RoleMember: policy.RoleMember, policy.RoleReader: policy.RoleReader,
+		}
 	}
 	var errs []error
 	need := func(ok bool, format string, args ...any) {
@@ -85,8 +87,10 @@ func (o CallersOptions) withDefaults() (CallersOptions, error) {
 		need(l.UserID == "" && l.Username == "" && l.Scope == broker.Scope{}, "login: give either an application credential or a user")
 		return o, errors.Join(errs...)
 	}
-	need(l.UserID != "" != (l.Username != "" && l.Scope.UserDomainID != ""), "login: give an application credential, the user's id, or the user's name and its domain's id")
-	need(l.Scope.ProjectID != "" != (l.Scope.ProjectName != "" && l.Scope.ProjectDomainID != ""), "login: give the project's id, or the project's name and its domain's id")
+	need(l.UserID != "" != (l.Username != "" && l.Scope.UserDomainID != ""),
+		"login: give an application credential, the user's id, or the user's name and its domain's id")
+	need(l.Scope.ProjectID != "" != (l.Scope.ProjectName != "" && l.Scope.ProjectDomainID != ""),
+		"login: give the project's id, or the project's name and its domain's id")
 	return o, errors.Join(errs...)
 }
 
@@ -190,9 +194,13 @@ func (c *Callers) logInAs(ctx context.Context, text secret.Text) (*session, erro
 		}
 		target.CACert = string(pem)
 	}
-	credential := broker.Credential{Kind: broker.CredentialPassword, UserID: c.options.Login.UserID, Username: c.options.Login.Username, Password: text}
+	credential := broker.Credential{
+		Kind: broker.CredentialPassword, UserID: c.options.Login.UserID, Username: c.options.Login.Username, Password: text,
+	}
 	if id := c.options.Login.ApplicationCredentialID; id != "" {
-		credential = broker.Credential{Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: id, ApplicationCredentialSecret: text}
+		credential = broker.Credential{
+			Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: id, ApplicationCredentialSecret: text,
+		}
 	}
 	way, err := dial(target, c.rules)
 	if err != nil {

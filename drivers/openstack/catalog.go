@@ -44,7 +44,8 @@ func readCatalog(in []tokens.CatalogEntry) ([]broker.CatalogEntry, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b broker.CatalogEntry) int {
-		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Interface, b.Interface), cmp.Compare(a.Origin, b.Origin))
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Interface, b.Interface),
+			cmp.Compare(a.Origin, b.Origin))
 	})
 	return slices.Compact(out), nil
 }
@@ -60,7 +61,8 @@ func strays(catalog []broker.CatalogEntry, rules *egress.Rules) []string {
 		}
 		var refused *egress.RefusedError
 		if errors.As(rules.Check(addr), &refused) {
-			out = append(out, fmt.Sprintf("service %s is at %s, which the broker's egress rules refuse (%s): clients of a lease may go there", e.Service, e.Origin, refused.Rule))
+			out = append(out, fmt.Sprintf("service %s is at %s, which the broker's egress rules refuse (%s): clients of a lease may go there",
+				e.Service, e.Origin, refused.Rule))
 		}
 	}
 	if n := len(out) - maxStrays; n > 0 {
@@ -82,7 +84,8 @@ func hold(catalog, pinned []broker.CatalogEntry) error {
 	for _, e := range catalog {
 		if was, known := origins[pin(e)]; known && !slices.Contains(was, e.Origin) {
 			return &broker.Error{
-				Kind: broker.ErrConflict, Detail: fmt.Sprintf("the cloud's catalog sends service %s to %s, another host than when the VIM was registered, and tokens would follow", e.Service, e.Origin),
+				Kind: broker.ErrConflict, Detail: fmt.Sprintf("the cloud's catalog sends service %s to %s, another host than when the VIM was "+
+					"registered, and tokens would follow", e.Service, e.Origin),
 				Remedy: "see whether that is intended", Next: broker.NextReplaceCredential, Another: true,
 			}
 		}

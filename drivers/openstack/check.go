@@ -52,7 +52,9 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 }
 
 // discover finds out what leases are on a cloud, and what their holders can do.
-func (d *Driver) discover(ctx context.Context, a broker.Access, s *session, own applicationcredentials.ApplicationCredential) (broker.Discovered, error) {
+func (d *Driver) discover(
+	ctx context.Context, a broker.Access, s *session, own applicationcredentials.ApplicationCredential,
+) (broker.Discovered, error) {
 	found := s.discovered()
 	var err error
 	if own.ID != "" && !own.Unrestricted {

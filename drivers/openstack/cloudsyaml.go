@@ -16,13 +16,15 @@ const maxCloudsYAML = 256 << 10
 // Why keys that the format knows are refused. A clouds.yaml from outside is
 // hostile: these read files here, fetch from elsewhere, or turn verification off.
 const (
-	readsFile  = "it names a file of the machine it was made on, which is not opened: leave it out, and give the certificates themselves beside the clouds.yaml, as caCert"
+	readsFile = "it names a file of the machine it was made on, which is not opened: leave it out, and give the certificates " +
+		"themselves beside the clouds.yaml, as caCert"
 	noClient   = "a cloud that wants client certificates cannot be registered"
 	fromOther  = "it takes values from another file or from a vendor: write them here"
 	notToken   = "a token ends soon and cannot make leases: register user name and password, or an application credential"
 	notProject = "a VIM is a project: name that"
-	unverified = "a clouds.yaml alone cannot turn off the verification of the server: leave it out and give the server's CA beside the clouds.yaml, as caCert, or set insecureSkipVerify beside it too"
-	notHere    = "the broker goes by the cloud's catalog: leave it out"
+	unverified = "a clouds.yaml alone cannot turn off the verification of the server: leave it out and give the server's CA beside the " +
+		"clouds.yaml, as caCert, or set insecureSkipVerify beside it too"
+	notHere = "the broker goes by the cloud's catalog: leave it out"
 )
 
 var (

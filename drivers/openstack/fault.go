@@ -80,7 +80,9 @@ func answered(a gophercloud.ErrUnexpectedResponseCode, verb, what string) error 
 			Remedy: "try again",
 		}
 	case code == http.StatusBadRequest:
-		return &broker.Error{Kind: broker.ErrInvalid, Detail: fmt.Sprintf("Keystone finds the request to %s invalid (400)", doing), Cause: errEnded}
+		return &broker.Error{
+			Kind: broker.ErrInvalid, Detail: fmt.Sprintf("Keystone finds the request to %s invalid (400)", doing), Cause: errEnded,
+		}
 	}
 	return notKeystone(code)
 }

@@ -14,10 +14,12 @@ var (
 
 // The ways in which the holder of a lease can go beyond it.
 const (
-	tokenOfPassword = "the lease is a token from the registered user's password: its holder can make application credentials, trusts, EC2 and TOTP credentials of that user, which outlive it, and delete those of other leases"
-	administers     = "the lease has role admin, which may make users and grant them roles"
-	adminsToken     = "no VNF can run here: a lease for purpose heat is a token with every role of the registered user, and nobody asked for admin by name: register a user without role admin"
-	notKnownYet     = "what application credentials may do on this cloud is not known yet"
+	tokenOfPassword = "the lease is a token from the registered user's password: its holder can make application credentials, trusts, " +
+		"EC2 and TOTP credentials of that user, which outlive it, and delete those of other leases"
+	administers = "the lease has role admin, which may make users and grant them roles"
+	adminsToken = "no VNF can run here: a lease for purpose heat is a token with every role of the registered user, and nobody asked " +
+		"for admin by name: register a user without role admin"
+	notKnownYet = "what application credentials may do on this cloud is not known yet"
 )
 
 // Grade implements [broker.Grader], from what the first check discovered. A lease is

@@ -133,7 +133,8 @@ func (s *session) requireAllRoles(text string) error {
 	for _, r := range s.roles {
 		if !covered[r.Name] {
 			return &broker.Error{
-				Kind: broker.ErrInvalid, Field: "role", Detail: "cannot be granted alone: this lease would be a project token, which has every role of the registered user, " + r.Name + " too",
+				Kind: broker.ErrInvalid, Field: "role",
+				Detail: "cannot be granted alone: this lease would be a project token, which has every role of the registered user, " + r.Name + " too",
 				Remedy: "ask for all of them by name, or register a user that has fewer",
 			}
 		}

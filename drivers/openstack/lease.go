@@ -128,7 +128,8 @@ func (d *Driver) mintNext(ctx context.Context, a broker.Access, s *session, g br
 		}
 	case owner != s.user.ID:
 		return broker.Minted{}, &broker.Error{
-			Kind: broker.ErrForbidden, Detail: "the lease's application credential belongs to the user that was registered before, and only that user can make another",
+			Kind: broker.ErrForbidden, Detail: "the lease's application credential belongs to the user that was registered before, and only " +
+				"that user can make another",
 			Remedy: "issue a new lease",
 		}
 	}
@@ -176,7 +177,8 @@ func noToken(found broker.Cloud, registered broker.CredentialKind, g broker.Gran
 	switch {
 	case g.Purpose == Heat && !found.Trusts && registered == broker.CredentialApplicationCredential:
 		return &broker.Error{
-			Kind: broker.ErrUnsupported, Field: "purpose", Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
+			Kind: broker.ErrUnsupported, Field: "purpose",
+			Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",
 			Remedy: "register the VIM with user name and password",
 		}
 	case g.Purpose == Read:

@@ -90,14 +90,16 @@ func keystone(field, raw string) (string, error) {
 func credential(in broker.Credential, p paths) (broker.Credential, error) {
 	var none broker.Credential
 	if !in.Token.Empty() || in.ClientCertificate != "" || !in.ClientKey.Empty() {
-		return none, broker.Invalid(p.credential, "is of a kind that Keystone does not take: give user name and password, or an application credential")
+		return none, broker.Invalid(p.credential,
+			"is of a kind that Keystone does not take: give user name and password, or an application credential")
 	}
 	user := in.Username != "" || in.UserID != ""
 	password := user || !in.Password.Empty()
 	appCred := in.ApplicationCredentialID != "" || !in.ApplicationCredentialSecret.Empty()
 	switch {
 	case password && appCred:
-		return none, broker.Invalid(p.credential, "holds more than one kind of credential: give user name and password, or an application credential")
+		return none, broker.Invalid(p.credential,
+			"holds more than one kind of credential: give user name and password, or an application credential")
 	case appCred:
 		return applicationCredential(in, p)
 	case !password:
@@ -136,7 +138,8 @@ func applicationCredential(in broker.Credential, p paths) (broker.Credential, er
 		return broker.Credential{}, broker.Invalid(p.credential, "says another kind than it holds")
 	}
 	return broker.Credential{
-		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: in.ApplicationCredentialID, ApplicationCredentialSecret: secret.NewText(text),
+		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: in.ApplicationCredentialID,
+		ApplicationCredentialSecret: secret.NewText(text),
 	}, nil
 }
 

@@ -62,14 +62,17 @@ func (d *Driver) removeLease(ctx context.Context, a broker.Access, s *session, i
 // owned lists the application credentials that a call is about, by how their names
 // begin, and says whose they are: the session's own user's, or those of the user that
 // it stands in for.
-func (s *session) owned(ctx context.Context, a broker.Access, beginning string) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
+func (s *session) owned(
+	ctx context.Context, a broker.Access, beginning string,
+) (owner string, all []applicationcredentials.ApplicationCredential, err error) {
 	if owner, err = s.ownerOf(a); err != nil {
 		return "", nil, err
 	}
 	all, err = s.list(ctx, owner, beginning)
 	if errors.Is(err, broker.ErrForbidden) && owner != s.user.ID {
 		err = &broker.Error{
-			Kind: broker.ErrForbidden, Detail: "the application credential belongs to the user that was registered before, whom Keystone refuses by now, and the present one may not see it (403)",
+			Kind: broker.ErrForbidden, Detail: "the application credential belongs to the user that was registered before, whom Keystone " +
+				"refuses by now, and the present one may not see it (403)",
 			Remedy: "delete it on the cloud, or see that it has expired",
 		}
 	}

@@ -123,7 +123,8 @@ func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*s
 		return nil, notKeystone(0)
 	}
 	s.token = r.Header.Get("X-Subject-Token")
-	s.user, s.project, s.domain, s.roles, s.expires, s.appCred = body.User, body.Project, body.Domain, body.Roles, moment(body.ExpiresAt), body.AppCred.ID
+	s.user, s.project, s.domain, s.roles, s.expires, s.appCred = body.User, body.Project, body.Domain, body.Roles,
+		moment(body.ExpiresAt), body.AppCred.ID
 	if !isToken(s.token) || !isID(s.user.ID) || s.expires.IsZero() || len(s.roles) > maxRoles || !s.plain() {
 		return nil, notKeystone(0)
 	}
@@ -169,13 +170,15 @@ func (s *session) same(a broker.Access, known broker.Cloud) error {
 	case known.ProjectID != "" && (s.project.ID != known.ProjectID || s.user.ID != known.UserID),
 		a.Identity != "" && s.identityOf() != a.Identity:
 		return &broker.Error{
-			Kind: broker.ErrConflict, Detail: "another cloud answers at the endpoint than the one that was registered: it names another project or user",
+			Kind:   broker.ErrConflict,
+			Detail: "another cloud answers at the endpoint than the one that was registered: it names another project or user",
 			Remedy: "bring the cloud back, or delete the VIM and register it anew", Another: true,
 		}
 	case known.ProjectID != "":
 		return nil // by id; names may change on the cloud
 	case !s.belongsTo(a.Credential, want):
-		return unreachable("Keystone answers with a token of somebody else than who logged in", "give user and domain as Keystone spells them; if they are, look for a proxy or a cache in front of it that mixes up answers")
+		return unreachable("Keystone answers with a token of somebody else than who logged in",
+			"give user and domain as Keystone spells them; if they are, look for a proxy or a cache in front of it that mixes up answers")
 	case want.ProjectID != "" && want.ProjectID != s.project.ID,
 		want.ProjectID == "" && want.ProjectName != "" && !strings.EqualFold(want.ProjectName, s.project.Name):
 		return broker.Invalid("project", "is not the one that the credential is for")
@@ -217,16 +220,20 @@ func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.C
 	if a.Credential.Kind == broker.CredentialApplicationCredential {
 		why := "Keystone refuses the application credential (401): its secret is another, it has expired, or its user or project is disabled"
 		if said(refusal, http.StatusNotFound) {
-			why = "Keystone has no such application credential (404): it was deleted, by hand or because a role of its user on the project was removed"
+			why = "Keystone has no such application credential (404): it was deleted, by hand or because a role of its user on the project " +
+				"was removed"
 		}
-		return &broker.Error{Kind: broker.ErrUnauthorized, Detail: why, Remedy: "make another on the cloud, and replace the VIM's credential with it"}
+		return &broker.Error{
+			Kind: broker.ErrUnauthorized, Detail: why, Remedy: "make another on the cloud, and replace the VIM's credential with it",
+		}
 	}
 	o := options(a.Target.Scope, a.Credential, known)
 	o.Scope = tokens.Scope{}
 	s, err := c.login(ctx, unscoped{o})
 	if said(err, http.StatusUnauthorized) {
 		return &broker.Error{
-			Kind: broker.ErrUnauthorized, Detail: "Keystone does not know the user with this password in this user domain (401); it does not say which of the three is wrong",
+			Kind: broker.ErrUnauthorized, Detail: "Keystone does not know the user with this password in this user domain (401); it does not " +
+				"say which of the three is wrong",
 			Remedy: "check user name, user domain and password, and that the user is enabled",
 		}
 	}
@@ -252,13 +259,15 @@ func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.C
 	for _, p := range body.Projects {
 		if strings.EqualFold(p.Name, a.Target.Scope.ProjectName) {
 			return &broker.Error{
-				Kind: broker.ErrForbidden, Field: "projectDomain", Detail: "the user has a role on a project of that name in another domain, and none in this one",
+				Kind: broker.ErrForbidden, Field: "projectDomain",
+				Detail: "the user has a role on a project of that name in another domain, and none in this one",
 				Remedy: "give the domain that the project is in; it may be another than the user's",
 			}
 		}
 	}
 	return &broker.Error{
-		Kind: broker.ErrForbidden, Field: "project", Detail: "user and password are right, but the user has no role on that project, or the project is disabled or does not exist; Keystone does not say which",
+		Kind: broker.ErrForbidden, Field: "project", Detail: "user and password are right, but the user has no role on that project, or " +
+			"the project is disabled or does not exist; Keystone does not say which",
 		Remedy: "check the project's name, or give the user a role on it",
 	}
 }

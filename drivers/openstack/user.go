@@ -49,7 +49,8 @@ func (d *Driver) keep(ctx context.Context, a broker.Access, do func(keeper) erro
 		}
 		if !has {
 			return &broker.Error{
-				Kind: broker.ErrForbidden, Field: "credential", Detail: "the registered user has no role on the domain of the project, and may keep no users there",
+				Kind: broker.ErrForbidden, Field: "credential",
+				Detail: "the registered user has no role on the domain of the project, and may keep no users there",
 				Remedy: "give it role manager there (openstack role add --user USER --domain DOMAIN manager), on a Keystone of 2024.2 or later",
 			}
 		}
@@ -254,11 +255,13 @@ func mayNotKeep() error {
 
 // give gives a user a role on the project.
 func (k keeper) give(ctx context.Context, user string, role tokens.Role) error {
-	_, err := k.identity.Put(ctx, k.identity.ServiceURL("projects", k.of.project.ID, "users", user, "roles", role.ID), nil, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
+	_, err := k.identity.Put(ctx, k.identity.ServiceURL("projects", k.of.project.ID, "users", user, "roles", role.ID), nil, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
 	if said(err, http.StatusForbidden) {
 		return &broker.Error{
 			Kind: broker.ErrForbidden, Field: "role", Detail: "the registered user may not give role " + role.Name + " to another user (403)",
-			Remedy: "name roles that it may give: those of Keystone's rule domain_managed_target_role, which are manager, member and reader unless the cloud says otherwise",
+			Remedy: "name roles that it may give: those of Keystone's rule domain_managed_target_role, which are manager, member and reader " +
+				"unless the cloud says otherwise",
 		}
 	}
 	return fault(err, "give", "a role on the project")
@@ -375,6 +378,7 @@ func (d *Driver) usersOf(ctx context.Context, a broker.Access, s *session) ([]br
 
 func foreignUser(handle string) error {
 	return &broker.Error{
-		Kind: broker.ErrConflict, Detail: "user " + handle + " exists on the cloud and is not this VIM's", Remedy: "see whose it is, and delete it",
+		Kind: broker.ErrConflict, Detail: "user " + handle + " exists on the cloud and is not this VIM's",
+		Remedy: "see whose it is, and delete it",
 	}
 }

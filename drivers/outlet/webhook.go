@@ -150,7 +150,8 @@ func HMACKey(text secret.Text) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(text.Reveal(), "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, errors.New(`must hold "whsec_" and the base64 of 24 to 64 random bytes; make it with: (printf whsec_; head -c 32 /dev/urandom | base64)`)
+		return nil,
+			errors.New(`must hold "whsec_" and the base64 of 24 to 64 random bytes; make it with: (printf whsec_; head -c 32 /dev/urandom | base64)`)
 	}
 	return key, nil
 }

@@ -107,7 +107,8 @@ func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error
 			last = audit.Seal(last.Hash, w.Entry)
 			ids[i], stored[i] = w.id, values(rows.EntryColumns.Fields(&last))
 		}
-		if _, err := t.conn.Conn().CopyFrom(t.ctx, pgx.Identifier{"audit_entries"}, rows.EntryColumns.List(), pgx.CopyFromRows(stored)); err != nil {
+		if _, err := t.conn.Conn().CopyFrom(t.ctx, pgx.Identifier{"audit_entries"}, rows.EntryColumns.List(),
+			pgx.CopyFromRows(stored)); err != nil {
 			return translate(err)
 		}
 		t.queue(dropInbox, ids)

@@ -44,7 +44,8 @@ func (s *Store) Census(ctx context.Context) (broker.Census, error) {
 		of broker.TypeHealth
 		n  int
 	}
-	healths, err := read(ctx, s, func(r pgx.CollectableRow) (h health, err error) { return h, r.Scan(&h.of.Type, &h.of.Status, &h.n) }, censusOfHealth)
+	healths, err := read(ctx, s, func(r pgx.CollectableRow) (h health, err error) { return h, r.Scan(&h.of.Type, &h.of.Status, &h.n) },
+		censusOfHealth)
 	if err != nil {
 		return broker.Census{}, fmt.Errorf("counting VIMs by health: %w", err)
 	}

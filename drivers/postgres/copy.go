@@ -133,7 +133,14 @@ func (c *copying) run() error {
 	for _, part := range []struct {
 		what string
 		copy func() error
-	}{{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases}, {"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys}, {"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations}, {"hidden parameters", c.hiddens}, {"subscriptions", c.subscriptions}, {"the audit log", c.entries}, {"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors}, {"what is left of the audit log", c.horizon}} {
+	}{
+		{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases},
+		{"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys},
+		{"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations},
+		{"hidden parameters", c.hiddens}, {"subscriptions", c.subscriptions}, {"the audit log", c.entries},
+		{"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors},
+		{"what is left of the audit log", c.horizon},
+	} {
 		if err := part.copy(); err != nil {
 			return fmt.Errorf("copying %s: %w", part.what, err)
 		}
@@ -426,7 +433,8 @@ func (c *copying) packages() error {
 			if err != nil {
 				return err
 			}
-			_, err = c.tx.Exec(c.ctx, `INSERT INTO vnf_packages (id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
+			_, err = c.tx.Exec(c.ctx,
+				`INSERT INTO vnf_packages (id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, p.ID, p.Project, p.State, p.VNFDID, p.Content, size,
 				stamp(p.CreatedAt), stamp(p.TouchedAt), p.Revision, p.Document())
 			if err != nil {
@@ -604,7 +612,9 @@ func (c *copying) verifyCounts() error {
 		(SELECT count(*) FROM vnf_packages), (SELECT count(*) FROM vnf_package_chunks),
 		(SELECT count(*) FROM vnf_instances), (SELECT count(*) FROM vnf_operations), (SELECT count(*) FROM audit_anchors), (SELECT count(*) FROM oauth_clients), (SELECT count(*) FROM oauth_keys), (SELECT count(*) FROM vnf_grants),
 		(SELECT count(*) FROM vnf_subscriptions), (SELECT count(*) FROM vnf_notifications), (SELECT count(*) FROM vnf_hidden)`).Scan(&there.VIMs, &there.Generations, &there.Labels, &there.Shares, &there.Grants, &there.Leases,
-		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors, &there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys, &there.VNFGrants, &there.Subscriptions, &there.Notifications, &there.Hiddens)
+		&there.RetiredKeys, &there.Entries, &there.SigningKeys, &there.Checkpoints, &there.Managements, &there.Clusters, &there.Cursors,
+		&there.Packages, &there.Chunks, &there.Instances, &there.Operations, &there.Anchors, &there.Clients, &there.TokenKeys,
+		&there.VNFGrants, &there.Subscriptions, &there.Notifications, &there.Hiddens)
 	if err == nil && there != c.Copied {
 		err = fmt.Errorf("of %+v there arrived %+v", c.Copied, there)
 	}

@@ -12,9 +12,11 @@ import (
 )
 
 var (
-	hiddenByID      = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id = $1`
-	hiddenOfVIM     = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE vim = $1 AND id > $2 AND ` + rows.HiddenNeeded + ` ORDER BY id LIMIT $3`
-	hiddenUnsettled = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE ` + rows.HiddenUnsettled + ` ORDER BY since, id LIMIT $1`
+	hiddenByID  = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id = $1`
+	hiddenOfVIM = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE vim = $1 AND id > $2 AND ` +
+		rows.HiddenNeeded + ` ORDER BY id LIMIT $3`
+	hiddenUnsettled = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE ` + rows.HiddenUnsettled +
+		` ORDER BY since, id LIMIT $1`
 
 	changingHidden = rows.HiddenColumns.Changing()
 	insertHidden   = numbered(rows.HiddenColumns.Insert(`vnf_hidden`))

@@ -183,7 +183,8 @@ func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.C
 	case f.VIM != "":
 		c.Add(`vim = ?`, f.VIM)
 	}
-	live = len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" && f.Instance == "" && !due
+	live = len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" &&
+		f.Instance == "" && !due
 	switch {
 	case f.Project == "":
 		parts = []*rows.Conditions{&c}

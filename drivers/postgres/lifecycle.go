@@ -199,7 +199,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 }
 
 // BeginOperation stores a new operation.
-func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
+func (s *Store) BeginOperation(
+	ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry,
+) error {
 	err := s.write(ctx, e, func(t txn) error {
 		if err := t.occupy(rows.Occupies(o)); err != nil {
 			return err
@@ -282,7 +284,9 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 
 // UpdateOperation changes an operation and its instance by a function. The instance is locked first, as where an
 // operation begins.
-func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
+func (s *Store) UpdateOperation(ctx context.Context, id string, change func(
+	*lifecycle.Operation, *lifecycle.Instance,
+) error, e audit.Entry) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {
@@ -387,7 +391,8 @@ func (s *Store) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) []
 		if len(chosen) == 0 {
 			return errNothing
 		}
-		found, err := query(t, scanOperation, `SELECT `+rows.OperationColumns.Names()+` FROM vnf_operations WHERE id = ANY ($1) ORDER BY id FOR UPDATE`, chosen)
+		found, err := query(t, scanOperation,
+			`SELECT `+rows.OperationColumns.Names()+` FROM vnf_operations WHERE id = ANY ($1) ORDER BY id FOR UPDATE`, chosen)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,9 @@ func (s *Store) SigningKeys(ctx context.Context) ([]notary.Key, error) {
 
 // ChangeSigningKeys implements [notary.Store]. Who changes keys or adds a checkpoint has the
 // lock of the chain.
-func (s *Store) ChangeSigningKeys(ctx context.Context, change func([]notary.Key) ([]notary.Key, error), c *notary.Checkpoint, e audit.Entry) error {
+func (s *Store) ChangeSigningKeys(
+	ctx context.Context, change func([]notary.Key) ([]notary.Key, error), c *notary.Checkpoint, e audit.Entry,
+) error {
 	var refused error
 	err := s.write(ctx, e, func(t txn) error {
 		if err := t.demand(waitLock); err != nil {

@@ -17,9 +17,11 @@ import (
 // with, by code, for the person who starts the server.
 var refusals = map[string]struct{ detail, remedy string }{
 	"28P01": {"the database refuses the password", "put the role's password into the connection string, or give the role that password"},
-	"28000": {"the database lets nobody in as this role from this address", "add a line for role, database and address to pg_hba.conf; where it says hostssl, the connection string must ask for TLS"},
+	"28000": {"the database lets nobody in as this role from this address",
+		"add a line for role, database and address to pg_hba.conf; where it says hostssl, the connection string must ask for TLS"},
 	"3D000": {"there is no such database", "make it with createdb, owned by the role, or correct its name in the connection string"},
-	"08P01": {"a pooler before the database refuses the settings of a session", "connect to PostgreSQL itself, or set the pooler up as the runbook says"},
+	"08P01": {"a pooler before the database refuses the settings of a session",
+		"connect to PostgreSQL itself, or set the pooler up as the runbook says"},
 	"53300": {"the database has no connection left", "raise max_connections there, or lower maxConns of each server"},
 	"57P03": {"the database is starting or stopping", "wait until it is up, and start again"},
 	readOnly: {
@@ -53,7 +55,8 @@ func opening(err error) error {
 		}
 		return say(a.Error(), "see the database's log")
 	case errors.As(err, &trust):
-		return say("the database's certificate does not verify: "+trust.Err.Error(), "name its authority with sslrootcert in the connection string, and the host as its certificate does")
+		return say("the database's certificate does not verify: "+trust.Err.Error(),
+			"name its authority with sslrootcert in the connection string, and the host as its certificate does")
 	case errors.As(err, &name):
 		return say("the database's host name cannot be resolved", "correct the host in the connection string")
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -61,7 +64,8 @@ func opening(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		return say("the database does not answer in time", "correct host and port in the connection string, and see that the network leads there")
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused TLS"): // no sentinel
-		return say("the database offers no TLS, which the connection string asks for", "turn ssl on in postgresql.conf, or say sslmode=disable for a database on this machine")
+		return say("the database offers no TLS, which the connection string asks for",
+			"turn ssl on in postgresql.conf, or say sslmode=disable for a database on this machine")
 	}
 	return err
 }

@@ -90,13 +90,15 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.DSN.Reveal())
 	var file *fs.PathError // of sslrootcert, sslcert or sslkey
 	if errors.As(err, &file) {
-		return nil, broker.Invalid("dsn", "names a file for TLS (sslrootcert, sslcert or sslkey) that cannot be read: %s: %v", file.Path, file.Err)
+		return nil, broker.Invalid("dsn", "names a file for TLS (sslrootcert, sslcert or sslkey) that cannot be read: %s: %v", file.Path,
+			file.Err)
 	}
 	if err != nil {
 		return nil, broker.Invalid("dsn", "is not a connection string, like postgres://vimbroker@db.example/vimbroker?sslmode=verify-full")
 	}
 	if fallsBack(c.ConnConfig) {
-		return nil, broker.Invalid("dsn", "must say sslmode=verify-full (or require, verify-ca, disable): without it, or with prefer and allow, the connection may fall back to plain text")
+		return nil, broker.Invalid("dsn", "must say sslmode=verify-full (or require, verify-ca, disable): without it, or with prefer and "+
+			"allow, the connection may fall back to plain text")
 	}
 	c.MaxConns = int32(o.MaxConns)
 	c.PingTimeout = pingLimit

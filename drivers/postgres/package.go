@@ -87,7 +87,8 @@ func (s *Store) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Packa
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
 	}
-	text, args := rows.WherePackages(f, after, func(t time.Time) any { return stamp(t) }).SelectFrom(`SELECT ` + packageColumns + ` FROM vnf_packages`)
+	text, args := rows.WherePackages(f, after, func(t time.Time) any { return stamp(t) }).SelectFrom(`SELECT ` +
+		packageColumns + ` FROM vnf_packages`)
 	all, err := read(ctx, s, scanPackage, numbered(text+` ORDER BY created_at, id LIMIT ?`), append(args, size+1)...)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing VNF packages: %w", err)

@@ -118,16 +118,19 @@ func (s *Store) Subscriptions(ctx context.Context, q subscription.Query) ([]subs
 }
 
 // UpdateSubscription changes a subscription by a function.
-func (s *Store) UpdateSubscription(ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry) (subscription.Subscription, error) {
+func (s *Store) UpdateSubscription(
+	ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry,
+) (subscription.Subscription, error) {
 	read := func(t txn) (subscription.Subscription, error) { return t.subscription(id) }
-	return amend(ctx, s, "subscription "+id, e, read, change, func(t txn, old, next subscription.Subscription) (subscription.Subscription, error) {
-		next, err := old.Moved(next)
-		if err == nil {
-			row := rows.Subscription{Subscription: next}
-			t.queue(updateSubscription, append(values(rows.SubscriptionColumns.Changing().Fields(&row)), id)...)
-		}
-		return next, err
-	})
+	return amend(ctx, s, "subscription "+id, e, read, change,
+		func(t txn, old, next subscription.Subscription) (subscription.Subscription, error) {
+			next, err := old.Moved(next)
+			if err == nil {
+				row := rows.Subscription{Subscription: next}
+				t.queue(updateSubscription, append(values(rows.SubscriptionColumns.Changing().Fields(&row)), id)...)
+			}
+			return next, err
+		})
 }
 
 // DeleteSubscription removes a subscription with its notifications.
@@ -171,7 +174,8 @@ func (t txn) notify(project string, events ...lifecycle.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	to, err := query(t, func(r pgx.CollectableRow) (s rows.Subscriber, err error) { return s, r.Scan(&s.ID, &s.FilterText) }, subscribers, project)
+	to, err := query(t, func(r pgx.CollectableRow) (s rows.Subscriber, err error) { return s, r.Scan(&s.ID, &s.FilterText) }, subscribers,
+		project)
 	if err != nil || len(to) == 0 {
 		return err
 	}
@@ -245,7 +249,9 @@ func noted(id string, err error) error {
 }
 
 // GiveUpNotifications removes notifications that are not sent any more.
-func (s *Store) GiveUpNotifications(ctx context.Context, id string, g subscription.GiveUp, entry func(int64) audit.Entry) (n int64, err error) {
+func (s *Store) GiveUpNotifications(
+	ctx context.Context, id string, g subscription.GiveUp, entry func(int64) audit.Entry,
+) (n int64, err error) {
 	err = s.change(ctx, func(t txn) error {
 		removed, err := t.exec(giveUpNotifications, id, g.Seq, stamp(g.Before), g.Keep)
 		if err != nil {

@@ -84,7 +84,9 @@ func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VI
 }
 
 // UpdateIdleVIM is UpdateVIM while nothing stands on the VIM and, without leased, no lease on it is live.
-func (s *Store) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
+func (s *Store) UpdateIdleVIM(
+	ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry,
+) (broker.VIM, error) {
 	return s.updateVIM(ctx, id, func(t txn) error {
 		if err := t.unused(id); err != nil || leased {
 			return err

@@ -152,7 +152,8 @@ func ClientLives() error { return Conflict("the client is not being deleted") }
 // VIMsUsedUp says that a project has as many VIMs as it may have.
 func VIMsUsedUp(most int) error {
 	return &broker.Error{
-		Kind: broker.ErrQuota, Field: "project", Detail: fmt.Sprintf("quota vims is used up: the project has %d VIMs, as many as it may have", most),
+		Kind: broker.ErrQuota, Field: "project",
+		Detail: fmt.Sprintf("quota vims is used up: the project has %d VIMs, as many as it may have", most),
 		Remedy: "delete VIMs that are no longer needed, or ask the broker's operator for more",
 	}
 }
@@ -160,7 +161,8 @@ func VIMsUsedUp(most int) error {
 // InstancesUsedUp says that a project has as many VNF instances as it may have.
 func InstancesUsedUp(most int) error {
 	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("quota vnfInstances is used up: the project has %d VNF instances, as many as it may have", most),
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("quota vnfInstances is used up: the project has %d VNF instances, as many as it may have",
+			most),
 		Remedy: "delete VNF instances that are no longer needed, or ask the broker's operator for more",
 	}
 }

@@ -148,7 +148,8 @@ var OperationColumns = Columns[Operation]{
 func OperationRow(o lifecycle.Operation) (Operation, error) {
 	text, err := json.Marshal(o)
 	return Operation{
-		ID: o.ID, Instance: o.Instance, Project: o.Project, State: string(o.State), StartedAt: o.StartedAt, Revision: o.Revision, Document: string(text),
+		ID: o.ID, Instance: o.Instance, Project: o.Project, State: string(o.State), StartedAt: o.StartedAt,
+		Revision: o.Revision, Document: string(text),
 		VIM: o.VIM(), QueuedAt: o.QueuedAt, TurnAt: o.TurnAt,
 	}, err
 }

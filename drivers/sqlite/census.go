@@ -90,7 +90,8 @@ func (s *Store) Load(ctx context.Context, now time.Time) (l broker.Load, err err
 	}
 	first = 0
 	waiting, err := s.query(ctx, leasesWaiting, now.UnixMicro())
-	if _, err = collect(waiting, err, func(r *sql.Rows) (struct{}, error) { return struct{}{}, r.Scan(&l.LeasesFailing, &first) }); err != nil {
+	if _, err = collect(waiting, err,
+		func(r *sql.Rows) (struct{}, error) { return struct{}{}, r.Scan(&l.LeasesFailing, &first) }); err != nil {
 		return l, fmt.Errorf("counting leases that wait: %w", err)
 	}
 	if first > 0 {

@@ -11,10 +11,12 @@ import (
 )
 
 var (
-	hiddenByID      = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id = ?`
-	hiddenOfVIM     = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE vim = ? AND id > ? AND ` + rows.HiddenNeeded + ` ORDER BY id LIMIT ?+0`
-	hiddenUnsettled = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE ` + rows.HiddenUnsettled + ` ORDER BY since, id LIMIT ?+0`
-	hiddensAfter    = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id > ? ORDER BY id LIMIT ?+0`
+	hiddenByID  = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id = ?`
+	hiddenOfVIM = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE vim = ? AND id > ? AND ` + rows.HiddenNeeded +
+		` ORDER BY id LIMIT ?+0`
+	hiddenUnsettled = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE ` + rows.HiddenUnsettled +
+		` ORDER BY since, id LIMIT ?+0`
+	hiddensAfter = `SELECT ` + rows.HiddenColumns.Names() + ` FROM vnf_hidden WHERE id > ? ORDER BY id LIMIT ?+0`
 
 	changingHidden  = rows.HiddenColumns.Changing()
 	hiddenForUpdate = prepared(hiddenByID)

@@ -67,7 +67,8 @@ func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota,
 // lease's generation and no quota is used up.
 func (t txn) leasable(l broker.Lease, q broker.Quota) (project string, err error) {
 	var live rows.Live
-	err = t.queryRow(vimForLease, l.Principal, l.Project, l.VIM, l.VIMGeneration, q.VIMRevision).Scan(&project, &live.OfPrincipal, &live.OnVIM, &live.OfProject)
+	err = t.queryRow(vimForLease, l.Principal, l.Project, l.VIM, l.VIMGeneration, q.VIMRevision).Scan(&project, &live.OfPrincipal,
+		&live.OnVIM, &live.OfProject)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", rows.NotLeasable()

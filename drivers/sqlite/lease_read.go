@@ -105,7 +105,8 @@ func endOfWindow(f broker.LeaseFilter) (string, []any, error) {
 	var all []any
 	for _, p := range parts {
 		text, args := p.SelectFrom(`SELECT created_at, id FROM leases INDEXED BY ` + p.index)
-		texts, all = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?+0)`), append(append(all, args...), rows.LeaseWindow(f.Page)/len(parts)-1)
+		texts, all = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?+0)`),
+			append(append(all, args...), rows.LeaseWindow(f.Page)/len(parts)-1)
 	}
 	return strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC, id DESC LIMIT 1`, all, nil
 }

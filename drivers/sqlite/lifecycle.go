@@ -226,7 +226,9 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, e audit.Entry) er
 }
 
 // BeginOperation stores a new operation.
-func (s *Store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
+func (s *Store) BeginOperation(
+	ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry,
+) error {
 	err := s.write(ctx, func(t txn) error {
 		if err := t.occupy(rows.Occupies(o)); err != nil {
 			return err
@@ -325,7 +327,9 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 }
 
 // UpdateOperation changes an operation and its instance by a function.
-func (s *Store) UpdateOperation(ctx context.Context, id string, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry) (lifecycle.Operation, error) {
+func (s *Store) UpdateOperation(ctx context.Context, id string, change func(
+	*lifecycle.Operation, *lifecycle.Instance,
+) error, e audit.Entry) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, func(t txn) error {

@@ -47,7 +47,9 @@ func (s *Store) SigningKeys(ctx context.Context) ([]notary.Key, error) {
 }
 
 // ChangeSigningKeys implements [notary.Store].
-func (s *Store) ChangeSigningKeys(ctx context.Context, change func([]notary.Key) ([]notary.Key, error), c *notary.Checkpoint, e audit.Entry) error {
+func (s *Store) ChangeSigningKeys(
+	ctx context.Context, change func([]notary.Key) ([]notary.Key, error), c *notary.Checkpoint, e audit.Entry,
+) error {
 	var refused error
 	err := s.write(ctx, func(t txn) error {
 		found, err := t.query(signingKeys)

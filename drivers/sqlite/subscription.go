@@ -116,20 +116,23 @@ func (s *Store) Subscriptions(ctx context.Context, q subscription.Query) ([]subs
 }
 
 // UpdateSubscription changes a subscription by a function.
-func (s *Store) UpdateSubscription(ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry) (subscription.Subscription, error) {
+func (s *Store) UpdateSubscription(
+	ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry,
+) (subscription.Subscription, error) {
 	read := func(t txn) (subscription.Subscription, error) {
 		found, err := t.query(subscriptionRow, id)
 		return oneSubscription(found, err)
 	}
-	return amend(ctx, s, "subscription "+id, e, read, change, func(t txn, old, next subscription.Subscription) (subscription.Subscription, error) {
-		next, err := old.Moved(next)
-		if err != nil {
+	return amend(ctx, s, "subscription "+id, e, read, change,
+		func(t txn, old, next subscription.Subscription) (subscription.Subscription, error) {
+			next, err := old.Moved(next)
+			if err != nil {
+				return next, err
+			}
+			row := rows.Subscription{Subscription: next}
+			_, err = t.exec(updateSubscription, append(values(rows.SubscriptionColumns.Changing().Fields(&row)), id)...)
 			return next, err
-		}
-		row := rows.Subscription{Subscription: next}
-		_, err = t.exec(updateSubscription, append(values(rows.SubscriptionColumns.Changing().Fields(&row)), id)...)
-		return next, err
-	})
+		})
 }
 
 // DeleteSubscription removes a subscription with its notifications.
@@ -266,7 +269,9 @@ func noted(id string, err error) error {
 }
 
 // GiveUpNotifications removes notifications that are not sent any more.
-func (s *Store) GiveUpNotifications(ctx context.Context, id string, g subscription.GiveUp, entry func(int64) audit.Entry) (n int64, err error) {
+func (s *Store) GiveUpNotifications(
+	ctx context.Context, id string, g subscription.GiveUp, entry func(int64) audit.Entry,
+) (n int64, err error) {
 	err = s.write(ctx, func(t txn) error {
 		r, err := t.exec(giveUpNotifications, id, g.Seq, rows.Micro(g.Before), id, g.Keep)
 		if err != nil {

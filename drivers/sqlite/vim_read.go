@@ -60,7 +60,8 @@ func oneVIM(vims []broker.VIM, err error) (broker.VIM, error) {
 // scanVIMs returns what scans rows one after the other, always into the same memory.
 func scanVIMs() func(*sql.Rows) (rows.VIM, error) {
 	var r rows.VIM
-	into := targets(slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation), []any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
+	into := targets(slices.Concat(rows.VIMColumns.Fields(&r), rows.GenerationColumns.Fields(&r.Generation),
+		[]any{&r.VIM.Labels, &r.VIM.SharedWith}), &r.VIM.Damaged)
 	return func(row *sql.Rows) (rows.VIM, error) {
 		r = rows.VIM{}
 		err := row.Scan(into...)

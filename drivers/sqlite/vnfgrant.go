@@ -175,7 +175,9 @@ func (t txn) changeVNFGrant(id string, change func(rows.VNFGrant) (rows.VNFGrant
 }
 
 // UpdateVNFGrant changes a grant by a function.
-func (s *Store) UpdateVNFGrant(ctx context.Context, id string, change func(*grant.Grant) error, e audit.Entry) (stored grant.Grant, err error) {
+func (s *Store) UpdateVNFGrant(
+	ctx context.Context, id string, change func(*grant.Grant) error, e audit.Entry,
+) (stored grant.Grant, err error) {
 	err = s.write(ctx, func(t txn) error {
 		if err := t.changeVNFGrant(id, func(row rows.VNFGrant) (next rows.VNFGrant, err error) {
 			next, stored, err = rows.ChangeVNFGrant(row, change)

@@ -74,7 +74,9 @@ func readCredential(file string) (secret.Text, error) {
 func (a Auth) login(ctx context.Context, send sender, credential secret.Text) (grant, *fault) {
 	switch {
 	case a.AppRole != nil:
-		return post(ctx, send, a.AppRole.MountPath, remedySecretID, map[string]string{"role_id": a.AppRole.RoleID, "secret_id": credential.Reveal()})
+		return post(ctx, send, a.AppRole.MountPath, remedySecretID, map[string]string{
+			"role_id": a.AppRole.RoleID, "secret_id": credential.Reveal(),
+		})
 	case a.JWT != nil:
 		return post(ctx, send, a.JWT.MountPath, remedyToken, map[string]string{"role": a.JWT.Role, "jwt": credential.Reveal()})
 	default:
@@ -85,7 +87,8 @@ func (a Auth) login(ctx context.Context, send sender, credential secret.Text) (g
 // What to do about a login that was refused.
 const (
 	remedySecretID = "give the server a new secret id, and see that the role exists"
-	remedyToken    = "see that the role exists, that it names the token's account and audience, and that Vault can check the token (the method's settings); or give the server a new token"
+	remedyToken    = "see that the role exists, that it names the token's account and audience, and that Vault can check the token " +
+		"(the method's settings); or give the server a new token"
 )
 
 // post logs in by a method that is mounted at mount.

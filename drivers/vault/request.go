@@ -45,7 +45,9 @@ func (s *Store) ask(ctx context.Context, r request) ([]byte, error) {
 		return nil, errProbe
 	}
 	if !dead {
-		return nil, &fault{kind: secret.ErrForbidden, reason: "Vault's policy forbids this to the token", remedy: remedyPolicy, status: http.StatusForbidden}
+		return nil, &fault{
+			kind: secret.ErrForbidden, reason: "Vault's policy forbids this to the token", remedy: remedyPolicy, status: http.StatusForbidden,
+		}
 	}
 	current, err = s.session(ctx, current)
 	if err != nil {

@@ -95,7 +95,8 @@ func (p *Puller) Pull(ctx context.Context, rules *egress.Rules, project string, 
 	leave, err := p.projects.Enter(project)
 	if err != nil {
 		return Chart{}, &broker.Error{
-			Kind: broker.ErrUnavailable, Field: Field, Detail: fmt.Sprintf("%d charts are being fetched for the project, and no more are at a time", perProject),
+			Kind: broker.ErrUnavailable, Field: Field,
+			Detail: fmt.Sprintf("%d charts are being fetched for the project, and no more are at a time", perProject),
 			Remedy: "try again in a moment",
 		}
 	}
@@ -300,11 +301,14 @@ func (a *asking) get(ctx context.Context, at, accept string, most int) ([]byte, 
 		if a.login == nil {
 			detail += "; it was asked without a user and a password"
 		}
-		return nil, a.invalid(fmt.Sprintf("%s (%d)", detail, status), "compare the reference; a registry that needs a login stands in the server's configuration (charts.logins)")
+		return nil, a.invalid(fmt.Sprintf("%s (%d)", detail, status),
+			"compare the reference; a registry that needs a login stands in the server's configuration (charts.logins)")
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return nil, a.invalid(fmt.Sprintf("has nothing there (%d)", status), "compare the reference")
 	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
-		return nil, &broker.Error{Kind: broker.ErrUnreachable, Field: Field, Detail: fmt.Sprintf("%s answers %d", a.who, status), Remedy: "try again later"}
+		return nil, &broker.Error{
+			Kind: broker.ErrUnreachable, Field: Field, Detail: fmt.Sprintf("%s answers %d", a.who, status), Remedy: "try again later",
+		}
 	default:
 		return nil, a.invalid(fmt.Sprintf("answers %d, and not the chart", status), "compare the reference")
 	}
@@ -428,7 +432,10 @@ func (a *asking) token(ctx context.Context, realm, service, basic string) (strin
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= http.StatusInternalServerError {
-		return "", &broker.Error{Kind: broker.ErrUnreachable, Field: Field, Detail: fmt.Sprintf("what gives tokens for %s answers %d", a.who, answer.StatusCode), Remedy: "try again later"}
+		return "", &broker.Error{
+			Kind: broker.ErrUnreachable, Field: Field, Detail: fmt.Sprintf("what gives tokens for %s answers %d", a.who, answer.StatusCode),
+			Remedy: "try again later",
+		}
 	}
 	var given struct {
 		Token       string `json:"token"`
@@ -441,8 +448,10 @@ func (a *asking) token(ctx context.Context, realm, service, basic string) (strin
 	if given.Token == "" {
 		given.Token = given.AccessToken
 	}
-	if err != nil || given.Token == "" || len(given.Token) > maxToken || strings.ContainsFunc(given.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", a.invalid(fmt.Sprintf("is asked for a token in vain (%d)", answer.StatusCode), "compare the reference, and the login in the server's configuration (charts.logins)")
+	if err != nil || given.Token == "" || len(given.Token) > maxToken ||
+		strings.ContainsFunc(given.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", a.invalid(fmt.Sprintf("is asked for a token in vain (%d)", answer.StatusCode),
+			"compare the reference, and the login in the server's configuration (charts.logins)")
 	}
 	return given.Token, nil
 }

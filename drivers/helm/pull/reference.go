@@ -78,8 +78,10 @@ func Parse(s string) (r Reference, err error) {
 			r.Path = r.Path[:max(at, 0)]
 			r.Name, r.Version, _ = strings.Cut(last, ":")
 		}
-		if !form()["path"].MatchString(r.Path) || strings.Contains("/"+r.Path+"/", "/../") || !form()["name"].MatchString(r.Name) || r.Version == "" {
-			return r, errors.New("must name a chart and its version, like https://charts.example.com/stable/web:1.0.0, or a packed chart, like https://charts.example.com/web-1.0.0.tgz")
+		if !form()["path"].MatchString(r.Path) || strings.Contains("/"+r.Path+"/", "/../") ||
+			!form()["name"].MatchString(r.Name) || r.Version == "" {
+			return r, errors.New("must name a chart and its version, like https://charts.example.com/stable/web:1.0.0, or a packed chart, " +
+				"like https://charts.example.com/web-1.0.0.tgz")
 		}
 	}
 	if r.Version != "" && !form()["version"].MatchString(r.Version) {

@@ -271,7 +271,8 @@ func faultOf(err error, lines map[string]int) error {
 	}
 	why := "cannot be rendered"
 	switch {
-	case strings.Contains(says, "execution error at"), strings.Contains(says, "error calling required"), strings.Contains(says, "error calling fail"):
+	case strings.Contains(says, "execution error at"), strings.Contains(says, "error calling required"),
+		strings.Contains(says, "error calling fail"):
 		why = "stops by itself (fail, or required): see there which value it misses"
 	case strings.Contains(says, "not defined"):
 		why = "calls a function or a template that is not there"
