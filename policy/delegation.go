@@ -80,7 +80,8 @@ func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Pri
 		hold = DefaultHold
 	}
 	if age := d.Now().Sub(g.At); age < 0 || age >= hold {
-		return Principal{}, fmt.Errorf("%s in project %s: %w: the roles were recorded more than %v ago: %w", g.Name, g.Project, ErrDelegationEnded, hold, why)
+		return Principal{}, fmt.Errorf("%s in project %s: %w: the roles were recorded more than %v ago: %w", g.Name, g.Project,
+			ErrDelegationEnded, hold, why)
 	}
 	p.Actor = actor
 	return p, nil

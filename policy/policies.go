@@ -265,7 +265,8 @@ func compile(validator *validate.Validator, file string, text []byte) (policySet
 			continue
 		}
 		if misreadsLabels((*cedarast.Policy)(policy.AST())) {
-			fault("policy %q: only a VIM or a package has labels: write \"resource is VIM\" (or Package) in the policy's head, and ask no other than resource", id)
+			fault("policy %q: only a VIM or a package has labels: write \"resource is VIM\" (or Package) in the policy's head, and ask no "+
+				"other than resource", id)
 			continue
 		}
 		set = append(set, identified{cedar.PolicyID(stem[1] + "." + id), policy})
