@@ -249,7 +249,7 @@ func TestAGrantIsTidiedAwayAndComesBackUnderTheNextEpoch(t *testing.T) {
 	if len(kept) != 2 || b.upstream() != 2 {
 		t.Errorf("the VIM holds %q for %d leases, want the namespace and the binding of the second epoch", kept, b.upstream())
 	}
-	if got := b.wantChain(policy.VIMSettle); !slices.Contains(got, audit.Done) || !slices.Contains(got, audit.Failed) {
+	if got := b.wantLog(policy.VIMSettle); !slices.Contains(got, audit.Done) || !slices.Contains(got, audit.Failed) {
 		t.Errorf("recorded %v for the tidying", got)
 	}
 }

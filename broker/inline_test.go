@@ -25,7 +25,7 @@ func TestRequestsBringVIMsByPolicyOnly(t *testing.T) {
 		wantKind(t, p.Name+" brings a VIM", err, broker.ErrDenied)
 		wantField(t, p.Name+" brings a VIM", err, "vimConnectionInfo")
 	}
-	if got := b.wantChain(policy.VIMInline); len(got) == 0 || got[len(got)-1] != audit.Denied {
+	if got := b.wantLog(policy.VIMInline); len(got) == 0 || got[len(got)-1] != audit.Denied {
 		t.Errorf("the log holds %v of vim:inline, want the refusal at its end", got)
 	}
 	if left, _, err := b.store.VIMs(t.Context(), broker.VIMFilter{Page: broker.Page{Size: 10}}); err != nil || len(left) != 0 {

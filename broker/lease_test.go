@@ -70,7 +70,7 @@ func TestALeaseLivesAndDies(t *testing.T) {
 	if again, err := b.RevokeLease(t.Context(), alice, l.ID); err != nil || again.State != broker.LeaseRevoked {
 		t.Errorf("revoking again = %+v, %v, want revoked", again, err)
 	}
-	if got := b.wantChain(policy.LeaseIssue); !slices.Equal(got, []audit.Outcome{audit.Intent, audit.Done, audit.Intent}) {
+	if got := b.wantLog(policy.LeaseIssue); !slices.Equal(got, []audit.Outcome{audit.Intent, audit.Done, audit.Intent}) {
 		t.Errorf("recorded %v for the issue, and the right to it that renewing needs", got)
 	}
 }

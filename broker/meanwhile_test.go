@@ -88,7 +88,7 @@ func TestWhatIsDecidedAgainIsNotRecordedAsRefused(t *testing.T) {
 	if now, err := b.store.VIM(t.Context(), v.ID); err != nil || now.Current.Number != 3 {
 		t.Errorf("the VIM is at generation %d, %v, want 3", now.Current.Number, err)
 	}
-	if outcomes := b.wantChain(policy.VIMRotate); slices.Contains(outcomes, audit.Denied) || slices.Contains(outcomes, audit.Failed) {
+	if outcomes := b.wantLog(policy.VIMRotate); slices.Contains(outcomes, audit.Denied) || slices.Contains(outcomes, audit.Failed) {
 		t.Errorf("outcomes of two rotations are %v", outcomes)
 	}
 }

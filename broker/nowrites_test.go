@@ -175,7 +175,7 @@ func TestNothingIsDoneThatCannotBeRecorded(t *testing.T) {
 			if row := b.row(second.ID); row.Reason != broker.ReasonExpired {
 				t.Errorf("the reaper ended a lease for %q", row.Reason)
 			}
-			b.wantChain(policy.LeaseRevoke)
+			b.wantLog(policy.LeaseRevoke)
 			b.wantNowhere("the token", token.Reveal())
 		})
 	}
@@ -226,5 +226,5 @@ func TestTheReaperRecordsAnEndOnceItCan(t *testing.T) {
 	store.refuse(nil)
 	b.mustReap()
 	b.wantRevoked([]string{l.ID})
-	b.wantChain(policy.LeaseRevoke)
+	b.wantLog(policy.LeaseRevoke)
 }

@@ -32,7 +32,7 @@ func TestRegisterSealsTheCredentialAndRecordsIt(t *testing.T) {
 	}
 	b.wantKeys(1)
 	b.wantNowhere("the registered token", b.kube.AdminToken)
-	if got := b.wantChain(policy.VIMRegister); !slices.Equal(got, []audit.Outcome{audit.Intent, audit.Done}) {
+	if got := b.wantLog(policy.VIMRegister); !slices.Equal(got, []audit.Outcome{audit.Intent, audit.Done}) {
 		t.Errorf("recorded %v, want intent and done", got)
 	}
 }
@@ -107,7 +107,7 @@ func TestAFailedRegistrationLeavesNothing(t *testing.T) {
 			if name != "key store gone" {
 				b.wantKeys(0)
 			}
-			if got := b.wantChain(policy.VIMRegister); len(got) == 0 || got[len(got)-1] != audit.Failed {
+			if got := b.wantLog(policy.VIMRegister); len(got) == 0 || got[len(got)-1] != audit.Failed {
 				t.Errorf("recorded %v, want failed at the end", got)
 			}
 		})

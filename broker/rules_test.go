@@ -105,7 +105,7 @@ func TestRepeatingSharedDoesNotWinItBack(t *testing.T) {
 	if v, err := b.VIM(t.Context(), root, hub.ID); err != nil || v.Shared {
 		t.Errorf("the VIM is shared = %t, %v, want what the administrator made it", v.Shared, err)
 	}
-	if got := b.wantChain(policy.VIMShare); len(got) == 0 || got[len(got)-1] != audit.Denied {
+	if got := b.wantLog(policy.VIMShare); len(got) == 0 || got[len(got)-1] != audit.Denied {
 		t.Errorf("the log holds %v of sharing, want the refusal at its end", got)
 	}
 }

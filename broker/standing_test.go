@@ -111,7 +111,7 @@ func TestTokensAreMintedUnderAStandingLeaseUntilItIsRevoked(t *testing.T) {
 	if got := b.upstream(); got != 1 {
 		t.Errorf("%d accounts stand on the VIM, want 1", got)
 	}
-	if got := b.wantChain(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Done, audit.Done}) {
+	if got := b.wantLog(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Done, audit.Done}) {
 		t.Errorf("three mints were recorded as %v", got)
 	}
 	b.mustRevoke(l.ID)
@@ -321,7 +321,7 @@ func TestOnlyTheSecretOfTheLeaseMints(t *testing.T) {
 			t.Errorf("MintUnder() with %s = %v", what, err)
 		}
 	}
-	if got := b.wantChain(policy.LeaseMint); len(got) != 0 {
+	if got := b.wantLog(policy.LeaseMint); len(got) != 0 {
 		t.Errorf("mints were recorded: %v", got)
 	}
 	if _, _, _, err := b.MintUnder(t.Context(), strings.ToUpper(l.ID), plain.Reveal(), vnfm.Name); err != nil {
@@ -373,7 +373,7 @@ func TestAMintIsRefusedOnceItsHolderWouldNotBeIssuedTheLease(t *testing.T) {
 			if got := len(b.kube.Tokens()); got != minted {
 				t.Errorf("%d tokens were minted all the same", got-minted)
 			}
-			outcomes := b.wantChain(policy.LeaseMint)
+			outcomes := b.wantLog(policy.LeaseMint)
 			if len(outcomes) < 2 || !slices.Contains(outcomes, audit.Denied) && !slices.Contains(outcomes, audit.Failed) {
 				t.Errorf("the refusal was recorded as %v", outcomes)
 			}
@@ -488,7 +488,7 @@ func TestNoTokenIsHandedOutOfALeaseThatWasRevokedMeanwhile(t *testing.T) {
 	if row.State != broker.LeaseRevoked || !row.ExpiresAt.Equal(known.ExpiresAt) || !row.RenewedAt.Equal(known.RenewedAt) || row.CredentialID != known.CredentialID {
 		t.Errorf("the lease is %s until %v, last used at %v; want it as it was, and revoked", row.State, row.ExpiresAt, row.RenewedAt)
 	}
-	if got := b.wantChain(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Failed}) {
+	if got := b.wantLog(policy.LeaseMint); !slices.Equal(got, []audit.Outcome{audit.Done, audit.Failed}) {
 		t.Errorf("a mint, and one of a lease that was revoked meanwhile, were recorded as %v", got)
 	}
 	if b.upstream() != 0 {

@@ -127,7 +127,7 @@ func TestEntriesAreDeliveredInOrderAcrossRestarts(t *testing.T) {
 	b.deliver(b.courier(sink(delivery.Required, p))) // 4 is that the sink was begun
 	b.append(1200)
 	b.deliver(b.courier(sink(delivery.Required, p)))
-	if err := audit.Verify(p.got); err != nil || len(p.got) != 1204 {
+	if err := audit.Follow(p.got); err != nil || len(p.got) != 1204 {
 		t.Errorf("%d entries came, %v; want all 1204 in their order", len(p.got), err)
 	}
 	if begun := p.got[3]; begun.Action != audit.ServerSink || begun.Resource != "siem" || begun.Outcome != audit.Done {

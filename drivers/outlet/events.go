@@ -2,6 +2,7 @@ package outlet
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -9,12 +10,13 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 // Events posts what becomes of the VIMs of clusters, as CloudEvents in a batch (the
 // CloudEvents HTTP protocol binding 1.0, clause 3.3). It takes the lines of the audit log,
 // and drops those that are no such events: an event is as durable, and as often repeated,
-// as its entry is delivered. Its id is the entry's hash, the same each time.
+// as its entry is delivered. Its id is the entry's leaf in the tree of the log, the same each time.
 type Events struct{ to *Webhook }
 
 // NewEvents returns an outlet to a webhook that takes CloudEvents.
@@ -42,7 +44,7 @@ func (e *Events) Send(ctx context.Context, lines [][]byte) error {
 		if !ok {
 			continue
 		}
-		text, err := cloudEvent(entry, told)
+		text, err := cloudEvent(tree.Leaf(line), entry, told)
 		if err != nil {
 			return fmt.Errorf("making an event of audit entry %d: %w", entry.Seq, err)
 		}
@@ -54,9 +56,9 @@ func (e *Events) Send(ctx context.Context, lines [][]byte) error {
 	return e.to.Send(ctx, batch)
 }
 
-func cloudEvent(entry audit.Entry, told onboard.Event) ([]byte, error) {
+func cloudEvent(leaf tree.Hash, entry audit.Entry, told onboard.Event) ([]byte, error) {
 	e := event.New(event.CloudEventsVersionV1)
-	e.SetID(entry.Hash)
+	e.SetID(hex.EncodeToString(leaf[:]))
 	e.SetType(string(told.Kind))
 	e.SetSource("/v1/management-clusters/" + told.ManagementCluster)
 	e.SetSubject(told.Cluster)

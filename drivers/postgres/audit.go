@@ -12,7 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-const readHead = `SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE`
+const readHead = `SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE`
 
 var entryColumns = rows.EntryColumns.Names()
 
@@ -33,11 +33,6 @@ func (t txn) append(e audit.Entry) error {
 	e = audit.Kept(e)
 	t.queue(insertInbox, values(rows.WaitingColumns.Fields(&e))...)
 	return nil
-}
-
-type head struct {
-	seq  int64
-	hash string
 }
 
 // Entries returns what q selects, newest first. Entries that wait get their places first.

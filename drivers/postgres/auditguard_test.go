@@ -71,10 +71,10 @@ func TestMissingGuardsAreNamed(t *testing.T) {
 		},
 		{"a rule", `CREATE RULE quiet AS ON INSERT TO audit_inbox DO INSTEAD NOTHING`, []string{"audit_inbox.quiet"}},
 		{"rows hidden", `ALTER TABLE audit_entries ENABLE ROW LEVEL SECURITY`, []string{"audit_entries.row level security"}},
-		{"a constraint dropped", `ALTER TABLE audit_entries DROP CONSTRAINT audit_entry_is_sealed`, []string{"audit_entries.audit_entry_is_sealed"}},
+		{"a constraint dropped", `ALTER TABLE audit_entries DROP CONSTRAINT audit_outcome_known`, []string{"audit_entries.audit_outcome_known"}},
 		{
-			"a constraint altered", `ALTER TABLE audit_entries DROP CONSTRAINT audit_entry_is_sealed, ADD CONSTRAINT audit_entry_is_sealed CHECK (hash <> '' OR seq > 9)`,
-			[]string{"audit_entries.audit_entry_is_sealed"},
+			"a constraint altered", `ALTER TABLE audit_entries DROP CONSTRAINT audit_outcome_known, ADD CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed') OR seq > 9)`,
+			[]string{"audit_entries.audit_outcome_known"},
 		},
 		{"a primary key dropped", `ALTER TABLE audit_checkpoints DROP CONSTRAINT audit_checkpoint_once`, []string{"audit_checkpoints.audit_checkpoint_once"}},
 		{"a column altered", `ALTER TABLE audit_entries ALTER principal DROP NOT NULL`, []string{"audit_entries.principal"}},

@@ -23,7 +23,7 @@ const (
 	tryLock   = `SELECT pg_try_advisory_xact_lock($1)`
 	waitLock  = `SELECT true FROM pg_advisory_xact_lock($1)`
 	dropInbox = `DELETE FROM audit_inbox WHERE id = ANY($1)`
-	moveHead  = `UPDATE audit_head SET seq = $1, hash = $2 WHERE id = 1`
+	moveHead  = `UPDATE audit_head SET seq = $1 WHERE id = 1`
 	readTree  = `SELECT size, root FROM audit_tree WHERE id = 1`
 	storeTree = `UPDATE audit_tree SET size = $1, root = $2 WHERE id = 1`
 	storeTile = `INSERT INTO audit_tiles (level, number, hashes) VALUES ($1, $2, $3)
@@ -81,8 +81,8 @@ func (s *Store) EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit
 	return entries, nil
 }
 
-// sequence moves entries from the inbox to the end of the chain: those of all writers
-// that have committed. lock is how it takes the chain's lock; where that is not to
+// sequence moves entries from the inbox to the end of the log: those of all writers
+// that have committed. lock is how it takes the log's lock; where that is not to
 // be had at once, there is nothing to do.
 func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error) {
 	var newest int64
@@ -91,8 +91,8 @@ func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error
 		if err := t.demand(lock); err != nil {
 			return err
 		}
-		var end []head
-		queueRows(t, scanHead, &end, readHead)
+		var end []int64
+		queueRows(t, scalar[int64], &end, readHead)
 		found, err := query(t, scanWaiting, readInbox, s.inbox.from(time.Now()), sequenceAtOnce)
 		if err != nil {
 			return err
@@ -100,19 +100,19 @@ func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error
 		if len(found) == 0 || len(end) == 0 {
 			return errNothing
 		}
-		last := audit.Entry{Seq: end[0].seq, Hash: end[0].hash}
+		last := end[0]
 		ids, stored := make([]int64, len(found)), make([][]any, len(found))
 		for i, w := range found {
-			w.Seq = last.Seq + 1
-			last = audit.Seal(last.Hash, w.Entry)
-			ids[i], stored[i] = w.id, values(rows.EntryColumns.Fields(&last))
+			last++
+			w.Seq = last
+			ids[i], stored[i] = w.id, values(rows.EntryColumns.Fields(&w.Entry))
 		}
 		if _, err := t.conn.Conn().CopyFrom(t.ctx, pgx.Identifier{"audit_entries"}, rows.EntryColumns.List(),
 			pgx.CopyFromRows(stored)); err != nil {
 			return translate(err)
 		}
 		t.queue(dropInbox, ids)
-		t.queue(moveHead, last.Seq, last.Hash)
+		t.queue(moveHead, last)
 		moved, newest = len(found), ids[len(ids)-1]
 		return nil
 	})
@@ -162,16 +162,14 @@ func (s *Store) growTree(ctx context.Context, lock string) (grown int, err error
 	return grown, err
 }
 
-// demand takes the lock of the chain; there is nothing to do for who does not get it.
+// demand takes the lock of the log; there is nothing to do for who does not get it.
 func (t txn) demand(lock string) error {
-	got, err := query(t, scalar[bool], lock, lockKey(lockChain))
+	got, err := query(t, scalar[bool], lock, lockKey(lockLog))
 	if err == nil && (len(got) == 0 || !got[0]) {
 		return errNothing
 	}
 	return err
 }
-
-func scanHead(row pgx.CollectableRow) (h head, err error) { return h, row.Scan(&h.seq, &h.hash) }
 
 func scanTree(row pgx.CollectableRow) (tree.State, error) {
 	var s tree.State

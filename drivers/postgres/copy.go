@@ -42,6 +42,7 @@ type Source interface {
 	Anchorings(ctx context.Context) ([]notary.Anchoring, error)
 	Cursors(ctx context.Context) ([]delivery.Cursor, error)
 	Horizon(ctx context.Context) (int64, error)
+	Grow(ctx context.Context) error
 	Tree(ctx context.Context) (tree.State, error)
 	Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error)
 	Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error)
@@ -113,7 +114,7 @@ type copying struct {
 }
 
 func (c *copying) run() error {
-	// The inbox and the end of the audit chain are locked until the copy is committed:
+	// The inbox and the end of the audit log are locked until the copy is committed:
 	// nobody else writes. The source is read in between, for as long as it takes.
 	for _, text := range []string{
 		`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`,
@@ -124,6 +125,9 @@ func (c *copying) run() error {
 		}
 	}
 	if err := c.demandEmpty(); err != nil {
+		return err
+	}
+	if err := c.from.Grow(c.ctx); err != nil { // what is copied is compared with its tree
 		return err
 	}
 	// The trigger counts row by row, which takes hours for a million VIMs.
@@ -555,7 +559,7 @@ func (c *copying) entries() error {
 			return nil
 		}
 		if before == 0 {
-			_, err := c.tx.Exec(c.ctx, `UPDATE audit_head SET seq = $1, hash = $2 WHERE id = 1`, entries[0].Seq, entries[0].Hash)
+			_, err := c.tx.Exec(c.ctx, moveHead, entries[0].Seq)
 			if err != nil {
 				return translate(err)
 			}
@@ -677,40 +681,71 @@ func (c *copying) cursors() error {
 	return c.into("audit_cursors", "sink, seq, start, skipped", stored, &c.Cursors)
 }
 
-// verifyEntries checks the chain as it now stands in the database, from its
-// beginning to the end that audit_head names.
+// verifyEntries checks that the log as it now stands in the database is the one whose tree the source keeps, and
+// ends where audit_head says.
 func (c *copying) verifyEntries() error {
-	var run []audit.Entry
-	var at int64
-	for {
-		found, err := c.tx.Query(c.ctx, `SELECT `+entryColumns+` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`, at, copyPage)
-		if err != nil {
-			return err
-		}
-		page, err := pgx.CollectRows(found, scanEntry)
-		if err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			break
-		}
-		run = append(run, page...) // begins with the last of the page before
-		if err := audit.Verify(run); err != nil {
-			return err
-		}
-		run = slices.Clone(run[len(run)-1:])
-		at = run[0].Seq
-	}
-	var end head
-	if err := c.tx.QueryRow(c.ctx, readHead).Scan(&end.seq, &end.hash); err != nil {
+	state, err := c.from.Tree(c.ctx)
+	if err != nil {
 		return err
 	}
-	last := head{}
-	if len(run) > 0 {
-		last = head{run[0].Seq, run[0].Hash}
+	at, err := c.from.Horizon(c.ctx)
+	if err != nil {
+		return err
 	}
-	if end != last {
+	frontier, err := tree.Frontier(c.ctx, c.from, state, at)
+	if err != nil {
+		return err
+	}
+	points, err := c.points(at, state)
+	if err != nil {
+		return err
+	}
+	v, err := audit.NewVerifier(at, frontier, points)
+	for more := true; err == nil && more; {
+		more, err = c.verifyPage(v)
+	}
+	if err != nil {
+		return err
+	}
+	var end int64
+	if err := c.tx.QueryRow(c.ctx, readHead).Scan(&end); err != nil {
+		return err
+	}
+	if end != v.Size() || end < state.Size {
 		return errors.New("the audit log does not end where its head says")
 	}
 	return nil
+}
+
+// points are what the source's tree was at the end of each page, so that an error names one.
+func (c *copying) points(from int64, state tree.State) ([]audit.Point, error) {
+	var points []audit.Point
+	for size := from; ; size = min(size+copyPage, state.Size) {
+		was, err := tree.At(c.ctx, c.from, state, size)
+		if err != nil {
+			return nil, err
+		}
+		if points = append(points, audit.Point{State: was, Name: "the log that is copied"}); size == state.Size {
+			return points, nil
+		}
+	}
+}
+
+// verifyPage verifies the entries that follow, if there are more.
+func (c *copying) verifyPage(v *audit.Verifier) (more bool, err error) {
+	found, err := c.tx.Query(c.ctx, readFollowing, v.Size(), copyPage)
+	if err != nil {
+		return false, err
+	}
+	page, err := pgx.CollectRows(found, scanEntry)
+	if err != nil {
+		return false, err
+	}
+	lines := make([][]byte, len(page))
+	for i, e := range page {
+		if lines[i], err = audit.Line(e); err != nil {
+			return false, err
+		}
+	}
+	return len(page) > 0, v.Add(lines)
 }

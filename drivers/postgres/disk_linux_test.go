@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -80,9 +80,7 @@ func TestFullDisk(t *testing.T) {
 	if s.Refusal() != nil || other.Refusal() != nil {
 		t.Errorf("with space again: %v and %v", s.Refusal(), other.Refusal())
 	}
-	if err := audit.Verify(allEntries(t, s)); err != nil {
-		t.Error(err)
-	}
+	conformance.VerifyLog(t, s)
 }
 
 // fillUp writes a file until there is no space.

@@ -25,7 +25,7 @@ const (
 	lockTokenKeys  lockKind = "keys that sign tokens"
 	lockGrant      lockKind = "grant"      // VIM, digest
 	lockGeneration lockKind = "generation" // a VIM's
-	lockChain      lockKind = "audit chain"
+	lockLog        lockKind = "audit log"
 	lockMigration  lockKind = "migration"
 )
 

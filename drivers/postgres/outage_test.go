@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -119,9 +120,7 @@ func TestOutages(t *testing.T) {
 	}
 	wantWell(t, "with space on the disk", s)
 
-	if err := audit.Verify(allEntries(t, s)); err != nil {
-		t.Errorf("Verify after all that = %v", err)
-	}
+	conformance.VerifyLog(t, s)
 }
 
 // cause is all that an error was caused by, in one text.
@@ -199,9 +198,7 @@ func TestAcknowledgedWritesSurvive(t *testing.T) {
 	writers.Wait()
 	server.Start(t)
 	all := allEntries(t, s)
-	if err := audit.Verify(all); err != nil {
-		t.Errorf("Verify = %v", err)
-	}
+	conformance.VerifyLog(t, s)
 	for _, e := range all {
 		delete(stored, e.Resource)
 	}

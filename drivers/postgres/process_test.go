@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -139,12 +140,7 @@ func TestProcessesRace(t *testing.T) {
 	if err != nil || len(entries) != done {
 		t.Errorf("%d entries, %v; want one for each of %d writes", len(entries), err, done)
 	}
-	for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
-		entries[i], entries[j] = entries[j], entries[i]
-	}
-	if err := audit.Verify(entries); err != nil {
-		t.Error(err)
-	}
+	conformance.VerifyLog(t, s)
 }
 
 // TestChildRaces is one of the processes of [TestProcessesRace].

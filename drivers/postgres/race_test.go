@@ -226,7 +226,7 @@ func TestStoppedWriterIsCutOff(t *testing.T) {
 			if err := x.append(entryOf("stopped")); err != nil {
 				return err
 			}
-			x.lock(lockChain)
+			x.lock(lockLog)
 			if err := x.send(); err != nil {
 				return err
 			}

@@ -22,8 +22,6 @@ var EntryColumns = Columns[entry]{
 	{Name: "resource", field: func(e *entry) any { return &e.Resource }},
 	{Name: "outcome", field: func(e *entry) any { return &e.Outcome }},
 	{Name: "detail", field: func(e *entry) any { return &e.Detail }},
-	{Name: "previous", field: func(e *entry) any { return &e.Previous }},
-	{Name: "hash", field: func(e *entry) any { return &e.Hash }},
 }
 
 // WaitingColumns are those of an entry that has no place in the log yet.

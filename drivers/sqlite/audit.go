@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	lastEntry   = prepared(`SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1`)
+	lastEntry   = prepared(`SELECT seq FROM audit_entries ORDER BY seq DESC LIMIT 1`)
 	insertEntry = prepared(rows.EntryColumns.Insert(`audit_entries`))
 )
 
@@ -27,21 +27,18 @@ func (s *Store) Append(ctx context.Context, e audit.Entry) error {
 	return nil
 }
 
-// append adds an entry at the end of the chain, in the transaction of what it records.
+// append adds an entry at the end of the log, in the transaction of what it records.
 func (t txn) append(e audit.Entry) error {
-	if t.s.end == nil {
-		var last audit.Entry
-		err := t.queryRow(lastEntry).Scan(&last.Seq, &last.Hash)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if t.s.end == 0 {
+		if err := t.queryRow(lastEntry).Scan(&t.s.end); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return translate(err)
 		}
-		t.s.end = &last
 	}
-	e.Seq = t.s.end.Seq + 1
-	e = audit.Seal(t.s.end.Hash, e)
+	e = audit.Kept(e)
+	e.Seq = t.s.end + 1
 	_, err := t.exec(insertEntry, values(rows.EntryColumns.Fields(&e))...)
 	if err == nil {
-		t.s.end = &e
+		t.s.end = e.Seq
 	}
 	return err
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
-	"github.com/vimbroker/vimbroker/policy/audit"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
 
@@ -53,7 +52,7 @@ type Store struct {
 	turn    sync.Mutex   // held by who writes
 	waiting atomic.Int64 // how many want turn
 	open    *batch       // the transaction that waits for its commit; under turn
-	end     *audit.Entry // the last of the audit chain, nil where it is to be read; under turn
+	end     int64        // the newest audit entry, 0 where it is to be read; under turn
 	closed  atomic.Bool
 
 	refusal rows.Refusal

@@ -147,13 +147,13 @@ func (s *Store) pass() {
 func (s *Store) finish(b *batch) {
 	s.open = nil
 	if b.broken != nil {
-		s.end = nil
+		s.end = 0
 		_ = b.tx.Rollback() // SQLite may have rolled back by itself
 		b.err = b.broken
 	} else {
 		failpoint.At("store.before-commit")
 		if b.err = translate(b.tx.Commit()); b.err != nil {
-			s.end = nil
+			s.end = 0
 		}
 		failpoint.At("store.after-commit")
 	}

@@ -41,7 +41,7 @@ func allEntries(t *testing.T, s *Store) []audit.Entry {
 	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
 		all[i], all[j] = all[j], all[i]
 	}
-	if err := audit.Verify(all); err != nil {
+	if err := audit.Follow(all); err != nil {
 		t.Error(err)
 	}
 	return all
@@ -106,9 +106,9 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 	}
 }
 
-// TestWhatIsTakenBackLeavesTheChain refuses writes, and lets one panic, after they
+// TestWhatIsTakenBackLeavesTheLog refuses writes, and lets one panic, after they
 // have added their entries: alone in the transaction, and behind another's write.
-func TestWhatIsTakenBackLeavesTheChain(t *testing.T) {
+func TestWhatIsTakenBackLeavesTheLog(t *testing.T) {
 	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	refusal := errors.New("no")
 	refused := func() error {

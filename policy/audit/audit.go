@@ -1,5 +1,5 @@
 // Package audit records who did what: one entry with every decision, and one
-// more with the outcome of every effect, chained by hash so that a removed or
+// more with the outcome of every effect, under a Merkle tree so that a removed or
 // altered entry shows.
 package audit
 
@@ -47,12 +47,8 @@ type Entry struct {
 	// Detail holds what else matters, identifiers and classes only; the keys are
 	// the constants DetailPolicy, DetailError and so on.
 	Detail map[string]string
-	// Previous and Hash chain the entries: Hash covers every field above and
-	// Previous. The sink assigns both, with [Seal].
-	Previous string
-	Hash     string
-	// Damaged: what is stored of its Detail cannot be read, so it is empty, and Hash does
-	// not fit. No chain and no tree covers this field.
+	// Damaged: what is stored of its Detail cannot be read, so it is empty, and the entry has
+	// no leaf. No tree covers this field.
 	Damaged bool
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
@@ -23,12 +26,33 @@ type line struct {
 	Resource  string            `json:"resource"`
 	Outcome   string            `json:"outcome"`
 	Detail    map[string]string `json:"detail,omitempty"`
-	Previous  string            `json:"previous"`
-	Hash      string            `json:"hash"`
 }
 
 // lineTime is RFC 3339 in UTC, always with six digits of a second.
 const lineTime = "2006-01-02T15:04:05.000000Z"
+
+// Kept returns an entry in the form that every store and encoding keeps: time in
+// UTC with whole microseconds, text as valid UTF-8.
+func Kept(e Entry) Entry {
+	e.Time = e.Time.UTC().Truncate(time.Microsecond)
+	e.Request = valid(e.Request)
+	e.Principal = valid(e.Principal)
+	e.Project = valid(e.Project)
+	e.Action = valid(e.Action)
+	e.Kind = valid(e.Kind)
+	e.Resource = valid(e.Resource)
+	e.Outcome = valid(e.Outcome)
+	if e.Detail != nil {
+		detail := make(map[string]string, len(e.Detail))
+		for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
+			detail[valid(key)] = valid(e.Detail[key])
+		}
+		e.Detail = detail
+	}
+	return e
+}
+
+func valid[T ~string](s T) T { return T(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
 // Line is the entry as one line of JSON, without a line break: what an export holds,
 // and the leaf of the log's Merkle tree. Keys of the detail are in the order of their
@@ -41,7 +65,7 @@ func Line(e Entry) ([]byte, error) {
 	text, err := json.Marshal(line{
 		Seq: e.Seq, Time: e.Time.Format(lineTime), Request: e.Request, Principal: e.Principal, Project: e.Project,
 		Action: string(e.Action), Kind: string(e.Kind), Resource: e.Resource, Outcome: string(e.Outcome),
-		Detail: e.Detail, Previous: e.Previous, Hash: e.Hash,
+		Detail: e.Detail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding audit entry %d: %w", e.Seq, err)
@@ -63,7 +87,7 @@ func ParseLine(text []byte) (Entry, error) {
 	e := Entry{
 		Seq: l.Seq, Time: at, Request: l.Request, Principal: l.Principal, Project: l.Project,
 		Action: policy.Action(l.Action), Kind: policy.Kind(l.Kind), Resource: l.Resource, Outcome: Outcome(l.Outcome),
-		Detail: l.Detail, Previous: l.Previous, Hash: l.Hash,
+		Detail: l.Detail,
 	}
 	again, err := Line(e)
 	if err == nil && string(again) != string(text) {

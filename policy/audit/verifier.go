@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -27,14 +30,53 @@ func (e *PointError) Error() string {
 	return fmt.Sprintf("the audit log was changed between entries %d and %d: they are not those of %s", e.Sound+1, e.Point.Size, e.Point.Name)
 }
 
-// Verifier checks lines of the log in their order: that each is as the log writes it, that the chain
-// of hashes is whole, and that the log had the states of the points. It belongs to one goroutine.
+// OrderError says where a run of entries has a gap, or another order than the log.
+type OrderError struct {
+	// Seq is the entry that is missing or out of place.
+	Seq int64
+	// Fault says which.
+	Fault string
+}
+
+// Error names the entry and the fault.
+func (e *OrderError) Error() string {
+	return fmt.Sprintf("the audit log is broken at entry %d: %s", e.Seq, e.Fault)
+}
+
+// Missing is the fault of an entry that is not there.
+func Missing(seq int64) error { return &OrderError{seq, "it is missing"} }
+
+// follow returns nil if an entry is the one that is wanted; otherwise an [*OrderError].
+func follow(want, seq int64) error {
+	switch {
+	case seq < 1:
+		return &OrderError{seq, "entries are numbered from 1"}
+	case seq > want:
+		return Missing(want)
+	case seq < want:
+		return &OrderError{seq, "it is out of order"}
+	}
+	return nil
+}
+
+// Follow checks that entries follow one another, oldest first, from any one on: an [*OrderError] names the
+// first that is missing or out of order. That an entry was altered is for the tree to tell.
+func Follow(entries []Entry) error {
+	for i, e := range entries {
+		if err := follow(max(entries[0].Seq, 1)+int64(i), e.Seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Verifier checks lines of the log in their order: that none is missing, and that the log had the states
+// of the points. It belongs to one goroutine.
 type Verifier struct {
 	builder *tree.Builder
 	size    int64
 	points  []Point
 	sound   int64
-	before  *link // the entry before, once there is one
 }
 
 // NewVerifier goes on with a log of a size from the frontier of its tree. Points of a smaller size are
@@ -56,19 +98,19 @@ func (v *Verifier) Size() int64 { return v.size }
 // State is the tree of all entries that were checked, with those before.
 func (v *Verifier) State() (tree.State, error) { return v.builder.State() }
 
-// Add checks the lines that follow. A [*ChainError] or a [*PointError] names the place; after an error
-// the verifier is of no use.
+// Add checks the lines that follow. An [*OrderError] or a [*PointError] names the place; after an error
+// State is that of the lines before it, and the verifier takes no more.
 func (v *Verifier) Add(lines [][]byte) error {
-	links := make([]link, len(lines))
-	leaves := make([]tree.Hash, len(lines))
-	if err := readLines(lines, links, leaves); err != nil {
-		return err
-	}
-	if err := v.chained(links); err != nil {
-		return err
-	}
-	for _, leaf := range leaves {
-		if err := v.builder.Append(leaf); err != nil {
+	leaves := leavesOf(lines)
+	for i, line := range lines {
+		seq, err := seqOf(line)
+		if err == nil {
+			err = follow(v.size+1, seq)
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.builder.Append(leaves[i]); err != nil {
 			return err
 		}
 		v.size++
@@ -79,24 +121,16 @@ func (v *Verifier) Add(lines [][]byte) error {
 	return nil
 }
 
-// chained verifies the chain, from the entry before on.
-func (v *Verifier) chained(links []link) error {
-	if len(links) == 0 {
-		return nil
+// seqOf reads the number of a line. The rest of it is not decoded: a line that the log writes in another way
+// has another leaf.
+func seqOf(line []byte) (int64, error) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
+	digits, _, _ := bytes.Cut(rest, []byte(","))
+	seq, err := strconv.ParseInt(string(digits), 10, 64)
+	if !ok || err != nil || strconv.FormatInt(seq, 10) != string(digits) {
+		return 0, errors.New("a line is no audit entry as the log writes it")
 	}
-	switch first := links[0].seq; {
-	case first > v.size+1:
-		return &ChainError{v.size + 1, "it is missing"}
-	case first <= v.size:
-		return &ChainError{first, "it is out of order"}
-	}
-	for i := range links {
-		if err := follow(v.before, links[i]); err != nil {
-			return err
-		}
-		v.before = &links[i]
-	}
-	return nil
+	return seq, nil
 }
 
 // compare compares the tree with the points of its size.
@@ -114,30 +148,17 @@ func (v *Verifier) compare() error {
 	return nil
 }
 
-// readLines reads lines side by side; the first that cannot be read is the error.
-func readLines(lines [][]byte, links []link, leaves []tree.Hash) error {
-	workers := runtime.GOMAXPROCS(0)
-	faults := make([]error, workers)
+// leavesOf hashes lines side by side.
+func leavesOf(lines [][]byte) []tree.Hash {
+	workers, leaves := runtime.GOMAXPROCS(0), make([]tree.Hash, len(lines))
 	var all sync.WaitGroup
 	for w := range workers {
 		all.Go(func() {
-			var s scanner
-			for i := w * len(lines) / workers; i < (w+1)*len(lines)/workers && faults[w] == nil; i++ {
+			for i := w * len(lines) / workers; i < (w+1)*len(lines)/workers; i++ {
 				leaves[i] = tree.Leaf(lines[i])
-				var ok bool
-				if links[i], ok = s.scan(lines[i]); ok {
-					continue
-				}
-				e, err := ParseLine(lines[i])
-				links[i], faults[w] = linkOf(e), err
 			}
 		})
 	}
 	all.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return leaves
 }

@@ -3,6 +3,8 @@ package audit_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,22 +12,19 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// sealedLines is a log of n entries, as lines, with its state at each size.
-func sealedLines(t testing.TB, n int) (lines [][]byte, states []tree.State) {
+// logLines is a log of n entries, as lines, with its state at each size.
+func logLines(t testing.TB, n int) (lines [][]byte, states []tree.State) {
 	t.Helper()
 	b, err := tree.NewBuilder(0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	states = []tree.State{tree.Empty()}
-	previous := ""
 	for i := range n {
-		e := audit.Seal(previous, audit.Entry{
+		line, err := audit.Line(audit.Entry{
 			Seq: int64(i + 1), Time: time.Unix(int64(i), 0), Request: fmt.Sprint(i), Principal: "alice", Project: "north", Action: "lease:issue",
 			Kind: "Lease", Resource: "c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6", Outcome: audit.Done, Detail: map[string]string{"vim": "v", "source": "10.0.0.1", "policy": "p"},
 		})
-		previous = e.Hash
-		line, err := audit.Line(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +41,7 @@ func sealedLines(t testing.TB, n int) (lines [][]byte, states []tree.State) {
 }
 
 func TestAVerifierNamesThePlace(t *testing.T) {
-	lines, states := sealedLines(t, 100)
+	lines, states := logLines(t, 100)
 	for _, pages := range [][]int{{100}, {1, 1, 98}, {37, 0, 63}} {
 		v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[60], Name: "b"}, {State: states[20], Name: "a"}, {State: states[0], Name: "0"}})
 		if err != nil {
@@ -84,7 +83,7 @@ func TestAVerifierNamesThePlace(t *testing.T) {
 			if err = v.Add(c.lines[:first]); err == nil {
 				err = v.Add(c.lines[first:])
 			}
-			var broken *audit.ChainError
+			var broken *audit.OrderError
 			if !errors.As(err, &broken) || broken.Seq != c.seq {
 				t.Errorf("%s, in pages of %d: %v, want it at %d", what, first, err, c.seq)
 			}
@@ -100,7 +99,7 @@ func TestAVerifierNamesThePlace(t *testing.T) {
 }
 
 func BenchmarkVerifier(b *testing.B) {
-	lines, _ := sealedLines(b, 10000)
+	lines, _ := logLines(b, 10000)
 	for b.Loop() {
 		v, err := audit.NewVerifier(0, nil, nil)
 		if err != nil {
@@ -111,4 +110,41 @@ func BenchmarkVerifier(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*10000/b.Elapsed().Seconds(), "entries/s")
+}
+
+// TestALineThatIsWrittenOtherwiseIsNoticed: each says the same, or nearly, in other bytes, whose leaf is another.
+func TestALineThatIsWrittenOtherwiseIsNoticed(t *testing.T) {
+	lines, states := logLines(t, 7)
+	whole := string(lines[6])
+	for _, c := range [][2]string{
+		{`"seq":7`, `"seq":07`},
+		{`"seq":7`, `"seq":+7`},
+		{`"seq":7`, `"seq":-7`},
+		{`.000000Z`, `.0000000Z`},
+		{`.000000Z`, `,000000Z`},
+		{`1970-01-01`, `1970-02-30`},
+		{`"policy":"p",`, `"policy":"p","policy":"p",`},
+		{`"policy":"p",`, ``},
+		{`"detail":{`, `"detail":{},"x":{`},
+		{`"alice"`, `"\u0061lice"`},
+		{`"alice"`, `"alice" `},
+		{`"alice"`, `"alicf"`},
+		{`"done"`, `1`},
+		{`}`, `,}`},
+		{whole, whole + " "},
+		{whole, " " + whole},
+		{whole, whole[:len(whole)-1]},
+	} {
+		changed := strings.Replace(whole, c[0], c[1], 1)
+		if changed == whole {
+			t.Fatalf("%q is not in %s", c[0], whole)
+		}
+		v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[7], Name: "kept"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Add(append(slices.Clone(lines[:6]), []byte(changed))); err == nil {
+			t.Errorf("%s passes for %s", changed, whole)
+		}
+	}
 }

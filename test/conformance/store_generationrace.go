@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // generationRaces checks that a generation stays for the last lease that needs it,
@@ -145,7 +144,5 @@ func generationRaces(t *testing.T, s storeTest) {
 	if len(inUse) != len(retired)+len(there) {
 		t.Errorf("%d keys in use; want %d of generations and %d retired", len(inUse), len(there), len(retired))
 	}
-	if err := audit.Verify(s.entries(t)); err != nil {
-		t.Errorf("Verify = %v", err)
-	}
+	VerifyLog(t, s.Store)
 }

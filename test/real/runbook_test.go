@@ -84,17 +84,17 @@ func (p *production) works(t *testing.T, file string) {
 	p.Must(t, "kubectl --kubeconfig "+file+" get namespaces")
 }
 
-// audited are the hashes of all audit entries, oldest first.
-func (p *production) audited(t *testing.T) (hashes []string) {
+// audited are all audit entries, oldest first.
+func (p *production) audited(t *testing.T) (entries []string) {
 	t.Helper()
-	var list struct{ Items []struct{ Hash string } }
+	var list struct{ Items []json.RawMessage }
 	if err := json.Unmarshal([]byte(p.Must(t, "vimbroker audit list --limit 1000 -o json")), &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range slices.Backward(list.Items) {
-		hashes = append(hashes, e.Hash)
+		entries = append(entries, string(e))
 	}
-	return hashes
+	return entries
 }
 
 // newPassword gives the database's role another password, as the runbook does, and ends

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/conformance"
 )
 
 // member is one more replica, in this process.
@@ -180,10 +181,11 @@ func (l *load) proveUpstream(leases map[string]v1.Lease) {
 	}
 }
 
-// proveAudit verifies the chain from its first entry on.
+// proveAudit verifies the log from its first entry on.
 func (f *fleet) proveAudit() {
 	f.t.Helper()
 	store := f.join().store
+	conformance.VerifyLog(f.t, store)
 	var entries []audit.Entry
 	for q := (audit.Query{Limit: 1000}); ; q.Before = entries[len(entries)-1].Seq {
 		page, err := store.Entries(f.t.Context(), q)
@@ -196,8 +198,8 @@ func (f *fleet) proveAudit() {
 		entries = append(entries, page...)
 	}
 	slices.Reverse(entries)
-	if err := audit.Verify(entries); err != nil || len(entries) == 0 || entries[0].Seq != 1 {
-		f.t.Errorf("audit chain of %d entries: %v", len(entries), err)
+	if err := audit.Follow(entries); err != nil || len(entries) == 0 || entries[0].Seq != 1 {
+		f.t.Errorf("audit log of %d entries: %v", len(entries), err)
 	}
 }
 

@@ -194,7 +194,7 @@ func TestAuditAndExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Hash == "" || e.Request == "" || e.Time.IsZero() {
+		if e.Seq == 0 || e.Request == "" || e.Time.IsZero() {
 			t.Errorf("entry %+v", e)
 		}
 		seen++

@@ -61,7 +61,7 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 		l.Items = append(l.Items, v1.AuditEntry{
 			Seq: e.Seq, Time: e.Time.UTC(), Request: e.Request, Principal: e.Principal, Project: e.Project,
 			Action: string(e.Action), Kind: string(e.Kind), Resource: e.Resource, Outcome: string(e.Outcome),
-			Detail: e.Detail, Previous: e.Previous, Hash: e.Hash, Damaged: e.Damaged,
+			Detail: e.Detail, Damaged: e.Damaged,
 		})
 	}
 	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {

@@ -21,8 +21,6 @@ type AuditEntry struct {
 	Resource  string            `json:"resource" doc:"Id of the resource; empty where the principal found none"`
 	Outcome   string            `json:"outcome" doc:"Point of the action at which it was written" enum:"denied,read,intent,done,failed"`
 	Detail    map[string]string `json:"detail,omitempty" doc:"What else matters, such as vim, vimName, vimProject, endpointHost, lease, source, authenticator; old. and new. begin the names of fields that were changed"`
-	Previous  string            `json:"previous" doc:"Hash of the entry before"`
-	Hash      string            `json:"hash" doc:"SHA-256 over this entry and previous"`
 	Damaged   bool              `json:"damaged,omitzero" doc:"What is stored of detail cannot be read: it is left out, and hash does not fit" example:"false"`
 }
 

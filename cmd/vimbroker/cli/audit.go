@@ -19,7 +19,7 @@ import (
 func (p *program) auditCommand() *cobra.Command {
 	return console.Group("audit", "Read and verify the audit log",
 		`The audit log says who did what: an entry with every decision, one more with
-every outcome, chained by hashes.`,
+every outcome, under a signed Merkle tree.`,
 		"  vimbroker audit list --since 1h\n  vimbroker audit verify",
 		p.auditListCommand(),
 		p.verifiesFiles(p.auditVerifyCommand()),

@@ -482,7 +482,7 @@ CREATE TABLE audit_inbox (
 CREATE TRIGGER audit_inbox_never_changes BEFORE UPDATE ON audit_inbox FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_inbox_never_emptied BEFORE TRUNCATE ON audit_inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- The audit log: a chain of hashes, of which each covers the one before.
+-- The audit log. A tree of hashes over it, audit_tree, shows what is changed.
 CREATE TABLE audit_entries (
     seq       bigint           NOT NULL PRIMARY KEY,
     time      timestamptz      NOT NULL,
@@ -494,10 +494,7 @@ CREATE TABLE audit_entries (
     resource  text COLLATE "C" NOT NULL,
     outcome   text             NOT NULL,
     detail    json             NOT NULL, -- object of strings
-    previous  text             NOT NULL,
-    hash      text             NOT NULL,
-    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
-    CONSTRAINT audit_entry_is_sealed CHECK (hash <> '')
+    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed'))
 );
 
 -- Lists, the newest first. Each filter of a query has its index; a project also sees what others did to its resources.
@@ -521,14 +518,13 @@ CREATE INDEX audit_by_owner_outcome ON audit_entries ((COALESCE(detail->>'vimPro
 CREATE INDEX audit_by_action_outcome ON audit_entries (action, outcome, seq) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_time ON audit_entries (time); -- lists: of a time; the pass that removes the past
 
--- The end of the chain. The transaction that locks this row writes the next entries and commits.
+-- The end of the log. The transaction that locks this row writes the next entries and commits.
 CREATE TABLE audit_head (
     id   integer NOT NULL PRIMARY KEY CHECK (id = 1),
-    seq  bigint  NOT NULL,
-    hash text    NOT NULL
+    seq  bigint  NOT NULL
 ) WITH (fillfactor = 10);
 
-INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '');
+INSERT INTO audit_head (id, seq) VALUES (1, 0);
 
 CREATE TRIGGER audit_head_only_grows BEFORE UPDATE ON audit_head
     FOR EACH ROW WHEN (NEW.seq <= OLD.seq) EXECUTE FUNCTION refuse_change();

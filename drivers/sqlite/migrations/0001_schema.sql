@@ -391,7 +391,7 @@ CREATE TABLE retired_keys (
 -- The audit log
 --
 
--- The audit log: a chain of hashes, of which each covers the one before.
+-- The audit log. A tree of hashes over it, audit_tree, shows what is changed.
 CREATE TABLE audit_entries (
     seq       INTEGER NOT NULL PRIMARY KEY,
     time      INTEGER NOT NULL,
@@ -403,10 +403,7 @@ CREATE TABLE audit_entries (
     resource  TEXT    NOT NULL,
     outcome   TEXT    NOT NULL,
     detail    TEXT    NOT NULL, -- object of strings
-    previous  TEXT    NOT NULL,
-    hash      TEXT    NOT NULL,
-    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
-    CONSTRAINT audit_entry_is_sealed CHECK (hash <> '')
+    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed'))
 ) STRICT;
 
 -- Lists, the newest first: each index ends with seq, which is the row's id. Each filter of a query has its index; a
