@@ -110,9 +110,9 @@ func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, failu
 }
 
 // ScheduleJob implements [queue.Ledger].
-func (s *Store) ScheduleJob(ctx context.Context, j job.Job, latest time.Time) error {
+func (s *Store) ScheduleJob(ctx context.Context, j job.Job, first, latest time.Time) error {
 	return s.change(ctx, func(t txn) error {
-		t.queue(scheduleJob, j.Kind, j.Subject, stamp(s.now()), stamp(latest))
+		t.queue(scheduleJob, j.Kind, j.Subject, stamp(first), stamp(latest))
 		return nil
 	})
 }

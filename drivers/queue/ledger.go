@@ -24,9 +24,9 @@ type Ledger interface {
 	// RetryJob ends the claim of an attempt after which the job is not done. It is due at
 	// next, and so many attempts have failed in a row by now. [job.ErrFenced].
 	RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error
-	// ScheduleJob sees that there is a job, and that it is due at the latest at that time:
-	// one that is new is due now, one that would be due later is due then.
-	ScheduleJob(ctx context.Context, j job.Job, latest time.Time) error
+	// ScheduleJob sees that there is a job: one that is new is due at first, one that would be
+	// due after latest is due then.
+	ScheduleJob(ctx context.Context, j job.Job, first, latest time.Time) error
 }
 
 // Attempt is a claim on a job with what its worker knows of the job.

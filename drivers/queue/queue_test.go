@@ -86,11 +86,11 @@ func (b *book) RetryJob(_ context.Context, c job.Claim, next time.Time, failures
 	return b.claimed(c, func(r *row) { r.due, r.Failures, r.Fence = next, failures, r.Fence+1 })
 }
 
-func (b *book) ScheduleJob(_ context.Context, j job.Job, latest time.Time) error {
+func (b *book) ScheduleJob(_ context.Context, j job.Job, first, latest time.Time) error {
 	return b.with(func() error {
 		r, there := b.rows[j]
 		if !there {
-			r = &row{Attempt: Attempt{Claim: job.Claim{Job: j}, Wanted: 1}, due: time.Now()}
+			r = &row{Attempt: Attempt{Claim: job.Claim{Job: j}, Wanted: 1}, due: first}
 			b.rows[j] = r
 		}
 		if r.due.After(latest) {
@@ -157,7 +157,7 @@ func TestAShorterIntervalCounts(t *testing.T) {
 		ran := 0
 		pass := broker.Pass{Name: "reap", Every: time.Hour, Run: func(context.Context) error { ran++; return nil }}
 		stop := start(t, b, []broker.Pass{pass})
-		time.Sleep(2 * time.Second)
+		time.Sleep(StartAfter + time.Second)
 		if err := stop(); err != nil || ran != 1 {
 			t.Fatalf("Run = %v, after %d runs", err, ran)
 		}

@@ -24,6 +24,8 @@ const (
 	// Grace is how long passes and jobs may go on after Run was told to end, before
 	// their contexts end.
 	Grace = 5 * time.Second
+	// StartAfter is how long the passes of a new server wait: requests that waited for it come first.
+	StartAfter = 2 * time.Second
 	// pollEvery is how late a job starts that another process enqueued, or whose backoff is over.
 	pollEvery = time.Second
 	// ledgerLimit bounds the ending of an attempt.
@@ -154,8 +156,9 @@ func (d *dispatcher) feed(ctx, working context.Context) {
 // schedule sees that each pass has its job. One whose interval became shorter is due by the new one.
 func (d *dispatcher) schedule(ctx context.Context) error {
 	for kind, p := range d.passes {
-		latest := d.Now().Add(max(p.Every, job.TakeoverAfter))
-		if err := d.Ledger.ScheduleJob(ctx, job.Job{Kind: kind, Subject: p.Name}, latest); err != nil {
+		now := d.Now()
+		latest := now.Add(max(p.Every, job.TakeoverAfter))
+		if err := d.Ledger.ScheduleJob(ctx, job.Job{Kind: kind, Subject: p.Name}, now.Add(StartAfter), latest); err != nil {
 			return err
 		}
 	}

@@ -128,9 +128,9 @@ func (s *Store) RetryJob(ctx context.Context, c job.Claim, next time.Time, failu
 }
 
 // ScheduleJob implements [queue.Ledger].
-func (s *Store) ScheduleJob(ctx context.Context, j job.Job, latest time.Time) error {
+func (s *Store) ScheduleJob(ctx context.Context, j job.Job, first, latest time.Time) error {
 	return s.write(ctx, func(t txn) error {
-		_, err := t.exec(scheduleJob, j.Kind, j.Subject, rows.Micro(s.now()), rows.Micro(latest))
+		_, err := t.exec(scheduleJob, j.Kind, j.Subject, rows.Micro(first), rows.Micro(latest))
 		return err
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
-// Run works passes and jobs until ctx ends: each pass when Run starts and then at its
+// Run works passes and jobs until ctx ends: each pass soon after Run starts and then at its
 // interval, never twice at once. Jobs that an earlier process left start at once. How
 // Run ends is as [queue.Run] has it. Run must not run twice at the same time on one store.
 func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error {
 	if ctx.Err() != nil {
 		return nil // stopped before it began
 	}
-	if err := s.dueAtOnce(context.WithoutCancel(ctx)); err != nil {
+	if err := s.takeUp(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("starting passes: %w", err)
 	}
 	return queue.Run(ctx, queue.Options{
@@ -27,12 +27,13 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 	})
 }
 
-// dueAtOnce makes all jobs and passes due that are not done, also those that a killed process was
+// takeUp makes jobs due at once, and passes a little later, also those that a killed process was
 // at. The directory's lock says that there is no other process.
-func (s *Store) dueAtOnce(ctx context.Context) error {
+func (s *Store) takeUp(ctx context.Context) error {
 	if s.closed.Load() {
 		return rows.Closed()
 	}
-	_, err := s.writer.ExecContext(ctx, `UPDATE jobs SET due_at = 0 WHERE done < wanted`)
+	_, err := s.writer.ExecContext(ctx, `UPDATE jobs SET due_at = CASE WHEN kind LIKE '`+job.PassPrefix+`%' THEN ? ELSE 0 END WHERE done < wanted`,
+		rows.Micro(s.now().Add(queue.StartAfter)))
 	return translate(err)
 }

@@ -207,7 +207,7 @@ func jobLoad(t *testing.T, s jobTest) {
 		}
 	}
 	want("of one job done and one that failed", 1, 1)
-	if err := s.ScheduleJob(s.ctx, job.Job{Kind: job.PassPrefix + "reap", Subject: "reap"}, s.Now()); err != nil {
+	if err := s.ScheduleJob(s.ctx, job.Job{Kind: job.PassPrefix + "reap", Subject: "reap"}, s.Now(), s.Now()); err != nil {
 		t.Fatal(err)
 	}
 	want("with a pass that is due", 1, 1)
@@ -555,11 +555,11 @@ func jobTake(t *testing.T, s jobTest) {
 	}
 }
 
-// jobSchedule sees that a job is there, is due when it is new, and later only if that is too late.
+// jobSchedule sees that a job is there: one that is new is due when it is asked for, another keeps its time unless that is too late.
 func jobSchedule(t *testing.T, s jobTest) {
 	schedule := func(latest time.Time) {
 		t.Helper()
-		if err := s.ScheduleJob(s.ctx, vnf, latest); err != nil {
+		if err := s.ScheduleJob(s.ctx, vnf, s.Now(), latest); err != nil {
 			t.Fatalf("ScheduleJob = %v", err)
 		}
 	}

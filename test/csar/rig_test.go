@@ -78,6 +78,13 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for id, kind := range map[string]broker.VIMType{"edge": "kubernetes", "cloud": "openstack"} { // for instances to stand on
+		v := broker.VIM{ID: id, Name: id, Type: kind, Project: "core", State: broker.VIMRegistered}
+		v.Current.SealedAs = broker.SealedCurrent
+		if err := store.CreateVIM(t.Context(), v, 0, audit.Entry{Time: time.Now(), Action: policy.VIMRegister, Outcome: audit.Done}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	engine := func(patience time.Duration) *lifecycle.Lifecycle {
 		terms := lifecycle.DefaultTerms()
 		terms.Patience, terms.LookEvery = patience, 250*time.Millisecond
