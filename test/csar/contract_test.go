@@ -308,7 +308,10 @@ func (c *contract) lifeCycle() {
 	}
 
 	path := "/apis/apps/v1/namespaces/edge/deployments/edge-web"
-	c.cluster.Change(path, "somebody", func(o map[string]any) { o["metadata"].(map[string]any)["labels"] = map[string]any{} })
+	c.cluster.Change(path, "somebody", func(o map[string]any) { // who removed it and made it again
+		meta := o["metadata"].(map[string]any)
+		meta["labels"], meta["uid"] = map[string]any{}, "6b1c7d0e-3b8e-4b07-9c2c-6d7e1f1d0a11"
+	})
 	for _, deed := range []string{"retry", "rollback", "fail"} { // it is another's object now
 		failed := c.worked(lifecycle.FailedTemp, "POST", at+"/heal", `{}`)
 		switch deed {
