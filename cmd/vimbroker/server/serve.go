@@ -94,13 +94,13 @@ is left out means:
 
 deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP
 the file is read again: tokens, policies, egress rules, the certificate and the
-authorities of issuer and clients are replaced without a restart. A file with a fault
-changes nothing, and the log says what is wrong. The log names each key that
-changed and holds now, and each that needs a restart. A new database password
-needs only a new dsnFile, which is read again before each connection, as the
-files of key stores and Keystone are at each login. --check checks a file
-without starting anything; "vimbroker reload" checks it, signals, and says how
-the reload went.
+authorities of issuer and clients are replaced without a restart. A file with a
+fault changes nothing, and the log says what is wrong. The log names each key
+that changed and holds now, and each that needs a restart. A new database
+password needs only a new dsnFile, which is read again before each connection,
+as the files of key stores and Keystone are at each login. --check checks a
+file without starting anything; "vimbroker reload" checks it, signals, and says
+how the reload went.
 
 It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
 		Example: `  vimbroker serve --dev
