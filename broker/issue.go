@@ -314,7 +314,7 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseR
 	if l.IdempotencyKey == "" {
 		return Lease{}, clientconfig.Config{}, nil
 	}
-	old, err := byKey(p, func(name string) (Lease, error) { return b.store.LeaseByKey(ctx, name, l.IdempotencyKey) })
+	old, err := b.store.LeaseByKey(ctx, p.Name, l.IdempotencyKey)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return Lease{}, clientconfig.Config{}, nil

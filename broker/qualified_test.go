@@ -8,51 +8,36 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// TestOwnersOfUnqualifiedRows has a version that did not qualify names store a VIM and
-// leases for a Keystone caller. This version knows the caller as their owner, and
-// nobody else of the same bare name.
-func TestOwnersOfUnqualifiedRows(t *testing.T) {
+// TestOwnersAreQualified has callers of three authenticators under one bare name: each owns what is its own,
+// idempotency keys included.
+func TestOwnersAreQualified(t *testing.T) {
 	ctx := t.Context()
 	b := newBench(t, benchOptions{})
-	before := policy.Principal{Name: "u1@default", Project: "demo", Roles: []string{policy.RoleMember}}
-	now := policy.Principal{Name: "keystone:u1@default", Formerly: "u1@default", Project: "demo", Roles: []string{policy.RoleMember}}
-	other := policy.Principal{Name: "oidc:u1@default", Project: "demo", Roles: []string{policy.RoleMember}}
-
-	registration := b.registration("edge1")
-	registration.IdempotencyKey = "register"
-	v, err := b.RegisterVIM(ctx, before, registration)
-	if err != nil {
-		t.Fatal(err)
+	caller := func(name string) policy.Principal {
+		return policy.Principal{Name: name, Project: "demo", Roles: []string{policy.RoleMember}}
 	}
+	static, keystone, other := caller("u1@default"), caller("keystone:u1@default"), caller("oidc:u1@default")
+	b.mustRegister(keystone, "edge1")
 	request := broker.LeaseRequest{VIM: "edge1", TTL: time.Hour, IdempotencyKey: "issue"}
-	l, _, err := b.IssueLease(ctx, before, request)
-	if err != nil {
-		t.Fatal(err)
+	l, _, err := b.IssueLease(ctx, keystone, request)
+	if err != nil || l.Principal != keystone.Name {
+		t.Fatalf("the lease is %q's (%v), want the qualified name", l.Principal, err)
 	}
-
-	if again, err := b.RegisterVIM(ctx, now, registration); err != nil || again.ID != v.ID {
-		t.Errorf("the registration repeated = %s, %v; want %s", again.ID, err, v.ID)
+	for _, p := range []policy.Principal{static, other} {
+		if _, _, err := b.RenewLease(ctx, p, l.ID, time.Hour); err == nil {
+			t.Errorf("%s renewed the lease of %s", p.Name, keystone.Name)
+		}
+		if again, _, err := b.IssueLease(ctx, p, request); err != nil || again.ID == l.ID {
+			t.Errorf("%s under the same key = %s, %v; want a lease of their own", p.Name, again.ID, err)
+		}
 	}
-	if again, _, err := b.IssueLease(ctx, now, request); err != nil || again.ID != l.ID {
+	if again, _, err := b.IssueLease(ctx, keystone, request); err != nil || again.ID != l.ID {
 		t.Errorf("the lease request repeated = %s, %v; want %s", again.ID, err, l.ID)
 	}
-	if _, _, err := b.RenewLease(ctx, other, l.ID, time.Hour); err == nil {
-		t.Error("another authenticator's caller of the same name renewed the lease")
-	}
-	if again, _, err := b.IssueLease(ctx, other, request); err != nil || again.ID == l.ID {
-		t.Errorf("another authenticator's caller under the same key = %s, %v; want a lease of their own", again.ID, err)
-	}
-	if _, _, err := b.RenewLease(ctx, now, l.ID, time.Hour); err != nil {
+	if _, _, err := b.RenewLease(ctx, keystone, l.ID, time.Hour); err != nil {
 		t.Errorf("the owner renews: %v", err)
 	}
-	if _, err := b.RevokeLease(ctx, now, l.ID); err != nil {
+	if _, err := b.RevokeLease(ctx, keystone, l.ID); err != nil {
 		t.Errorf("the owner revokes: %v", err)
-	}
-	fresh, _, err := b.IssueLease(ctx, now, broker.LeaseRequest{VIM: "edge1", TTL: time.Hour})
-	if err != nil || fresh.Principal != now.Name {
-		t.Errorf("a new lease is %q's (%v), want the qualified name", fresh.Principal, err)
-	}
-	if _, _, err := b.RenewLease(ctx, before, fresh.ID, time.Hour); err == nil {
-		t.Error("a static caller of the bare name renewed the Keystone caller's lease")
 	}
 }

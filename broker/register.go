@@ -156,16 +156,6 @@ func registrationDigest(r Registration, target Target, cred Credential) string {
 	return digest(parts...)
 }
 
-// byKey finds what a principal made under an idempotency key, also by the name that
-// older versions stored.
-func byKey[T any](p policy.Principal, find func(name string) (T, error)) (T, error) {
-	found, err := find(p.Name)
-	if errors.Is(err, ErrNotFound) && p.Formerly != "" {
-		return find(p.Formerly)
-	}
-	return found, err
-}
-
 // registered answers a repeat of an earlier registration; it is empty when this
 // is none.
 func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, createErr error) (VIM, error) {
@@ -173,7 +163,7 @@ func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, crea
 	if v.IdempotencyKey == "" || !errors.As(createErr, &e) || !errors.Is(e, ErrExists) {
 		return VIM{}, nil
 	}
-	old, err := byKey(p, func(name string) (VIM, error) { return b.store.VIMByKey(ctx, name, v.IdempotencyKey) })
+	old, err := b.store.VIMByKey(ctx, p.Name, v.IdempotencyKey)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return VIM{}, nil // the name is taken by another registration

@@ -54,13 +54,12 @@ func (l *Lifecycle) begin(
 	if o.Target.Inline && t == Instantiate {
 		failpoint.At("inline.brought")
 	}
-	var conceal func(*Instance)
 	if t != Terminate {
-		conceal, err = l.hide(ctx, &o, given)
+		err = l.hide(ctx, &o, given)
 	}
 	if err == nil {
-		if err = l.store.BeginOperation(ctx, o, i.Revision, conceal, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
-			l.unhide(ctx, o.Before.Concealed.ID, o.Target.Concealed.ID)
+		if err = l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
+			l.unhide(ctx, o.Target.Concealed.ID)
 		}
 	}
 	if err != nil {

@@ -136,36 +136,15 @@ func (c content) text() (secret.Text, error) {
 }
 
 // hide seals what no answer shows of the parameters of an operation that begins, and leaves its name in their place.
-// given is what the request gives. What a version before has stored unsealed of the instance is sealed as well: before
-// puts that into the instance. Who calls it has the operation begin, or calls unhide.
-func (l *Lifecycle) hide(ctx context.Context, o *Operation, given content) (before func(*Instance), err error) {
-	plain := o.Before
-	if o.Type != Instantiate {
-		if err := l.hideIn(ctx, o.Instance, &o.Before, content{}, nil); err != nil {
-			return nil, err
-		}
+// given is what the request gives. Who calls it has the operation begin, or calls unhide.
+func (l *Lifecycle) hide(ctx context.Context, o *Operation, given content) error {
+	if o.Type == ScaleVNF || o.Type == Heal { // which read the parameters that are sealed already
+		return nil
 	}
-	sealed := o.Before
-	conceal := func(s *Shape) {
-		s.Concealed, s.Variables, s.Parameters = sealed.Concealed, sealed.Variables, sealed.Parameters
-	}
-	if sealed.Concealed.ID != plain.Concealed.ID {
-		before = func(i *Instance) { conceal(&i.Shape) }
-	}
-	if o.Type == ScaleVNF || o.Type == Heal { // of the parameters that there are
-		conceal(&o.Target)
-		return before, nil
-	}
-	if err := l.hideIn(ctx, o.Instance, &o.Target, given, &o.Params); err != nil {
-		if before != nil {
-			l.unhide(ctx, sealed.Concealed.ID)
-		}
-		return nil, err
-	}
-	return before, nil
+	return l.hideIn(ctx, o.Instance, &o.Target, given, &o.Params)
 }
 
-// hideIn is hide for one shape; the request is shown without what is hidden of it. Of what was hidden before, given
+// hideIn is hide for the shape that the operation is to reach; the request is shown without what is hidden of it. Of what was hidden before, given
 // takes the place of its like, and the rest stays.
 func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given content, request *json.RawMessage) error {
 	gives := given.Variables != nil || given.Parameters != nil
@@ -233,10 +212,8 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 	if parameters {
 		s.Parameters = nil
 	}
-	if request != nil {
-		if *request, err = censored(*request, names, parameters); err != nil {
-			l.unhide(ctx, id)
-		}
+	if *request, err = censored(*request, names, parameters); err != nil {
+		l.unhide(ctx, id)
 	}
 	return err
 }

@@ -20,9 +20,6 @@ const systemPrefix = "system:"
 // denied with an error. Where an actor stands in for the principal, both must be
 // permitted: the actor by the built-in policies, the principal by those for callers.
 func (p *Policies) Decide(r Request) Decision {
-	if r.Resource.Owner != "" && r.Resource.Owner == r.Principal.Formerly {
-		r.Resource.Owner = r.Principal.Name
-	}
 	who := principalEntity(r.Principal, "")
 	if r.Principal.Actor == "" {
 		return p.decide(r, who)

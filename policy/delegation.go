@@ -19,16 +19,15 @@ const DefaultHold = time.Hour
 // Delegation is what is kept of a caller, so that work can go on for them after their
 // request has ended. It holds no credential.
 type Delegation struct {
-	Name     string    `json:"name"`
-	Formerly string    `json:"formerly,omitempty"`
-	Project  string    `json:"project"`
-	Roles    []string  `json:"roles"`
-	At       time.Time `json:"at"`
+	Name    string    `json:"name"`
+	Project string    `json:"project"`
+	Roles   []string  `json:"roles"`
+	At      time.Time `json:"at"`
 }
 
 // Delegate records a caller as they are at that time.
 func Delegate(p Principal, at time.Time) Delegation {
-	return Delegation{Name: p.Name, Formerly: p.Formerly, Project: p.Project, Roles: slices.Clone(p.Roles), At: at}
+	return Delegation{Name: p.Name, Project: p.Project, Roles: slices.Clone(p.Roles), At: at}
 }
 
 // Directory knows callers without their tokens.
@@ -57,7 +56,7 @@ type Delegates struct {
 // and [ErrDelegationEnded] is returned if the caller is gone. If not, the recorded roles
 // hold for [Delegates.Hold] after the request; then [ErrDelegationEnded].
 func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Principal, error) {
-	p := Principal{Name: g.Name, Formerly: g.Formerly, Project: g.Project, Roles: slices.Clone(g.Roles)}
+	p := Principal{Name: g.Name, Project: g.Project, Roles: slices.Clone(g.Roles)}
 	if !strings.HasPrefix(actor, systemPrefix) || p.Authenticator() == bySystem || slices.Contains(g.Roles, RoleSystem) {
 		return Principal{}, fmt.Errorf("%q for %q: %w: only a part of the broker acts, and only for a caller", actor, g.Name, ErrDelegationEnded)
 	}

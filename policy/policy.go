@@ -23,9 +23,6 @@ type Principal struct {
 	// the principal: "keystone:4f1c@default". A name without a prefix is that of a static
 	// token: "alice". The prefix "system:" and [RoleSystem] come together or not at all.
 	Name string
-	// Formerly is the unqualified name by which older versions stored what the principal
-	// owns; empty if there is none.
-	Formerly string
 	// Project is the tenant the principal acts in.
 	Project string
 	// Roles are the principal's roles in that project: "admin", "member", "reader".

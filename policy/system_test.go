@@ -152,29 +152,24 @@ func TestNamesAreQualified(t *testing.T) {
 	lease := func(owner string) policy.Resource {
 		return policy.Resource{Kind: policy.KindLease, ID: "l1", Project: "core", Owner: owner, VIMProject: "ran"}
 	}
-	caller := func(name, formerly string) policy.Principal {
-		return policy.Principal{Name: name, Formerly: formerly, Project: "core", Roles: []string{policy.RoleMember}}
+	caller := func(name string) policy.Principal {
+		return policy.Principal{Name: name, Project: "core", Roles: []string{policy.RoleMember}}
 	}
 	for _, c := range []struct {
 		who   policy.Principal
 		owner string
 		want  bool
 	}{
-		{caller("alice", ""), "alice", true},
-		{caller("alice", ""), "keystone:alice", false},
-		{caller("keystone:alice", ""), "alice", false},
-		{caller("keystone:alice", ""), "keystone:alice", true},
-		{caller("oidc:alice", ""), "keystone:alice", false},
-		// Rows of a version that did not qualify.
-		{caller("keystone:alice", "alice"), "alice", true},
-		{caller("keystone:alice", "alice"), "keystone:alice", true},
-		{caller("keystone:alice", "alice"), "bob", false},
-		{caller("keystone:alice", "alice"), "", false},
-		{caller("alice", ""), "", false},
+		{caller("alice"), "alice", true},
+		{caller("alice"), "keystone:alice", false},
+		{caller("keystone:alice"), "alice", false},
+		{caller("keystone:alice"), "keystone:alice", true},
+		{caller("oidc:alice"), "keystone:alice", false},
+		{caller("alice"), "", false},
 	} {
 		d := policies.Decide(policy.Request{Principal: c.who, Action: policy.LeaseRenew, Resource: lease(c.owner)})
 		if d.Allowed != c.want {
-			t.Errorf("%s (formerly %q) renews a lease of %q: %t, want %t", c.who.Name, c.who.Formerly, c.owner, d.Allowed, c.want)
+			t.Errorf("%s renews a lease of %q: %t, want %t", c.who.Name, c.owner, d.Allowed, c.want)
 		}
 	}
 	site := load(t, map[string][]byte{"site.cedar": []byte(`
@@ -182,7 +177,7 @@ func TestNamesAreQualified(t *testing.T) {
 		forbid (principal, action, resource)
 		unless { principal.authenticator == "keystone" };`)})
 	for name, want := range map[string]bool{"alice": false, "keystone:alice": true, "oidc:alice": false} {
-		if got := site.Decide(policy.Request{Principal: caller(name, ""), Action: policy.VIMShow, Resource: ownVIM}).Allowed; got != want {
+		if got := site.Decide(policy.Request{Principal: caller(name), Action: policy.VIMShow, Resource: ownVIM}).Allowed; got != want {
 			t.Errorf("where only Keystone's callers are let in, %s: %t", name, got)
 		}
 	}
@@ -217,7 +212,7 @@ func TestResume(t *testing.T) {
 	requested := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	tokens := tokensOf(t, policy.Token{Name: "alice", Project: "core", Roles: []string{"reader"}})
 	static := policy.Delegate(policy.Principal{Name: "alice", Project: "core", Roles: []string{"member"}}, requested)
-	cloud := policy.Delegate(policy.Principal{Name: "keystone:alice", Formerly: "alice", Project: "core", Roles: []string{"member"}}, requested)
+	cloud := policy.Delegate(policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{"member"}}, requested)
 	gone := policy.Delegate(policy.Principal{Name: "bob", Project: "core", Roles: []string{"admin"}}, requested)
 	moved := policy.Delegate(policy.Principal{Name: "alice", Project: "ran", Roles: []string{"admin"}}, requested)
 	pass := policy.Delegate(part("reaper"), requested)
@@ -258,7 +253,7 @@ func TestResume(t *testing.T) {
 			}
 			continue
 		}
-		want := policy.Principal{Name: c.who.Name, Formerly: c.who.Formerly, Project: c.who.Project, Roles: c.roles, Actor: "system:lifecycle"}
+		want := policy.Principal{Name: c.who.Name, Project: c.who.Project, Roles: c.roles, Actor: "system:lifecycle"}
 		if diff := cmp.Diff(want, p); diff != "" || err != nil {
 			t.Errorf("%s: Resume() = %v (-want +got):\n%s", name, err, diff)
 		}
@@ -270,7 +265,7 @@ func TestResume(t *testing.T) {
 
 // TestDelegationIsKept: it is stored, and so are roles that change afterwards in memory.
 func TestDelegationIsKept(t *testing.T) {
-	p := policy.Principal{Name: "keystone:alice", Formerly: "alice", Project: "core", Roles: []string{"member"}}
+	p := policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{"member"}}
 	g := policy.Delegate(p, time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC))
 	p.Roles[0] = "admin"
 	text, err := json.Marshal(g)

@@ -183,16 +183,6 @@ func (s *StaticTokens) Lookup(_ context.Context, name, project string) (Principa
 	return Principal{}, ErrUnauthenticated
 }
 
-// Has reports whether a token names a caller so, in any project.
-func (s *StaticTokens) Has(name string) bool {
-	for _, h := range s.holders {
-		if h.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Held lists the tokens, those that have expired among them: by project and name, and of
 // a holder's two the previous one last.
 func (s *StaticTokens) Held() []HeldToken {

@@ -225,7 +225,7 @@ func (c *Callers) principal(body validated) (policy.Principal, error) {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	name := t.User.ID + "@" + t.User.Domain.ID
-	p := policy.Principal{Name: policy.ByKeystone + ":" + name, Formerly: name, Project: t.Project.ID}
+	p := policy.Principal{Name: policy.ByKeystone + ":" + name, Project: t.Project.ID}
 	if !callerID().MatchString(p.Project) || len(name) > maxCallerName {
 		return policy.Principal{}, fmt.Errorf("asking Keystone about a caller: %w", notKeystone(0))
 	}

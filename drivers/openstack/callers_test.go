@@ -174,9 +174,9 @@ func TestCallers(t *testing.T) {
 	k.knows("other alice", token("a1", "d2", "p1", later, "member"))
 	k.knows("alice-in-d2", token("a1", "d2", "p2", later, "admin"))
 	k.knows("guest", token("g1", "default", "p1", later, "creator"))
-	wantCaller(t, c, "alice", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member", "reader"}})
-	wantCaller(t, c, "alice-in-d2", policy.Principal{Name: "keystone:a1@d2", Formerly: "a1@d2", Project: "p2", Roles: []string{"project-admin"}})
-	wantCaller(t, c, "guest", policy.Principal{Name: "keystone:g1@default", Formerly: "g1@default", Project: "p1"})
+	wantCaller(t, c, "alice", policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member", "reader"}})
+	wantCaller(t, c, "alice-in-d2", policy.Principal{Name: "keystone:a1@d2", Project: "p2", Roles: []string{"project-admin"}})
+	wantCaller(t, c, "guest", policy.Principal{Name: "keystone:g1@default", Project: "p1"})
 	wantStranger(t, c, "nobody")
 	wantStranger(t, c, "")
 	wantStranger(t, c, "other alice") // no token holds a space
@@ -202,7 +202,7 @@ func TestCallersOfNoProject(t *testing.T) {
 	free := token("a1", "default", "p1", later, "member")
 	free["application_credential"] = object{"id": "x", "restricted": true}
 	k.knows("free", free)
-	wantCaller(t, c, "free", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}})
+	wantCaller(t, c, "free", policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member"}})
 }
 
 // A login shows all of a caller's roles, but with a token that holds only a part of them.
@@ -272,7 +272,7 @@ func TestCallersAreRemembered(t *testing.T) {
 		now = now.Add(d)
 	}
 	c := mustCallers(t, o)
-	alice := policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}}
+	alice := policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member"}}
 	k.knows("alice", token("a1", "default", "p1", now.Add(time.Hour), "member"))
 	asked := func(want int32) {
 		t.Helper()
@@ -319,7 +319,7 @@ func TestStrangersAreRemembered(t *testing.T) {
 		t.Errorf("Keystone was asked %d times, want once", n)
 	}
 	now.Add(6 * time.Second)
-	wantCaller(t, c, "late", policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}})
+	wantCaller(t, c, "late", policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member"}})
 	if c.Remote("late") {
 		t.Error("Keystone would be asked about a caller that it knows")
 	}
@@ -344,7 +344,7 @@ func TestCallersWithoutKeystone(t *testing.T) {
 	wantLater(t, c, "alice")
 	k.set(func() { k.refuse = 0 })
 	skew.Add(int64(2 * time.Second))
-	alice := policy.Principal{Name: "keystone:a1@default", Formerly: "a1@default", Project: "p1", Roles: []string{"member"}}
+	alice := policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member"}}
 	wantCaller(t, c, "alice", alice)
 
 	// The broker's own token is no longer accepted: one login, and nobody notices.
@@ -360,7 +360,7 @@ func TestCallersWithoutKeystone(t *testing.T) {
 	skew.Add(int64(50 * time.Minute))
 	k.knows("berta", token("b1", "default", "p1", time.Now().Add(3*time.Hour), "member"))
 	before = k.logins.Load()
-	wantCaller(t, c, "berta", policy.Principal{Name: "keystone:b1@default", Formerly: "b1@default", Project: "p1", Roles: []string{"member"}})
+	wantCaller(t, c, "berta", policy.Principal{Name: "keystone:b1@default", Project: "p1", Roles: []string{"member"}})
 	if n := k.logins.Load() - before; n != 1 {
 		t.Errorf("near the end of its token the broker logged in %d times, want once", n)
 	}

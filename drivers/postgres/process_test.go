@@ -80,7 +80,7 @@ func TestProcessesRace(t *testing.T) {
 	dsn := real.Postgres(t).DSN(t)
 	s := mustOpen(t, dsn)
 	v := newVIM(false)
-	v.ID, v.State, v.Current = "v", broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
+	v.ID, v.State, v.Current = "v", broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir", SealedAs: broker.SealedCurrent}
 	if err := s.CreateVIM(t.Context(), v, 0, entryOf("v")); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func withLeaseIn(t *testing.T, dsn string) *Store {
 	s := mustOpen(t, dsn)
 	v := broker.VIM{
 		ID: "v", Project: "north", Name: "v", Type: "kubernetes", State: broker.VIMRegistered, CreatedAt: time.Unix(1, 0),
-		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir"},
+		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "old", KeyStore: "keydir", SealedAs: broker.SealedCurrent},
 	}
 	if err := s.CreateVIM(t.Context(), v, 0, entryOf("v")); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestLiveCountsAreTheLeases(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := s.UpdateVIM(ctx, id, func(v *broker.VIM) error {
-			v.State, v.Current = broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir"}
+			v.State, v.Current = broker.VIMRegistered, broker.Generation{Number: 1, Key: "key", KeyStore: "keydir", SealedAs: broker.SealedCurrent}
 			return nil
 		}, done); err != nil {
 			t.Fatal(err)

@@ -66,7 +66,7 @@ func TestNothingIsWrittenOnAFullDisk(t *testing.T) {
 	s, dir := onSmallDisk(t, 24<<20)
 	v := broker.VIM{
 		ID: "v", Project: "p", Name: "v", Type: "kubernetes", State: broker.VIMRegistered, CreatedBy: "alice",
-		Current: broker.Generation{Number: 1, Key: "k", KeyStore: "s"},
+		Current: broker.Generation{Number: 1, Key: "k", KeyStore: "s", SealedAs: broker.SealedCurrent},
 	}
 	if err := s.CreateVIM(t.Context(), v, 0, recorded(policy.VIMRegister, audit.Done)); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func registered(id, name string) broker.VIM {
 	return broker.VIM{
 		ID: id, Project: "north", Name: name, Type: "kubernetes", State: broker.VIMRegistered,
 		CreatedAt: time.Unix(1, 0), Health: broker.Health{Status: broker.HealthUnchecked},
-		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "ref", KeyStore: "keydir"},
+		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "ref", KeyStore: "keydir", SealedAs: broker.SealedCurrent},
 	}
 }
 

@@ -86,11 +86,7 @@ func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principa
 		return l.clients.Authenticate(ctx, bearer)
 	}
 	if l.keystone != nil && !policy.OwnToken(bearer) {
-		p, err := l.keystone.Authenticate(ctx, bearer)
-		if tokens != nil && tokens.Has(p.Formerly) {
-			p.Formerly = "" // what is stored under that name is the static token's
-		}
-		return p, err
+		return l.keystone.Authenticate(ctx, bearer)
 	}
 	if tokens == nil {
 		return policy.Principal{}, policy.ErrUnauthenticated

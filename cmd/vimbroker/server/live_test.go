@@ -83,29 +83,6 @@ func TestAReloadIsTold(t *testing.T) {
 	}
 }
 
-// alwaysAlice stands for a Keystone.
-type alwaysAlice struct{}
-
-func (alwaysAlice) Authenticate(context.Context, string) (policy.Principal, error) {
-	return policy.Principal{Name: "keystone:alice", Formerly: "alice", Project: "demo"}, nil
-}
-
-// A bare name in the store is the static token's, if there is such a token.
-func TestBareNamesAreTheStaticTokens(t *testing.T) {
-	_, digest := policy.NewToken()
-	for name, want := range map[string]string{"bob": "alice", "alice": ""} {
-		tokens, err := policy.NewStaticTokens([]policy.Token{{Name: name, Project: "demo", Roles: []string{"member"}, SHA256: digest}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := newLive(config{tokens: tokens})
-		l.keystone = alwaysAlice{}
-		if p, err := l.Authenticate(t.Context(), "gAAAA"); err != nil || p.Name != "keystone:alice" || p.Formerly != want {
-			t.Errorf("beside a static %s: %+v, %v; want the former name %q", name, p, err, want)
-		}
-	}
-}
-
 // A token that is taken is noted by its id; one that is refused is not.
 func TestUsesOfTokensAreNoted(t *testing.T) {
 	plain, digest := policy.NewToken()

@@ -165,13 +165,13 @@ CREATE TABLE vim_generations (
     credential_expires_at timestamptz      NOT NULL,
     -- when it is sealed anew
     sealed                text             NOT NULL,
-    sealed_as             text             NOT NULL, -- whether it was the current one when it was sealed; '': see broker/bound.go
+    sealed_as             text             NOT NULL, -- whether it was the current one when it was sealed
     key_ref               text COLLATE "C" NOT NULL,
     key_store             text COLLATE "C" NOT NULL,
 
     CONSTRAINT generation_once_per_vim PRIMARY KEY (vim, number),
     CONSTRAINT generation_from_one CHECK (number >= 1),
-    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('', 'current', 'past')),
+    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('current', 'past')),
     CONSTRAINT generation_names_its_key CHECK (key_ref <> '' AND key_store <> '')
 );
 

@@ -111,14 +111,14 @@ CREATE TABLE vim_generations (
     credential_expires_at INTEGER NOT NULL,
     -- when it is sealed anew
     sealed                TEXT    NOT NULL,
-    sealed_as             TEXT    NOT NULL, -- whether it was the current one when it was sealed; '': see broker/bound.go
+    sealed_as             TEXT    NOT NULL, -- whether it was the current one when it was sealed
     key_ref               TEXT    NOT NULL,
     key_store             TEXT    NOT NULL,
 
     CONSTRAINT generation_once_per_vim PRIMARY KEY (vim, number),
     CONSTRAINT generation_from_one CHECK (number >= 1),
     CONSTRAINT generation_insecure_is_boolean CHECK (insecure_skip_verify IN (0, 1)),
-    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('', 'current', 'past')),
+    CONSTRAINT generation_sealed_as_known CHECK (sealed_as IN ('current', 'past')),
     CONSTRAINT generation_names_its_key CHECK (key_ref <> '' AND key_store <> '')
 ) STRICT;
 
