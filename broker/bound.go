@@ -16,8 +16,8 @@ func boundField(t VIMType, g Generation, as SealedAs) string {
 	return "credential/" + string(as) + "/" + boundDigest(t, g)
 }
 
-// boundDigest covers every field of a generation but what it is sealed with. Empty
-// values do not count, so that fields which later versions add change no digest.
+// boundDigest covers every field of a generation but what it is sealed with. An empty value
+// counts too: of a cloud's openings it says that one stands open.
 func boundDigest(t VIMType, g Generation) string {
 	text, _ := json.Marshal(struct { // plain data always encodes
 		Type           VIMType
@@ -29,9 +29,6 @@ func boundDigest(t VIMType, g Generation) string {
 		Username       string
 		ExpiresAt      int64 // in microseconds, as stores keep it
 	}{t, g.Number, g.Target, g.Identity, g.Discovered, g.CredentialKind, g.Username, micro(g.CredentialExpiresAt)})
-	var tree any
-	_ = json.Unmarshal(text, &tree)
-	text, _ = json.Marshal(withoutEmpty(tree))
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -41,42 +38,6 @@ func micro(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixMicro()
-}
-
-// withoutEmpty drops members of objects that are empty, at every depth, and is nil
-// where nothing is left.
-func withoutEmpty(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, member := range v {
-			if v[name] = withoutEmpty(member); v[name] == nil {
-				delete(v, name)
-			}
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case []any:
-		for i := range v {
-			v[i] = withoutEmpty(v[i])
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case string:
-		if v == "" {
-			return nil
-		}
-	case bool:
-		if !v {
-			return nil
-		}
-	case float64:
-		if v == 0 {
-			return nil
-		}
-	}
-	return v
 }
 
 // sealsAs is what a generation is to a VIM whose current one has this number.
