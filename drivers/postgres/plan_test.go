@@ -75,7 +75,7 @@ var crowd = []string{
 			'{"Project":"project-' || i % 100 || '"}' FROM generate_series(10000, 30000) AS i`,
 	`INSERT INTO audit_entries (` + entryColumns + `)
 		SELECT i, timestamptz '2030-01-01' + i * interval '1 s', '', 'principal-' || i % 500, 'project-' || i % 100,
-			'action-' || i % 20, 'vim', 'vim-' || i % 20000, 'done', '{}', '', 'hash' FROM generate_series(1, 100000) AS i`,
+			'action-' || i % 20, 'vim', 'vim-' || i % 20000, 'done', '{}' FROM generate_series(1, 100000) AS i`,
 }
 
 // plan is how PostgreSQL will run a query with these arguments.

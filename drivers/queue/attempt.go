@@ -30,7 +30,7 @@ func (d *dispatcher) work(ctx context.Context, a Attempt) {
 	}
 	switch {
 	case errors.Is(ended, job.ErrFenced):
-		d.Log.Warn("another worker has taken over", "kind", a.Kind, "subject", a.Subject, "fence", a.Fence)
+		d.Log.Warn("job was taken over by another worker", "kind", a.Kind, "subject", a.Subject, "fence", a.Fence)
 	case ended != nil: // it is due again when its worker counts as dead
 		d.Log.Warn("the end of an attempt could not be stored", "kind", a.Kind, "subject", a.Subject, "error", ended)
 	}

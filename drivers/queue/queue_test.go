@@ -144,7 +144,7 @@ func TestAPassComesAtItsTimes(t *testing.T) {
 				t.Errorf("in the interval of %v the pass ran %d times", at, n)
 			}
 		}
-		if b.asked > 2*70 {
+		if b.asked > 2*90 {
 			t.Errorf("two idle processes asked %d times in a minute what is due", b.asked)
 		}
 	})

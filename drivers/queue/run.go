@@ -26,7 +26,8 @@ const (
 	Grace = 5 * time.Second
 	// StartAfter is how long the passes of a new server wait: requests that waited for it come first.
 	StartAfter = 2 * time.Second
-	// pollEvery is how late a job starts that another process enqueued, or whose backoff is over.
+	// pollEvery is how late a job starts that another process enqueued, or whose backoff is over. Each
+	// wait is a little shorter, so that no replica is always the first.
 	pollEvery = time.Second
 	// ledgerLimit bounds the ending of an attempt.
 	ledgerLimit = 10 * time.Second
@@ -129,8 +130,6 @@ func kindOf(p broker.Pass) string { return job.PassPrefix + p.Name }
 
 // feed begins what is due until ctx ends. Attempts go on with working.
 func (d *dispatcher) feed(ctx, working context.Context) {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
 	scheduled := false
 	for ctx.Err() == nil {
 		err := error(nil)
@@ -144,12 +143,14 @@ func (d *dispatcher) feed(ctx, working context.Context) {
 		if err != nil && ctx.Err() == nil {
 			d.Log.Warn("no jobs or passes can begin", "error", err)
 		}
+		tick := time.NewTimer(job.Spread(pollEvery))
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
 		case <-d.Wake:
 		case <-d.freed:
 		}
+		tick.Stop()
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -55,7 +56,12 @@ type nfvo struct {
 func newNFVO(b *testing.B, p *program) *nfvo {
 	b.Helper()
 	cluster, fleet := real.Kubernetes(b), newEngineFleet(b, p)
-	fleet.config += "oauth: {issuer: https://vimbroker.example}\nlimits: {principal: {perSecond: 100000, burst: 100000, inFlight: 256}, project: {perSecond: 100000, burst: 100000, inFlight: 256}}\n"
+	ca, err := pki.NewCA("the issuer's")
+	if err != nil {
+		b.Fatal(err)
+	}
+	fleet.config += fmt.Sprintf("oauth: {issuer: https://vimbroker.example, caFile: %q}\n", story.WriteFile(b, "issuer.pem", string(ca.PEM), 0o600))
+	fleet.config += "limits: {principal: {perSecond: 100000, burst: 100000, inFlight: 256}, project: {perSecond: 100000, burst: 100000, inFlight: 256}}\n"
 	n := &nfvo{fleet: fleet, http: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	b.Cleanup(n.http.CloseIdleConnections)
 	server := fleet.start(b)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/test/real/pki"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // otherVNFM is a VNFM of somebody else's that is a client of the fleet.
@@ -115,7 +117,12 @@ func (v *otherVNFM) mint(r *replica, l lent) string {
 // no secret is in the database or a log.
 func TestGrantsOfSeveralReplicas(t *testing.T) {
 	t.Parallel()
-	f := newFleetOn(t, shared(t), footing{program: present, settings: "oauth: {issuer: 'https://broker.example'}\nsol003: {enabled: true}\n"})
+	ca, err := pki.NewCA("the issuer's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer := fmt.Sprintf("oauth: {issuer: 'https://broker.example', caFile: %q}\n", story.WriteFile(t, "issuer.pem", string(ca.PEM), 0o600))
+	f := newFleetOn(t, shared(t), footing{program: present, settings: issuer + "sol003: {enabled: true}\n"})
 	made, err := f.replicas[0].CreateOAuthClient(t.Context(), v1.OAuthClientRequest{
 		Name: "tacker", Roles: []string{"vnfm"}, Placements: []v1.Placement{{VIM: "edge", Role: "edit", Namespaces: []string{"default"}}},
 	})

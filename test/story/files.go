@@ -16,7 +16,7 @@ import (
 
 // WriteFile makes a file in a fresh directory, with a mode that the umask does not
 // change, and returns its path.
-func WriteFile(t *testing.T, name, text string, mode os.FileMode) string {
+func WriteFile(t testing.TB, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
