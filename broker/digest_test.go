@@ -50,6 +50,7 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 			r.Credential, r.Role, r.Namespaces = broker.LeasePassThrough, "", nil
 		},
 		"Widest":         nil, // a bound of what is issued, and not what is asked for
+		"Verified":       nil, // a condition on the VIM, which a repeat meets too
 		"IdempotencyKey": nil,
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.LeaseRequest](), cases)

@@ -242,29 +242,32 @@ func (f *fleet) proveKeys() {
 		}
 	}
 	m := f.join()
-	used, err := m.store.KeysInUse(f.t.Context(), "")
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	keys, err := keydir.Open(f.keys)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	defer keys.Close()
-	held, err := keys.List(f.t.Context(), "")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	var rows, files []string
-	for _, k := range used {
-		rows = append(rows, string(k.Ref))
-	}
-	for _, h := range held {
-		files = append(files, string(h.Ref))
-	}
-	slices.Sort(rows)
-	slices.Sort(files)
-	if diff := cmp.Diff(slices.Compact(rows), files); diff != "" {
-		f.t.Errorf("keys are not those that rows name (-rows +files):\n%s", diff)
-	}
+	eventually(f.t, "keys are those that rows name", func(ctx context.Context) error { // a pass may be destroying one
+		used, err := m.store.KeysInUse(ctx, "")
+		if err != nil {
+			return err
+		}
+		held, err := keys.List(ctx, "")
+		if err != nil {
+			return err
+		}
+		var rows, files []string
+		for _, k := range used {
+			rows = append(rows, string(k.Ref))
+		}
+		for _, h := range held {
+			files = append(files, string(h.Ref))
+		}
+		slices.Sort(rows)
+		slices.Sort(files)
+		if diff := cmp.Diff(slices.Compact(rows), files); diff != "" {
+			return fmt.Errorf("(-rows +files):\n%s", diff)
+		}
+		return nil
+	})
 }
