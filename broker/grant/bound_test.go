@@ -173,7 +173,7 @@ func (s *scene) revokedBySomebody(l broker.Lease) {
 	store := s.options.Store.(broker.Store)
 	v := broker.VIM{
 		ID: l.VIM, Project: "core", Name: l.VIMName, Type: "kubernetes", State: broker.VIMRegistered,
-		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "ref", KeyStore: "keydir"}, Revision: 1,
+		Current: broker.Generation{Number: 1, Sealed: "sealed", SealedAs: broker.SealedCurrent, Key: "ref", KeyStore: "keydir"}, Revision: 1,
 	}
 	l.VIMType, l.VIMProject, l.VIMGeneration, l.Project, l.State, l.CreatedAt, l.Handle, l.Revision = v.Type, v.Project, 1, "core", broker.LeasePending, s.clock.Now(), "handle", 1
 	err := store.CreateVIM(s.t.Context(), v, 0, audit.Entry{Outcome: audit.Done})
