@@ -15,18 +15,20 @@ import (
 // mint, and in four time zones: Keystone and gophercloud write some times without one.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
-		zone                         string
-		trusts, unpatched, byAppCred bool
+		zone              string
+		trusts, byAppCred bool
+		cloud             fakekeystone.Options
 	}{
-		{"UTC", false, false, false},
-		{"Asia/Tokyo", true, false, true},
-		{"America/New_York", false, false, true},
-		{"Asia/Kolkata", false, true, true},
+		{"UTC", false, false, fakekeystone.Options{Late: true}},
+		{"Asia/Tokyo", true, true, fakekeystone.Options{}},
+		{"America/New_York", false, true, fakekeystone.Options{}},
+		{"Asia/Kolkata", false, true, fakekeystone.Options{Unpatched: true}},
 	} {
 		t.Run(c.zone, func(t *testing.T) {
 			keystone.Zone(t, c.zone)
 			now := clock.New(time.Now())
-			s := fakekeystone.New(t, fakekeystone.Options{Now: now.Now, Trusts: c.trusts, Unpatched: c.unpatched})
+			c.cloud.Now, c.cloud.Trusts = now.Now, c.trusts
+			s := fakekeystone.New(t, c.cloud)
 			project := s.Project("demo")
 			user := func(name string, roles ...string) keystone.User {
 				u := s.User(name, project, roles...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,10 +152,24 @@ func (s *session) mayTrust(ctx context.Context) (bool, error) {
 	}}, http.StatusNotFound, "trusts")
 }
 
-// mayEC2 asks for an EC2 credential on a project that does not exist.
+// mayEC2 asks for an EC2 credential on a project that does not exist. A release whose fix came
+// last (Debian's 22.0.2) looks for the project before it refuses application credentials: it
+// shows them no list either.
 func (s *session) mayEC2(ctx context.Context) (bool, error) {
 	path := []string{"users", s.user.ID, "credentials", "OS-EC2"}
-	return s.may(ctx, http.MethodPost, path, map[string]any{"tenant_id": nobody}, http.StatusNotFound, "EC2 credentials")
+	open, err := s.may(ctx, http.MethodPost, path, map[string]any{"tenant_id": nobody}, http.StatusNotFound, "EC2 credentials")
+	if !open || err != nil {
+		return open, err
+	}
+	err = s.get(remote.Expect(ctx, remote.List), "users/"+s.user.ID+"/credentials/OS-EC2", nil)
+	return !said(err, http.StatusForbidden) || byPolicy(err, "identity:ec2_list_credentials"), nil
+}
+
+// byPolicy reports whether a refusal names an action of Keystone's policy: a site's rule on one
+// action says nothing of another.
+func byPolicy(err error, action string) bool {
+	var a gophercloud.ErrUnexpectedResponseCode
+	return errors.As(err, &a) && strings.Contains(string(a.Body), action)
 }
 
 // mayCredential asks for an EC2 credential without the key that each has, by the

@@ -64,9 +64,14 @@ func TestALeaseIsBoundedOnlyWhereTheCloudLetsItMakeNothing(t *testing.T) {
 		reasons  []string
 		user     []string // of a lease that is a user
 	}{
-		"all fixes, password":            {register: password},
-		"all fixes, unrestricted":        {register: unrestricted},
-		"all fixes, restricted":          {register: restricted},
+		"all fixes, password":          {register: password},
+		"all fixes, unrestricted":      {register: unrestricted},
+		"all fixes, restricted":        {register: restricted},
+		"all fixes as Debian has them": {cloud: fakekeystone.Options{Late: true}, register: password},
+		"before the fixes, and a policy on lists": {
+			cloud: fakekeystone.Options{Unpatched: true, ListsByPolicy: true}, register: password,
+			reasons: []string{byEC2, byCredential, byImpersonate}, user: []string{byImpersonate},
+		},
 		"trusts, password":               {cloud: fakekeystone.Options{Trusts: true}, register: password, reasons: []string{byTrust}},
 		"trusts, restricted":             {cloud: fakekeystone.Options{Trusts: true}, register: restricted, reasons: []string{byTrust}},
 		"before the fixes, password":     {cloud: unpatched, register: password, reasons: []string{byEC2, byCredential, byImpersonate}, user: []string{byImpersonate}},

@@ -26,6 +26,11 @@ func (s *Server) ec2(w http.ResponseWriter, r *http.Request, as token) {
 		Project string `json:"tenant_id"`
 	}
 	switch {
+	case r.Method == http.MethodGet && s.opts.ListsByPolicy:
+		fake.Say(w, http.StatusForbidden, object{"error": object{"code": http.StatusForbidden, "title": "Forbidden",
+			"message": "You are not authorized to perform the requested action: identity:ec2_list_credentials."}})
+	case r.Method == http.MethodGet && s.opts.Late && as.appCred != "":
+		refuse(w, http.StatusForbidden)
 	case r.Method == http.MethodGet:
 		all := []object{}
 		for _, p := range s.planted {
@@ -36,13 +41,13 @@ func (s *Server) ec2(w http.ResponseWriter, r *http.Request, as token) {
 		fake.Say(w, http.StatusOK, object{"credentials": all, "links": object{"next": nil}})
 	case r.Method != http.MethodPost:
 		refuse(w, http.StatusNotFound)
-	case !s.mayMint(as) && !s.opts.Unpatched:
+	case !s.mayMint(as) && !s.opts.Unpatched && !s.opts.Late:
 		refuse(w, http.StatusForbidden)
 	case json.NewDecoder(r.Body).Decode(&in) != nil:
 		refuse(w, http.StatusBadRequest)
 	case !slices.ContainsFunc(s.projects, func(p *Project) bool { return p.ID == in.Project }):
 		refuse(w, http.StatusNotFound)
-	case !s.reaches(as, in.Project):
+	case !s.reaches(as, in.Project), s.opts.Late && as.appCred != "":
 		refuse(w, http.StatusForbidden)
 	default:
 		p := Planted{ID: newID(), UserID: as.user, ProjectID: in.Project, Type: "ec2"}
@@ -72,7 +77,7 @@ func (s *Server) makeCredential(w http.ResponseWriter, r *http.Request, as token
 	var key struct{ Access string }
 	switch {
 	case c.UserID != as.user && !slices.Contains(as.roles, "admin"),
-		c.Type == "ec2" && !s.mayMint(as) && !s.opts.Unpatched,
+		c.Type == "ec2" && (!s.mayMint(as) && !s.opts.Unpatched || s.opts.Late && as.appCred != ""),
 		!s.reaches(as, c.ProjectID):
 		refuse(w, http.StatusForbidden)
 	case c.Type == "ec2" && (json.Unmarshal([]byte(c.Blob), &key) != nil || key.Access == ""):

@@ -38,6 +38,11 @@ type Options struct {
 	// makes EC2 credentials of its user and logs in as another, and an unrestricted one
 	// makes trusts.
 	Unpatched bool
+	// Late makes this a Keystone with the fixes in Debian's form: no application credential makes or
+	// lists EC2 credentials, which OS-EC2 says after it has looked for the project.
+	Late bool
+	// ListsByPolicy refuses the list of EC2 credentials as a policy of the site does.
+	ListsByPolicy bool
 	// TOTP lets users log in with a TOTP credential.
 	TOTP bool
 	// Plain serves http.

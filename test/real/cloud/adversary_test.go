@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"net/http"
@@ -37,6 +38,18 @@ func (a adversary) made(path, kind string, body any) string {
 	return out[kind].ID
 }
 
+// keys is the id of EC2 keys that were made for the user's project, which Keystone keeps by the
+// digest of their name; empty where it refused.
+func (a adversary) keys() string {
+	a.t.Helper()
+	var out struct{ Credential struct{ Access string } }
+	url := a.o.AuthURL + "/users/" + a.who.UserID + "/credentials/OS-EC2"
+	if status := a.o.As(a.t, a.token, http.MethodPost, url, map[string]any{"tenant_id": a.who.ProjectID}, &out); status != http.StatusOK {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(out.Credential.Access)))
+}
+
 // plant tries everything that a holder can make at Keystone, and returns the ids of what
 // there is then, by kind.
 func (a adversary) plant(trustee string, role string) map[string]string {
@@ -56,6 +69,9 @@ func (a adversary) plant(trustee string, role string) map[string]string {
 		"TOTP credential": a.made("/credentials", "credential", object{"credential": object{
 			"type": "totp", "user_id": a.who.UserID, "blob": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
 		}}),
+	}
+	if all["EC2 credential"] == "" { // the older way may still be there
+		all["EC2 credential"] = a.keys()
 	}
 	for kind, id := range all {
 		if id == "" {
