@@ -85,25 +85,37 @@ var identities = []escalation{
 	}, why: readsSecrets},
 	{group: core, resource: "serviceaccounts/token", verbs: []string{"create"}, why: "make tokens of service accounts"},
 	{group: core, resource: "serviceaccounts", verbs: []string{"impersonate"}, why: "impersonate service accounts"},
-	{group: certificatesGroup, resource: "podcertificaterequests", verbs: []string{"create"},
-		why: "get certificates of pods, as their service accounts"},
+	{
+		group: certificatesGroup, resource: "podcertificaterequests", verbs: []string{"create"},
+		why: "get certificates of pods, as their service accounts",
+	},
 	// Since 1.36; what it may then do is granted by verbs impersonate-on:*.
-	{group: authenticationGroup, resource: "serviceaccounts", verbs: []string{"impersonate:serviceaccount"},
-		why: "impersonate service accounts"},
-	{group: core, resource: "secrets", verbs: []string{"create"}, why: "make bootstrap tokens, which join nodes",
-		scope: anywhere, only: "kube-system"},
+	{
+		group: authenticationGroup, resource: "serviceaccounts", verbs: []string{"impersonate:serviceaccount"},
+		why: "impersonate service accounts",
+	},
+	{
+		group: core, resource: "secrets", verbs: []string{"create"}, why: "make bootstrap tokens, which join nodes",
+		scope: anywhere, only: "kube-system",
+	},
 	{group: rbacGroup, resource: "rolebindings", verbs: writes, why: givesAway},
 	{group: rbacGroup, resource: "roles", verbs: []string{"update", "patch"}, why: givesAway},
-	{group: rbacGroup, resource: "roles", verbs: []string{"bind", "escalate"},
-		why: "give itself rights that it does not have", scope: anywhere},
-	{group: rbacGroup, resource: "clusterroles", verbs: []string{"bind", "escalate"},
-		why: "give itself rights that it does not have", scope: anywhere},
+	{
+		group: rbacGroup, resource: "roles", verbs: []string{"bind", "escalate"},
+		why: "give itself rights that it does not have", scope: anywhere,
+	},
+	{
+		group: rbacGroup, resource: "clusterroles", verbs: []string{"bind", "escalate"},
+		why: "give itself rights that it does not have", scope: anywhere,
+	},
 	// These two subresources change labels, too.
 	{group: core, resource: "namespaces", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
 	{group: core, resource: "namespaces/status", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
 	{group: core, resource: "namespaces/finalize", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
-	{group: core, resource: "configmaps", verbs: alters, why: "change which certificates aggregated API servers trust",
-		scope: anywhere, only: "kube-system"},
+	{
+		group: core, resource: "configmaps", verbs: alters, why: "change which certificates aggregated API servers trust",
+		scope: anywhere, only: "kube-system",
+	},
 }
 
 // clusterPower comes with resources that belong to no namespace.
@@ -111,30 +123,44 @@ var clusterPower = []escalation{
 	{group: core, resource: "users", verbs: []string{"impersonate"}, why: "impersonate users", scope: clusterOnly},
 	{group: core, resource: "groups", verbs: []string{"impersonate"}, why: "impersonate groups", scope: clusterOnly},
 	{group: authenticationGroup, resource: "users", verbs: []string{"impersonate:user-info"}, why: "impersonate users", scope: clusterOnly},
-	{group: authenticationGroup, resource: "nodes", verbs: []string{"impersonate:arbitrary-node", "impersonate:associated-node"},
-		why: "impersonate nodes", scope: clusterOnly},
+	{
+		group: authenticationGroup, resource: "nodes", verbs: []string{"impersonate:arbitrary-node", "impersonate:associated-node"},
+		why: "impersonate nodes", scope: clusterOnly,
+	},
 	{group: core, resource: "nodes/proxy", verbs: every, why: "command the kubelet of every node", scope: clusterOnly},
 	{group: core, resource: "persistentvolumes", verbs: writes, why: "mount directories of nodes", scope: clusterOnly},
-	{group: core, resource: "namespaces", verbs: []string{"create"},
-		why: "make namespaces in which pods reach their nodes", scope: clusterOnly},
+	{
+		group: core, resource: "namespaces", verbs: []string{"create"},
+		why: "make namespaces in which pods reach their nodes", scope: clusterOnly,
+	},
 	{group: core, resource: "nodes", verbs: []string{"create"}, why: actsAsNode, scope: clusterOnly},
 	{group: core, resource: "nodes/status", verbs: []string{"update", "patch"}, why: actsAsNode, scope: clusterOnly},
 	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: givesAway, scope: clusterOnly},
 	// Roles of the cluster can aggregate one that is made.
 	{group: rbacGroup, resource: "clusterroles", verbs: writes, why: givesAway, scope: clusterOnly},
-	{group: certificatesGroup, resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"},
-		why: "approve client certificates", scope: clusterOnly},
-	{group: certificatesGroup, resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"},
-		why: "issue client certificates", scope: clusterOnly},
+	{
+		group: certificatesGroup, resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"},
+		why: "approve client certificates", scope: clusterOnly,
+	},
+	{
+		group: certificatesGroup, resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"},
+		why: "issue client certificates", scope: clusterOnly,
+	},
 	// The controller manager approves these by itself.
-	{group: certificatesGroup, resource: "certificatesigningrequests/nodeclient", verbs: []string{"create"},
-		why: "make client certificates of nodes", scope: clusterOnly},
-	{group: certificatesGroup, resource: "signers", verbs: []string{"approve", "sign"},
-		why: "approve client certificates", scope: clusterOnly},
+	{
+		group: certificatesGroup, resource: "certificatesigningrequests/nodeclient", verbs: []string{"create"},
+		why: "make client certificates of nodes", scope: clusterOnly,
+	},
+	{
+		group: certificatesGroup, resource: "signers", verbs: []string{"approve", "sign"},
+		why: "approve client certificates", scope: clusterOnly,
+	},
 	{group: certificatesGroup, resource: "signers", verbs: []string{"attest"}, why: trusted, scope: clusterOnly},
 	{group: certificatesGroup, resource: "clustertrustbundles", verbs: writes, why: trusted, scope: clusterOnly},
-	{group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: writes,
-		why: "read and change what others write", scope: clusterOnly},
+	{
+		group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: writes,
+		why: "read and change what others write", scope: clusterOnly,
+	},
 	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write", scope: clusterOnly},
 	{group: admissionGroup, resource: "mutatingadmissionpolicies", verbs: writes, why: "change what others write", scope: clusterOnly},
 	{group: admissionGroup, resource: "mutatingadmissionpolicybindings", verbs: writes, why: "change what others write", scope: clusterOnly},
@@ -142,12 +168,16 @@ var clusterPower = []escalation{
 	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
 	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: []string{"update", "patch"}, why: liftsRules, scope: clusterOnly},
 	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
-	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: []string{"update", "patch"},
-		why: liftsRules, scope: clusterOnly},
+	{
+		group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: []string{"update", "patch"},
+		why: liftsRules, scope: clusterOnly,
+	},
 	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
 	// A label of a driver says which Pod Security level its volumes need.
 	{group: "storage.k8s.io", resource: "csidrivers", verbs: writes, why: reachesNodes, scope: clusterOnly},
 	{group: "apiregistration.k8s.io", resource: "apiservices", verbs: writes, why: "answer in place of the API server", scope: clusterOnly},
-	{group: "apiextensions.k8s.io", resource: "customresourcedefinitions", verbs: []string{"update", "patch"},
-		why: "route custom resources through a webhook", scope: clusterOnly},
+	{
+		group: "apiextensions.k8s.io", resource: "customresourcedefinitions", verbs: []string{"update", "patch"},
+		why: "route custom resources through a webhook", scope: clusterOnly,
+	},
 }

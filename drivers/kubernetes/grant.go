@@ -98,7 +98,9 @@ func checkRules(rules []broker.Rule) error {
 			items    []string
 			optional bool
 		}{
-			{"apiGroups", r.APIGroups, false}, {"resources", r.Resources, false}, {"verbs", r.Verbs, false},
+			{"apiGroups", r.APIGroups, false},
+			{"resources", r.Resources, false},
+			{"verbs", r.Verbs, false},
 			{"resourceNames", r.ResourceNames, true},
 		} {
 			field := fmt.Sprintf("rules.%d.%s", i, l.name)

@@ -138,11 +138,25 @@ func (c *copying) run() error {
 		what string
 		copy func() error
 	}{
-		{"VIMs", c.vims}, {"management clusters", c.managements}, {"clusters", c.clusters}, {"grants", c.grants}, {"leases", c.leases},
-		{"retired keys", c.retired}, {"the uses of tokens", c.tokenUses}, {"clients", c.clients}, {"keys that sign tokens", c.tokenKeys},
-		{"grants to VNFMs", c.vnfGrants}, {"VNF packages", c.packages}, {"VNF instances", c.instances}, {"operations", c.operations},
-		{"hidden parameters", c.hiddens}, {"subscriptions", c.subscriptions}, {"the audit log", c.entries},
-		{"keys and checkpoints of the audit log", c.notary}, {"anchors of the audit log", c.anchors}, {"cursors of audit sinks", c.cursors},
+		{"VIMs", c.vims},
+		{"management clusters", c.managements},
+		{"clusters", c.clusters},
+		{"grants", c.grants},
+		{"leases", c.leases},
+		{"retired keys", c.retired},
+		{"the uses of tokens", c.tokenUses},
+		{"clients", c.clients},
+		{"keys that sign tokens", c.tokenKeys},
+		{"grants to VNFMs", c.vnfGrants},
+		{"VNF packages", c.packages},
+		{"VNF instances", c.instances},
+		{"operations", c.operations},
+		{"hidden parameters", c.hiddens},
+		{"subscriptions", c.subscriptions},
+		{"the audit log", c.entries},
+		{"keys and checkpoints of the audit log", c.notary},
+		{"anchors of the audit log", c.anchors},
+		{"cursors of audit sinks", c.cursors},
 		{"what is left of the audit log", c.horizon},
 	} {
 		if err := part.copy(); err != nil {

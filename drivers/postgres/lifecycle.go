@@ -286,7 +286,8 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 // operation begins.
 func (s *Store) UpdateOperation(ctx context.Context, id string, change func(
 	*lifecycle.Operation, *lifecycle.Instance,
-) error, e audit.Entry) (lifecycle.Operation, error) {
+) error, e audit.Entry,
+) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {

@@ -17,11 +17,15 @@ import (
 // with, by code, for the person who starts the server.
 var refusals = map[string]struct{ detail, remedy string }{
 	"28P01": {"the database refuses the password", "put the role's password into the connection string, or give the role that password"},
-	"28000": {"the database lets nobody in as this role from this address",
-		"add a line for role, database and address to pg_hba.conf; where it says hostssl, the connection string must ask for TLS"},
+	"28000": {
+		"the database lets nobody in as this role from this address",
+		"add a line for role, database and address to pg_hba.conf; where it says hostssl, the connection string must ask for TLS",
+	},
 	"3D000": {"there is no such database", "make it with createdb, owned by the role, or correct its name in the connection string"},
-	"08P01": {"a pooler before the database refuses the settings of a session",
-		"connect to PostgreSQL itself, or set the pooler up as the runbook says"},
+	"08P01": {
+		"a pooler before the database refuses the settings of a session",
+		"connect to PostgreSQL itself, or set the pooler up as the runbook says",
+	},
 	"53300": {"the database has no connection left", "raise max_connections there, or lower maxConns of each server"},
 	"57P03": {"the database is starting or stopping", "wait until it is up, and start again"},
 	readOnly: {

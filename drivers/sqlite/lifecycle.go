@@ -329,7 +329,8 @@ func (s *Store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]
 // UpdateOperation changes an operation and its instance by a function.
 func (s *Store) UpdateOperation(ctx context.Context, id string, change func(
 	*lifecycle.Operation, *lifecycle.Instance,
-) error, e audit.Entry) (lifecycle.Operation, error) {
+) error, e audit.Entry,
+) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, func(t txn) error {

@@ -27,13 +27,14 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 	})
 }
 
+const makeJobsDue = `UPDATE jobs SET due_at = CASE WHEN kind LIKE '` + job.PassPrefix + `%' THEN ? ELSE 0 END WHERE done < wanted`
+
 // takeUp makes jobs due at once, and passes a little later, also those that a killed process was
 // at. The directory's lock says that there is no other process.
 func (s *Store) takeUp(ctx context.Context) error {
 	if s.closed.Load() {
 		return rows.Closed()
 	}
-	_, err := s.writer.ExecContext(ctx, `UPDATE jobs SET due_at = CASE WHEN kind LIKE '`+job.PassPrefix+`%' THEN ? ELSE 0 END WHERE done < wanted`,
-		rows.Micro(s.now().Add(queue.StartAfter)))
+	_, err := s.writer.ExecContext(ctx, makeJobsDue, rows.Micro(s.now().Add(queue.StartAfter)))
 	return translate(err)
 }

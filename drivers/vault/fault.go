@@ -73,8 +73,10 @@ var statuses = map[int]fault{
 	http.StatusBadGateway:          {kind: secret.ErrUnavailable, reason: "Vault, or what stands before it, has no answer"},
 	http.StatusServiceUnavailable:  {kind: secret.ErrUnavailable, reason: "Vault is down for maintenance or sealed"},
 	http.StatusGatewayTimeout:      {kind: secret.ErrUnavailable, reason: "Vault, or what stands before it, has no answer in time"},
-	http.StatusNotImplemented: {kind: secret.ErrUnavailable, reason: "Vault is not initialised",
-		remedy: "initialise it, and unseal it"},
+	http.StatusNotImplemented: {
+		kind: secret.ErrUnavailable, reason: "Vault is not initialised",
+		remedy: "initialise it, and unseal it",
+	},
 	http.StatusMethodNotAllowed:      {reason: "the mount is not a KV version 2 engine", remedy: remedyMount},
 	http.StatusBadRequest:            {reason: "Vault does not accept the request"},
 	http.StatusRequestEntityTooLarge: {reason: "Vault finds the request too large"},

@@ -27,8 +27,10 @@ func (s *Server) ec2(w http.ResponseWriter, r *http.Request, as token) {
 	}
 	switch {
 	case r.Method == http.MethodGet && s.opts.ListsByPolicy:
-		fake.Say(w, http.StatusForbidden, object{"error": object{"code": http.StatusForbidden, "title": "Forbidden",
-			"message": "You are not authorized to perform the requested action: identity:ec2_list_credentials."}})
+		fake.Say(w, http.StatusForbidden, object{"error": object{
+			"code": http.StatusForbidden, "title": "Forbidden",
+			"message": "You are not authorized to perform the requested action: identity:ec2_list_credentials.",
+		}})
 	case r.Method == http.MethodGet && s.opts.Late && as.appCred != "":
 		refuse(w, http.StatusForbidden)
 	case r.Method == http.MethodGet:

@@ -56,7 +56,8 @@ configured so (lease.endWithAccess).`,
 // is still the one that was read.
 func (p *program) sharingCommand(c *cobra.Command, edit func(
 	change *v1.Change, v v1.VIM, with []string, all bool,
-), demand bool) *cobra.Command {
+), demand bool,
+) *cobra.Command {
 	var with []string
 	var all bool
 	c.Args, c.ValidArgsFunction = console.Names("VIM (a name or id)"), console.OnlyFirst(p.VimNames)

@@ -419,7 +419,8 @@ func (s *server) showOperation(c *api.Call) (api.Answer, error) {
 // settle is an operation that does something about one that has failed.
 func (s *server) settle(do func(
 	Lifecycle, context.Context, policy.Principal, string,
-) (lifecycle.Operation, error)) func(*api.Call) (api.Answer, error) {
+) (lifecycle.Operation, error),
+) func(*api.Call) (api.Answer, error) {
 	return func(c *api.Call) (api.Answer, error) {
 		_, err := do(s.life, c.Context(), c.Principal, c.PathValue("id"))
 		return api.Answer{}, err
