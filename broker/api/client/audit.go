@@ -31,52 +31,38 @@ type AuditQuery struct {
 
 // Audit returns one page of the audit log, newest first.
 func (c *Client) Audit(ctx context.Context, q AuditQuery) (v1.List[v1.AuditEntry], error) {
-	var l v1.List[v1.AuditEntry]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit"}, query: q.values()}, &l)
-	return l, err
+	return fetch[v1.List[v1.AuditEntry]](ctx, c, rest(http.MethodGet, nil, "audit").where(q.values()))
 }
 
 // AuditTree returns the Merkle tree over the whole audit log, with the frontier at an
 // earlier size.
 func (c *Client) AuditTree(ctx context.Context, size int64) (v1.AuditTree, error) {
-	var t v1.AuditTree
-	_, err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"v1", "audit", "tree"}, query: url.Values{"size": {strconv.FormatInt(size, 10)}},
-	}, &t)
-	return t, err
+	return fetch[v1.AuditTree](ctx, c, rest(http.MethodGet, nil, "audit", "tree").where(number("size", size)))
 }
 
 // AuditGrowth returns the proof that the audit log begins with what it held at an earlier size.
 func (c *Client) AuditGrowth(ctx context.Context, size int64) (v1.AuditGrowth, error) {
-	return c.auditGrowth(ctx, url.Values{"size": {strconv.FormatInt(size, 10)}})
+	return fetch[v1.AuditGrowth](ctx, c, rest(http.MethodGet, nil, "audit", "growth").where(number("size", size)))
 }
 
 // AuditGrowthTo is AuditGrowth for the audit log as it was at a later size.
 func (c *Client) AuditGrowthTo(ctx context.Context, size, later int64) (v1.AuditGrowth, error) {
-	return c.auditGrowth(ctx, url.Values{"size": {strconv.FormatInt(size, 10)}, "later": {strconv.FormatInt(later, 10)}})
-}
-
-func (c *Client) auditGrowth(ctx context.Context, q url.Values) (v1.AuditGrowth, error) {
-	var g v1.AuditGrowth
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "growth"}, query: q}, &g)
-	return g, err
+	q := number("size", size)
+	q.Set("later", strconv.FormatInt(later, 10))
+	return fetch[v1.AuditGrowth](ctx, c, rest(http.MethodGet, nil, "audit", "growth").where(q))
 }
 
 // AuditProof returns the proof that an entry is in the audit log.
 func (c *Client) AuditProof(ctx context.Context, seq int64) (v1.AuditProof, error) {
-	var p v1.AuditProof
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "proofs", strconv.FormatInt(seq, 10)}}, &p)
-	return p, err
+	return fetch[v1.AuditProof](ctx, c, rest(http.MethodGet, nil, "audit", "proofs", strconv.FormatInt(seq, 10)))
 }
 
 // AuditLines returns lines of the audit log that follow an entry: each the leaf of the
 // Merkle tree, without its line break. None are left where it returns none.
 func (c *Client) AuditLines(ctx context.Context, after int64) ([][]byte, error) {
-	var text []byte
-	_, err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"v1", "audit", "lines"}, query: url.Values{"after": {strconv.FormatInt(after, 10)}},
-		media: "application/x-ndjson",
-	}, &text)
+	q := rest(http.MethodGet, nil, "audit", "lines").where(number("after", after))
+	q.media = "application/x-ndjson"
+	text, err := fetch[[]byte](ctx, c, q)
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
@@ -85,93 +71,66 @@ func (c *Client) AuditLines(ctx context.Context, after int64) ([][]byte, error) 
 
 // AuditCheckpoint returns the last signed checkpoint of the audit log.
 func (c *Client) AuditCheckpoint(ctx context.Context) (v1.AuditCheckpoint, error) {
-	var a v1.AuditCheckpoint
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "checkpoint"}}, &a)
-	return a, err
+	return fetch[v1.AuditCheckpoint](ctx, c, rest(http.MethodGet, nil, "audit", "checkpoint"))
 }
 
 // AuditAnchors says which checkpoint each anchor of the audit log has.
 func (c *Client) AuditAnchors(ctx context.Context) (v1.List[v1.AuditAnchor], error) {
-	var l v1.List[v1.AuditAnchor]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "anchors"}}, &l)
-	return l, err
+	return fetch[v1.List[v1.AuditAnchor]](ctx, c, rest(http.MethodGet, nil, "audit", "anchors"))
 }
 
 // AuditKeys returns the keys that sign checkpoints of the audit log, or did, oldest first.
 func (c *Client) AuditKeys(ctx context.Context) (v1.List[v1.AuditKey], error) {
-	var l v1.List[v1.AuditKey]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "keys"}}, &l)
-	return l, err
+	return fetch[v1.List[v1.AuditKey]](ctx, c, rest(http.MethodGet, nil, "audit", "keys"))
 }
 
 // RotateAuditKey replaces the key that signs checkpoints, and returns the new one.
 func (c *Client) RotateAuditKey(ctx context.Context) (v1.AuditKey, error) {
-	var k v1.AuditKey
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "audit", "keys:rotate"}}, &k)
-	return k, err
+	return fetch[v1.AuditKey](ctx, c, rest(http.MethodPost, nil, "audit", "keys:rotate"))
 }
 
 // RevokeAuditKey revokes a key that signs checkpoints, or did, and returns the one that signs then.
 func (c *Client) RevokeAuditKey(ctx context.Context, id string, r v1.AuditKeyRevocation) (v1.AuditKey, error) {
-	var k v1.AuditKey
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "audit", "keys", id, "revoke"}, body: r}, &k)
-	return k, err
+	return fetch[v1.AuditKey](ctx, c, rest(http.MethodPost, r, "audit", "keys", id, "revoke"))
 }
 
 // Retention says how long the past is kept, and what is removed next.
 func (c *Client) Retention(ctx context.Context) (v1.Retention, error) {
-	var r v1.Retention
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "retention"}}, &r)
-	return r, err
+	return fetch[v1.Retention](ctx, c, rest(http.MethodGet, nil, "retention"))
 }
 
 // AuditSinks says how far the audit log has been delivered to each of its sinks.
 func (c *Client) AuditSinks(ctx context.Context) (v1.List[v1.AuditSink], error) {
-	var l v1.List[v1.AuditSink]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "audit", "sinks"}}, &l)
-	return l, err
+	return fetch[v1.List[v1.AuditSink]](ctx, c, rest(http.MethodGet, nil, "audit", "sinks"))
 }
 
 // Explain asks what policy would decide, and why. Nothing happens.
 func (c *Client) Explain(ctx context.Context, q v1.Question) (v1.Decision, error) {
-	var d v1.Decision
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "policy:explain"}, body: q}, &d)
-	return d, err
+	return fetch[v1.Decision](ctx, c, rest(http.MethodPost, q, "policy:explain"))
 }
 
 // WhoAmI returns who the caller is to the server.
 func (c *Client) WhoAmI(ctx context.Context) (v1.Principal, error) {
-	var p v1.Principal
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "whoami"}}, &p)
-	return p, err
+	return fetch[v1.Principal](ctx, c, rest(http.MethodGet, nil, "whoami"))
 }
 
 // Tokens returns one page of callers' static tokens, by project and name. A size of zero
 // leaves it to the server.
 func (c *Client) Tokens(ctx context.Context, pageSize int, pageToken string) (v1.List[v1.Token], error) {
-	q := url.Values{}
-	page(q, pageSize, pageToken)
-	var l v1.List[v1.Token]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "tokens"}, query: q}, &l)
-	return l, err
+	return fetch[v1.List[v1.Token]](ctx, c, rest(http.MethodGet, nil, "tokens").where(page(pageSize, pageToken, nil)))
 }
 
 // Ready returns nil once the server can serve; a [*Problem] with status 503 says why not.
 func (c *Client) Ready(ctx context.Context) error {
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"readyz"}}, nil)
-	return err
+	return c.tell(ctx, request{method: http.MethodGet, path: []string{"readyz"}})
 }
 
 // values is the query string.
 func (q AuditQuery) values() url.Values {
-	v := url.Values{}
-	set(v, "project", q.Project)
-	set(v, "principal", q.Principal)
-	set(v, "action", q.Action)
-	set(v, "resource", q.Resource)
-	set(v, "vim", q.VIM)
-	set(v, "lease", q.Lease)
-	set(v, "credentialId", q.CredentialID)
+	v := page(q.PageSize, q.PageToken, map[string]string{
+		"project": q.Project, "principal": q.Principal, "action": q.Action, "resource": q.Resource, "vim": q.VIM, "lease": q.Lease,
+		"credentialId": q.CredentialID,
+	})
 	for _, o := range q.Outcomes {
 		v.Add("outcome", o)
 	}
@@ -180,6 +139,8 @@ func (q AuditQuery) values() url.Values {
 			v.Set(name, at.UTC().Format(time.RFC3339Nano))
 		}
 	}
-	page(v, q.PageSize, q.PageToken)
 	return v
 }
+
+// number is a query of one number.
+func number(name string, n int64) url.Values { return url.Values{name: {strconv.FormatInt(n, 10)}} }

@@ -141,6 +141,36 @@ type request struct {
 	size   int64
 }
 
+// rest is a request of REST version 1.
+func rest(method string, body any, segments ...string) request {
+	return request{method: method, path: append([]string{"v1"}, segments...), body: body}
+}
+
+// where is the request with this query.
+func (q request) where(query url.Values) request {
+	q.query = query
+	return q
+}
+
+// under is the request with this header.
+func (q request) under(h http.Header) request {
+	q.header = h
+	return q
+}
+
+// fetch makes one call and returns its answer.
+func fetch[T any](ctx context.Context, c *Client, q request) (T, error) {
+	var out T
+	_, err := c.do(ctx, q, &out)
+	return out, err
+}
+
+// tell makes one call whose answer says no more than that it is done.
+func (c *Client) tell(ctx context.Context, q request) error {
+	_, err := c.do(ctx, q, nil)
+	return err
+}
+
 // do makes one call and decodes the answer into out, unless that is nil. It
 // returns the status of an answer that is not an error.
 func (c *Client) do(ctx context.Context, q request, out any) (int, error) {

@@ -27,56 +27,38 @@ type LeaseQuery struct {
 // call with the same idempotency key answers with the first one's lease. Without a key,
 // each call takes another lease.
 func (c *Client) IssueLease(ctx context.Context, r v1.LeaseRequest, idempotencyKey string) (v1.IssuedLease, error) {
-	var l v1.IssuedLease
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "leases"}, body: r, header: once(idempotencyKey)}, &l)
-	return l, err
+	return fetch[v1.IssuedLease](ctx, c, rest(http.MethodPost, r, "leases").under(once(idempotencyKey)))
 }
 
 // Lease returns one by its id.
 func (c *Client) Lease(ctx context.Context, id string) (v1.Lease, error) {
-	var l v1.Lease
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "leases", id}}, &l)
-	return l, err
+	return fetch[v1.Lease](ctx, c, rest(http.MethodGet, nil, "leases", id))
 }
 
 // Leases returns one page of leases, newest first.
 func (c *Client) Leases(ctx context.Context, q LeaseQuery) (v1.List[v1.Lease], error) {
-	var l v1.List[v1.Lease]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "leases"}, query: q.values()}, &l)
-	return l, err
+	return fetch[v1.List[v1.Lease]](ctx, c, rest(http.MethodGet, nil, "leases").where(q.values()))
 }
 
 // RenewLease mints a new credential of a lease; the answer holds it.
 func (c *Client) RenewLease(ctx context.Context, id string, r v1.Renewal) (v1.IssuedLease, error) {
-	var l v1.IssuedLease
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "leases", id, "renew"}, body: r}, &l)
-	return l, err
+	return fetch[v1.IssuedLease](ctx, c, rest(http.MethodPost, r, "leases", id, "renew"))
 }
 
 // RevokeLease takes a lease back. Revoking again is harmless. The lease's state
 // says whether it is done.
 func (c *Client) RevokeLease(ctx context.Context, id string) (v1.Lease, error) {
-	var l v1.Lease
-	_, err := c.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "leases", id}}, &l)
-	return l, err
+	return fetch[v1.Lease](ctx, c, rest(http.MethodDelete, nil, "leases", id))
 }
 
 // RevokeLeases takes back all leases that s names, and returns them.
 func (c *Client) RevokeLeases(ctx context.Context, s v1.Selector) (v1.List[v1.Lease], error) {
-	var l v1.List[v1.Lease]
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "leases:revoke"}, body: s}, &l)
-	return l, err
+	return fetch[v1.List[v1.Lease]](ctx, c, rest(http.MethodPost, s, "leases:revoke"))
 }
 
 // values is the query string.
 func (q LeaseQuery) values() url.Values {
-	v := url.Values{}
-	set(v, "idPrefix", q.IDPrefix)
-	set(v, "vim", q.VIM)
-	set(v, "principal", q.Principal)
-	set(v, "operation", q.Operation)
-	set(v, "instance", q.Instance)
-	set(v, "state", q.State)
-	page(v, q.PageSize, q.PageToken)
-	return v
+	return page(q.PageSize, q.PageToken, map[string]string{
+		"idPrefix": q.IDPrefix, "vim": q.VIM, "principal": q.Principal, "operation": q.Operation, "instance": q.Instance, "state": q.State,
+	})
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 )
 
@@ -62,9 +60,7 @@ func (c *Client) CreatePackage(ctx context.Context, userData map[string]string) 
 	in := struct {
 		UserDefinedData map[string]string `json:"userDefinedData,omitempty"`
 	}{userData}
-	var p Package
-	_, err := c.do(ctx, packages(http.MethodPost, in), &p)
-	return p, err
+	return fetch[Package](ctx, c, packages(http.MethodPost, in))
 }
 
 // UploadPackage sends the content of a package, of that size, and returns when it is onboarded.
@@ -76,15 +72,12 @@ func (c *Client) UploadPackage(ctx context.Context, id string, content io.Reader
 	}
 	q := packages(http.MethodPut, nil, id, "package_content")
 	q.stream, q.size = content, size
-	_, err := c.do(ctx, q, nil)
-	return err
+	return c.tell(ctx, q)
 }
 
 // Package returns one, by its id.
 func (c *Client) Package(ctx context.Context, id string) (Package, error) {
-	var p Package
-	_, err := c.do(ctx, packages(http.MethodGet, nil, id), &p)
-	return p, err
+	return fetch[Package](ctx, c, packages(http.MethodGet, nil, id))
 }
 
 // EnablePackage makes a package one that VNF instances can be made from, or none.
@@ -93,14 +86,12 @@ func (c *Client) EnablePackage(ctx context.Context, id string, on bool) error {
 	if on {
 		state = "ENABLED"
 	}
-	_, err := c.do(ctx, packages(http.MethodPatch, map[string]string{"operationalState": state}, id), nil)
-	return err
+	return c.tell(ctx, packages(http.MethodPatch, map[string]string{"operationalState": state}, id))
 }
 
 // DeletePackage deletes a package that is disabled and not in use.
 func (c *Client) DeletePackage(ctx context.Context, id string) error {
-	_, err := c.do(ctx, packages(http.MethodDelete, nil, id), nil)
-	return err
+	return c.tell(ctx, packages(http.MethodDelete, nil, id))
 }
 
 // DownloadPackage writes the content of a package, and returns how many bytes it has.
@@ -127,47 +118,7 @@ func (c *Client) DownloadPackage(ctx context.Context, id string, to io.Writer) (
 
 // AllPackages walks every page of the packages that the caller may see, oldest first.
 func (c *Client) AllPackages(ctx context.Context) iter.Seq2[Package, error] {
-	return func(yield func(Package, error) bool) {
-		for marker := ""; ; {
-			q := packages(http.MethodGet, nil)
-			q.query = url.Values{"all_fields": {""}}
-			set(q.query, "nextpage_opaque_marker", marker)
-			var page []Package
-			header, err := c.ask(ctx, q, &page)
-			if err != nil {
-				yield(Package{}, err)
-				return
-			}
-			for _, p := range page {
-				if !yield(p, nil) {
-					return
-				}
-			}
-			next := nextMarker(header)
-			switch next {
-			case "":
-				return
-			case marker:
-				yield(Package{}, errSamePage)
-				return
-			}
-			marker = next
-		}
-	}
-}
-
-// nextMarker reads the marker of the next page from the header Link; empty at the end.
-func nextMarker(h http.Header) string {
-	for _, link := range h.Values("Link") {
-		target, params, ok := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-		if !ok || !strings.Contains(strings.ReplaceAll(params, " ", ""), `rel="next"`) {
-			continue
-		}
-		if u, err := url.Parse(target); err == nil {
-			return u.Query().Get("nextpage_opaque_marker")
-		}
-	}
-	return ""
+	return walkLinks[Package](ctx, c, packages(http.MethodGet, nil))
 }
 
 // sized is a body of known length, which is sent only when the server wants it.

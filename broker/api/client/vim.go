@@ -38,62 +38,48 @@ type Deletion struct {
 // RegisterVIM registers a VIM. A second call with the same idempotency key answers
 // with the first one's VIM. Without a key, each call registers.
 func (c *Client) RegisterVIM(ctx context.Context, r v1.Registration, idempotencyKey string) (v1.VIM, error) {
-	var v v1.VIM
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "vims"}, body: r, header: once(idempotencyKey)}, &v)
-	return v, err
+	return fetch[v1.VIM](ctx, c, rest(http.MethodPost, r, "vims").under(once(idempotencyKey)))
 }
 
 // VIM returns one, by id or name.
 func (c *Client) VIM(ctx context.Context, idOrName string) (v1.VIM, error) {
-	var v v1.VIM
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "vims", idOrName}}, &v)
-	return v, err
+	return fetch[v1.VIM](ctx, c, rest(http.MethodGet, nil, "vims", idOrName))
 }
 
 // Keys returns one page of how the credentials of VIMs are sealed; with try each
 // is opened. The query is as for VIMs.
 func (c *Client) Keys(ctx context.Context, q VIMQuery, try bool) (v1.List[v1.KeyStatus], error) {
+	return fetch[v1.List[v1.KeyStatus]](ctx, c, q.keys(try))
+}
+
+func (q VIMQuery) keys(try bool) request {
 	values := q.values()
 	if try {
 		values.Set("try", "true")
 	}
-	var l v1.List[v1.KeyStatus]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "keys"}, query: values}, &l)
-	return l, err
+	return rest(http.MethodGet, nil, "keys").where(values)
 }
 
 // VIMs returns one page of VIMs, ordered by project, then name.
 func (c *Client) VIMs(ctx context.Context, q VIMQuery) (v1.List[v1.VIM], error) {
-	var l v1.List[v1.VIM]
-	_, err := c.do(ctx, request{method: http.MethodGet, path: []string{"v1", "vims"}, query: q.values()}, &l)
-	return l, err
+	return fetch[v1.List[v1.VIM]](ctx, c, rest(http.MethodGet, nil, "vims").where(q.values()))
 }
 
 // UpdateVIM changes what c names. If ifRevision is neither zero nor the current
 // revision, the server answers 412.
 func (c *Client) UpdateVIM(ctx context.Context, idOrName string, change v1.Change, ifRevision int64) (v1.VIM, error) {
-	var v v1.VIM
-	_, err := c.do(ctx, request{
-		method: http.MethodPatch, path: []string{"v1", "vims", idOrName}, body: change, header: ifMatch(ifRevision),
-	}, &v)
-	return v, err
+	return fetch[v1.VIM](ctx, c, rest(http.MethodPatch, change, "vims", idOrName).under(ifMatch(ifRevision)))
 }
 
 // RotateVIM replaces the stored credential, or seals the same one under a new
 // key when r holds none.
 func (c *Client) RotateVIM(ctx context.Context, idOrName string, r v1.Rotation, ifRevision int64) (v1.VIM, error) {
-	var v v1.VIM
-	_, err := c.do(ctx, request{
-		method: http.MethodPost, path: []string{"v1", "vims", idOrName, "rotate"}, body: r, header: ifMatch(ifRevision),
-	}, &v)
-	return v, err
+	return fetch[v1.VIM](ctx, c, rest(http.MethodPost, r, "vims", idOrName, "rotate").under(ifMatch(ifRevision)))
 }
 
 // CheckVIM checks endpoint and credential now, and returns the VIM with what was found.
 func (c *Client) CheckVIM(ctx context.Context, idOrName string) (v1.VIM, error) {
-	var v v1.VIM
-	_, err := c.do(ctx, request{method: http.MethodPost, path: []string{"v1", "vims", idOrName, "check"}}, &v)
-	return v, err
+	return fetch[v1.VIM](ctx, c, rest(http.MethodPost, nil, "vims", idOrName, "check"))
 }
 
 // DeleteVIM deletes a VIM. When gone is false it is draining, and the VIM as it
@@ -106,33 +92,22 @@ func (c *Client) DeleteVIM(ctx context.Context, idOrName string, d Deletion) (v 
 	if d.Force {
 		q.Set("force", "true")
 	}
-	status, err := c.do(ctx, request{
-		method: http.MethodDelete, path: []string{"v1", "vims", idOrName}, query: q, header: ifMatch(d.IfRevision),
-	}, &v)
+	status, err := c.do(ctx, rest(http.MethodDelete, nil, "vims", idOrName).where(q).under(ifMatch(d.IfRevision)), &v)
 	return v, err == nil && status == http.StatusNoContent, err
 }
 
 // Inventory compares the broker's objects on the VIM with the leases on it. With settle,
 // it also removes orphans and closes ghosts.
 func (c *Client) Inventory(ctx context.Context, idOrName string, settle bool) (v1.Inventory, error) {
-	var i v1.Inventory
-	_, err := c.do(ctx, request{
-		method: http.MethodPost, path: []string{"v1", "vims", idOrName, "inventory"}, body: v1.InventoryRequest{Settle: settle},
-	}, &i)
-	return i, err
+	return fetch[v1.Inventory](ctx, c, rest(http.MethodPost, v1.InventoryRequest{Settle: settle}, "vims", idOrName, "inventory"))
 }
 
 // values is the query string.
 func (q VIMQuery) values() url.Values {
-	v := url.Values{}
-	set(v, "type", q.Type)
-	set(v, "name", q.Name)
-	set(v, "idPrefix", q.IDPrefix)
-	set(v, "status", q.Status)
+	v := page(q.PageSize, q.PageToken, map[string]string{"type": q.Type, "name": q.Name, "idPrefix": q.IDPrefix, "status": q.Status})
 	for name, value := range q.Labels {
 		v.Add("label", name+"="+value)
 	}
-	page(v, q.PageSize, q.PageToken)
 	return v
 }
 
@@ -143,12 +118,17 @@ func set(v url.Values, name, value string) {
 	}
 }
 
-// page adds the size and the token of a page.
-func page(v url.Values, size int, token string) {
+// page is the query of a page: its size, its token, and the filters that are not empty.
+func page(size int, token string, filters map[string]string) url.Values {
+	v := url.Values{}
+	for name, value := range filters {
+		set(v, name, value)
+	}
 	if size != 0 {
 		v.Set("pageSize", strconv.Itoa(size))
 	}
 	set(v, "pageToken", token)
+	return v
 }
 
 // once is the header that makes a repeated POST harmless.

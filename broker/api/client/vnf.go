@@ -24,22 +24,17 @@ func lcm(method string, body any, segments ...string) request {
 
 // CreateVNF makes a VNF instance, without resources yet.
 func (c *Client) CreateVNF(ctx context.Context, r sol003.CreateVNFRequest) (sol003.VNFInstance, error) {
-	var i sol003.VNFInstance
-	_, err := c.do(ctx, lcm(http.MethodPost, r, "vnf_instances"), &i)
-	return i, err
+	return fetch[sol003.VNFInstance](ctx, c, lcm(http.MethodPost, r, "vnf_instances"))
 }
 
 // VNF returns one instance by its id.
 func (c *Client) VNF(ctx context.Context, id string) (sol003.VNFInstance, error) {
-	var i sol003.VNFInstance
-	_, err := c.do(ctx, lcm(http.MethodGet, nil, "vnf_instances", id), &i)
-	return i, err
+	return fetch[sol003.VNFInstance](ctx, c, lcm(http.MethodGet, nil, "vnf_instances", id))
 }
 
 // DeleteVNF removes an instance that has no resources.
 func (c *Client) DeleteVNF(ctx context.Context, id string) error {
-	_, err := c.do(ctx, lcm(http.MethodDelete, nil, "vnf_instances", id), nil)
-	return err
+	return c.tell(ctx, lcm(http.MethodDelete, nil, "vnf_instances", id))
 }
 
 // BeginVNF begins an operation on an instance: task is the last segment of its path, and r
@@ -50,11 +45,7 @@ func (c *Client) BeginVNF(ctx context.Context, id, task string, r any) (string, 
 
 // PreviewVNF says what an instantiation would do.
 func (c *Client) PreviewVNF(ctx context.Context, id string, r sol003.InstantiateRequest) (sol003.Preview, error) {
-	q := lcm(http.MethodPost, r, "vnf_instances", id, "instantiate")
-	q.query = url.Values{sol003.DryRun: {""}}
-	var p sol003.Preview
-	_, err := c.do(ctx, q, &p)
-	return p, err
+	return fetch[sol003.Preview](ctx, c, lcm(http.MethodPost, r, "vnf_instances", id, "instantiate").where(url.Values{sol003.DryRun: {""}}))
 }
 
 // ModifyVNF changes what an instance says of itself.
@@ -76,21 +67,17 @@ func (c *Client) begin(ctx context.Context, q request) (string, error) {
 
 // VNFOperation returns one operation by its id.
 func (c *Client) VNFOperation(ctx context.Context, id string) (sol003.OpOcc, error) {
-	var o sol003.OpOcc
-	_, err := c.do(ctx, lcm(http.MethodGet, nil, "vnf_lcm_op_occs", id), &o)
-	return o, err
+	return fetch[sol003.OpOcc](ctx, c, lcm(http.MethodGet, nil, "vnf_lcm_op_occs", id))
 }
 
 // SettleVNFOperation does something about an operation: task is "retry", "rollback" or "fail".
 func (c *Client) SettleVNFOperation(ctx context.Context, id, task string) error {
-	_, err := c.do(ctx, lcm(http.MethodPost, nil, "vnf_lcm_op_occs", id, task), nil)
-	return err
+	return c.tell(ctx, lcm(http.MethodPost, nil, "vnf_lcm_op_occs", id, task))
 }
 
 // CancelVNFOperation asks an operation to stop.
 func (c *Client) CancelVNFOperation(ctx context.Context, id string, r sol003.CancelRequest) error {
-	_, err := c.do(ctx, lcm(http.MethodPost, r, "vnf_lcm_op_occs", id, "cancel"), nil)
-	return err
+	return c.tell(ctx, lcm(http.MethodPost, r, "vnf_lcm_op_occs", id, "cancel"))
 }
 
 // Subscribe has an endpoint told what becomes of VNF instances. Where there is such a subscription already, its id is
@@ -106,25 +93,22 @@ func (c *Client) Subscribe(ctx context.Context, r sol003.SubscriptionRequest) (i
 
 // Subscription returns one by its id.
 func (c *Client) Subscription(ctx context.Context, id string) (sol003.Subscription, error) {
-	var s sol003.Subscription
-	_, err := c.do(ctx, lcm(http.MethodGet, nil, "subscriptions", id), &s)
-	return s, err
+	return fetch[sol003.Subscription](ctx, c, lcm(http.MethodGet, nil, "subscriptions", id))
 }
 
 // Unsubscribe ends a subscription.
 func (c *Client) Unsubscribe(ctx context.Context, id string) error {
-	_, err := c.do(ctx, lcm(http.MethodDelete, nil, "subscriptions", id), nil)
-	return err
+	return c.tell(ctx, lcm(http.MethodDelete, nil, "subscriptions", id))
 }
 
 // AllSubscriptions walks every page of the subscriptions, the newest first. It stops at the first error.
 func (c *Client) AllSubscriptions(ctx context.Context) iter.Seq2[sol003.Subscription, error] {
-	return walkLinks[sol003.Subscription](ctx, c, "subscriptions", nil)
+	return walkLinks[sol003.Subscription](ctx, c, lcm(http.MethodGet, nil, "subscriptions"))
 }
 
 // AllVNFs walks every page of the instances, the newest first. It stops at the first error.
 func (c *Client) AllVNFs(ctx context.Context) iter.Seq2[sol003.VNFInstance, error] {
-	return walkLinks[sol003.VNFInstance](ctx, c, "vnf_instances", nil)
+	return walkLinks[sol003.VNFInstance](ctx, c, lcm(http.MethodGet, nil, "vnf_instances"))
 }
 
 // AllVNFOperations walks every page of the operations, the newest first; of one instance, where that is not
@@ -132,52 +116,5 @@ func (c *Client) AllVNFs(ctx context.Context) iter.Seq2[sol003.VNFInstance, erro
 func (c *Client) AllVNFOperations(ctx context.Context, instance string) iter.Seq2[sol003.OpOcc, error] {
 	q := url.Values{}
 	set(q, "vnfInstanceId", instance)
-	return walkLinks[sol003.OpOcc](ctx, c, "vnf_lcm_op_occs", q)
-}
-
-// walkLinks yields the items of each page whole, and asks for the one that the answer links to
-// when they are used up (SOL013 clause 5.4.2.3).
-func walkLinks[T any](ctx context.Context, c *Client, resource string, query url.Values) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
-		marker := ""
-		for {
-			q := lcm(http.MethodGet, nil, resource)
-			q.query = url.Values{"all_fields": {""}}
-			for name, values := range query {
-				q.query[name] = values
-			}
-			set(q.query, "nextpage_opaque_marker", marker)
-			var items []T
-			header, err := c.ask(ctx, q, &items)
-			if err != nil {
-				yield(none, err)
-				return
-			}
-			next := markerOf(header.Get("Link"))
-			for _, item := range items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			if next == "" {
-				return
-			}
-			if next == marker {
-				yield(none, errSamePage)
-				return
-			}
-			marker = next
-		}
-	}
-}
-
-// markerOf is the page that a header Link leads to; empty where it leads nowhere.
-func markerOf(link string) string {
-	address, _, found := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-	u, err := url.Parse(address)
-	if !found || err != nil {
-		return ""
-	}
-	return u.Query().Get("nextpage_opaque_marker")
+	return walkLinks[sol003.OpOcc](ctx, c, lcm(http.MethodGet, nil, "vnf_lcm_op_occs").where(q))
 }
