@@ -131,7 +131,7 @@ type Grant struct {
 	ClusterWide bool
 	// Epoch tells what a driver keeps for this grant (VIM, role or rules, namespaces,
 	// ClusterWide) from what it kept before the last Tidy. It grows by steps that nobody
-	// can foresee. 0 is a lease that is kept on the VIM as it was before there were epochs.
+	// can foresee. 0 is an object of which an inventory knows the handle alone.
 	Epoch int64
 	// Held: the lease was issued before, and is graded anew.
 	Held bool

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -136,11 +137,11 @@ func TestALeaseWhoseAccountIsBeingDeletedIsNotRenewed(t *testing.T) {
 // the object itself, and the API server said it.
 func TestA404IsBelievedOnlyAboutTheObjectItself(t *testing.T) {
 	const handle = "lease-1"
-	exact := func() *metav1.Status {
+	exact := func(kind, name string) *metav1.Status {
 		return &metav1.Status{
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 			Status:   metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
-			Details: &metav1.StatusDetails{Kind: "secrets", Name: handle},
+			Details: &metav1.StatusDetails{Kind: kind, Name: name},
 		}
 	}
 	for name, change := range map[string]func(*metav1.Status){
@@ -156,22 +157,22 @@ func TestA404IsBelievedOnlyAboutTheObjectItself(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status := exact()
+			status := exact("serviceaccounts", handle)
 			if change != nil {
 				change(status)
 			}
 			_, access := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !strings.HasSuffix(r.URL.Path, handle) {
-					nothing(w, r)
-					return
+				answer := status
+				if name := path.Base(r.URL.Path); name != handle {
+					answer = exact("namespaces", name)
 				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusNotFound)
-				_ = json.NewEncoder(w).Encode(status)
+				_ = json.NewEncoder(w).Encode(answer)
 			}))
 			d := kubernetes.New(kubernetes.Options{})
 			t.Cleanup(d.Close)
-			err := d.Revoke(t.Context(), access, broker.Issued{Handle: handle, Grant: broker.Grant{Role: "view"}})
+			err := d.Revoke(t.Context(), access, broker.Issued{Handle: handle, UID: "u", Grant: broker.Grant{Role: "view", Epoch: 1}})
 			if gone := err == nil; gone != (change == nil) {
 				t.Errorf("Revoke answered 404 %s = %v, taken for gone: %v, want %v", name, err, gone, change == nil)
 			}

@@ -27,7 +27,7 @@ func TestCheckOfLesserCredentials(t *testing.T) {
 		{[]fakekube.Denial{{Verb: "create", Resource: "serviceaccounts"}}, "may not create serviceaccounts;"},
 		{[]fakekube.Denial{{Verb: "delete", Resource: "serviceaccounts"}}, "may not delete serviceaccounts;"},
 		{[]fakekube.Denial{{Verb: "delete"}}, "may not delete namespaces, delete serviceaccounts, delete rolebindings"},
-		{[]fakekube.Denial{{Resource: "secrets"}}, ""}, // those of leases of old alone
+		{[]fakekube.Denial{{Resource: "secrets"}}, ""},
 		{[]fakekube.Denial{{Resource: "clusterroles"}}, "may not get clusterroles"},
 		{[]fakekube.Denial{{Verb: "bind"}}, "may not bind clusterroles view"},
 		{[]fakekube.Denial{{Resource: "clusterrolebindings"}}, ""}, // leases limited to namespaces can be
@@ -181,5 +181,30 @@ func TestForgetWithoutTheRightToListEverywhere(t *testing.T) {
 	}
 	if after := l.Names("clusterrolebindings", ""); !slices.Equal(before, after) {
 		t.Errorf("cluster role bindings after Forget: %q, want %q", after, before)
+	}
+}
+
+// What lost its home by somebody's hand is known by its label.
+func TestForgetRemovesWhatIsLabelled(t *testing.T) {
+	l := newLab(t)
+	left := func() []string {
+		var all []string
+		for _, resource := range []string{"clusterrolebindings", "rolebindings", "clusterroles", "roles"} {
+			all = append(all, l.Names(resource, "")...)
+		}
+		return all
+	}
+	before := left()
+	for _, namespaces := range [][]string{nil, {"default"}} {
+		g := l.grant("view", namespaces...)
+		g.Role, g.Rules = "", []broker.Rule{reads("configmaps")}
+		l.issue(g)
+		l.Delete("namespaces", "", l.home())
+	}
+	if got := left(); len(got) != len(before)+4 {
+		t.Fatalf("there is %q, want a binding and a role of two leases besides %q", got, before)
+	}
+	if err := l.driver.Forget(t.Context(), l.access); err != nil || !slices.Equal(left(), before) {
+		t.Errorf("Forget: %v, leaves %q, want %q", err, left(), before)
 	}
 }

@@ -45,13 +45,6 @@
 // These carry the label vimbroker.io/account, and the cluster-wide ones are owned by the
 // namespace: who deletes that deletes all of it.
 //
-// # Leases of old
-//
-// A grant without an epoch is from before this: a Secret in namespace vimbroker, to
-// which the tokens of an account that leases share are bound. Such leases are
-// renewed, listed and revoked as they were made. When the last of a VIM has been
-// revoked, what they share is removed.
-//
 // # Limits
 //
 // A holder of edit or admin in a namespace can act as every service account of

@@ -15,7 +15,7 @@ import (
 
 // fault translates what client-go answered into one of broker's sentinels, in
 // our words: what the remote side wrote is in none of them, cause included. verb
-// and what say what was asked for ("create", "secrets in namespace vimbroker").
+// and what say what was asked for ("create", "serviceaccounts in namespace default").
 func fault(err error, verb, what string) error {
 	var own *broker.Error
 	switch {
@@ -135,3 +135,11 @@ func alreadyExists(err error) bool {
 
 // isForbidden reports whether a translated error says that the credential lacks a right.
 func isForbidden(err error) bool { return errors.Is(err, broker.ErrForbidden) }
+
+// unlessForbidden drops a translated error that says so.
+func unlessForbidden(err error) error {
+	if isForbidden(err) {
+		return nil
+	}
+	return err
+}

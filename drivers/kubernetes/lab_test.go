@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -97,7 +99,7 @@ func issued(g broker.Grant, m broker.Minted) broker.Issued {
 
 // nothing is a list without items, of the kind that was asked for.
 func nothing(w http.ResponseWriter, r *http.Request) {
-	kind, version := "SecretList", "v1"
+	kind, version := "ConfigMapList", "v1"
 	if strings.Contains(r.URL.Path, "/rbac") {
 		version = "rbac.authorization.k8s.io/v1"
 	}
@@ -179,4 +181,14 @@ func within(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// client is a client of the cluster's administrator.
+func (l *lab) client() clientset.Interface {
+	l.t.Helper()
+	c, err := clientset.NewForConfig(&rest.Config{Host: l.Endpoint, BearerToken: l.AdminToken, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(l.CA)}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return c
 }

@@ -46,10 +46,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 		return broker.Minted{}, err
 	}
 	defer end()
-	if g.Epoch > 0 {
-		return d.renewIn(ctx, c, a, g)
-	}
-	return c.renewShared(ctx, a, g)
+	return d.renewIn(ctx, c, a, g)
 }
 
 // gone is the error of a lease that has nothing upstream any more.
@@ -62,15 +59,16 @@ func gone() error {
 // Revoke implements [broker.Driver]. It deletes the account with the lease's uid, whatever its
 // labels say, and with it every token that anyone made of it. Another account of that
 // name is ErrConflict. While a finalizer holds the account, Revoke is ErrConflict and is to
-// be tried again.
+// be tried again. A grant without an epoch is that of an account which an inventory listed: it
+// is looked for by its name alone.
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if i.Grant.Epoch > 0 {
-		return d.revokeIn(ctx, c, a, i)
+	if i.Grant.Epoch == 0 {
+		return c.revokeListed(ctx, a, i.Handle)
 	}
-	return d.revokeShared(ctx, c, a, i)
+	return d.revokeIn(ctx, c, a, i)
 }

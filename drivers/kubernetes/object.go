@@ -22,7 +22,7 @@ import (
 // Names of what the driver keeps in a cluster. They are relied upon by brokers
 // that come after this one: never change them.
 const (
-	// ours is the namespace of leases of old; homePrefix begins the name of every other.
+	// ours is a namespace that is kept for the broker; homePrefix begins the name of every other.
 	ours       = "vimbroker"
 	homePrefix = "vimbroker-"
 
@@ -44,10 +44,6 @@ const (
 
 	// accountsOf begins the name of the group of all service accounts of a namespace.
 	accountsOf = "system:serviceaccounts:"
-
-	// namespacesAnnotation says on an account that leases of old share what these are
-	// limited to, joined by commas.
-	namespacesAnnotation = "vimbroker.io/namespaces"
 )
 
 const (
@@ -210,7 +206,7 @@ func (i *item) trim() (size int) {
 	}
 	// Of a map that is emptied the memory stays.
 	known := func(of map[string]string) (kept map[string]string) {
-		for _, key := range []string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation, namespacesAnnotation} {
+		for _, key := range []string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation} {
 			if value, ok := of[key]; ok {
 				if kept == nil {
 					kept = map[string]string{}

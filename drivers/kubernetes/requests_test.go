@@ -87,12 +87,12 @@ func TestCheckSendsAnUnknownCredentialOnce(t *testing.T) {
 func TestForgetLooksAtOnce(t *testing.T) {
 	b := newBench(t)
 	b.meet("/api/v1/namespaces$", "/namespaces/vimbroker-[0-9a-f]+-1$")
-	b.meet("/serviceaccounts$", "/clusterrolebindings$", "/rolebindings$", "/clusterroles$", "/roles$")
+	b.meet("/clusterrolebindings$", "/rolebindings$", "/clusterroles$", "/roles$")
 	if err := b.d.Forget(t.Context(), b.a); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.counted(); total(n) != 8 {
-		t.Errorf("forgetting a VIM without leases asked %v, want 8 requests", n)
+	if n := b.counted(); total(n) != 7 {
+		t.Errorf("forgetting a VIM without leases asked %v, want 7 requests", n)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -20,9 +19,6 @@ func (d *Driver) Tidy(ctx context.Context, a broker.Access, g broker.Grant) erro
 		return err
 	}
 	defer end()
-	if g.Epoch == 0 {
-		return d.tidyShared(ctx, c, a)
-	}
 	h := homeOf(a.VIM, g)
 	d.homes.drop(h.key(a))
 	return d.tidyHome(ctx, c, h)
@@ -137,7 +133,7 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 }
 
 // Forget implements [broker.Driver]: it tidies every home of the VIM away, also such
-// as no grant is known of any more, what leases of old share, and at last the broker's
+// as no grant is known of any more, what else carries the VIM's label, and at last the broker's
 // own account. Where that is gone, nothing can be asked or removed any more.
 func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 	ctx, end, c, err := d.connect(ctx, a)
@@ -161,7 +157,7 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 			return err
 		}
 	}
-	if err := c.forgetShared(ctx, a); err != nil {
+	if err := c.removeLabelled(ctx, a); err != nil {
 		return err
 	}
 	return c.dismissAll(ctx, a)
@@ -171,26 +167,25 @@ func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 // whose deed was changed is known by its labels, and so has no places.
 func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error) {
 	var (
-		namespaces []metav1.ObjectMeta
-		rooms      []poolRoom
+		namespaces      []metav1.ObjectMeta
+		rooms           []poolRoom
+		unseen, poolErr error
 	)
 	err := sideBySide(
 		func() error {
 			err := list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+grantLabel, func(i *item) {
 				namespaces = append(namespaces, i.meta())
 			})
-			if err = fault(err, "list", "namespaces"); isForbidden(err) {
-				return nil
-			}
-			return err
+			unseen = fault(err, "list", "namespaces")
+			return unlessForbidden(unseen)
 		},
-		func() (err error) {
-			if rooms, err = c.pool(ctx, a.VIM); isForbidden(err) {
-				rooms, err = nil, nil // a pool that is not for this credential
-			}
-			return err
-		},
+		func() error { rooms, poolErr = c.pool(ctx, a.VIM); return unlessForbidden(poolErr) },
 	)
+	// A pool, or all but the pool, may not be for this credential. One that was never checked is
+	// not believed when it sees neither.
+	if err == nil && unseen != nil && poolErr != nil && a.Discovered.Cluster == nil {
+		err = unseen
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -217,28 +212,30 @@ func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error)
 	return found, nil
 }
 
-// exactRoles lists the roles of exact rules that match the selector, of the cluster and of all
-// namespaces. A credential that may not list some made none of them, or sees to them home
+// removeLabelled removes the bindings and roles that carry the VIM's label, in the cluster and in
+// all namespaces. A credential that may not list some made none of them, or sees to them home
 // by home.
-func (c *connection) exactRoles(ctx context.Context, selector string) ([]metav1.Object, error) {
-	var wide, narrow []metav1.Object
-	unlessForbidden := func(err error) error {
-		if said(err, http.StatusForbidden) {
-			return nil
-		}
-		return fault(err, "list", "roles")
+func (c *connection) removeLabelled(ctx context.Context, a broker.Access) error {
+	kinds := []struct{ kind, resource string }{
+		{"ClusterRoleBinding", "clusterrolebindings"}, {"RoleBinding", "rolebindings"}, {"ClusterRole", "clusterroles"}, {"Role", "roles"},
 	}
-	err := sideBySide(
-		func() error {
-			return unlessForbidden(list(ctx, c.rbac.client, "ClusterRole", "", "clusterroles", selector, func(i *item) {
-				wide = append(wide, &rbacv1.ClusterRole{ObjectMeta: i.meta()})
-			}))
-		},
-		func() error {
-			return unlessForbidden(list(ctx, c.rbac.client, "Role", "", "roles", selector, func(i *item) {
-				narrow = append(narrow, &rbacv1.Role{ObjectMeta: i.meta()})
-			}))
-		},
-	)
-	return slices.Concat(wide, narrow), err
+	found := make([][]metav1.ObjectMeta, len(kinds))
+	calls := make([]func() error, len(kinds))
+	for n, k := range kinds {
+		calls[n] = func() error {
+			err := list(ctx, c.rbac.client, k.kind, "", k.resource, labelled(a), func(i *item) { found[n] = append(found[n], i.meta()) })
+			return unlessForbidden(fault(err, "list", k.resource))
+		}
+	}
+	if err := sideBySide(calls...); err != nil {
+		return err
+	}
+	for n, k := range kinds {
+		for i := range found[n] {
+			if err := remove(ctx, c.rbac.client, k.resource, &found[n][i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
