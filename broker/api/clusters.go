@@ -9,11 +9,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
-// Clusters counts the clusters of management clusters; [onboard.Onboarding] says what each
-// method does.
+// Clusters counts the clusters of management clusters; [onboard.Onboarding] does.
 type Clusters interface {
 	Count(ctx context.Context) (onboard.Count, error)
-	Times() onboard.Times
 }
 
 // clusters shows at each scrape what there is of clusters.
@@ -21,7 +19,7 @@ type clusters struct {
 	of  Clusters
 	log *slog.Logger
 
-	states, reasons, times, managements, troubled, held *prometheus.Desc
+	states, reasons, managements, troubled, held *prometheus.Desc
 }
 
 // ClusterMetrics returns the metrics of clusters and management clusters.
@@ -35,22 +33,18 @@ func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
 		troubled:    prometheus.NewDesc("vimbroker_management_clusters_unwatched", "Management clusters that cannot be watched now.", nil, nil),
 		held: prometheus.NewDesc("vimbroker_management_clusters_held",
 			"Management clusters of which so many clusters were gone at once that none is let go of until a person releases them.", nil, nil),
-		times: prometheus.NewDesc("vimbroker_cluster_registration_seconds",
-			"Time from a control plane that is up to a registered VIM, since this process started.", nil, nil),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *clusters) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.times, c.managements, c.troubled, c.held} {
+	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.managements, c.troubled, c.held} {
 		ch <- d
 	}
 }
 
 // Collect implements [prometheus.Collector]. Every state and reason is shown, also with 0.
 func (c *clusters) Collect(ch chan<- prometheus.Metric) {
-	took := c.of.Times()
-	ch <- prometheus.MustNewConstHistogram(c.times, took.Count, took.Sum, took.Within)
 	ctx, cancel := context.WithTimeout(context.Background(), ScrapeTime)
 	defer cancel()
 	found, err := c.of.Count(ctx)

@@ -10,8 +10,7 @@ import (
 type Configured struct {
 	// Policies is the hash of the policies in use.
 	Policies string
-	// Loaded is when the configuration in use was read. Failed: a later one had faults.
-	Loaded time.Time
+	// Failed: the last configuration that was read had faults, and the one before is in use.
 	Failed bool
 	// CertificateEnds is when the certificate ends that callers see; zero without TLS.
 	CertificateEnds time.Time
@@ -26,13 +25,11 @@ var (
 		"1 if the last reading of the configuration had no fault; with 0 the one before is in use.", nil, nil)
 	certificateEnds = prometheus.NewDesc("vimbroker_tls_certificate_expiry_timestamp_seconds",
 		"When the certificate ends that callers see.", nil, nil)
-	reloadTime = prometheus.NewDesc("vimbroker_config_last_reload_success_timestamp_seconds",
-		"When the configuration in use was read.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
 func (configuration) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{policiesInUse, reloadGood, reloadTime, certificateEnds} {
+	for _, d := range []*prometheus.Desc{policiesInUse, reloadGood, certificateEnds} {
 		ch <- d
 	}
 }
@@ -40,13 +37,8 @@ func (configuration) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (c configuration) Collect(ch chan<- prometheus.Metric) {
 	now := c.ask()
-	good := 1.0
-	if now.Failed {
-		good = 0
-	}
 	ch <- prometheus.MustNewConstMetric(policiesInUse, prometheus.GaugeValue, 1, now.Policies)
-	ch <- prometheus.MustNewConstMetric(reloadGood, prometheus.GaugeValue, good)
-	ch <- prometheus.MustNewConstMetric(reloadTime, prometheus.GaugeValue, float64(now.Loaded.UnixMilli())/1000)
+	ch <- prometheus.MustNewConstMetric(reloadGood, prometheus.GaugeValue, oneIf(!now.Failed))
 	if !now.CertificateEnds.IsZero() {
 		ch <- prometheus.MustNewConstMetric(certificateEnds, prometheus.GaugeValue, float64(now.CertificateEnds.Unix()))
 	}

@@ -93,13 +93,13 @@ const ScrapeTime = 5 * time.Second
 type vitals struct {
 	broker Vitals
 
-	counted, vims, health, leases, grades, expiring, behind, unsigned, unanchored *prometheus.Desc
-	jobsDue, jobsFailing, jobsLate, connections, maxConnections, keyStores        *prometheus.Desc
-	leasesLate, leasesFailing                                                     *prometheus.Desc
-	alarms, orphans, ghosts, foreign, unexplained                                 *prometheus.Desc
-	actions, lastSuccess, passInterval, passFailures, expiryLag, deathLag         *prometheus.Desc
-	sinkBehind, sinkWaiting, sinkSkipped, sinkLate                                *prometheus.Desc
-	parts                                                                         *prometheus.Desc
+	health, leases, grades, expiring, behind, unsigned, unanchored         *prometheus.Desc
+	jobsDue, jobsFailing, jobsLate, connections, maxConnections, keyStores *prometheus.Desc
+	leasesLate, leasesFailing                                              *prometheus.Desc
+	alarms, orphans, ghosts, foreign, unexplained                          *prometheus.Desc
+	actions, lastSuccess, passInterval, passFailures, expiryLag, deathLag  *prometheus.Desc
+	sinkBehind, sinkSkipped, sinkLate                                      *prometheus.Desc
+	parts                                                                  *prometheus.Desc
 }
 
 func newVitals(b Vitals) *vitals {
@@ -108,8 +108,6 @@ func newVitals(b Vitals) *vitals {
 	}
 	return &vitals{
 		broker:   b,
-		counted:  desc("store_up", "1 if the store could be asked what it contains at this scrape."),
-		vims:     desc("vims", "VIMs by state.", "state"),
 		health:   desc("vim_health", "VIMs by type and by what their last check found.", "type", "status"),
 		leases:   desc("leases", "Leases by state.", "state"),
 		grades:   desc("lease_grades", "Live leases by what their holder can become.", "grade"),
@@ -120,7 +118,6 @@ func newVitals(b Vitals) *vitals {
 		unanchored: desc("audit_unanchored_seconds",
 			"How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors."),
 		sinkBehind:  desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
-		sinkWaiting: desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink"),
 		sinkSkipped: desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
 		sinkLate: desc("audit_sink_late",
 			"1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
@@ -154,11 +151,11 @@ func newVitals(b Vitals) *vitals {
 // Describe implements [prometheus.Collector].
 func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		c.counted, c.vims, c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
+		c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
 		c.jobsDue, c.jobsFailing, c.jobsLate, c.leasesLate, c.leasesFailing, c.connections, c.maxConnections, c.keyStores,
 		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
 		c.actions, c.lastSuccess, c.passInterval, c.passFailures, c.expiryLag, c.deathLag,
-		c.sinkBehind, c.sinkWaiting, c.sinkSkipped, c.sinkLate, c.parts,
+		c.sinkBehind, c.sinkSkipped, c.sinkLate, c.parts,
 	} {
 		ch <- d
 	}
@@ -199,7 +196,6 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- Histogram(c.expiryLag, v.ExpiryLag)
 	ch <- Histogram(c.deathLag, v.DeathLag)
-	gauge(c.counted, oneIf(v.Counted != nil))
 	if v.Counted == nil {
 		return
 	}
@@ -208,7 +204,6 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	gauge(c.unanchored, v.Counted.AuditUnanchored.Seconds())
 	for _, s := range v.Counted.Sinks { // their names are the operator's
 		gauge(c.sinkBehind, s.Behind.Seconds(), s.Name)
-		gauge(c.sinkWaiting, float64(s.Waiting), s.Name)
 		counter(c.sinkSkipped, int(s.Cursor.Skipped), s.Name)
 		gauge(c.sinkLate, oneIf(s.Late()), s.Name)
 	}
@@ -221,9 +216,6 @@ func (c *vitals) Collect(ch chan<- prometheus.Metric) {
 	gauge(c.maxConnections, float64(v.Counted.ConnectionsMax))
 	for horizon, n := range v.Counted.Expiring {
 		gauge(c.expiring, float64(n), strconv.Itoa(int(horizon/(24*time.Hour))))
-	}
-	for _, s := range vimStates {
-		gauge(c.vims, float64(v.Counted.VIMs[s]), string(s))
 	}
 	for _, t := range v.Types {
 		for _, s := range healthStatuses {
@@ -263,8 +255,7 @@ var (
 		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,
 		broker.HealthUnopenable,
 	}
-	vimStates = []broker.VIMState{broker.VIMRegistering, broker.VIMRegistered, broker.VIMDraining}
-	alarms    = []broker.Alarm{
+	alarms = []broker.Alarm{
 		broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmBeyondGrant, broker.AlarmLeftBehind,
 	}
 	leaseGrades = map[broker.Grade]string{

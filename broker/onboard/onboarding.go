@@ -47,7 +47,6 @@ type Onboarding struct {
 	log    *slog.Logger
 	now    func() time.Time
 	after  func(time.Duration) <-chan time.Time
-	times  times
 	// watched are the management clusters that are being watched, by project.
 	watched *limit.Keys
 }

@@ -58,16 +58,13 @@ func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Secre
 	}
 	failpoint.At("onboard.vim-registered")
 	w.remember(v)
-	first, adopted := c.RegisteredAt.IsZero(), c.Secret
+	adopted := c.Secret
 	c, err = w.move(ctx, c, func(c *Cluster) {
 		c.State, c.VIM, c.Secret, c.RegisteredAt, c.Attempts = StateRegistered, v.ID, adopted, w.now(), 0
 		c.Reason, c.Message = wellness(v, s)
 	})
 	if err != nil {
 		return 0, err
-	}
-	if first {
-		w.times.observe(c.RegisteredAt.Sub(c.ReadyAt))
 	}
 	return w.upkeep(ctx, c, s)
 }

@@ -43,9 +43,7 @@ const (
 
 	notifications        = `SELECT seq, subscription, document FROM vnf_notifications WHERE subscription = $1 ORDER BY seq LIMIT $2`
 	waitingNotifications = `SELECT subscription, count(*)::int FROM vnf_notifications WHERE subscription = ANY ($1) GROUP BY 1`
-	censusSubscriptions  = `SELECT count(*)::int, (count(*) FILTER (WHERE failures > 0))::int,
-		coalesce(min(failing_since) FILTER (WHERE failures > 0), '-infinity'), (SELECT count(*)::int FROM vnf_notifications)
-		FROM vnf_subscriptions WHERE state = 'active'`
+	countNotifications   = `SELECT count(*)::int FROM vnf_notifications`
 )
 
 // CreateSubscription stores a new subscription.
@@ -156,15 +154,13 @@ func (s *Store) DeleteSubscription(ctx context.Context, id string, e audit.Entry
 	return nil
 }
 
-// CountSubscriptions counts.
-func (s *Store) CountSubscriptions(ctx context.Context) (subscription.Count, error) {
-	c, err := readOne(ctx, s, func(r pgx.CollectableRow) (c subscription.Count, err error) {
-		return c, r.Scan(&c.Subscriptions, &c.Failing, &moment{&c.FailingSince}, &c.Waiting)
-	}, censusSubscriptions)
+// CountNotifications counts the notifications that are still to be sent.
+func (s *Store) CountNotifications(ctx context.Context) (int, error) {
+	n, err := readOne(ctx, s, pgx.RowTo[int], countNotifications)
 	if err != nil {
-		return c, fmt.Errorf("counting subscriptions: %w", err)
+		return 0, fmt.Errorf("counting notifications: %w", err)
 	}
-	return c, nil
+	return n, nil
 }
 
 // notify stores what the subscribers of a project are told of events, and has it sent. It names no row of a

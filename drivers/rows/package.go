@@ -43,20 +43,3 @@ func CutPackages(all []catalog.Package, size int) ([]catalog.Package, string) {
 		return Token(PackagePosition{CreatedAt: Micro(p.CreatedAt), ID: p.ID})
 	})
 }
-
-// PackageCount counts packages in a state, and the bytes of their content.
-type PackageCount struct {
-	State catalog.State
-	N     int
-	Bytes int64
-}
-
-// CountPackages adds counts up.
-func CountPackages(counts []PackageCount) catalog.Count {
-	sum := catalog.Count{States: map[catalog.State]int{}}
-	for _, c := range counts {
-		sum.States[c.State] = c.N
-		sum.Bytes += c.Bytes
-	}
-	return sum
-}

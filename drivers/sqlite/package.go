@@ -281,16 +281,13 @@ var _ interface {
 	catalog.Store
 } = (*Store)(nil)
 
-const packagesByState = `SELECT state, count(*), coalesce(sum(stored), 0) FROM vnf_packages GROUP BY state`
+const packagesByState = `SELECT state, count(*) FROM vnf_packages GROUP BY state`
 
-// CountPackages counts packages and the bytes of their content.
-func (s *Store) CountPackages(ctx context.Context) (catalog.Count, error) {
-	found, err := s.query(ctx, packagesByState)
-	counts, err := collect(found, err, func(r *sql.Rows) (c rows.PackageCount, err error) {
-		return c, r.Scan(&c.State, &c.N, &c.Bytes)
-	})
+// CountPackages counts packages by state.
+func (s *Store) CountPackages(ctx context.Context) (map[catalog.State]int, error) {
+	counts, err := count[catalog.State](ctx, s, packagesByState)
 	if err != nil {
-		return catalog.Count{}, fmt.Errorf("counting VNF packages: %w", err)
+		return nil, fmt.Errorf("counting VNF packages: %w", err)
 	}
-	return rows.CountPackages(counts), nil
+	return counts, nil
 }

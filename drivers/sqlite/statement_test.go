@@ -80,7 +80,7 @@ var readsMuch = map[string]string{
 	"lease_live_by_project WHERE vim = ? AND state <> 'revoked' AND state IN (?)":         "the same",
 	"leases INDEXED BY lease_by_principal WHERE vim = ? AND principal = ?":                "the same",
 	"lease_live_by_principal WHERE principal = ? AND state <> 'revoked' AND state IN (?)": "the same",
-	"FROM vnf_subscriptions WHERE state = 'active'":                                       "a metric",
+	"SELECT count(*) FROM vnf_notifications":                                              "a metric",
 	"FROM vnf_packages GROUP BY":                                                          "a metric",
 	"UPDATE grants AS g SET idle_since = ?":                                               "once a pass: each grant that may have become idle",
 	"FROM audit_entries WHERE time < ? ORDER BY seq":                                      "an end of time alone: entries that are newer, until the page is full",

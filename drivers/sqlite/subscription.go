@@ -43,8 +43,7 @@ var (
 const (
 	notifications        = `SELECT seq, subscription, document FROM vnf_notifications WHERE subscription = ? ORDER BY seq LIMIT ?+0`
 	waitingNotifications = `SELECT s.value, (SELECT count(*) FROM vnf_notifications WHERE subscription = s.value) FROM json_each(?) AS s`
-	censusSubscriptions  = `SELECT count(*), count(*) FILTER (WHERE failures > 0), coalesce(min(failing_since) FILTER (WHERE failures > 0), 0),
-		(SELECT count(*) FROM vnf_notifications) FROM vnf_subscriptions WHERE state = 'active'`
+	countNotifications   = `SELECT count(*) FROM vnf_notifications`
 )
 
 // CreateSubscription stores a new subscription.
@@ -165,17 +164,15 @@ func (s *Store) DeleteSubscription(ctx context.Context, id string, e audit.Entry
 	return nil
 }
 
-// CountSubscriptions counts.
-func (s *Store) CountSubscriptions(ctx context.Context) (subscription.Count, error) {
-	found, err := s.query(ctx, censusSubscriptions)
-	all, err := collect(found, err, func(r *sql.Rows) (c subscription.Count, err error) {
-		return c, r.Scan(&c.Subscriptions, &c.Failing, moment{&c.FailingSince}, &c.Waiting)
-	})
-	c, err := rows.First("count", all, err)
+// CountNotifications counts the notifications that are still to be sent.
+func (s *Store) CountNotifications(ctx context.Context) (int, error) {
+	found, err := s.query(ctx, countNotifications)
+	counts, err := collect(found, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
+	n, err := rows.First("count", counts, err)
 	if err != nil {
-		return c, fmt.Errorf("counting subscriptions: %w", err)
+		return 0, fmt.Errorf("counting notifications: %w", err)
 	}
-	return c, nil
+	return n, nil
 }
 
 // notify stores what the subscribers of a project are told of events, and has it sent.

@@ -403,5 +403,7 @@ func overtaken() error {
 	}
 }
 
-// Count counts the packages of all projects, for an operator.
-func (c *Catalog) Count(ctx context.Context) (Count, error) { return c.store.CountPackages(ctx) }
+// Count counts the packages of all projects by state, for an operator.
+func (c *Catalog) Count(ctx context.Context) (map[State]int, error) {
+	return c.store.CountPackages(ctx)
+}

@@ -48,15 +48,8 @@ type Store interface {
 	// SweepChunks removes at most limit chunks that no package names any more, and reports
 	// whether there may be more of them.
 	SweepChunks(ctx context.Context, limit int) (more bool, err error)
-	// CountPackages counts the packages of all projects.
-	CountPackages(ctx context.Context) (Count, error)
-}
-
-// Count is what there is of packages.
-type Count struct {
-	States map[State]int
-	// Bytes is the size of their content.
-	Bytes int64
+	// CountPackages counts the packages of all projects by state.
+	CountPackages(ctx context.Context) (map[State]int, error)
 }
 
 // Filter selects packages in the store.

@@ -278,8 +278,8 @@ func (s *Subscriptions) count(t Tally) {
 
 // Vitals are what an operator watches of subscriptions.
 type Vitals struct {
-	// Count is of all processes; nil if the store could not be asked.
-	*Count
+	// Waiting counts the notifications that all processes are still to send; nil if the store could not be asked.
+	Waiting *int
 	Tally
 }
 
@@ -288,11 +288,11 @@ func (s *Subscriptions) Vitals(ctx context.Context) Vitals {
 	s.mu.Lock()
 	v := Vitals{Tally: s.sent}
 	s.mu.Unlock()
-	c, err := s.store.CountSubscriptions(ctx)
+	waiting, err := s.store.CountNotifications(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "the store could not be asked which subscriptions there are", "error", err)
+		s.log.WarnContext(ctx, "the store could not be asked how many notifications wait", "error", err)
 		return v
 	}
-	v.Count = &c
+	v.Waiting = &waiting
 	return v
 }

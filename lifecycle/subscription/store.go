@@ -31,8 +31,8 @@ type Store interface {
 	// DeleteSubscription removes a subscription with its notifications; the key that seals its secret goes on the
 	// ledger of retired keys. One that is gone is success, and writes nothing.
 	DeleteSubscription(ctx context.Context, id string, e audit.Entry) error
-	// CountSubscriptions counts.
-	CountSubscriptions(ctx context.Context) (Count, error)
+	// CountNotifications counts the notifications that are still to be sent.
+	CountNotifications(ctx context.Context) (int, error)
 	// Operation is [lifecycle.Store]'s.
 	Operation(ctx context.Context, id string) (lifecycle.Operation, error)
 
@@ -70,11 +70,4 @@ type GiveUp struct {
 	Before time.Time
 	Keep   int
 	At     time.Time
-}
-
-// Count counts subscriptions that are Active, and their notifications.
-type Count struct {
-	Subscriptions, Failing, Waiting int
-	// FailingSince is since when the one has failed that has for longest; zero where none fails.
-	FailingSince time.Time
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
@@ -46,14 +45,12 @@ type live struct {
 	// reloaded is called after each reload; nil does nothing.
 	reloaded func(context.Context)
 	now      atomic.Pointer[config]
-	loaded   atomic.Int64 // when now was read, in milliseconds since 1970
-	failed   atomic.Bool  // a later reading had faults
+	failed   atomic.Bool // a later reading had faults
 }
 
 func newLive(c config) *live {
 	l := &live{started: c}
 	l.now.Store(&c)
-	l.loaded.Store(time.Now().UnixMilli())
 	return l
 }
 
@@ -63,7 +60,7 @@ func (l *live) Decide(r policy.Request) policy.Decision { return l.now.Load().po
 // configured says which configuration is in use.
 func (l *live) configured() api.Configured {
 	c := l.now.Load()
-	shown := api.Configured{Policies: c.policies.Hash(), Loaded: time.UnixMilli(l.loaded.Load()), Failed: l.failed.Load()}
+	shown := api.Configured{Policies: c.policies.Hash(), Failed: l.failed.Load()}
 	if c.certificate != nil {
 		shown.CertificateEnds = c.certificate.ends()
 	}
@@ -258,7 +255,6 @@ func (l *live) replace(next config) (taken, restart []string) {
 		next.certificate = now.certificate
 	}
 	l.now.Store(&next)
-	l.loaded.Store(time.Now().UnixMilli())
 	return taken, restart
 }
 

@@ -12,7 +12,7 @@ import (
 
 // PackageCounter counts VNF packages; [catalog.Catalog] does.
 type PackageCounter interface {
-	Count(ctx context.Context) (catalog.Count, error)
+	Count(ctx context.Context) (map[catalog.State]int, error)
 }
 
 // packages shows at each scrape what there is of VNF packages.
@@ -25,18 +25,13 @@ var (
 	packageStates = []catalog.State{catalog.Created, catalog.Uploading, catalog.Processing, catalog.Enabled, catalog.Disabled}
 
 	packagesByState = prometheus.NewDesc("vimbroker_packages", "VNF packages by state.", []string{"state"}, nil)
-	packageBytes    = prometheus.NewDesc("vimbroker_package_bytes",
-		"Size of the content of all VNF packages, which stands in the database.", nil, nil)
 )
 
 // Packages returns the metrics of VNF packages.
 func Packages(of PackageCounter, log *slog.Logger) prometheus.Collector { return packages{of, log} }
 
 // Describe implements [prometheus.Collector].
-func (packages) Describe(ch chan<- *prometheus.Desc) {
-	ch <- packagesByState
-	ch <- packageBytes
-}
+func (packages) Describe(ch chan<- *prometheus.Desc) { ch <- packagesByState }
 
 // Collect implements [prometheus.Collector]. Every state is shown, also with 0.
 func (c packages) Collect(ch chan<- prometheus.Metric) {
@@ -48,7 +43,6 @@ func (c packages) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	for _, s := range packageStates {
-		ch <- prometheus.MustNewConstMetric(packagesByState, prometheus.GaugeValue, float64(found.States[s]), string(s))
+		ch <- prometheus.MustNewConstMetric(packagesByState, prometheus.GaugeValue, float64(found[s]), string(s))
 	}
-	ch <- prometheus.MustNewConstMetric(packageBytes, prometheus.GaugeValue, float64(found.Bytes))
 }

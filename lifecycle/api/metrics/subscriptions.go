@@ -18,18 +18,13 @@ type SubscriptionVitals interface {
 type subscriptions struct {
 	of SubscriptionVitals
 
-	count, failing, oldest, waiting, sent *prometheus.Desc
+	waiting, sent *prometheus.Desc
 }
 
 // Subscriptions returns the metrics of subscriptions to VNF instances.
 func Subscriptions(of SubscriptionVitals) prometheus.Collector {
 	return &subscriptions{
-		of:    of,
-		count: prometheus.NewDesc("vimbroker_vnf_subscriptions", "Subscriptions to what becomes of VNF instances.", nil, nil),
-		failing: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing",
-			"Subscriptions whose subscriber did not take a notification the last time.", nil, nil),
-		oldest: prometheus.NewDesc("vimbroker_vnf_subscriptions_failing_oldest_timestamp_seconds",
-			"Since when the subscriber has taken nothing that has done so for longest; absent where none fails.", nil, nil),
+		of:      of,
 		waiting: prometheus.NewDesc("vimbroker_vnf_notifications_waiting", "Notifications that are still to be sent.", nil, nil),
 		sent: prometheus.NewDesc("vimbroker_vnf_notifications_total",
 			"Notifications that this process sent, tried in vain, and gave up since it started.", []string{"outcome"}, nil),
@@ -38,9 +33,8 @@ func Subscriptions(of SubscriptionVitals) prometheus.Collector {
 
 // Describe implements [prometheus.Collector].
 func (c *subscriptions) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.count, c.failing, c.oldest, c.waiting, c.sent} {
-		ch <- d
-	}
+	ch <- c.waiting
+	ch <- c.sent
 }
 
 // Collect implements [prometheus.Collector].
@@ -51,13 +45,7 @@ func (c *subscriptions) Collect(ch chan<- prometheus.Metric) {
 	for outcome, n := range map[string]int64{"sent": v.Sent, "failed": v.Failed, "given-up": v.GivenUp} {
 		ch <- prometheus.MustNewConstMetric(c.sent, prometheus.CounterValue, float64(n), outcome)
 	}
-	if v.Count == nil {
-		return
-	}
-	ch <- prometheus.MustNewConstMetric(c.count, prometheus.GaugeValue, float64(v.Subscriptions))
-	ch <- prometheus.MustNewConstMetric(c.failing, prometheus.GaugeValue, float64(v.Failing))
-	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(v.Waiting))
-	if !v.FailingSince.IsZero() {
-		ch <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, float64(v.FailingSince.Unix()))
+	if v.Waiting != nil {
+		ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(*v.Waiting))
 	}
 }
