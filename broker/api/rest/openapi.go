@@ -2,10 +2,12 @@ package rest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"path"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,9 +78,9 @@ var pathParameter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 func operation(r route, schemas huma.Registry) *huma.Operation {
 	op := &huma.Operation{
 		Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary, Tags: []string{r.tag},
-		Responses: map[string]*huma.Response{},
+		Parameters: r.described(), Responses: map[string]*huma.Response{},
 	}
-	if strings.HasPrefix(r.path, "/v1/") {
+	if !r.public() {
 		op.Security = []map[string][]string{{"bearer": {}}, {"keystone": {}}}
 	}
 	if r.pushes {
@@ -88,56 +90,64 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	if r.action != "" {
 		op.Description = "Policy decides by the action `" + string(r.action) + "`."
 	}
-	for _, m := range pathParameter().FindAllStringSubmatch(r.path, -1) {
-		doc := "Id of the lease"
-		switch {
-		case strings.HasPrefix(r.path, "/v1/vims/"), strings.HasPrefix(r.path, "/v1/management-clusters/"):
-			doc = "Id or name of the VIM"
-		case strings.HasPrefix(r.path, "/v1/clusters/"):
-			doc = "Id of the cluster"
-		case strings.HasPrefix(r.path, "/v1/audit/keys/"):
-			doc = "Id of the key"
-		}
-		op.Parameters = append(op.Parameters, &huma.Param{
-			Name: m[1], In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString},
-		})
-	}
-	for _, p := range r.query {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: p.schema()})
-	}
-	for _, p := range r.header {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "header", Description: p.doc, Schema: p.schema()})
-	}
 	if r.in != nil {
-		op.RequestBody = &huma.RequestBody{Required: !r.optional, Content: content(v1.MediaType, r.in, schemas, examples[r.id].in)}
+		op.RequestBody = &huma.RequestBody{Required: !r.optional, Content: content(v1.MediaType, r.in, schemas, example("", r.in))}
 	}
 	for _, status := range r.status {
-		a := &huma.Response{Description: http.StatusText(status)}
-		if status != http.StatusNoContent {
-			a.Content = content(v1.MediaType, r.out, schemas, examples[r.id].out)
-			if r.media != "" {
-				text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: examples[r.id].text}
-				if r.out == reflect.TypeFor[string]() {
-					a.Content = map[string]*huma.MediaType{}
-				}
-				a.Content[r.media] = text
-			}
-		}
-		if r.out == reflect.TypeFor[v1.VIM]() && status != http.StatusNoContent {
-			a.Headers = map[string]*huma.Param{
-				"ETag": {Description: "The VIM's revision, for If-Match", Schema: &huma.Schema{Type: huma.TypeString}},
-			}
-		}
-		op.Responses[strconv.Itoa(status)] = a
+		op.Responses[strconv.Itoa(status)] = r.success(status, schemas)
 	}
 	for _, status := range r.refusals() {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
 	}
 	op.Responses["default"] = &huma.Response{
 		Description: "Any other refusal, as problem details (RFC 9457)",
-		Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, ""),
+		Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, nil),
 	}
 	return op
+}
+
+// described are the route's parameters.
+func (rt route) described() (all []*huma.Param) {
+	for _, m := range pathParameter().FindAllStringSubmatch(rt.path, -1) {
+		doc := "Id of the lease"
+		switch {
+		case strings.HasPrefix(rt.path, "/v1/vims/"), strings.HasPrefix(rt.path, "/v1/management-clusters/"):
+			doc = "Id or name of the VIM"
+		case strings.HasPrefix(rt.path, "/v1/clusters/"):
+			doc = "Id of the cluster"
+		case strings.HasPrefix(rt.path, "/v1/audit/keys/"):
+			doc = "Id of the key"
+		}
+		all = append(all, &huma.Param{Name: m[1], In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	for _, p := range rt.query {
+		all = append(all, &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: p.schema()})
+	}
+	for _, p := range rt.header {
+		all = append(all, &huma.Param{Name: p.name, In: "header", Description: p.doc, Schema: p.schema()})
+	}
+	return all
+}
+
+// success is the route's answer of a status that is no refusal.
+func (rt route) success(status int, schemas huma.Registry) *huma.Response {
+	a := &huma.Response{Description: http.StatusText(status)}
+	if status == http.StatusNoContent {
+		return a
+	}
+	a.Content = map[string]*huma.MediaType{}
+	if rt.out != reflect.TypeFor[string]() {
+		a.Content = content(v1.MediaType, rt.out, schemas, example(rt.id, rt.out))
+	}
+	if rt.media != "" {
+		a.Content[rt.media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: examples().Texts[rt.id]}
+	}
+	if rt.out == reflect.TypeFor[v1.VIM]() {
+		a.Headers = map[string]*huma.Param{
+			"ETag": {Description: "The VIM's revision, for If-Match", Schema: &huma.Schema{Type: huma.TypeString}},
+		}
+	}
+	return a
 }
 
 // refusals are the refusals by their status, each with an example of every kind of
@@ -149,7 +159,7 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 		if a == nil {
 			a = &huma.Response{
 				Description: http.StatusText(k.Status),
-				Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, ""),
+				Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, nil),
 			}
 			a.Content[v1.ProblemType].Examples = map[string]*huma.Example{}
 			all[responseName(k.Status)] = a
@@ -165,10 +175,10 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 func responseName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 // content is a body of one media type, with an example in JSON if there is one.
-func content(media string, t reflect.Type, schemas huma.Registry, example string) map[string]*huma.MediaType {
+func content(media string, t reflect.Type, schemas huma.Registry, shown json.RawMessage) map[string]*huma.MediaType {
 	m := &huma.MediaType{Schema: schemas.Schema(t, true, "")}
-	if example != "" {
-		m.Example = json.RawMessage(example)
+	if shown != nil {
+		m.Example = shown
 	}
 	return map[string]*huma.MediaType{media: m}
 }
@@ -213,22 +223,23 @@ func settle(schemas huma.Registry, routes []route) {
 // illustrate gives each property that has no example of its own the value that it has in
 // the examples of the operations.
 func illustrate(schemas huma.Registry, routes []route) {
-	show := func(t reflect.Type, text string) {
+	show := func(s *huma.Schema, text json.RawMessage) {
 		var value any
-		if t == nil || text == "" {
-			return
-		}
-		if err := json.Unmarshal([]byte(text), &value); err != nil {
+		if err := json.Unmarshal(text, &value); err != nil {
 			panic(err) // the example is wrong, and every test of this package fails here
 		}
-		illustrateBy(schemas, schemas.Schema(t, true, ""), value)
+		illustrateBy(schemas, s, value)
 	}
 	for _, r := range routes {
-		show(r.in, examples[r.id].in)
-		show(r.out, examples[r.id].out)
+		if text := example("", r.in); text != nil {
+			show(schemas.Schema(r.in, true, ""), text)
+		}
+		if text := example(r.id, r.out); text != nil {
+			show(schemas.Schema(r.out, true, ""), text)
+		}
 	}
-	for _, e := range parts {
-		show(e.of, e.text)
+	for _, name := range slices.Sorted(maps.Keys(examples().Further)) {
+		show(schemas.Map()[name], examples().Further[name])
 	}
 }
 

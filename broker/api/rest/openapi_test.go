@@ -183,7 +183,7 @@ func TestEveryPropertyHasAnExample(t *testing.T) {
 		for field, p := range schema.Properties {
 			seen++
 			if len(p.Examples) == 0 && p.Ref == "" && (p.Items == nil || p.Items.Ref == "") {
-				t.Errorf("%s.%s has no example: put it into one of the operations' (examples.go), or into parts", name, field)
+				t.Errorf("%s.%s has no example: put it into examples.json, into shown or further", name, field)
 			}
 		}
 	}
