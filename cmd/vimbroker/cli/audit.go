@@ -53,7 +53,7 @@ the id of the application credential on OpenStack.`,
   vimbroker audit list --vim edge-1 --effects
   vimbroker audit list --action server:login --outcome denied -o json`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			var err error
 			if q.Since, err = p.when("since", since); err != nil {
 				return console.Usage(c, err)
@@ -61,7 +61,7 @@ the id of the application credential on OpenStack.`,
 			if q.Until, err = p.when("until", until); err != nil {
 				return console.Usage(c, err)
 			}
-			if q.Lease, err = p.LeaseRef(c.Context(), broker, q.Lease); err != nil {
+			if q.Lease, err = p.LeaseRef(c.Context(), registry, q.Lease); err != nil {
 				return err
 			}
 			if effects {
@@ -69,7 +69,7 @@ the id of the application credential on OpenStack.`,
 			}
 			q.PageSize = min(listPage, limit+1)
 			found := v1.List[v1.AuditEntry]{Items: []v1.AuditEntry{}}
-			for e, err := range broker.AllAudit(c.Context(), q) {
+			for e, err := range registry.AllAudit(c.Context(), q) {
 				if err != nil {
 					return err
 				}

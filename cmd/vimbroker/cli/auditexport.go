@@ -40,7 +40,7 @@ without one. You need the right to read every project's entries.`,
 		Example: `  vimbroker audit export --out audit.export
   vimbroker audit export --out march.export --from 4711 --to 9422`,
 		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			if out == "" {
 				return console.Usagef(c, "give --out, the file to write")
 			}
@@ -51,7 +51,7 @@ without one. You need the right to read every project's entries.`,
 			if err != nil {
 				return err
 			}
-			text, err := exportAudit(c.Context(), broker, f, from, to)
+			text, err := exportAudit(c.Context(), registry, f, from, to)
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ without one. You need the right to read every project's entries.`,
 }
 
 // exportAudit goes on with an export, and says what the file holds then.
-func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, to int64) (string, error) {
+func exportAudit(ctx context.Context, registry *client.Client, f *os.File, from, to int64) (string, error) {
 	held, w, err := export.Resume(f)
 	if err != nil {
 		return "", fmt.Errorf("%s is left as it is: %w", f.Name(), err)
@@ -79,7 +79,7 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 	case held.From > 0 && from > 0 && from != held.To+1 && !open:
 		return "", fmt.Errorf("%s holds the entries from %d to %d: what goes on from it begins at %d", f.Name(), held.From, held.To, held.To+1)
 	}
-	past, err := broker.Retention(ctx)
+	past, err := registry.Retention(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 			return "", fmt.Errorf("%s: the log begins with entry %d: those before were removed, because retention has them no longer",
 				f.Name(), past.Horizon+1)
 		}
-		header, err := exportHeader(ctx, broker, from, to)
+		header, err := exportHeader(ctx, registry, from, to)
 		if err != nil {
 			return "", err
 		}
@@ -110,7 +110,7 @@ func exportAudit(ctx context.Context, broker *client.Client, f *os.File, from, t
 			return "", fmt.Errorf("the server's answer is not of the entries that were asked for: %w", err)
 		}
 	}
-	if err := exportEntries(ctx, broker, w); err != nil {
+	if err := exportEntries(ctx, registry, w); err != nil {
 		return "", err
 	}
 	state, err := w.End()
@@ -137,8 +137,8 @@ func rereadExport(f *os.File) (*export.Export, error) {
 
 // exportHeader asks for what proves the entries from one to another; to of 0 is the newest that is signed. Where
 // there is none from the first on, the header only says how many are.
-func exportHeader(ctx context.Context, broker *client.Client, from, to int64) (export.Header, error) {
-	signed, err := broker.AuditCheckpoint(ctx)
+func exportHeader(ctx context.Context, registry *client.Client, from, to int64) (export.Header, error) {
+	signed, err := registry.AuditCheckpoint(ctx)
 	if client.Status(err) == http.StatusNotFound { // nothing is signed yet
 		signed, err = v1.AuditCheckpoint{}, nil
 	}
@@ -152,11 +152,11 @@ func exportHeader(ctx context.Context, broker *client.Client, from, to int64) (e
 		return export.Header{Size: signed.Size}, nil
 	}
 	later := max(to, signed.Size)
-	grown, err := broker.AuditGrowthTo(ctx, to, later)
+	grown, err := registry.AuditGrowthTo(ctx, to, later)
 	if err != nil {
 		return export.Header{}, err
 	}
-	shown, err := broker.AuditTree(ctx, from-1)
+	shown, err := registry.AuditTree(ctx, from-1)
 	if err != nil {
 		return export.Header{}, err
 	}
@@ -164,7 +164,7 @@ func exportHeader(ctx context.Context, broker *client.Client, from, to int64) (e
 	if later > signed.Size {
 		return h, nil
 	}
-	keys, err := broker.AuditKeys(ctx)
+	keys, err := registry.AuditKeys(ctx)
 	if err != nil {
 		return export.Header{}, err
 	}
@@ -212,9 +212,9 @@ func trusting(kept []string) func(export.Header) (verifier string, err error) {
 }
 
 // exportEntries fetches the entries of the open section, and writes them, some thousand at a time.
-func exportEntries(ctx context.Context, broker *client.Client, w *export.Writer) error {
+func exportEntries(ctx context.Context, registry *client.Client, w *export.Writer) error {
 	for seq, more := w.Next(); more; seq, more = w.Next() {
-		lines, err := broker.AuditLines(ctx, seq-1)
+		lines, err := registry.AuditLines(ctx, seq-1)
 		if err != nil {
 			return err
 		}

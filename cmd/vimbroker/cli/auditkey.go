@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) auditCheckpointCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Print the last signed checkpoint of the audit log",
 		Long: `Print the last checkpoint that the server signed: the size of the audit log and
@@ -22,43 +22,23 @@ the root of its Merkle tree, as a signed note (c2sp.org/tlog-checkpoint). Keep
 it where nobody who can write in the server's database can: "vimbroker audit
 verify --anchor FILE" proves that the log still begins with what it held then.`,
 		Example: "  vimbroker audit checkpoint > checkpoint\n  vimbroker audit verify --anchor checkpoint",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			found, err := broker.AuditCheckpoint(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(found, func(w io.Writer) { fmt.Fprint(w, found.Note) })
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).AuditCheckpoint, printed(p, func(w io.Writer, found v1.AuditCheckpoint) { fmt.Fprint(w, found.Note) }))
 }
 
 func (p *program) auditAnchorsCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:   "anchors",
 		Short: "Show which checkpoint of the audit log each of its anchors has",
 		Long: `Show the anchors of the audit log: files, syslog receivers and webhooks that
 get every checkpoint, as audit.anchors of the server's configuration names
 them. "vimbroker audit verify --anchor FILE" takes what an anchor has kept.`,
 		Example: "  vimbroker audit anchors",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			found, err := broker.AuditAnchors(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(found, func(w io.Writer) {
-				p.Header(w, []string{"NAME", "SIZE", "TIME", "BEHIND", "FAULT"})
-				for _, a := range found.Items {
-					console.Row(w, a.Name, strconv.FormatInt(a.Size, 10), p.When(a.Time), strconv.FormatInt(a.Behind, 10), a.Fault)
-				}
-			})
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).AuditAnchors, printed(p, func(w io.Writer, found v1.List[v1.AuditAnchor]) {
+		p.Header(w, []string{"NAME", "SIZE", "TIME", "BEHIND", "FAULT"})
+		for _, a := range found.Items {
+			console.Row(w, a.Name, strconv.FormatInt(a.Size, 10), p.When(a.Time), strconv.FormatInt(a.Behind, 10), a.Fault)
+		}
+	}))
 }
 
 func (p *program) auditKeyCommand() *cobra.Command {
@@ -72,40 +52,30 @@ forged one.`,
 }
 
 func (p *program) auditKeyListCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the keys that sign checkpoints, or did, oldest first",
 		Long: `List the keys that sign checkpoints of the audit log, or did, and the sizes of
 the log between which the checkpoints of each count.`,
 		Example: "  vimbroker audit key list\n  vimbroker audit key list -o json",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			keys, err := broker.AuditKeys(c.Context())
-			if err != nil {
-				return err
+	}, (*client.Client).AuditKeys, printed(p, func(w io.Writer, keys v1.List[v1.AuditKey]) {
+		p.Header(w, []string{"ID", "STATE", "SINCE", "UNTIL", "ENDORSED", "VERIFIER"})
+		for _, k := range keys.Items {
+			until, endorsed := "", "no"
+			if k.State != string(notary.Signing) {
+				until = strconv.FormatInt(k.Until, 10)
 			}
-			return p.Print(keys, func(w io.Writer) {
-				p.Header(w, []string{"ID", "STATE", "SINCE", "UNTIL", "ENDORSED", "VERIFIER"})
-				for _, k := range keys.Items {
-					until, endorsed := "", "no"
-					if k.State != string(notary.Signing) {
-						until = strconv.FormatInt(k.Until, 10)
-					}
-					if k.Endorsement != "" {
-						endorsed = "yes"
-					}
-					console.Row(w, k.ID, k.State, strconv.FormatInt(k.Since, 10), until, endorsed, k.Verifier)
-				}
-			})
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+			if k.Endorsement != "" {
+				endorsed = "yes"
+			}
+			console.Row(w, k.ID, k.State, strconv.FormatInt(k.Since, 10), until, endorsed, k.Verifier)
+		}
+	}))
 }
 
 func (p *program) auditKeyRotateCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:   "rotate",
 		Short: "Replace the key that signs checkpoints",
 		Long: `Make a new key, in the first key store of the server's configuration. The key
@@ -113,17 +83,7 @@ before endorses it, both sign one checkpoint, and then the private half of the
 key before is destroyed. Whoever has kept the verifier key of the one before
 goes on to the new one by that endorsement.`,
 		Example: "  vimbroker audit key rotate",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			k, err := broker.RotateAuditKey(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.printSigning(k)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).RotateAuditKey, p.printSigning)
 }
 
 func (p *program) auditKeyRevokeCommand() *cobra.Command {
@@ -141,8 +101,8 @@ the key leaked is one that the log must still begin with.`,
 		Example: `  vimbroker audit key revoke 3a0f7d52-1c64-4d0b-9a57-5d0be3f0c9d1 \
       --until 40000`,
 		Args: console.Names("ID (of a key)"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			k, err := broker.RevokeAuditKey(c.Context(), args[0], v1.AuditKeyRevocation{Until: until})
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+			k, err := registry.RevokeAuditKey(c.Context(), args[0], v1.AuditKeyRevocation{Until: until})
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ The proof is checked before anything is printed. You need the right to read
 every project's entries.`,
 		Example: "  vimbroker audit prove --anchor \"$(cat anchor)\"\n  vimbroker audit prove 42 -o json",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			if len(args) == 0 {
 				if anchor == "" {
 					return console.Usagef(c, "give --anchor, or the number of an entry")
@@ -46,7 +46,7 @@ every project's entries.`,
 					return console.Usagef(c, "--anchor must be what \"vimbroker audit verify\" printed, like "+
 						"4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
 				}
-				now, err := proveGrowth(c.Context(), broker, kept)
+				now, err := proveGrowth(c.Context(), registry, kept)
 				if err != nil {
 					return err
 				}
@@ -57,7 +57,7 @@ every project's entries.`,
 			if err != nil || anchor != "" {
 				return console.Usagef(c, "give the number of an entry, or --anchor: one of the two")
 			}
-			proof, now, err := proveEntry(c.Context(), broker, seq)
+			proof, now, err := proveEntry(c.Context(), registry, seq)
 			if err != nil {
 				return err
 			}
@@ -73,8 +73,8 @@ every project's entries.`,
 
 // proveGrowth asks for a proof that the log begins with what was kept, checks it, and
 // returns the log as it is now.
-func proveGrowth(ctx context.Context, broker *client.Client, kept tree.State) (tree.State, error) {
-	shown, err := broker.AuditGrowth(ctx, kept.Size)
+func proveGrowth(ctx context.Context, registry *client.Client, kept tree.State) (tree.State, error) {
+	shown, err := registry.AuditGrowth(ctx, kept.Size)
 	if err != nil {
 		return tree.State{}, err
 	}
@@ -91,9 +91,9 @@ func proveGrowth(ctx context.Context, broker *client.Client, kept tree.State) (t
 
 // proveEntry asks for a proof that the log holds an entry, checks it, and returns the log
 // as it is now.
-func proveEntry(ctx context.Context, broker *client.Client, seq int64) (v1.AuditProof, tree.State, error) {
+func proveEntry(ctx context.Context, registry *client.Client, seq int64) (v1.AuditProof, tree.State, error) {
 	fail := func(err error) (v1.AuditProof, tree.State, error) { return v1.AuditProof{}, tree.State{}, err }
-	shown, err := broker.AuditProof(ctx, seq)
+	shown, err := registry.AuditProof(ctx, seq)
 	if err != nil {
 		return fail(err)
 	}

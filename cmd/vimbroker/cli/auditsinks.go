@@ -8,11 +8,10 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
 func (p *program) auditSinksCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:   "sinks",
 		Short: "Show how far the audit log has been delivered to each of its sinks",
 		Long: `Show the sinks of the audit log: files, syslog receivers and webhooks that get
@@ -23,17 +22,7 @@ revocation or a read. A sink of best effort that is late and fails misses the
 oldest entries: SKIPPED counts them. FAULT is what the replica that answers
 saw at its last attempt. You need the right to read every project's entries.`,
 		Example: "  vimbroker audit sinks",
-		Args:    console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			found, err := broker.AuditSinks(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(found, func(w io.Writer) { p.auditSinksTable(w, found.Items) })
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).AuditSinks, printed(p, func(w io.Writer, found v1.List[v1.AuditSink]) { p.auditSinksTable(w, found.Items) }))
 }
 
 func (p *program) auditSinksTable(w io.Writer, sinks []v1.AuditSink) {

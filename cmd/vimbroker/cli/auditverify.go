@@ -51,13 +51,13 @@ there. Without it or --key the verifier keys are those that the server names.`,
   vimbroker audit verify \
       --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			keeping, err := readKept(keep)
 			if err != nil {
 				return err
 			}
 			kept = append(kept, keeping.Keys...)
-			keys, err := auditKeys(c.Context(), broker, kept)
+			keys, err := auditKeys(c.Context(), registry, kept)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ there. Without it or --key the verifier keys are those that the server names.`,
 				}
 				points, from = append(points, point), max(from, point.Size)
 			}
-			signed, err := broker.AuditCheckpoint(c.Context())
+			signed, err := registry.AuditCheckpoint(c.Context())
 			if err == nil {
 				var point audit.Point
 				if point, err = signedPoint(keys, signed.Note, "the server's last checkpoint"); err == nil {
@@ -89,10 +89,10 @@ there. Without it or --key the verifier keys are those that the server names.`,
 			if err != nil {
 				return err
 			}
-			if from, err = notRemoved(c.Context(), broker, points, from); err != nil {
+			if from, err = notRemoved(c.Context(), registry, points, from); err != nil {
 				return err
 			}
-			now, err := verifyAudit(c.Context(), broker, points, from)
+			now, err := verifyAudit(c.Context(), registry, points, from)
 			if err != nil {
 				return err
 			}
@@ -154,8 +154,8 @@ func writeKept(name, checkpoint string, keys []notary.Key) error {
 
 // auditKeys returns the keys of the log: those that the kept ones vouch for, or all where none
 // was kept.
-func auditKeys(ctx context.Context, broker *client.Client, kept []string) ([]notary.Key, error) {
-	shown, err := broker.AuditKeys(ctx)
+func auditKeys(ctx context.Context, registry *client.Client, kept []string) ([]notary.Key, error) {
+	shown, err := registry.AuditKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +249,8 @@ func parseAnchor(text string) (tree.State, bool) {
 
 // verifyAudit fetches the entries after the first from, and compares them with the points and with the
 // server's tree. It returns the log as it is now.
-func verifyAudit(ctx context.Context, broker *client.Client, points []audit.Point, from int64) (tree.State, error) {
-	now, frontier, err := auditTreeAt(ctx, broker, from)
+func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Point, from int64) (tree.State, error) {
+	now, frontier, err := auditTreeAt(ctx, registry, from)
 	if err != nil {
 		return tree.State{}, err
 	}
@@ -266,36 +266,36 @@ func verifyAudit(ctx context.Context, broker *client.Client, points []audit.Poin
 	if err != nil {
 		return tree.State{}, err
 	}
-	err = addLines(ctx, broker, v, now.Size)
+	err = addLines(ctx, registry, v, now.Size)
 	var differs *audit.PointError
 	var broken *audit.OrderError
 	switch {
 	case errors.As(err, &broken):
 		// Whoever cuts the log off may have put others in the place of what was there.
-		was, treeErr := treeStateAt(ctx, broker, v.Size())
+		was, treeErr := treeStateAt(ctx, registry, v.Size())
 		if held, stateErr := v.State(); treeErr == nil && stateErr == nil && held != was {
-			return tree.State{}, changedBetween(ctx, broker, from, v.Size())
+			return tree.State{}, changedBetween(ctx, registry, from, v.Size())
 		}
 		return tree.State{}, err
 	case errors.As(err, &differs):
 		// The tree may be the one that it was: then it tells which entry is not.
-		if was, treeErr := treeStateAt(ctx, broker, differs.Point.Size); treeErr != nil || was != differs.Point.State {
+		if was, treeErr := treeStateAt(ctx, registry, differs.Point.Size); treeErr != nil || was != differs.Point.State {
 			return tree.State{}, err
 		}
-		return tree.State{}, changedBetween(ctx, broker, max(from, differs.Sound), differs.Point.Size)
+		return tree.State{}, changedBetween(ctx, registry, max(from, differs.Sound), differs.Point.Size)
 	case err != nil:
 		return tree.State{}, err
 	}
 	if built, err := v.State(); err != nil || built != now {
-		return tree.State{}, changedBetween(ctx, broker, from, now.Size)
+		return tree.State{}, changedBetween(ctx, registry, from, now.Size)
 	}
 	return now, nil
 }
 
 // notRemoved is where the verification begins: at from, or where the log does whose oldest entries
 // were removed. Points of before are proven by the hashes that stay.
-func notRemoved(ctx context.Context, broker *client.Client, points []audit.Point, from int64) (int64, error) {
-	past, err := broker.Retention(ctx)
+func notRemoved(ctx context.Context, registry *client.Client, points []audit.Point, from int64) (int64, error) {
+	past, err := registry.Retention(ctx)
 	if err != nil || past.Horizon <= from {
 		return from, err
 	}
@@ -303,7 +303,7 @@ func notRemoved(ctx context.Context, broker *client.Client, points []audit.Point
 		if point.Size >= past.Horizon {
 			continue
 		}
-		if _, err := proveGrowth(ctx, broker, point.State); err != nil {
+		if _, err := proveGrowth(ctx, registry, point.State); err != nil {
 			return 0, err
 		}
 	}
@@ -311,8 +311,8 @@ func notRemoved(ctx context.Context, broker *client.Client, points []audit.Point
 }
 
 // changedBetween names the first entry after from that is not the one of the server's tree.
-func changedBetween(ctx context.Context, broker *client.Client, from, upTo int64) error {
-	at, err := firstChanged(ctx, broker, from, upTo)
+func changedBetween(ctx context.Context, registry *client.Client, from, upTo int64) error {
+	at, err := firstChanged(ctx, registry, from, upTo)
 	if err != nil {
 		return fmt.Errorf("the audit log was changed: its entries from %d to %d are not those of its tree", from+1, upTo)
 	}
@@ -321,7 +321,7 @@ func changedBetween(ctx context.Context, broker *client.Client, from, upTo int64
 
 // addLines fetches the lines that follow what was verified, up to a size; the next are fetched while some are
 // verified.
-func addLines(ctx context.Context, broker *client.Client, v *audit.Verifier, upTo int64) error {
+func addLines(ctx context.Context, registry *client.Client, v *audit.Verifier, upTo int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type page struct {
@@ -332,7 +332,7 @@ func addLines(ctx context.Context, broker *client.Client, v *audit.Verifier, upT
 	go func(after int64) {
 		defer close(pages)
 		for after < upTo {
-			lines, err := broker.AuditLines(ctx, after)
+			lines, err := registry.AuditLines(ctx, after)
 			if err == nil && len(lines) == 0 {
 				err = audit.Missing(after + 1)
 			}
@@ -360,10 +360,10 @@ func addLines(ctx context.Context, broker *client.Client, v *audit.Verifier, upT
 }
 
 // firstChanged finds the first entry that is not the one of the server's tree. The first from are.
-func firstChanged(ctx context.Context, broker *client.Client, from, upTo int64) (int64, error) {
+func firstChanged(ctx context.Context, registry *client.Client, from, upTo int64) (int64, error) {
 	for upTo-from > 1 {
 		middle := from + (upTo-from)/2
-		_, frontier, err := auditTreeAt(ctx, broker, from)
+		_, frontier, err := auditTreeAt(ctx, registry, from)
 		if err != nil {
 			return 0, err
 		}
@@ -371,14 +371,14 @@ func firstChanged(ctx context.Context, broker *client.Client, from, upTo int64) 
 		if err != nil {
 			return 0, err
 		}
-		if err := addLines(ctx, broker, v, middle); err != nil {
+		if err := addLines(ctx, registry, v, middle); err != nil {
 			return 0, err
 		}
 		held, err := v.State()
 		if err != nil {
 			return 0, err
 		}
-		want, err := treeStateAt(ctx, broker, middle)
+		want, err := treeStateAt(ctx, registry, middle)
 		if err != nil {
 			return 0, err
 		}
@@ -392,8 +392,8 @@ func firstChanged(ctx context.Context, broker *client.Client, from, upTo int64) 
 }
 
 // treeStateAt is the log's tree at an earlier size.
-func treeStateAt(ctx context.Context, broker *client.Client, size int64) (tree.State, error) {
-	_, frontier, err := auditTreeAt(ctx, broker, size)
+func treeStateAt(ctx context.Context, registry *client.Client, size int64) (tree.State, error) {
+	_, frontier, err := auditTreeAt(ctx, registry, size)
 	if err != nil {
 		return tree.State{}, err
 	}
@@ -405,8 +405,8 @@ func treeStateAt(ctx context.Context, broker *client.Client, size int64) (tree.S
 }
 
 // auditTreeAt is the log's tree as it is, and its frontier at an earlier size.
-func auditTreeAt(ctx context.Context, broker *client.Client, size int64) (tree.State, []tree.Hash, error) {
-	shown, err := broker.AuditTree(ctx, size)
+func auditTreeAt(ctx context.Context, registry *client.Client, size int64) (tree.State, []tree.Hash, error) {
+	shown, err := registry.AuditTree(ctx, size)
 	if err != nil {
 		return tree.State{}, nil, err
 	}

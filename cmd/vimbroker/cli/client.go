@@ -80,7 +80,7 @@ VIMs, roles, namespaces and lifetimes.`,
   vimbroker client create tacker-north --in-project acme --role vnfm -o json
   vimbroker client create tacker-south --tls-subject CN=tacker-south,O=Acme`,
 		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			r.Name = args[0]
 			if placements != "" {
 				var err error
@@ -92,7 +92,7 @@ VIMs, roles, namespaces and lifetimes.`,
 			if r.Certificate, err = shown.read(c); err != nil {
 				return err
 			}
-			made, err := broker.CreateOAuthClient(c.Context(), r)
+			made, err := registry.CreateOAuthClient(c.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -177,22 +177,11 @@ func (p *program) printClientSecret(made v1.OAuthClientSecret) error {
 }
 
 func (p *program) clientListCommand() *cobra.Command {
-	var watch bool
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"},
+	return oauthClients.listed(p, &cobra.Command{
+		Use:   "list",
 		Short: "List clients", Long: "List the clients that you may see, by project and name.",
 		Example: "  vimbroker client list",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			return console.PrintList(c.Context(), p.Console, console.Listing[v1.OAuthClient]{
-				Watch: watch, Table: p.clientTable, ID: func(c v1.OAuthClient) string { return c.ID },
-				List: func() ([]v1.OAuthClient, error) { return gather(broker.AllOAuthClients(c.Context())) },
-			})
-		}),
-	}
-	console.WatchFlag(c, &watch)
-	p.OutputFlag(c)
-	return c
+	}, p.clientTable)
 }
 
 func (p *program) clientTable(w io.Writer, all []v1.OAuthClient) {
@@ -203,40 +192,30 @@ func (p *program) clientTable(w io.Writer, all []v1.OAuthClient) {
 }
 
 func (p *program) clientShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show CLIENT", Aliases: []string{"get", "describe"},
+	return show(p, oauthClients.argument(p), &cobra.Command{
+		Use:   "show CLIENT",
 		Short: "Show one client", Long: "Show one client. Its secret is shown nowhere.",
 		Example: "  vimbroker client show tacker-north",
-		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
-		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			one, err := broker.OAuthClient(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.Print(one, func(w io.Writer) {
-				console.Fact(w, "Name", one.Name)
-				console.Fact(w, "Id", one.ID)
-				console.Fact(w, "Principal", one.Principal)
-				console.Fact(w, "Project", one.Project)
-				console.Fact(w, "Roles", console.List(one.Roles))
-				console.Fact(w, "State", one.State)
-				for n, at := range one.Placements {
-					console.Fact(w, fmt.Sprintf("Placement %d", n+1), placement(at))
-				}
-				if one.Certificate == nil {
-					console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
-				} else {
-					console.Fact(w, "Certificate", certificateText(one.Certificate))
-					console.Fact(w, "Certificate named", p.Moment(one.RotatedAt))
-				}
-				console.Fact(w, "Secret before ends", p.Moment(one.PreviousUntil))
-				console.Fact(w, "Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy)
-				console.Fact(w, "Updated", p.Moment(one.UpdatedAt))
-			})
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).OAuthClient, printed(p, func(w io.Writer, one v1.OAuthClient) {
+		console.Fact(w, "Name", one.Name)
+		console.Fact(w, "Id", one.ID)
+		console.Fact(w, "Principal", one.Principal)
+		console.Fact(w, "Project", one.Project)
+		console.Fact(w, "Roles", console.List(one.Roles))
+		console.Fact(w, "State", one.State)
+		for n, at := range one.Placements {
+			console.Fact(w, fmt.Sprintf("Placement %d", n+1), placement(at))
+		}
+		if one.Certificate == nil {
+			console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
+		} else {
+			console.Fact(w, "Certificate", certificateText(one.Certificate))
+			console.Fact(w, "Certificate named", p.Moment(one.RotatedAt))
+		}
+		console.Fact(w, "Secret before ends", p.Moment(one.PreviousUntil))
+		console.Fact(w, "Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy)
+		console.Fact(w, "Updated", p.Moment(one.UpdatedAt))
+	}))
 }
 
 func (p *program) clientUpdateCommand() *cobra.Command {
@@ -249,12 +228,12 @@ func (p *program) clientUpdateCommand() *cobra.Command {
 issued no lease. Leases that the client has stay as they are.`,
 		Example: "  vimbroker client update tacker-north --placements placements.yaml",
 		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
-		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+		RunE: oauthClients.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
 			all, err := p.readPlacements(placements)
 			if err != nil {
 				return err
 			}
-			stored, err := broker.SetPlacements(c.Context(), id, all)
+			stored, err := registry.SetPlacements(c.Context(), id, all)
 			if err != nil {
 				return err
 			}
@@ -331,7 +310,7 @@ once. A renewed certificate of the same name needs no rotation.`,
   vimbroker client rotate tacker-north --revoke-leases > tacker.secret
   vimbroker client rotate tacker-north --tls-subject CN=tacker-north,O=Acme`,
 		Args: console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
-		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+		RunE: oauthClients.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
 			if c.Flags().Changed("overlap") {
 				r.Overlap = overlap.String()
 			}
@@ -339,7 +318,7 @@ once. A renewed certificate of the same name needs no rotation.`,
 			if r.Certificate, err = shown.read(c); err != nil {
 				return err
 			}
-			rotated, err := broker.RotateOAuthClient(c.Context(), id, r)
+			rotated, err := registry.RotateOAuthClient(c.Context(), id, r)
 			if err != nil {
 				return err
 			}
@@ -355,16 +334,12 @@ once. A renewed certificate of the same name needs no rotation.`,
 }
 
 func (p *program) clientDeleteCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete CLIENT", Aliases: []string{"rm"},
+	return act(p, oauthClients.argument(p), &cobra.Command{
+		Use:   "delete CLIENT",
 		Short: "Delete a client, and revoke its leases",
 		Long: `Delete a client: it cannot log in any more, and its leases are revoked. Leases
 on a VIM that does not answer are revoked once it does; "vimbroker lease list"
 shows them.`,
 		Example: "  vimbroker client delete tacker-north",
-		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
-		RunE: oauthClients.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			return broker.DeleteOAuthClient(c.Context(), id)
-		}),
-	}
+	}, (*client.Client).DeleteOAuthClient)
 }

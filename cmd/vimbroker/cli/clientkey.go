@@ -24,22 +24,12 @@ again.`,
 }
 
 func (p *program) clientKeyListCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short:   "List the keys that sign clients' tokens",
 		Long:    "List the key that signs clients' tokens, and those before it whose tokens still\ncount.",
 		Example: "  vimbroker client key list",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			found, err := broker.TokenKeys(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(found, func(w io.Writer) { p.clientKeyTable(w, found.Items) })
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).TokenKeys, printed(p, func(w io.Writer, found v1.List[v1.TokenKey]) { p.clientKeyTable(w, found.Items) }))
 }
 
 func (p *program) clientKeyTable(w io.Writer, keys []v1.TokenKey) {
@@ -50,35 +40,21 @@ func (p *program) clientKeyTable(w io.Writer, keys []v1.TokenKey) {
 }
 
 func (p *program) clientKeyRotateCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:   "rotate",
 		Short: "Replace the key that signs clients' tokens",
 		Long: `Replace the key that signs clients' tokens. Tokens of the key before are taken
 until they expire, five minutes at most; its private half is destroyed.`,
 		Example: "  vimbroker client key rotate",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			k, err := broker.RotateTokenKey(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(k, func(w io.Writer) { p.clientKeyTable(w, []v1.TokenKey{k}) })
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).RotateTokenKey, printed(p, func(w io.Writer, k v1.TokenKey) { p.clientKeyTable(w, []v1.TokenKey{k}) }))
 }
 
 func (p *program) clientKeyRevokeCommand() *cobra.Command {
-	return &cobra.Command{
+	return act(p, argument{complete: cobra.NoFileCompletions}, &cobra.Command{
 		Use:   "revoke KEY",
 		Short: "Revoke a key that leaked",
 		Long: `Revoke a key whose private half somebody else may have: none of its tokens is
 taken any more. If it signs, the next token is signed by a new one.`,
 		Example: "  vimbroker client key revoke 3a0f7d52-1c64-4d0b-9a57-5d0be3f0c9d1",
-		Args:    console.Names("KEY"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			return broker.RevokeTokenKey(c.Context(), args[0])
-		}),
-	}
+	}, (*client.Client).RevokeTokenKey)
 }

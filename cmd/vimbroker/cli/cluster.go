@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -73,21 +74,14 @@ func (p *program) clusterWatchCommand() *cobra.Command {
 }
 
 func (p *program) listClusters(q *client.ClusterQuery, watch *bool) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+	return p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 		return console.PrintList(c.Context(), p.Console, console.Listing[v1.WorkloadCluster]{
 			Watch: *watch, Table: p.clusterTable, ID: func(c v1.WorkloadCluster) string {
 				return c.Namespace + "/" + c.Name + " (" + console.ShortID(c.ID) + ")"
 			},
 			List: func() ([]v1.WorkloadCluster, error) {
 				q.PageSize = listPage
-				clusters := []v1.WorkloadCluster{}
-				for found, err := range broker.AllClusters(c.Context(), *q) {
-					if err != nil {
-						return nil, err
-					}
-					clusters = append(clusters, found)
-				}
-				return clusters, nil
+				return gather(registry.AllClusters(c.Context(), *q))
 			},
 		})
 	})
@@ -104,40 +98,31 @@ func (p *program) clusterTable(w io.Writer, clusters []v1.WorkloadCluster) {
 
 func (p *program) clusterShowCommand() *cobra.Command {
 	var management string
-	c := &cobra.Command{
-		Use:     "show CLUSTER",
-		Aliases: []string{"get", "describe"},
-		Short:   "Show one cluster",
+	c := show(p, clusterArgument(&management), &cobra.Command{
+		Use:   "show CLUSTER",
+		Short: "Show one cluster",
 		Long: `Show one cluster, by its id or as NAMESPACE/NAME. Where several have had that
 name, it is the one that is not retired.`,
 		Example: "  vimbroker cluster show tenant-a/edge-1\n  vimbroker cluster show tenant-a/edge-1 -o json",
-		Args:    console.Names("CLUSTER (an id, or NAMESPACE/NAME)"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			id, err := clusterOf(c, broker, management, args[0])
-			if err != nil {
-				return err
-			}
-			found, err := broker.Cluster(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printCluster(found)
-		}),
-	}
+	}, (*client.Client).Cluster, p.printCluster)
 	c.Flags().StringVar(&management, "management-cluster", "",
 		"`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
 	console.MustComplete(c, "management-cluster", p.VimNames)
-	p.OutputFlag(c)
 	return c
 }
 
-// clusterOf is the id of the cluster that an argument names.
-func clusterOf(c *cobra.Command, broker *client.Client, management, arg string) (string, error) {
-	namespace, name, named := strings.Cut(arg, "/")
-	if !named {
-		return arg, nil
+// clusterArgument names a cluster, of a management cluster where several have one of the name.
+func clusterArgument(management *string) argument {
+	return argument{
+		name: "CLUSTER (an id, or NAMESPACE/NAME)", complete: cobra.NoFileCompletions,
+		find: func(ctx context.Context, registry *client.Client, ref string) (string, error) {
+			namespace, name, named := strings.Cut(ref, "/")
+			if !named {
+				return ref, nil
+			}
+			return clusterID(ctx, registry, client.ClusterQuery{ManagementCluster: *management, Namespace: namespace, Name: name})
+		},
 	}
-	return clusterID(c, broker, client.ClusterQuery{ManagementCluster: management, Namespace: namespace, Name: name})
 }
 
 func (p *program) clusterTokenCommand() *cobra.Command {
@@ -159,16 +144,11 @@ right to enable the management cluster.`,
       -H 'Content-Type: application/json' -d @push.json
   # push.json: {"managementCluster": "hub", "namespace": "tenant-a",
   #             "clusterUid": "...", "kubeconfig": "..."}`,
-		Args: console.Names("CLUSTER (an id, or NAMESPACE/NAME)"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			id, err := clusterOf(c, broker, management, args[0])
-			switch {
-			case err != nil:
-				return err
-			case revoke:
-				return broker.RevokePushToken(c.Context(), id)
+		RunE: clusterArgument(&management).on(p, func(c *cobra.Command, id string, registry *client.Client) error {
+			if revoke {
+				return registry.RevokePushToken(c.Context(), id)
 			}
-			token, err := broker.IssuePushToken(c.Context(), id, v1.PushTokenRequest{TTL: ttl})
+			token, err := registry.IssuePushToken(c.Context(), id, v1.PushTokenRequest{TTL: ttl})
 			if err != nil {
 				return err
 			}
@@ -176,6 +156,7 @@ right to enable the management cluster.`,
 			return err
 		}),
 	}
+	clusterArgument(&management).checked(c)
 	flags := c.Flags()
 	flags.StringVar(&management, "management-cluster", "",
 		"`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
@@ -187,9 +168,9 @@ right to enable the management cluster.`,
 }
 
 // clusterID finds the one cluster that a query names.
-func clusterID(c *cobra.Command, broker *client.Client, q client.ClusterQuery) (string, error) {
+func clusterID(ctx context.Context, registry *client.Client, q client.ClusterQuery) (string, error) {
 	var all, live []string
-	for found, err := range broker.AllClusters(c.Context(), q) {
+	for found, err := range registry.AllClusters(ctx, q) {
 		if err != nil {
 			return "", err
 		}

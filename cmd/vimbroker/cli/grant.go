@@ -16,8 +16,8 @@ import (
 // grants are named by id.
 var grants = things[v1.Grant]{
 	what: "grant", list: "vimbroker grant list",
-	all: func(broker *client.Client, ctx context.Context) iter.Seq2[v1.Grant, error] {
-		return broker.AllGrants(ctx, client.GrantQuery{PageSize: listPage})
+	all: func(registry *client.Client, ctx context.Context) iter.Seq2[v1.Grant, error] {
+		return registry.AllGrants(ctx, client.GrantQuery{PageSize: listPage})
 	},
 	id:   func(g v1.Grant) string { return g.ID },
 	name: func(g v1.Grant) string { return g.ID },
@@ -50,10 +50,10 @@ was minted that the client got under the lease.`,
   vimbroker grant list --instance 97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11
   vimbroker grant list --state refused -o json`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			if q.Client != "" {
 				var err error
-				if q.Client, err = oauthClients.find(c.Context(), broker, q.Client); err != nil {
+				if q.Client, err = oauthClients.find(c.Context(), registry, q.Client); err != nil {
 					return err
 				}
 			}
@@ -62,7 +62,7 @@ was minted that the client got under the lease.`,
 				Watch: watch, Table: p.grantTable, ID: func(g v1.Grant) string { return g.ID },
 				List: func() ([]v1.Grant, error) {
 					all := []v1.Grant{}
-					for one, err := range broker.AllGrants(c.Context(), q) {
+					for one, err := range registry.AllGrants(c.Context(), q) {
 						if err != nil {
 							return nil, err
 						}
@@ -104,21 +104,11 @@ func (p *program) grantTable(w io.Writer, all []v1.Grant) {
 }
 
 func (p *program) grantShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show ID", Aliases: []string{"get", "describe"},
+	return show(p, grants.argument(p), &cobra.Command{
+		Use:   "show ID",
 		Short: "Show one grant", Long: "Show one grant. Its credential is shown nowhere.",
 		Example: "  vimbroker grant show 0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11",
-		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(grants.complete(p)),
-		RunE: grants.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			one, err := broker.Grant(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printGrant(one)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).Grant, p.printGrant)
 }
 
 func (p *program) printGrant(g v1.Grant) error {

@@ -41,10 +41,10 @@ restore a backup, --try shows the VIMs whose keys have changed since the
 backup; give their credentials again.`,
 		Example: "  vimbroker key status\n  vimbroker key status --try -o json",
 		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			keys := v1.List[v1.KeyStatus]{Items: []v1.KeyStatus{}}
 			var closed []string
-			for k, err := range broker.AllKeys(c.Context(), client.VIMQuery{PageSize: listPage}, try) {
+			for k, err := range registry.AllKeys(c.Context(), client.VIMQuery{PageSize: listPage}, try) {
 				if err != nil {
 					return err
 				}
@@ -109,17 +109,17 @@ repeat it.`,
 			return console.Names("VIM (a name or id)")(c, args)
 		},
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			if len(args) == 1 {
-				vim, err := p.VIMRef(c.Context(), broker, args[0])
+				vim, err := p.VIMRef(c.Context(), registry, args[0])
 				if err != nil {
 					return err
 				}
-				_, err = broker.RotateVIM(c.Context(), vim, v1.Rotation{}, 0)
+				_, err = registry.RotateVIM(c.Context(), vim, v1.Rotation{}, 0)
 				return err
 			}
 			before := p.Now().Add(-olderThan)
-			return p.rekeyAll(c.Context(), broker, "", func(k v1.KeyStatus) bool { return all || k.SealedAt.Before(before) })
+			return p.rekeyAll(c.Context(), registry, "", func(k v1.KeyStatus) bool { return all || k.SealedAt.Before(before) })
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "every VIM that the caller may see")
@@ -143,11 +143,11 @@ rotate" and "vimbroker audit key rotate". A subscription whose subscriber asks
 for a secret is deleted and made anew.`,
 		Example: "  vimbroker key migrate --to vault",
 		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			if to == "" {
 				return console.Usagef(c, "--to is required: the name of a key store, like vault or keydir")
 			}
-			return p.rekeyAll(c.Context(), broker, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 || k.Elsewhere > 0 })
+			return p.rekeyAll(c.Context(), registry, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 || k.Elsewhere > 0 })
 		}),
 	}
 	c.Flags().StringVar(&to, "to", "", "the key store to move to, like vault")
@@ -156,9 +156,9 @@ for a secret is deleted and made anew.`,
 
 // rekeyAll seals the VIMs that due selects anew, one after the other, and says on
 // standard error how far it is. One that fails does not stop the others.
-func (p *program) rekeyAll(ctx context.Context, broker *client.Client, keyStore string, due func(v1.KeyStatus) bool) error {
+func (p *program) rekeyAll(ctx context.Context, registry *client.Client, keyStore string, due func(v1.KeyStatus) bool) error {
 	var todo []v1.KeyStatus
-	for k, err := range broker.AllKeys(ctx, client.VIMQuery{PageSize: listPage}, false) {
+	for k, err := range registry.AllKeys(ctx, client.VIMQuery{PageSize: listPage}, false) {
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (p *program) rekeyAll(ctx context.Context, broker *client.Client, keyStore 
 	}
 	var failed []error
 	for i, k := range todo {
-		if _, err := broker.RotateVIM(ctx, k.VIM, v1.Rotation{KeyStore: keyStore}, 0); err != nil {
+		if _, err := registry.RotateVIM(ctx, k.VIM, v1.Rotation{KeyStore: keyStore}, 0); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ listed only with --all or --state.`,
   vimbroker lease list --vim edge-1 --all
   vimbroker lease list --state irrevocable -o json`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			states := liveStates
 			if all {
 				states = []string{""}
@@ -67,23 +67,23 @@ listed only with --all or --state.`,
 				states = []string{q.State}
 			}
 			if mine {
-				me, err := broker.WhoAmI(c.Context())
+				me, err := registry.WhoAmI(c.Context())
 				if err != nil {
 					return err
 				}
 				q.Principal = me.Name
 			}
-			if err := principalOf(c.Context(), broker, holder, &q.Principal); err != nil {
+			if err := principalOf(c.Context(), registry, holder, &q.Principal); err != nil {
 				return err
 			}
 			var err error
-			if q.VIM, err = p.VIMRef(c.Context(), broker, q.VIM); err != nil {
+			if q.VIM, err = p.VIMRef(c.Context(), registry, q.VIM); err != nil {
 				return err
 			}
 			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Lease]{
 				Watch: watch, Table: p.leaseTable, ID: func(l v1.Lease) string { return l.ID },
 				List: func() ([]v1.Lease, error) {
-					leases, more, err := listLeases(c.Context(), broker, q, states, limit)
+					leases, more, err := listLeases(c.Context(), registry, q, states, limit)
 					if more {
 						p.Warn("there are more than %d leases; see them with --limit", limit)
 					}
@@ -113,23 +113,23 @@ listed only with --all or --state.`,
 
 // principalOf makes principal the name that the leases of a client are held under; without a client it
 // stays as it is.
-func principalOf(ctx context.Context, broker *client.Client, ref string, principal *string) error {
+func principalOf(ctx context.Context, registry *client.Client, ref string, principal *string) error {
 	if ref == "" {
 		return nil
 	}
-	id, err := oauthClients.find(ctx, broker, ref)
+	id, err := oauthClients.find(ctx, registry, ref)
 	*principal = policy.ByClient + ":" + id
 	return err
 }
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.
 func listLeases(
-	ctx context.Context, broker *client.Client, q client.LeaseQuery, states []string, limit int,
+	ctx context.Context, registry *client.Client, q client.LeaseQuery, states []string, limit int,
 ) (leases []v1.Lease, more bool, err error) {
 	leases = []v1.Lease{}
 	for _, state := range states {
 		q.State, q.PageSize = state, min(listPage, limit+1)
-		for l, err := range broker.AllLeases(ctx, q) {
+		for l, err := range registry.AllLeases(ctx, q) {
 			if err != nil {
 				return nil, false, err
 			}
@@ -171,28 +171,13 @@ func expiry(l v1.Lease, tell func(time.Time) string) string {
 }
 
 func (p *program) leaseShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:     "show ID",
-		Aliases: []string{"get", "describe"},
-		Short:   "Show one lease",
+	return show(p, argument{complete: p.LeaseIDs, find: p.LeaseRef}, &cobra.Command{
+		Use:   "show ID",
+		Short: "Show one lease",
 		Long: `Show one lease. Its credential is printed only when it is issued or renewed,
 never here.`,
 		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
-		Args:    console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-			id, err := p.LeaseRef(c.Context(), broker, args[0])
-			if err != nil {
-				return err
-			}
-			l, err := broker.Lease(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printLease(l)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).Lease, p.printLease)
 }
 
 func (p *program) printLease(l v1.Lease) error {
@@ -286,7 +271,7 @@ func revocable(l v1.Lease) string {
 
 // renewsInto refuses to replace a file that is no JSON by the configuration of a lease that is: kubectl's plugin takes such
 // leases, and who renews one into a kubeconfig would lose it.
-func renewsInto(ctx context.Context, broker *client.Client, id string, out outFlags) error {
+func renewsInto(ctx context.Context, registry *client.Client, id string, out outFlags) error {
 	if !out.replace {
 		return nil
 	}
@@ -294,7 +279,7 @@ func renewsInto(ctx context.Context, broker *client.Client, id string, out outFl
 	if old = bytes.TrimSpace(old); err != nil || len(old) == 0 || old[0] == '{' {
 		return nil //nolint:nilerr // there is nothing to lose
 	}
-	l, err := broker.Lease(ctx, id)
+	l, err := registry.Lease(ctx, id)
 	if err == nil && slices.Contains([]clientconfig.Format{clientconfig.JSON, clientconfig.ExecCredential, clientconfig.VIMConnection},
 		clientconfig.Format(l.Format)) {
 		err = fmt.Errorf("the lease's configuration is of the format %s, and %s holds another; take a lease for it with: vimbroker lease "+
@@ -323,7 +308,7 @@ new one, which ends with the lease.`,
 		Example: `  vimbroker lease renew 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 \
       --out kubeconfig --replace`,
 		Args: console.Names("ID"), ValidArgsFunction: console.OnlyFirst(p.LeaseIDs),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			var r v1.Renewal
 			if ttl != 0 {
 				r.TTL = ttl.String()
@@ -333,14 +318,14 @@ new one, which ends with the lease.`,
 				return err
 			}
 			defer file.Discard() //nolint:errcheck // what is not complete is empty
-			id, err := p.LeaseRef(c.Context(), broker, args[0])
+			id, err := p.LeaseRef(c.Context(), registry, args[0])
 			if err != nil {
 				return err
 			}
-			if err := renewsInto(c.Context(), broker, id, out); err != nil {
+			if err := renewsInto(c.Context(), registry, id, out); err != nil {
 				return err
 			}
-			l, err := broker.RenewLease(c.Context(), id, r)
+			l, err := registry.RenewLease(c.Context(), id, r)
 			if err != nil {
 				return err
 			}

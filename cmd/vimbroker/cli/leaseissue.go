@@ -65,30 +65,30 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
       --out clouds.yaml
   vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			var err error
-			if vim, err = p.VIMRef(c.Context(), broker, vim); err != nil {
+			if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
 				return err
 			}
 			if plugin {
-				return p.printPlugin(c, broker, vim, f)
+				return p.printPlugin(c, registry, vim, f)
 			}
 			r := f.Request(vim, clientconfig.Format(format))
 			r.Operation, r.Instance, r.Standing, r.Credential = operation, instance, standing, credential
 			if standing {
-				return p.issueStanding(c.Context(), broker, r)
+				return p.issueStanding(c.Context(), registry, r)
 			}
 			file, err := out.create(c, p.Console)
 			if err != nil {
 				return err
 			}
 			defer file.Discard() //nolint:errcheck // what is not complete is empty
-			l, err := lessee.Issue(c.Context(), broker, r, "")
+			l, err := lessee.Issue(c.Context(), registry, r, "")
 			if err != nil {
 				return err
 			}
 			if err := p.handOver(l, file); err != nil {
-				return lessee.TakeBack(c.Context(), broker, l.ID, err)
+				return lessee.TakeBack(c.Context(), registry, l.ID, err)
 			}
 			if p.ForPeople() {
 				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease),
@@ -120,11 +120,11 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 }
 
 // issueStanding takes a lease that stands, and prints its secret.
-func (p *program) issueStanding(ctx context.Context, broker *client.Client, r v1.LeaseRequest) error {
+func (p *program) issueStanding(ctx context.Context, registry *client.Client, r v1.LeaseRequest) error {
 	if err := p.CredentialOut(); err != nil {
 		return err
 	}
-	l, err := lessee.Issue(ctx, broker, r, "")
+	l, err := lessee.Issue(ctx, registry, r, "")
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (p *program) issueStanding(ctx context.Context, broker *client.Client, r v1
 		_, err = io.WriteString(p.Out, l.LeaseSecret.Reveal()+"\n")
 	}
 	if err != nil {
-		return lessee.TakeBack(ctx, broker, l.ID, fmt.Errorf("writing the secret: %w", err))
+		return lessee.TakeBack(ctx, registry, l.ID, fmt.Errorf("writing the secret: %w", err))
 	}
 	if p.ForPeople() {
 		p.Warn("lease %s on %s stands: %s%s; this is its secret; tokens of %s at most; it ends %s if it is not used, and %s at the latest",
@@ -212,11 +212,11 @@ func (p *program) warnReadable() {
 }
 
 // printPlugin prints a kubeconfig without a credential.
-func (p *program) printPlugin(c *cobra.Command, broker *client.Client, vim string, f lessee.Flags) error {
+func (p *program) printPlugin(c *cobra.Command, registry *client.Client, vim string, f lessee.Flags) error {
 	if vim == "" {
 		return console.Usagef(c, "--exec-plugin needs --vim")
 	}
-	v, err := broker.VIM(c.Context(), vim)
+	v, err := registry.VIM(c.Context(), vim)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ revoked: repeat the command once it does.`,
   vimbroker lease revoke --vim edge-1 --principal alice
   vimbroker lease revoke --client tacker-north --instance 5b1f…`,
 		ValidArgsFunction: p.LeaseIDs,
-		RunE: p.Remote(func(c *cobra.Command, ids []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
 			selected := s != v1.Selector{} || holder != ""
 			if n := count(len(ids) > 0, selected, all); n != 1 {
 				return console.Usagef(c, "name leases by id, or select them with --vim, --principal, --client, --operation or --instance, or "+
@@ -48,19 +48,19 @@ revoked: repeat the command once it does.`,
 			defer cancel()
 			var err error
 			for i := range ids {
-				if ids[i], err = p.LeaseRef(ctx, broker, ids[i]); err != nil {
+				if ids[i], err = p.LeaseRef(ctx, registry, ids[i]); err != nil {
 					return err
 				}
 			}
-			if s.VIM, err = p.VIMRef(ctx, broker, s.VIM); err != nil {
+			if s.VIM, err = p.VIMRef(ctx, registry, s.VIM); err != nil {
 				return err
 			}
-			if err := principalOf(ctx, broker, holder, &s.Principal); err != nil {
+			if err := principalOf(ctx, registry, holder, &s.Principal); err != nil {
 				return err
 			}
-			leases, err := revoke(ctx, broker, ids, s, all)
+			leases, err := revoke(ctx, registry, ids, s, all)
 			if wait {
-				leases, err = p.awaitDead(ctx, broker, leases, err)
+				leases, err = p.awaitDead(ctx, registry, leases, err)
 			}
 			return errors.Join(err, p.printRevoked(leases))
 		}),
@@ -83,16 +83,16 @@ revoked: repeat the command once it does.`,
 
 // revoke takes back what is named. It goes on past leases that fail, and returns
 // what it reached with the first failure.
-func revoke(ctx context.Context, broker *client.Client, ids []string, s v1.Selector, all bool) ([]v1.Lease, error) {
+func revoke(ctx context.Context, registry *client.Client, ids []string, s v1.Selector, all bool) ([]v1.Lease, error) {
 	leases := []v1.Lease{}
 	if len(ids) == 0 && !all {
-		found, err := broker.RevokeLeases(ctx, s)
+		found, err := registry.RevokeLeases(ctx, s)
 		return append(leases, found.Items...), err
 	}
 	var failed error
 	if all {
 		for _, state := range liveStates {
-			for l, err := range broker.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage}) {
+			for l, err := range registry.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage}) {
 				if err != nil {
 					return leases, err
 				}
@@ -101,7 +101,7 @@ func revoke(ctx context.Context, broker *client.Client, ids []string, s v1.Selec
 		}
 	}
 	for _, id := range ids {
-		l, err := broker.RevokeLease(ctx, id)
+		l, err := registry.RevokeLease(ctx, id)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("revoking %s: %w", strictyaml.Printable(id), err))
 			continue
@@ -113,10 +113,10 @@ func revoke(ctx context.Context, broker *client.Client, ids []string, s v1.Selec
 
 // awaitDead polls until each lease is confirmed dead, and returns them as they
 // then are. err is what went wrong before, and stays part of the answer.
-func (p *program) awaitDead(ctx context.Context, broker *client.Client, leases []v1.Lease, err error) ([]v1.Lease, error) {
+func (p *program) awaitDead(ctx context.Context, registry *client.Client, leases []v1.Lease, err error) ([]v1.Lease, error) {
 	for i, l := range leases {
 		waitErr := p.Await(ctx, "the credential of lease "+console.ShortID(l.ID)+" on "+l.VIMName+" is refused", func() (bool, string, error) {
-			now, err := broker.Lease(ctx, l.ID)
+			now, err := registry.Lease(ctx, l.ID)
 			if err != nil {
 				return false, "", err
 			}

@@ -61,7 +61,7 @@ fewer rights, --account none keeps the certificate.
       --project north --print-rbac | kubectl apply -f -`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 	}
-	enable := p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+	enable := p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 		var err error
 		if r.Selector, err = pairs("selector", selector, false); err != nil {
 			return console.Usage(c, err)
@@ -70,10 +70,10 @@ fewer rights, --account none keeps the certificate.
 			return console.Usage(c, err)
 		}
 		if printRBAC {
-			return p.printOnboardRBAC(c, broker, args[0], r)
+			return p.printOnboardRBAC(c, registry, args[0], r)
 		}
 		r.VIM = args[0]
-		m, err := broker.EnableManagementCluster(c.Context(), r)
+		m, err := registry.EnableManagementCluster(c.Context(), r)
 		if err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func pairs(flag string, words []string, bare bool) (map[string]string, error) {
 }
 
 // printOnboardRBAC prints what the registered credential needs.
-func (p *program) printOnboardRBAC(c *cobra.Command, broker *client.Client, vim string, r v1.ManagementClusterRequest) error {
-	v, err := broker.VIM(c.Context(), vim)
+func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vim string, r v1.ManagementClusterRequest) error {
+	v, err := registry.VIM(c.Context(), vim)
 	switch {
 	case err != nil:
 		return err
@@ -132,30 +132,20 @@ func (p *program) printOnboardRBAC(c *cobra.Command, broker *client.Client, vim 
 }
 
 func (p *program) managementListCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List management clusters",
 		Long:    "List the management clusters that you may see. TROUBLE is what keeps one from\nbeing watched.",
 		Example: "  vimbroker management-cluster list",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			found, err := broker.ManagementClusters(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(found, func(w io.Writer) {
-				p.Header(w, []string{"VIM", "NAMESPACES", "WATCHED", "HELD", "TROUBLE"}, "PROJECTS", "ID")
-				for _, m := range found.Items {
-					p.Columns(w, []string{
-						m.VIMName, strings.Join(m.Namespaces, ","), p.When(m.WatchedAt), console.Yes(!m.HeldAt.IsZero()), m.Trouble,
-					}, projectWords(m.Projects), console.ShortID(m.VIM))
-				}
-			})
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).ManagementClusters, printed(p, func(w io.Writer, found v1.List[v1.ManagementCluster]) {
+		p.Header(w, []string{"VIM", "NAMESPACES", "WATCHED", "HELD", "TROUBLE"}, "PROJECTS", "ID")
+		for _, m := range found.Items {
+			p.Columns(w, []string{
+				m.VIMName, strings.Join(m.Namespaces, ","), p.When(m.WatchedAt), console.Yes(!m.HeldAt.IsZero()), m.Trouble,
+			}, projectWords(m.Projects), console.ShortID(m.VIM))
+		}
+	}))
 }
 
 // projectWords spell projects as --project takes them.
@@ -164,27 +154,16 @@ func projectWords(projects map[string]string) string {
 }
 
 func (p *program) managementShowCommand() *cobra.Command {
-	c := &cobra.Command{
+	return show(p, p.vim(), &cobra.Command{
 		Use:     "show VIM",
-		Aliases: []string{"get", "describe"},
 		Short:   "Show one management cluster",
 		Long:    "Show how a management cluster is enabled, and whether it is watched.",
 		Example: "  vimbroker management-cluster show hub",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
-			m, err := broker.ManagementCluster(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return p.printManagement(m)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).ManagementCluster, p.printManagement)
 }
 
 func (p *program) managementReleaseCommand() *cobra.Command {
-	c := &cobra.Command{
+	return show(p, p.vim(), &cobra.Command{
 		Use:   "release VIM",
 		Short: "Let go of clusters that are held",
 		Long: `If more than three of a management cluster's clusters, and more than a fifth of
@@ -192,31 +171,17 @@ them, are gone at once, none of their VIMs is deleted: perhaps it is the
 management cluster that is wrong. Look at it first. A release deletes the VIMs
 of all clusters that are gone now or within the next ten minutes.`,
 		Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
-			m, err := broker.ReleaseManagementCluster(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return p.printManagement(m)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).ReleaseManagementCluster, p.printManagement)
 }
 
 func (p *program) managementDisableCommand() *cobra.Command {
-	return &cobra.Command{
+	return act(p, p.vim(), &cobra.Command{
 		Use:   "disable VIM",
 		Short: "Stop following the clusters of a management cluster",
 		Long: `Stop following the clusters of a management cluster. Their VIMs stay, and you
 look after them from then on. If you enable it again, they are followed again.`,
 		Example: "  vimbroker management-cluster disable hub",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
-			return broker.DisableManagementCluster(c.Context(), args[0])
-		}),
-	}
+	}, (*client.Client).DisableManagementCluster)
 }
 
 func (p *program) printManagement(m v1.ManagementCluster) error {

@@ -175,20 +175,20 @@ does and upload that. It is looked through, and enabled. An upload that fails
 leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
 		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			content, size, err := f.open(args[0])
 			if err != nil {
 				return err
 			}
 			defer content.Close()
-			made, err := broker.CreatePackage(c.Context(), nil)
+			made, err := registry.CreatePackage(c.Context(), nil)
 			if err != nil {
 				return err
 			}
-			if err := broker.UploadPackage(c.Context(), made.ID, content, size); err != nil {
-				return errors.Join(err, broker.DeletePackage(context.WithoutCancel(c.Context()), made.ID))
+			if err := registry.UploadPackage(c.Context(), made.ID, content, size); err != nil {
+				return errors.Join(err, registry.DeletePackage(context.WithoutCancel(c.Context()), made.ID))
 			}
-			stored, err := broker.Package(c.Context(), made.ID)
+			stored, err := registry.Package(c.Context(), made.ID)
 			if err != nil {
 				return err
 			}
@@ -221,10 +221,10 @@ func (p *program) packageListCommand() *cobra.Command {
 		Short: "List packages", Long: "List the VNF packages that you may see, oldest first.",
 		Example: "  vimbroker package list",
 		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			return console.PrintList(c.Context(), p.Console, console.Listing[client.Package]{
 				Table: p.packageTable, ID: func(pkg client.Package) string { return pkg.ID },
-				List: func() ([]client.Package, error) { return gather(broker.AllPackages(c.Context())) },
+				List: func() ([]client.Package, error) { return gather(registry.AllPackages(c.Context())) },
 			})
 		}),
 	}
@@ -241,21 +241,11 @@ func (p *program) packageTable(w io.Writer, all []client.Package) {
 }
 
 func (p *program) packageShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show PACKAGE", Aliases: []string{"get", "describe"},
+	return show(p, vnfPackages.argument(p), &cobra.Command{
+		Use:   "show PACKAGE",
 		Short: "Show one package", Long: "Show one VNF package with the files that it declares.",
 		Example: "  vimbroker package show web-1.0",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
-		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			pkg, err := broker.Package(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printPackage(pkg)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).Package, p.printPackage)
 }
 
 func (p *program) printPackage(pkg client.Package) error {
@@ -279,22 +269,18 @@ func (p *program) packageSwitchCommand(use, short string, on bool) *cobra.Comman
 		Long:    short + ".\nInstances that there are stay as they are.",
 		Example: "  vimbroker package " + use + " web-1.0",
 		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
-		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			return broker.EnablePackage(c.Context(), id, on)
+		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
+			return registry.EnablePackage(c.Context(), id, on)
 		}),
 	}
 }
 
 func (p *program) packageDeleteCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete PACKAGE", Aliases: []string{"rm"}, Short: "Delete a package",
+	return act(p, vnfPackages.argument(p), &cobra.Command{
+		Use: "delete PACKAGE", Short: "Delete a package",
 		Long:    "Delete a VNF package that is disabled and that no instance was made of.",
 		Example: "  vimbroker package disable web-1.0\n  vimbroker package delete web-1.0",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
-		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			return broker.DeletePackage(c.Context(), id)
-		}),
-	}
+	}, (*client.Client).DeletePackage)
 }
 
 func (p *program) packageDownloadCommand() *cobra.Command {
@@ -304,7 +290,7 @@ func (p *program) packageDownloadCommand() *cobra.Command {
 		Long:    "Write the content of a VNF package, as it was uploaded, to a file.",
 		Example: "  vimbroker package download web-1.0 --out web.csar",
 		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
-		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, broker *client.Client) (err error) {
+		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, registry *client.Client) (err error) {
 			if out == "" {
 				return console.Usagef(c, "--out is missing")
 			}
@@ -312,7 +298,7 @@ func (p *program) packageDownloadCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = broker.DownloadPackage(c.Context(), id, file)
+			_, err = registry.DownloadPackage(c.Context(), id, file)
 			if err = errors.Join(err, file.Close()); err != nil {
 				return errors.Join(err, os.Remove(out))
 			}

@@ -59,7 +59,7 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
       --in-project acme --with-role member`,
 		Args:              console.Names("ACTION (like lease:issue)"),
 		ValidArgsFunction: console.OnlyFirst(cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp)),
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			if vim != "" && lease != "" {
 				return console.Usagef(c, "give --vim or --lease, not both")
 			}
@@ -77,10 +77,10 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 				}
 			}
 			var err error
-			if q.Resource, err = resource(c.Context(), broker, vim, lease); err != nil {
+			if q.Resource, err = resource(c.Context(), registry, vim, lease); err != nil {
 				return err
 			}
-			d, err := broker.Explain(c.Context(), q)
+			d, err := registry.Explain(c.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -110,21 +110,21 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 
 // resource describes what a question is about, as policies see it; empty is the
 // principal's project.
-func resource(ctx context.Context, broker *client.Client, vim, lease string) (v1.Resource, error) {
+func resource(ctx context.Context, registry *client.Client, vim, lease string) (v1.Resource, error) {
 	var r v1.Resource
 	if vim == "" && lease == "" {
 		return r, nil
 	}
 	r.Kind = string(policy.KindVIM)
 	if lease != "" {
-		l, err := broker.Lease(ctx, lease)
+		l, err := registry.Lease(ctx, lease)
 		if err != nil {
 			return r, err
 		}
 		r = v1.Resource{Kind: string(policy.KindLease), ID: l.ID, Project: l.Project, Owner: l.Principal, VIMName: l.VIMName}
 		vim = l.VIM
 	}
-	v, err := broker.VIM(ctx, vim)
+	v, err := registry.VIM(ctx, vim)
 	if err != nil {
 		return r, err
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
 func (p *program) retentionCommand() *cobra.Command {
-	c := &cobra.Command{
+	return ask(p, &cobra.Command{
 		Use:   "retention",
 		Short: "Show how long the past is kept, and what is removed next",
 		Long: `Show how long the server keeps audit entries, leases that have ended and jobs
@@ -22,21 +22,11 @@ Audit entries are removed only behind a signed checkpoint of the log that every
 anchor has, and when they were delivered to every sink. The hashes that prove
 the log stay. You need the right to read every project's entries.`,
 		Example: "  vimbroker retention",
-		Args:    console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			r, err := broker.Retention(c.Context())
-			if err != nil {
-				return err
-			}
-			return p.Print(r, func(w io.Writer) {
-				p.Header(w, []string{"WHAT", "KEPT", "REMOVED NEXT"})
-				p.Columns(w, []string{"audit entries", r.KeepAudit, fmt.Sprint(r.Entries)})
-				p.Columns(w, []string{"ended leases", r.KeepLeases, fmt.Sprint(r.Leases)})
-				p.Columns(w, []string{"done jobs", r.KeepJobs, fmt.Sprint(r.Jobs)})
-				fmt.Fprintf(w, "\nremoved up to entry %d; may be removed up to entry %d, because of %s\n", r.Horizon, r.UpTo, r.HeldBy)
-			})
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).Retention, printed(p, func(w io.Writer, r v1.Retention) {
+		p.Header(w, []string{"WHAT", "KEPT", "REMOVED NEXT"})
+		p.Columns(w, []string{"audit entries", r.KeepAudit, fmt.Sprint(r.Entries)})
+		p.Columns(w, []string{"ended leases", r.KeepLeases, fmt.Sprint(r.Leases)})
+		p.Columns(w, []string{"done jobs", r.KeepJobs, fmt.Sprint(r.Jobs)})
+		fmt.Fprintf(w, "\nremoved up to entry %d; may be removed up to entry %d, because of %s\n", r.Horizon, r.UpTo, r.HeldBy)
+	}))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 
@@ -34,8 +35,8 @@ var (
 	}
 	vnfOperations = things[sol003.OpOcc]{
 		what: "operation", list: "vimbroker vnf op list",
-		all: func(broker *client.Client, ctx context.Context) iter.Seq2[sol003.OpOcc, error] {
-			return broker.AllVNFOperations(ctx, "")
+		all: func(registry *client.Client, ctx context.Context) iter.Seq2[sol003.OpOcc, error] {
+			return registry.AllVNFOperations(ctx, "")
 		},
 		id:   func(o sol003.OpOcc) string { return o.ID },
 		name: func(o sol003.OpOcc) string { return o.ID },
@@ -58,12 +59,12 @@ var (
 )
 
 // find makes the id of one thing of a person's words.
-func (k things[T]) find(ctx context.Context, broker *client.Client, ref string) (string, error) {
+func (k things[T]) find(ctx context.Context, registry *client.Client, ref string) (string, error) {
 	if uuid.Validate(ref) == nil {
 		return ref, nil
 	}
 	var ids []string
-	for one, err := range k.all(broker, ctx) {
+	for one, err := range k.all(registry, ctx) {
 		if err != nil {
 			return "", err
 		}
@@ -80,23 +81,37 @@ func (k things[T]) find(ctx context.Context, broker *client.Client, ref string) 
 	return "", fmt.Errorf("%q names more than one %s; give its id", ref, k.what)
 }
 
+// argument is a thing as the argument of a command.
+func (k things[T]) argument(p *program) argument {
+	return argument{complete: k.complete(p), find: k.find}
+}
+
 // on is a command whose argument is one thing.
-func (k things[T]) on(p *program, run func(c *cobra.Command, id string, broker *client.Client) error) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
-		id, err := k.find(c.Context(), broker, args[0])
-		if err != nil {
-			return err
-		}
-		return run(c, id, broker)
+func (k things[T]) on(p *program, run onOne) func(*cobra.Command, []string) error {
+	return k.argument(p).on(p, run)
+}
+
+// listed completes the command that lists all things.
+func (k things[T]) listed(p *program, c *cobra.Command, table func(io.Writer, []T)) *cobra.Command {
+	var watch bool
+	c.Aliases, c.Args = []string{"ls"}, console.Names()
+	c.RunE = p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
+		return console.PrintList(c.Context(), p.Console, console.Listing[T]{
+			Watch: watch, Table: table, ID: k.id,
+			List: func() ([]T, error) { return gather(k.all(registry, c.Context())) },
+		})
 	})
+	console.WatchFlag(c, &watch)
+	p.OutputFlag(c)
+	return c
 }
 
 // complete completes the name of one thing.
 func (k things[T]) complete(p *program) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
+		return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
 			var words []string
-			for one, err := range k.all(broker, ctx) {
+			for one, err := range k.all(registry, ctx) {
 				if err != nil {
 					return nil, err
 				}

@@ -42,18 +42,11 @@ Administrators see every project's, administrators of a project those of their
 project.`,
 		Example: "  vimbroker token list\n  vimbroker token list -o jsonpath='{.items[*].name}'",
 		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Token]{
 				Watch: watch, Table: p.tokenTable, ID: func(t v1.Token) string { return t.ID },
 				List: func() ([]v1.Token, error) {
-					tokens := []v1.Token{}
-					for t, err := range broker.AllTokens(c.Context(), listPage) {
-						if err != nil {
-							return nil, err
-						}
-						tokens = append(tokens, t)
-					}
-					return tokens, nil
+					return gather(registry.AllTokens(c.Context(), listPage))
 				},
 			})
 		}),

@@ -43,16 +43,16 @@ and never shown again; leases are derived from it.`,
 }
 
 // RemoteVIM is Remote for a command whose first argument names a VIM.
-func (p *program) RemoteVIM(body func(c *cobra.Command, args []string, broker *client.Client) error) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+func (p *program) RemoteVIM(body console.RemoteBody) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 		if len(args) > 0 {
-			ref, err := p.VIMRef(c.Context(), broker, args[0])
+			ref, err := p.VIMRef(c.Context(), registry, args[0])
 			if err != nil {
 				return err
 			}
 			args = append([]string{ref}, args[1:]...)
 		}
-		return body(c, args, broker)
+		return body(c, args, registry)
 	})
 }
 
@@ -76,8 +76,8 @@ by commas.`,
   vimbroker vim list --all-projects -o wide
   vimbroker vim list -o jsonpath='{.items[*].name}'`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			keep, err := f.filter(c, p, broker, &q)
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
+			keep, err := f.filter(c, p, registry, &q)
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ by commas.`,
 				Watch: watch, Table: p.vimTable, ID: func(v v1.VIM) string { return v.Project + "/" + v.Name },
 				List: func() ([]v1.VIM, error) {
 					vims := []v1.VIM{}
-					for v, err := range broker.AllVIMs(c.Context(), q) {
+					for v, err := range registry.AllVIMs(c.Context(), q) {
 						if err != nil {
 							return nil, err
 						}
@@ -125,23 +125,12 @@ func (p *program) vimTable(w io.Writer, vims []v1.VIM) {
 }
 
 func (p *program) vimShowCommand() *cobra.Command {
-	c := &cobra.Command{
+	return show(p, p.vim(), &cobra.Command{
 		Use:     "show VIM",
-		Aliases: []string{"get", "describe"},
 		Short:   "Show one VIM",
 		Long:    "Show one VIM, by name or id. Its credential is never shown.",
 		Example: "  vimbroker vim show edge-1\n  vimbroker vim show edge-1 -o json",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
-			v, err := broker.VIM(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return p.printVIM(v)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).VIM, p.printVIM)
 }
 
 // printVIM prints one VIM, and on stderr what deserves attention.
@@ -270,8 +259,8 @@ whether it accepts the credential. Fails (exit code 1) unless the VIM is
 reachable.`,
 		Example: "  vimbroker vim check edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
-			v, err := broker.CheckVIM(c.Context(), args[0])
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+			v, err := registry.CheckVIM(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -306,21 +295,21 @@ gives up with --drain --force what cannot be ended there. VNF instances on it
 stay listed, and can be terminated no more.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
-			before, err := broker.VIM(ctx, args[0])
+			before, err := registry.VIM(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			v, gone, err := broker.DeleteVIM(ctx, before.ID, d)
+			v, gone, err := registry.DeleteVIM(ctx, before.ID, d)
 			switch {
 			case err != nil:
 				return err
 			case gone:
 				p.Warn("%s is deleted%s", args[0], worth(before.Credential.KeyStore))
 				if d.Force {
-					return p.leftBehind(ctx, broker, before)
+					return p.leftBehind(ctx, registry, before)
 				}
 				return nil
 			case !wait:
@@ -330,7 +319,7 @@ stay listed, and can be terminated no more.`,
 				}
 				return nil
 			}
-			return p.awaitGone(ctx, broker, args[0], v)
+			return p.awaitGone(ctx, registry, args[0], v)
 		}),
 	}
 	flags := c.Flags()
@@ -356,9 +345,9 @@ func worth(keyStore string) string {
 
 // leftBehind names what a forced deletion left on the VIM: leases that were not revoked,
 // and perhaps what the broker made there.
-func (p *program) leftBehind(ctx context.Context, broker *client.Client, v v1.VIM) error {
+func (p *program) leftBehind(ctx context.Context, registry *client.Client, v v1.VIM) error {
 	left := 0
-	for l, err := range broker.AllLeases(ctx, client.LeaseQuery{State: "irrevocable"}) { // by the VIM's id nothing is found any more
+	for l, err := range registry.AllLeases(ctx, client.LeaseQuery{State: "irrevocable"}) { // by the VIM's id nothing is found any more
 		if err != nil {
 			return fmt.Errorf("listing the leases that were left behind: %w; see: vimbroker lease list --state irrevocable", err)
 		}
@@ -381,10 +370,10 @@ func (p *program) leftBehind(ctx context.Context, broker *client.Client, v v1.VI
 }
 
 // awaitGone polls until a draining VIM is gone.
-func (p *program) awaitGone(ctx context.Context, broker *client.Client, name string, v v1.VIM) error {
+func (p *program) awaitGone(ctx context.Context, registry *client.Client, name string, v v1.VIM) error {
 	id := v.ID
 	err := p.Await(ctx, "the leases on "+name+" have ended and it is gone", func() (bool, string, error) {
-		_, err := broker.VIM(ctx, id)
+		_, err := registry.VIM(ctx, id)
 		if client.Status(err) == http.StatusNotFound {
 			return true, "", nil
 		}

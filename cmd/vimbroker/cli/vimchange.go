@@ -36,7 +36,7 @@ before it stores anything. Existing leases keep using the previous settings.`,
   vimbroker vim update cloud-1 --region RegionTwo --username ops \
       --password-file password`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			change, err := s.change(c, p)
 			if err != nil {
 				return err
@@ -61,7 +61,7 @@ before it stores anything. Existing leases keep using the previous settings.`,
 				return console.Usage(c, err)
 			}
 			if changed("region") || changed("cloud-project") || changed("cloud-domain") {
-				before, err := broker.VIM(c.Context(), args[0])
+				before, err := registry.VIM(c.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -70,7 +70,7 @@ before it stores anything. Existing leases keep using the previous settings.`,
 					ifRevision = before.Revision
 				}
 			}
-			v, err := broker.UpdateVIM(c.Context(), args[0], change, ifRevision)
+			v, err := registry.UpdateVIM(c.Context(), args[0], change, ifRevision)
 			if err != nil {
 				return err
 			}
@@ -190,12 +190,12 @@ credential stays and is sealed again under a new key; the old key is destroyed.
 A VIM that is draining takes another credential too, and goes on with that.`,
 		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token\n  vimbroker vim rotate edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			credential, err := f.read(p)
 			if err != nil {
 				return err
 			}
-			v, err := broker.RotateVIM(c.Context(), args[0], v1.Rotation{Credential: credential}, ifRevision)
+			v, err := registry.RotateVIM(c.Context(), args[0], v1.Rotation{Credential: credential}, ifRevision)
 			if err != nil {
 				return err
 			}
@@ -228,10 +228,10 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 			return console.Names("VIM (a name or id, or --all)")(c, args)
 		},
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			names := map[string]string{} // by id
 			if all {
-				for v, err := range broker.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {
+				for v, err := range registry.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {
 					if err != nil {
 						return err
 					}
@@ -242,7 +242,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 			found := v1.List[v1.Inventory]{Items: []v1.Inventory{}}
 			var failed []error // one VIM that cannot be asked hides no other
 			for _, vim := range args {
-				i, err := broker.Inventory(c.Context(), vim, settle)
+				i, err := registry.Inventory(c.Context(), vim, settle)
 				if err != nil {
 					failed = append(failed, fmt.Errorf("taking the inventory of %s: %w", strictyaml.Printable(cmp.Or(names[vim], vim)), err))
 					continue

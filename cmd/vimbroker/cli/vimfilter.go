@@ -21,7 +21,7 @@ type vimFilter struct {
 }
 
 // filter puts into the query what the server can choose, and answers with the rest.
-func (f *vimFilter) filter(c *cobra.Command, p *program, broker *client.Client, q *client.VIMQuery) (keep func(v1.VIM) bool, err error) {
+func (f *vimFilter) filter(c *cobra.Command, p *program, registry *client.Client, q *client.VIMQuery) (keep func(v1.VIM) bool, err error) {
 	q.PageSize = listPage
 	selector, err := labels.Parse(strings.Join(f.selectors, ","))
 	if err != nil {
@@ -45,7 +45,7 @@ func (f *vimFilter) filter(c *cobra.Command, p *program, broker *client.Client, 
 	case project != "":
 		return func(v v1.VIM) bool { return v.Project == project && selector.Matches(labels.Set(v.Labels)) }, nil
 	}
-	me, err := broker.WhoAmI(c.Context())
+	me, err := registry.WhoAmI(c.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ hold itself, which life-cycle operations need.`,
 		_, err = fmt.Fprint(p.Out, manifest)
 		return err
 	}
-	ofVIM := p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
-		v, err := broker.VIM(c.Context(), args[0])
+	ofVIM := p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+		v, err := registry.VIM(c.Context(), args[0])
 		switch {
 		case err != nil:
 			return err

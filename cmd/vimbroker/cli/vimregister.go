@@ -52,7 +52,7 @@ from the command line, which every user of the machine can see.`,
   vimbroker vim register --clouds-yaml clouds.yaml --cloud nfv \
       --ca-cert-file ca.pem cloud-1`,
 		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			from, err := s.read(c, p)
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ from the command line, which every user of the machine can see.`,
 			if s.namespace != "" {
 				from.Namespace = s.namespace
 			}
-			v, err := broker.RegisterVIM(c.Context(), from, "")
+			v, err := registry.RegisterVIM(c.Context(), from, "")
 			if err != nil {
 				return err
 			}

@@ -61,11 +61,11 @@ func (p *program) sharingCommand(c *cobra.Command, edit func(
 	var with []string
 	var all bool
 	c.Args, c.ValidArgsFunction = console.Names("VIM (a name or id)"), console.OnlyFirst(p.VimNames)
-	c.RunE = p.RemoteVIM(func(c *cobra.Command, args []string, broker *client.Client) error {
+	c.RunE = p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 		if demand && len(with) == 0 && !all {
 			return console.Usagef(c, "give --with PROJECT or --with-all")
 		}
-		v, err := broker.VIM(c.Context(), args[0])
+		v, err := registry.VIM(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (p *program) sharingCommand(c *cobra.Command, edit func(
 		}
 		var change v1.Change
 		edit(&change, v, with, all)
-		if v, err = broker.UpdateVIM(c.Context(), v.ID, change, v.Revision); err != nil {
+		if v, err = registry.UpdateVIM(c.Context(), v.ID, change, v.Revision); err != nil {
 			return err
 		}
 		return p.printVIM(v)

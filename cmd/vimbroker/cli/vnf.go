@@ -46,12 +46,12 @@ func (p *program) vnfCreateCommand() *cobra.Command {
 until it is instantiated.`,
 		Example: "  vimbroker vnf create --vnfd b1bb0ce7-ebca-4fa7-95ed-4840d70a1177 web",
 		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			if r.VNFDID == "" {
 				return console.Usagef(c, "--vnfd is missing")
 			}
 			r.Name = args[0]
-			i, err := broker.CreateVNF(c.Context(), r)
+			i, err := registry.CreateVNF(c.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -66,23 +66,12 @@ until it is instantiated.`,
 }
 
 func (p *program) vnfListCommand() *cobra.Command {
-	var watch bool
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"},
+	return vnfInstances.listed(p, &cobra.Command{
+		Use:     "list",
 		Short:   "List instances",
 		Long:    "List the VNF instances that you may see, newest first.",
 		Example: "  vimbroker vnf list\n  vimbroker vnf list -w",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			return console.PrintList(c.Context(), p.Console, console.Listing[sol003.VNFInstance]{
-				Watch: watch, Table: p.vnfTable, ID: func(i sol003.VNFInstance) string { return i.ID },
-				List: func() ([]sol003.VNFInstance, error) { return gather(broker.AllVNFs(c.Context())) },
-			})
-		}),
-	}
-	console.WatchFlag(c, &watch)
-	p.OutputFlag(c)
-	return c
+	}, p.vnfTable)
 }
 
 // gather collects the items of a walk; the list of none is empty.
@@ -147,24 +136,14 @@ func (p *program) printDrift(w io.Writer, d *sol003.Drift) {
 }
 
 func (p *program) vnfShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show INSTANCE", Aliases: []string{"get", "describe"},
+	return show(p, vnfInstances.argument(p), &cobra.Command{
+		Use:   "show INSTANCE",
 		Short: "Show one instance",
 		Long: `Show one VNF instance, with its resources and VNFCs as the last operation saw
 them, and with the drift that the server found since: which resources are
 missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
 		Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			i, err := broker.VNF(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printVNF(i)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).VNF, p.printVNF)
 }
 
 func (p *program) printVNF(i sol003.VNFInstance) error {
@@ -244,9 +223,9 @@ type beginning struct {
 	task string
 	// preview prints what the operation would do, and does nothing, where the flags ask for that; nil
 	// is for operations without one.
-	preview func(c *cobra.Command, id string, broker *client.Client) (bool, error)
+	preview func(c *cobra.Command, id string, registry *client.Client) (bool, error)
 	// request makes the body, once the flags are read.
-	request func(c *cobra.Command, broker *client.Client) (any, error)
+	request func(c *cobra.Command, registry *client.Client) (any, error)
 	flags   func(*cobra.Command)
 }
 
@@ -255,21 +234,21 @@ func (p *program) beginCommand(b beginning) *cobra.Command {
 	c := &cobra.Command{
 		Use: b.use, Short: b.short, Long: b.long, Example: b.example,
 		Args: console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			r, err := b.request(c, broker)
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
+			r, err := b.request(c, registry)
 			if err != nil {
 				return err
 			}
 			if b.preview != nil {
-				if done, err := b.preview(c, id, broker); done || err != nil {
+				if done, err := b.preview(c, id, registry); done || err != nil {
 					return err
 				}
 			}
-			operation, err := broker.BeginVNF(c.Context(), id, b.task, r)
+			operation, err := registry.BeginVNF(c.Context(), id, b.task, r)
 			if err != nil {
 				return err
 			}
-			return p.begun(c, broker, operation, wait)
+			return p.begun(c, registry, operation, wait)
 		}),
 	}
 	if b.flags != nil {
@@ -281,11 +260,11 @@ func (p *program) beginCommand(b beginning) *cobra.Command {
 }
 
 // begun prints an operation that was begun, or waits until it has ended.
-func (p *program) begun(c *cobra.Command, broker *client.Client, operation string, wait bool) error {
+func (p *program) begun(c *cobra.Command, registry *client.Client, operation string, wait bool) error {
 	if wait {
-		return p.follow(c, broker, operation, "COMPLETED", false)
+		return p.follow(c, registry, operation, "COMPLETED", false)
 	}
-	o, err := broker.VNFOperation(c.Context(), operation)
+	o, err := registry.VNFOperation(c.Context(), operation)
 	if err != nil {
 		return err
 	}
@@ -323,7 +302,7 @@ HOT hides.`,
 			f.BoolVar(&dryRun, "dry-run", false, "make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
 			console.MustComplete(c, "vim", p.VimNames)
 		},
-		request: func(c *cobra.Command, broker *client.Client) (_ any, err error) {
+		request: func(c *cobra.Command, registry *client.Client) (_ any, err error) {
 			if r.Params.Variables, err = variablesOf(c, variables); err != nil {
 				return nil, err
 			}
@@ -333,7 +312,7 @@ HOT hides.`,
 			if err := chart.put(c, &r.Params); err != nil {
 				return nil, err
 			}
-			ref, err := p.VIMRef(c.Context(), broker, vim)
+			ref, err := p.VIMRef(c.Context(), registry, vim)
 			if err != nil {
 				return nil, err
 			}
@@ -342,11 +321,11 @@ HOT hides.`,
 			}
 			return r, nil
 		},
-		preview: func(c *cobra.Command, id string, broker *client.Client) (bool, error) {
+		preview: func(c *cobra.Command, id string, registry *client.Client) (bool, error) {
 			if !dryRun {
 				return false, nil
 			}
-			seen, err := broker.PreviewVNF(c.Context(), id, r)
+			seen, err := registry.PreviewVNF(c.Context(), id, r)
 			if err != nil {
 				return true, err
 			}
@@ -528,7 +507,7 @@ func (p *program) vnfModifyCommand() *cobra.Command {
 		Long:    "Change what an instance says of itself.",
 		Example: "  vimbroker vnf modify web --name shop",
 		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
 			var r sol003.ModifyRequest
 			if c.Flags().Changed("name") {
 				r.Name = &name
@@ -539,10 +518,10 @@ func (p *program) vnfModifyCommand() *cobra.Command {
 			if r.Name == nil && r.Description == nil {
 				return console.Usagef(c, "say what to change")
 			}
-			if _, err := broker.ModifyVNF(c.Context(), id, r); err != nil {
+			if _, err := registry.ModifyVNF(c.Context(), id, r); err != nil {
 				return err
 			}
-			i, err := broker.VNF(c.Context(), id)
+			i, err := registry.VNF(c.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -556,15 +535,11 @@ func (p *program) vnfModifyCommand() *cobra.Command {
 }
 
 func (p *program) vnfDeleteCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete INSTANCE", Aliases: []string{"rm"}, Short: "Remove an instance that has no resources",
+	return act(p, vnfInstances.argument(p), &cobra.Command{
+		Use: "delete INSTANCE", Short: "Remove an instance that has no resources",
 		Long:    "Remove a VNF instance that was never instantiated, or was terminated, with the\nrecord of its operations.",
 		Example: "  vimbroker vnf delete web",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			return broker.DeleteVNF(c.Context(), id)
-		}),
-	}
+	}, (*client.Client).DeleteVNF)
 }
 
 func (p *program) vnfWatchCommand() *cobra.Command {
@@ -575,12 +550,12 @@ ended. The exit code is 1 unless it is COMPLETED. With -o json each change is an
 object of its own.`,
 		Example: "  vimbroker vnf watch web",
 		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			for o, err := range broker.AllVNFOperations(c.Context(), id) {
+		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
+			for o, err := range registry.AllVNFOperations(c.Context(), id) {
 				if err != nil {
 					return err
 				}
-				return p.follow(c, broker, o.ID, "COMPLETED", true)
+				return p.follow(c, registry, o.ID, "COMPLETED", true)
 			}
 			return errors.New("there was no operation yet; begin one with: vimbroker vnf instantiate")
 		}),
@@ -594,10 +569,10 @@ var ended = []string{"COMPLETED", "FAILED_TEMP", "FAILED", "ROLLED_BACK"}
 
 // follow says on standard error how an operation comes along until it has ended; another end than want is an
 // error. Programs get the end, and with each every change.
-func (p *program) follow(c *cobra.Command, broker *client.Client, id, want string, each bool) error {
+func (p *program) follow(c *cobra.Command, registry *client.Client, id, want string, each bool) error {
 	said := map[string]string{}
 	return p.Poll(c.Context(), func() (bool, error) {
-		o, err := broker.VNFOperation(c.Context(), id)
+		o, err := registry.VNFOperation(c.Context(), id)
 		if err != nil {
 			return false, err
 		}

@@ -39,16 +39,16 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 		Long:    "List the operations that you may see, newest first.",
 		Example: "  vimbroker vnf op list --instance web",
 		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) (err error) {
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) (err error) {
 			id := ""
 			if instance != "" {
-				if id, err = vnfInstances.find(c.Context(), broker, instance); err != nil {
+				if id, err = vnfInstances.find(c.Context(), registry, instance); err != nil {
 					return err
 				}
 			}
 			return console.PrintList(c.Context(), p.Console, console.Listing[sol003.OpOcc]{
 				Watch: watch, Table: p.operationTable, ID: func(o sol003.OpOcc) string { return o.ID },
-				List: func() ([]sol003.OpOcc, error) { return gather(broker.AllVNFOperations(c.Context(), id)) },
+				List: func() ([]sol003.OpOcc, error) { return gather(registry.AllVNFOperations(c.Context(), id)) },
 			})
 		}),
 	}
@@ -77,22 +77,12 @@ func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
 }
 
 func (p *program) vnfOpShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show OPERATION", Aliases: []string{"get", "describe"},
+	return show(p, vnfOperations.argument(p), &cobra.Command{
+		Use:     "show OPERATION",
 		Short:   "Show one operation",
 		Long:    "Show one operation with its steps and, if it has failed, why.",
 		Example: "  vimbroker vnf op show 3f0c9c0e",
-		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
-		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			o, err := broker.VNFOperation(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printOperation(o)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).VNFOperation, p.printOperation)
 }
 
 func (p *program) printOperation(o sol003.OpOcc) error {
@@ -147,14 +137,14 @@ func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Comm
 		Use: task + " OPERATION", Short: short, Long: long,
 		Example: "  vimbroker vnf op " + task + " 3f0c9c0e",
 		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
-		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			if err := broker.SettleVNFOperation(c.Context(), id, task); err != nil {
+		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
+			if err := registry.SettleVNFOperation(c.Context(), id, task); err != nil {
 				return err
 			}
 			if wait {
-				return p.follow(c, broker, id, want, false)
+				return p.follow(c, registry, id, want, false)
 			}
-			return p.begun(c, broker, id, false)
+			return p.begun(c, registry, id, false)
 		}),
 	}
 	if want != "" {
@@ -173,15 +163,15 @@ given. The operation is then FAILED_TEMP, or ROLLED_BACK if nothing was made
 yet.`,
 		Example: "  vimbroker vnf op cancel 3f0c9c0e",
 		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
-		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
+		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
 			r := sol003.CancelRequest{Mode: "GRACEFUL"}
 			if force {
 				r.Mode = "FORCEFUL"
 			}
-			if err := broker.CancelVNFOperation(c.Context(), id, r); err != nil {
+			if err := registry.CancelVNFOperation(c.Context(), id, r); err != nil {
 				return err
 			}
-			return p.begun(c, broker, id, false)
+			return p.begun(c, registry, id, false)
 		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "at once")

@@ -51,19 +51,19 @@ already is left as it is, and its id is shown.`,
       --oauth-client vimbroker --oauth-password-file password \
       --oauth-token-endpoint https://login.example.org/oauth2/token`,
 		Args: console.Names("URI"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, broker *client.Client) error {
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			r, err := f.request(p, args[0])
 			if err != nil {
 				return err
 			}
-			id, made, err := broker.Subscribe(c.Context(), r)
+			id, made, err := registry.Subscribe(c.Context(), r)
 			if err != nil {
 				return err
 			}
 			if !made {
 				fmt.Fprintln(p.Err, "such a subscription is there already")
 			}
-			one, err := broker.Subscription(c.Context(), id)
+			one, err := registry.Subscription(c.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -129,23 +129,12 @@ func (f *subscriptionFlags) request(p *program, uri string) (r sol003.Subscripti
 }
 
 func (p *program) vnfSubscriptionListCommand() *cobra.Command {
-	var watch bool
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"},
+	return vnfSubscriptions.listed(p, &cobra.Command{
+		Use:     "list",
 		Short:   "List subscriptions",
 		Long:    "List the subscriptions that you may see, newest first.",
 		Example: "  vimbroker vnf subscription list",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, broker *client.Client) error {
-			return console.PrintList(c.Context(), p.Console, console.Listing[sol003.Subscription]{
-				Watch: watch, Table: p.subscriptionTable, ID: func(s sol003.Subscription) string { return s.ID },
-				List: func() ([]sol003.Subscription, error) { return gather(broker.AllSubscriptions(c.Context())) },
-			})
-		}),
-	}
-	console.WatchFlag(c, &watch)
-	p.OutputFlag(c)
-	return c
+	}, p.subscriptionTable)
 }
 
 func (p *program) subscriptionTable(w io.Writer, all []sol003.Subscription) {
@@ -171,22 +160,12 @@ func subscriptionState(own sol003.SubscriptionDetail) string {
 }
 
 func (p *program) vnfSubscriptionShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show SUBSCRIPTION", Aliases: []string{"get", "describe"},
+	return show(p, vnfSubscriptions.argument(p), &cobra.Command{
+		Use:     "show SUBSCRIPTION",
 		Short:   "Show one subscription",
 		Long:    "Show one subscription, and how far its endpoint was told. What authenticates\nthe server to the endpoint is shown nowhere.",
 		Example: "  vimbroker vnf subscription show 3f0c9c0e",
-		Args:    console.Names("SUBSCRIPTION"), ValidArgsFunction: console.OnlyFirst(vnfSubscriptions.complete(p)),
-		RunE: vnfSubscriptions.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			one, err := broker.Subscription(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printSubscription(one)
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).Subscription, p.printSubscription)
 }
 
 func (p *program) printSubscription(s sol003.Subscription) error {
@@ -222,14 +201,10 @@ func (p *program) printSubscription(s sol003.Subscription) error {
 }
 
 func (p *program) vnfSubscriptionDeleteCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete SUBSCRIPTION", Aliases: []string{"rm"},
+	return act(p, vnfSubscriptions.argument(p), &cobra.Command{
+		Use:     "delete SUBSCRIPTION",
 		Short:   "End a subscription",
 		Long:    "End a subscription. What was not sent yet is not sent any more.",
 		Example: "  vimbroker vnf subscription delete 3f0c9c0e",
-		Args:    console.Names("SUBSCRIPTION"), ValidArgsFunction: console.OnlyFirst(vnfSubscriptions.complete(p)),
-		RunE: vnfSubscriptions.on(p, func(c *cobra.Command, id string, broker *client.Client) error {
-			return broker.Unsubscribe(c.Context(), id)
-		}),
-	}
+	}, (*client.Client).Unsubscribe)
 }

@@ -17,8 +17,8 @@ const completionPage = 200
 
 // VimNames completes the name of a VIM.
 func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
-		vims, err := broker.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
+	return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
+		vims, err := registry.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
 		var words []string
 		for _, v := range vims.Items {
 			words = append(words, cobra.CompletionWithDesc(v.Name, v.Type+", "+v.Status))
@@ -29,8 +29,8 @@ func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, co
 
 // LeaseIDs completes the ids of leases that are not over, skipping those given already.
 func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, broker *client.Client) ([]string, error) {
-		leases, err := broker.Leases(ctx, client.LeaseQuery{State: "active", PageSize: completionPage})
+	return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
+		leases, err := registry.Leases(ctx, client.LeaseQuery{State: "active", PageSize: completionPage})
 		var words []string
 		for _, l := range leases.Items {
 			if !slices.Contains(args, l.ID) {
@@ -46,13 +46,13 @@ func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string,
 func (p *Console) Ask(
 	c *cobra.Command, words func(context.Context, *client.Client) ([]string, error),
 ) ([]string, cobra.ShellCompDirective) {
-	broker, err := p.Connect()
+	registry, err := p.Connect()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), completionPatience)
 	defer cancel()
-	found, err := words(ctx, broker)
+	found, err := words(ctx, registry)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -109,13 +109,16 @@ func (p *Console) token() (secret.Text, error) {
 	return secret.NewText(string(text)), nil
 }
 
+// RemoteBody is the body of a command that needs a client.
+type RemoteBody func(c *cobra.Command, args []string, registry *client.Client) error
+
 // Remote makes a command's body from one that needs a client.
-func (p *Console) Remote(body func(c *cobra.Command, args []string, broker *client.Client) error) func(*cobra.Command, []string) error {
+func (p *Console) Remote(body RemoteBody) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		broker, err := p.Connect()
+		registry, err := p.Connect()
 		if err != nil {
 			return err
 		}
-		return body(c, args, broker)
+		return body(c, args, registry)
 	}
 }

@@ -31,19 +31,19 @@ func (p *Console) ProjectFlag(c *cobra.Command) {
 
 // VIMRef makes of a person's words what names the VIM to the server: a name, the id of a
 // VIM of the project in --project, or the id that begins so. Empty stays empty.
-func (p *Console) VIMRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+func (p *Console) VIMRef(ctx context.Context, registry *client.Client, ref string) (string, error) {
 	switch {
 	case ref == "" || uuid.Validate(ref) == nil:
 		return ref, nil
 	case p.Project != "":
-		return p.vimOfProject(ctx, broker, ref)
+		return p.vimOfProject(ctx, registry, ref)
 	case !isPrefix(ref):
 		return ref, nil
 	}
-	if _, err := broker.VIM(ctx, ref); client.Status(err) != http.StatusNotFound {
+	if _, err := registry.VIM(ctx, ref); client.Status(err) != http.StatusNotFound {
 		return ref, err
 	}
-	found, err := broker.VIMs(ctx, client.VIMQuery{IDPrefix: ref, PageSize: 2})
+	found, err := registry.VIMs(ctx, client.VIMQuery{IDPrefix: ref, PageSize: 2})
 	if err != nil {
 		return "", err
 	}
@@ -55,13 +55,13 @@ func (p *Console) VIMRef(ctx context.Context, broker *client.Client, ref string)
 }
 
 // vimOfProject finds the VIM of that name, or whose id begins so, in the project.
-func (p *Console) vimOfProject(ctx context.Context, broker *client.Client, ref string) (string, error) {
+func (p *Console) vimOfProject(ctx context.Context, registry *client.Client, ref string) (string, error) {
 	queries := []client.VIMQuery{{Name: ref}}
 	if isPrefix(ref) {
 		queries = append(queries, client.VIMQuery{IDPrefix: ref})
 	}
 	for _, q := range queries {
-		for v, err := range broker.AllVIMs(ctx, q) {
+		for v, err := range registry.AllVIMs(ctx, q) {
 			if err != nil {
 				return "", err
 			}
@@ -74,11 +74,11 @@ func (p *Console) vimOfProject(ctx context.Context, broker *client.Client, ref s
 }
 
 // LeaseRef makes the whole id of a lease of how it begins.
-func (p *Console) LeaseRef(ctx context.Context, broker *client.Client, ref string) (string, error) {
+func (p *Console) LeaseRef(ctx context.Context, registry *client.Client, ref string) (string, error) {
 	if !isPrefix(ref) {
 		return ref, nil
 	}
-	found, err := broker.Leases(ctx, client.LeaseQuery{IDPrefix: ref, PageSize: 2})
+	found, err := registry.Leases(ctx, client.LeaseQuery{IDPrefix: ref, PageSize: 2})
 	if err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ cannot be written out is revoked; calls that share it take the next one.`,
 			if err := p.CredentialOut(); err != nil {
 				return err
 			}
-			broker, err := p.Connect()
+			registry, err := p.Connect()
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ cannot be written out is revoked; calls that share it take the next one.`,
 			if err != nil {
 				return err
 			}
-			return p.credential(c.Context(), broker, told, f.Request(vim, clientconfig.JSON), f.Ttl)
+			return p.credential(c.Context(), registry, told, f.Request(vim, clientconfig.JSON), f.Ttl)
 		},
 	}
 	c.Flags().StringVar(&vim, "vim", "", "name or id of the VIM")
@@ -86,7 +86,7 @@ cannot be written out is revoked; calls that share it take the next one.`,
 }
 
 // credential prints an exec credential and nothing else.
-func (p *program) credential(ctx context.Context, broker *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration) error {
+func (p *program) credential(ctx context.Context, registry *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration) error {
 	cache, key := p.cache(r)
 	if cache != nil {
 		defer cache.Close()
@@ -99,7 +99,7 @@ func (p *program) credential(ctx context.Context, broker *client.Client, told *c
 		defer cancel()
 	}
 	if kept != nil && p.Now().Before(kept.IssuedAt.Add(kept.ExpiresAt.Sub(kept.IssuedAt)/2)) {
-		l, err := broker.Lease(asking, kept.Lease)
+		l, err := registry.Lease(asking, kept.Lease)
 		switch {
 		case err == nil && l.State == "active", away(err) && ctx.Err() == nil:
 			return p.printCredential(kept.Config)
@@ -109,14 +109,14 @@ func (p *program) credential(ctx context.Context, broker *client.Client, told *c
 		kept, asking = nil, ctx // it has ended
 		_ = cache.Remove(key)
 	}
-	l, err := p.take(asking, broker, told, r, ttl)
+	l, err := p.take(asking, registry, told, r, ttl)
 	switch {
 	case kept != nil && away(err) && ctx.Err() == nil:
 		return p.printCredential(kept.Config)
 	case err != nil:
 		return err
 	}
-	return p.give(ctx, broker, told, l, cache, key)
+	return p.give(ctx, registry, told, l, cache, key)
 }
 
 // away reports whether an error says that the server does not answer, or cannot do now what it
@@ -155,10 +155,10 @@ func (p *program) kept(cache *clientconfig.Cache, key string, told *cluster) *cl
 
 // take takes the lease that calls share.
 func (p *program) take(
-	ctx context.Context, broker *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration,
+	ctx context.Context, registry *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration,
 ) (v1.IssuedLease, error) {
 	// Asked first, so that no lease is issued for a cluster that it does not fit.
-	v, err := broker.VIM(ctx, r.VIM)
+	v, err := registry.VIM(ctx, r.VIM)
 	if err == nil {
 		err = told.same(serverOfVIM(v))
 	}
@@ -166,12 +166,12 @@ func (p *program) take(
 		return v1.IssuedLease{}, err
 	}
 	r.VIM = v.ID
-	return p.sharedLease(ctx, broker, r, ttl)
+	return p.sharedLease(ctx, registry, r, ttl)
 }
 
 // give prints a lease, and keeps it. One that cannot be printed is revoked.
 func (p *program) give(
-	ctx context.Context, broker *client.Client, told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string,
+	ctx context.Context, registry *client.Client, told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string,
 ) error {
 	config, err := configOf(l)
 	if err == nil && told.same(serverOfConfig(config)) != nil {
@@ -181,7 +181,7 @@ func (p *program) give(
 		err = p.printCredential(config)
 	}
 	if err != nil {
-		return TakeBack(ctx, broker, l.ID, err)
+		return TakeBack(ctx, registry, l.ID, err)
 	}
 	if cache != nil {
 		_ = cache.Put(key, clientconfig.Cached{Config: config, IssuedAt: l.IssuedAt}, p.Now()) // without it the server is asked again
@@ -202,7 +202,7 @@ func (p *program) printCredential(config clientconfig.Config) error {
 
 // sharedLease takes the lease that calls with the same wish share: the first
 // that has neither ended nor is about to.
-func (p *program) sharedLease(ctx context.Context, broker *client.Client, r v1.LeaseRequest, ttl time.Duration) (v1.IssuedLease, error) {
+func (p *program) sharedLease(ctx context.Context, registry *client.Client, r v1.LeaseRequest, ttl time.Duration) (v1.IssuedLease, error) {
 	key := p.shareKey(r, ttl)
 	for n := 1; ; n++ {
 		// Where the shared lease was revoked, calls share the next one, so that they
@@ -211,7 +211,7 @@ func (p *program) sharedLease(ctx context.Context, broker *client.Client, r v1.L
 		if n > mostShared {
 			next = uuid.NewString()
 		}
-		l, err := Issue(ctx, broker, r, next)
+		l, err := Issue(ctx, registry, r, next)
 		switch {
 		case client.Status(err) == http.StatusConflict && n <= mostShared:
 		case err != nil || l.ExpiresAt.Sub(p.Now()) > stale || n > mostShared:

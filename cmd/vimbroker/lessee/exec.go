@@ -79,7 +79,7 @@ and says both.`,
 // exec runs the command with a lease. The error is about this program's own
 // part; the command speaks for itself.
 func (p *program) exec(ctx context.Context, f Flags, vim string, command []string) (code int, err error) {
-	broker, err := p.Connect()
+	registry, err := p.Connect()
 	if err != nil {
 		return console.ExitNotRun, err
 	}
@@ -87,7 +87,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	if err != nil {
 		return startCode(err), err
 	}
-	if vim, err = p.VIMRef(ctx, broker, vim); err != nil {
+	if vim, err = p.VIMRef(ctx, registry, vim); err != nil {
 		return console.ExitNotRun, err
 	}
 	console.KeepWriting() // messages too
@@ -103,7 +103,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	}
 	defer func() { p.closed(dir.Close()) }()
 
-	lease, err := p.execLease(ctx, signals, broker, f.Request(vim, clientconfig.JSON))
+	lease, err := p.execLease(ctx, signals, registry, f.Request(vim, clientconfig.JSON))
 	if err != nil {
 		if s := signals.first(); s != 0 {
 			return 128 + int(s), err
@@ -112,7 +112,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	}
 	defer func() {
 		// Whatever happened, a panic included.
-		if alive := giveBack(ctx, broker, lease.ID); alive != nil {
+		if alive := giveBack(ctx, registry, lease.ID); alive != nil {
 			if code != 0 && err == nil {
 				err = fmt.Errorf("the command ended with %d", code)
 			}
@@ -140,7 +140,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
-		p.keepAlive(renewing, broker, lease.Lease, f.Ttl, files)
+		p.keepAlive(renewing, registry, lease.Lease, f.Ttl, files)
 	}()
 	code, err = signals.relay(child)
 	stop()
@@ -150,7 +150,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 
 // execLease takes the lease. A signal does not cut the request short at once:
 // the answer tells which lease to revoke.
-func (p *program) execLease(ctx context.Context, signals *signals, broker *client.Client, r v1.LeaseRequest) (v1.IssuedLease, error) {
+func (p *program) execLease(ctx context.Context, signals *signals, registry *client.Client, r v1.LeaseRequest) (v1.IssuedLease, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), issuePatience)
 	defer cancel()
 	answered := make(chan struct{})
@@ -168,7 +168,7 @@ func (p *program) execLease(ctx context.Context, signals *signals, broker *clien
 		}
 	}()
 	key := uuid.NewString()
-	l, err := Issue(ctx, broker, r, key)
+	l, err := Issue(ctx, registry, r, key)
 	if err != nil && client.Status(err) == 0 {
 		return l, fmt.Errorf("%w; if a lease was issued all the same, it is in: vimbroker lease list", err)
 	}
@@ -177,7 +177,7 @@ func (p *program) execLease(ctx context.Context, signals *signals, broker *clien
 
 // keepAlive renews the lease when two thirds of its life are over, until the
 // context ends or the lease cannot be longer.
-func (p *program) keepAlive(ctx context.Context, broker *client.Client, l v1.Lease, ttl time.Duration, files *clientconfig.Files) {
+func (p *program) keepAlive(ctx context.Context, registry *client.Client, l v1.Lease, ttl time.Duration, files *clientconfig.Files) {
 	if l.ExpiresAt.IsZero() || !l.Derived {
 		return // the VIM's own credential is as old as it is
 	}
@@ -196,7 +196,7 @@ func (p *program) keepAlive(ctx context.Context, broker *client.Client, l v1.Lea
 			p.Warn("lease %s has expired under the running command", l.ID)
 			return
 		}
-		again, err := p.renew(ctx, broker, l.ID, r, files)
+		again, err := p.renew(ctx, registry, l.ID, r, files)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -227,9 +227,9 @@ func renewAfter(life time.Duration) time.Duration { return max(life*2/3, time.Se
 
 // renew mints a new credential and puts it where the command looks for it.
 func (p *program) renew(
-	ctx context.Context, broker *client.Client, id string, r v1.Renewal, files *clientconfig.Files,
+	ctx context.Context, registry *client.Client, id string, r v1.Renewal, files *clientconfig.Files,
 ) (v1.IssuedLease, error) {
-	l, err := broker.RenewLease(ctx, id, r)
+	l, err := registry.RenewLease(ctx, id, r)
 	if err != nil {
 		return l, err
 	}
@@ -242,10 +242,10 @@ func (p *program) renew(
 
 // giveBack revokes the lease at the end, although the context may be over. It is an
 // error if the lease may still work.
-func giveBack(ctx context.Context, broker *client.Client, id string) error {
+func giveBack(ctx context.Context, registry *client.Client, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupPatience)
 	defer cancel()
-	l, err := broker.RevokeLease(ctx, id)
+	l, err := registry.RevokeLease(ctx, id)
 	switch {
 	case err == nil && l.State == "revoked":
 		return nil

@@ -66,7 +66,7 @@ func TestKeepAliveReplacesTheTokenInTime(t *testing.T) {
 			encode(w, issued(t, "last", noon.Add(60*time.Minute)))
 		},
 	}
-	broker := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+	registry := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/leases/l/renew" || len(answers) == 0 {
 			t.Errorf("unexpected %s %s", r.Method, r.URL.Path)
 			return
@@ -94,7 +94,7 @@ func TestKeepAliveReplacesTheTokenInTime(t *testing.T) {
 		past <- now
 		return past
 	}}}
-	p.keepAlive(t.Context(), broker, v1.Lease{ID: "l", Derived: true, ExpiresAt: noon.Add(30 * time.Minute)}, 0, files)
+	p.keepAlive(t.Context(), registry, v1.Lease{ID: "l", Derived: true, ExpiresAt: noon.Add(30 * time.Minute)}, 0, files)
 
 	want := []time.Duration{
 		20 * time.Minute,               // of 30
@@ -126,14 +126,14 @@ func TestKeepAliveEndsWithTheCommand(t *testing.T) {
 
 func TestIssueAsksAgainUnderTheSameKeyWhenTheAnswerIsLost(t *testing.T) {
 	var keys []string
-	broker := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+	registry := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		if len(keys) == 1 {
 			panic(http.ErrAbortHandler) // the connection breaks
 		}
 		encode(w, issued(t, "t", noon))
 	})
-	l, err := Issue(t.Context(), broker, v1.LeaseRequest{}, "")
+	l, err := Issue(t.Context(), registry, v1.LeaseRequest{}, "")
 	if err != nil || l.ID != "l" {
 		t.Fatalf("issueLease = %+v, %v", l.Lease, err)
 	}
@@ -152,7 +152,7 @@ func TestSharedLeasesAreReplacedBeforeTheyAreUseless(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var keys []string
-			broker := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+			registry := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
 				keys = append(keys, r.Header.Get("Idempotency-Key"))
 				if len(keys) == 1 {
 					first(w, r)
@@ -160,7 +160,7 @@ func TestSharedLeasesAreReplacedBeforeTheyAreUseless(t *testing.T) {
 				}
 				encode(w, issued(t, "new", noon.Add(time.Hour)))
 			})
-			l, err := p.sharedLease(t.Context(), broker, v1.LeaseRequest{VIM: "v"}, time.Hour)
+			l, err := p.sharedLease(t.Context(), registry, v1.LeaseRequest{VIM: "v"}, time.Hour)
 			if err != nil || !strings.Contains(l.ClientConfig.Text.Reveal(), "new") || len(keys) != 2 || keys[0] == keys[1] {
 				t.Errorf("sharedLease = %v, keys %q", err, keys)
 			}
@@ -292,13 +292,13 @@ func TestSharedLeasesComeToAnEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var keys []string
-			broker := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+			registry := remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
 				if keys = append(keys, r.Header.Get("Idempotency-Key")); len(keys) > 2*mostShared {
 					panic(http.ErrAbortHandler)
 				}
 				answer(w, r)
 			})
-			_, err := p.sharedLease(t.Context(), broker, v1.LeaseRequest{VIM: "v"}, time.Hour)
+			_, err := p.sharedLease(t.Context(), registry, v1.LeaseRequest{VIM: "v"}, time.Hour)
 			if len(keys) != mostShared+1 || (err == nil) != (name != "ended") {
 				t.Fatalf("asked %d times, %v; want %d", len(keys), err, mostShared+1)
 			}

@@ -79,22 +79,22 @@ func (f *Flags) Request(vim string, format clientconfig.Format) v1.LeaseRequest 
 
 // Issue takes a lease under an idempotency key, of its own for an empty
 // one, and asks once more if the answer to the first request got lost.
-func Issue(ctx context.Context, broker *client.Client, r v1.LeaseRequest, key string) (v1.IssuedLease, error) {
+func Issue(ctx context.Context, registry *client.Client, r v1.LeaseRequest, key string) (v1.IssuedLease, error) {
 	if key == "" {
 		key = uuid.NewString()
 	}
-	l, err := broker.IssueLease(ctx, r, key)
+	l, err := registry.IssueLease(ctx, r, key)
 	if err != nil && client.Status(err) == 0 && ctx.Err() == nil && !errors.Is(err, syscall.ECONNREFUSED) {
-		return broker.IssueLease(ctx, r, key)
+		return registry.IssueLease(ctx, r, key)
 	}
 	return l, err
 }
 
 // TakeBack revokes a lease that cannot be used, because of err, and returns err.
-func TakeBack(ctx context.Context, broker *client.Client, id string, err error) error {
+func TakeBack(ctx context.Context, registry *client.Client, id string, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupPatience)
 	defer cancel()
-	l, revokeErr := broker.RevokeLease(ctx, id)
+	l, revokeErr := registry.RevokeLease(ctx, id)
 	if revokeErr != nil {
 		return fmt.Errorf("%w; and revoking the lease failed: %w; do it with: vimbroker lease revoke %s", err, revokeErr, id)
 	}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+)
+
+// argument is the one argument of a command.
+type argument struct {
+	name     string // in an error; empty: as in the command's use
+	complete cobra.CompletionFunc
+	find     func(ctx context.Context, registry *client.Client, ref string) (id string, err error) // nil: it is the id
+}
+
+// vim is an argument that names a VIM.
+func (p *program) vim() argument {
+	return argument{name: "VIM (a name or id)", complete: p.VimNames, find: p.VIMRef}
+}
+
+// onOne is the body of a command that acts on the thing of an id.
+type onOne func(c *cobra.Command, id string, registry *client.Client) error
+
+// on makes a command's body from one that needs a client, and the id of the argument.
+func (a argument) on(p *program, run onOne) func(*cobra.Command, []string) error {
+	return p.Remote(func(c *cobra.Command, args []string, registry *client.Client) (err error) {
+		id := args[0]
+		if a.find != nil {
+			if id, err = a.find(c.Context(), registry, id); err != nil {
+				return err
+			}
+		}
+		return run(c, id, registry)
+	})
+}
+
+// checked gives a command the check and the completion of its argument.
+func (a argument) checked(c *cobra.Command) {
+	_, name, _ := strings.Cut(c.Use, " ")
+	c.Args, c.ValidArgsFunction = console.Names(cmp.Or(a.name, name)), console.OnlyFirst(a.complete)
+}
+
+// show completes a command that asks the server about one thing, and prints the answer.
+func show[T any](
+	p *program, a argument, c *cobra.Command, ask func(*client.Client, context.Context, string) (T, error), print func(T) error,
+) *cobra.Command {
+	if strings.HasPrefix(c.Use, "show ") {
+		c.Aliases = []string{"get", "describe"}
+	}
+	a.checked(c)
+	c.RunE = a.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
+		answer, err := ask(registry, c.Context(), id)
+		if err != nil {
+			return err
+		}
+		return print(answer)
+	})
+	p.OutputFlag(c)
+	return c
+}
+
+// act completes a command that has the server do something to one thing, and prints nothing.
+func act(p *program, a argument, c *cobra.Command, do func(*client.Client, context.Context, string) error) *cobra.Command {
+	if strings.HasPrefix(c.Use, "delete ") {
+		c.Aliases = []string{"rm"}
+	}
+	a.checked(c)
+	c.RunE = a.on(p, func(c *cobra.Command, id string, registry *client.Client) error { return do(registry, c.Context(), id) })
+	return c
+}
+
+// ask completes a command without an argument that asks the server, and prints the answer.
+func ask[T any](p *program, c *cobra.Command, ask func(*client.Client, context.Context) (T, error), print func(T) error) *cobra.Command {
+	c.Args = console.Names()
+	c.RunE = p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
+		answer, err := ask(registry, c.Context())
+		if err != nil {
+			return err
+		}
+		return print(answer)
+	})
+	p.OutputFlag(c)
+	return c
+}
+
+// printed prints a value in the form asked for; table writes it for people.
+func printed[T any](p *program, table func(io.Writer, T)) func(T) error {
+	return func(value T) error { return p.Print(value, func(w io.Writer) { table(w, value) }) }
+}
