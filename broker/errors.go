@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // Sentinels: what callers branch on, and what the API's table of problems is
@@ -169,4 +171,21 @@ func LeasesLive() error {
 	return &Error{
 		Kind: ErrConflict, Detail: "leases on the VIM are still live", Next: NextEndLeases,
 	}
+}
+
+// Unanswered translates a call of a driver that ended without an answer of the server; nil
+// where there was one that could not be read.
+func Unanswered(err error, server string) *Error {
+	f := remote.Unanswered(err, server)
+	if f == nil {
+		return nil
+	}
+	e := &Error{Kind: ErrUnreachable, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+	switch {
+	case f.Busy:
+		e.Kind = ErrUnavailable
+	case f.CertificateRefused:
+		e.Kind = ErrUnauthorized
+	}
+	return e
 }

@@ -46,8 +46,8 @@ func (s *Store) Check(ctx context.Context) error {
 // probe writes, reads and deletes. A process that dies here leaves one secret, which
 // holds nothing.
 func (s *Store) probe(ctx context.Context) error {
-	value := []byte(randomHex())
-	id, err := s.create(ctx, label{s.folder + "/check", randomHex()}, value)
+	value := []byte(secret.RandomHex())
+	id, err := s.create(ctx, label{s.folder + "/check", secret.RandomHex()}, value)
 	if err != nil {
 		return err
 	}

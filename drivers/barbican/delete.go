@@ -18,7 +18,7 @@ func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Deletion, er
 	ctx, cancel := s.bounded(ctx, 3)
 	defer cancel()
 	err := errForeignRef
-	if canonicalUUID(string(ref)) {
+	if secret.IsID(string(ref)) {
 		err = s.remove(ctx, string(ref))
 	}
 	if err != nil {

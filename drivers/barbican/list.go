@@ -34,7 +34,7 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	// Without a name Barbican lists the whole project, whatever else is in it.
 	name := ""
 	if id != "" {
-		if !canonicalUUID(id) {
+		if !secret.IsID(id) {
 			return nil, nil // Put stores no such key
 		}
 		name = s.folder + "/" + id

@@ -208,7 +208,7 @@ func (s *Store) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
 }
 
 func (s *Store) get(ctx context.Context, id string) (*secret.Key, error) {
-	if !canonicalUUID(id) {
+	if !secret.IsID(id) {
 		return nil, secret.ErrNotFound
 	}
 	err := s.ask(ctx, true, func(ctx context.Context, client *gophercloud.ServiceClient, _ string) error {

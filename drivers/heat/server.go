@@ -139,18 +139,12 @@ func refusal(err error, doing, who string) error {
 	}
 	var a gophercloud.ErrUnexpectedResponseCode
 	if !errors.As(err, &a) {
-		f := remote.Unanswered(err, who)
-		if f == nil {
+		e := broker.Unanswered(err, who)
+		if e == nil {
 			return foreign(doing, who, 0)
 		}
-		kind := broker.ErrUnreachable
-		switch {
-		case f.Busy:
-			kind = broker.ErrUnavailable
-		case f.CertificateRefused:
-			kind = broker.ErrUnauthorized
-		}
-		return &broker.Error{Kind: kind, Detail: "cannot " + doing + ": " + f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+		e.Detail = "cannot " + doing + ": " + e.Detail
+		return e
 	}
 	var body struct {
 		Code        int    `json:"code"`

@@ -27,7 +27,7 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 		return nil, err
 	}
 	if id != "" {
-		if !canonicalUUID(id) {
+		if !secret.IsID(id) {
 			return nil, nil // Put stores no such key
 		}
 		return s.listShard(nil, shardOf(id), id)

@@ -109,7 +109,7 @@ func (s *Store) makeShard(name string) (dir, error) {
 // writeTemp writes content to a new synced file of mode 0600 in the root, and
 // returns its name. If it fails, it has removed the file, or tried to.
 func (s *Store) writeTemp(content []byte) (name string, err error) {
-	name = tempPrefix + randomHex()
+	name = tempPrefix + secret.RandomHex()
 	f, err := s.root.entry(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	if err != nil {
 		return "", err

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // fault translates what client-go answered into one of broker's sentinels, in
@@ -72,18 +71,10 @@ func answered(s *apierrors.StatusError, verb, what string) error {
 // unanswered translates a call that ended without an HTTP answer, or with one that
 // could not be read.
 func unanswered(err error) error {
-	f := remote.Unanswered(err, "the API server")
-	if f == nil {
-		return notKubernetes(0)
+	if e := broker.Unanswered(err, "the API server"); e != nil {
+		return e
 	}
-	kind := broker.ErrUnreachable
-	switch {
-	case f.Busy:
-		kind = broker.ErrUnavailable
-	case f.CertificateRefused:
-		kind = broker.ErrUnauthorized
-	}
-	return &broker.Error{Kind: kind, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+	return notKubernetes(0)
 }
 
 func unreachable(detail, remedy string) error {

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -37,18 +36,12 @@ func fault(err error, deed string) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.fault(deed)
 	}
-	f := remote.Unanswered(err, apiServer)
-	if f == nil {
+	e := broker.Unanswered(err, apiServer)
+	if e == nil {
 		return notKubernetes(deed, 0)
 	}
-	kind := broker.ErrUnreachable
-	switch {
-	case f.Busy:
-		kind = broker.ErrUnavailable
-	case f.CertificateRefused:
-		kind = broker.ErrUnauthorized
-	}
-	return &broker.Error{Kind: kind, Detail: "cannot " + deed + ": " + f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+	e.Detail = "cannot " + deed + ": " + e.Detail
+	return e
 }
 
 // fault says what an answer means that is no success.

@@ -9,7 +9,6 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 // fault translates what gophercloud answered into one of broker's sentinels, in
@@ -34,18 +33,10 @@ func fault(err error, verb, what string) error {
 // unanswered translates a call that ended without an HTTP answer, or with one that
 // could not be read.
 func unanswered(err error) error {
-	f := remote.Unanswered(err, "Keystone")
-	if f == nil {
-		return notKeystone(0)
+	if e := broker.Unanswered(err, "Keystone"); e != nil {
+		return e
 	}
-	kind := broker.ErrUnreachable
-	switch {
-	case f.Busy:
-		kind = broker.ErrUnavailable
-	case f.CertificateRefused:
-		kind = broker.ErrUnauthorized
-	}
-	return &broker.Error{Kind: kind, Detail: f.Detail, Remedy: f.Remedy, Cause: f.Cause}
+	return notKeystone(0)
 }
 
 // answered translates an HTTP answer that is no success.

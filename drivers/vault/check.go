@@ -24,8 +24,8 @@ func (s *Store) Check(ctx context.Context) error {
 func (s *Store) check(ctx context.Context) error {
 	// A name for each check: several may run at the same time. A process that
 	// dies here leaves one entry, which holds nothing.
-	name := "check/" + randomHex()
-	value := []byte(randomHex())
+	name := "check/" + secret.RandomHex()
+	value := []byte(secret.RandomHex())
 	if err := s.create(ctx, name, "probe", value); err != nil {
 		return err
 	}

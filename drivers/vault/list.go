@@ -31,7 +31,7 @@ func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
 
 func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	if id != "" {
-		if !canonicalUUID(id) {
+		if !secret.IsID(id) {
 			return nil, nil // Put stores no such key
 		}
 		return s.listVIM(ctx, id)
@@ -48,7 +48,7 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	group.SetLimit(listers)
 	for _, folder := range folders {
 		id, isFolder := strings.CutSuffix(folder, "/")
-		if !isFolder || !canonicalUUID(id) {
+		if !isFolder || !secret.IsID(id) {
 			continue
 		}
 		group.Go(func() error {
