@@ -90,143 +90,136 @@ type Vitals interface {
 const ScrapeTime = 5 * time.Second
 
 // vitals shows at each scrape what the broker contains and how it fares.
-type vitals struct {
-	broker Vitals
+type vitals struct{ broker Vitals }
 
-	health, leases, grades, expiring, behind, unsigned, unanchored         *prometheus.Desc
-	jobsDue, jobsFailing, jobsLate, connections, maxConnections, keyStores *prometheus.Desc
-	leasesLate, leasesFailing                                              *prometheus.Desc
-	alarms, orphans, ghosts, foreign, unexplained                          *prometheus.Desc
-	actions, lastSuccess, passInterval, passFailures, expiryLag, deathLag  *prometheus.Desc
-	sinkBehind, sinkSkipped, sinkLate                                      *prometheus.Desc
-	parts                                                                  *prometheus.Desc
-}
-
-func newVitals(b Vitals) *vitals {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
+// metrics are those of vitals, by their names without the prefix.
+var metrics = func() map[string]*prometheus.Desc {
+	all := map[string]*prometheus.Desc{}
+	desc := func(name, help string, labels ...string) {
+		all[name] = prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
 	}
-	return &vitals{
-		broker:   b,
-		health:   desc("vim_health", "VIMs by type and by what their last check found.", "type", "status"),
-		leases:   desc("leases", "Leases by state.", "state"),
-		grades:   desc("lease_grades", "Live leases by what their holder can become.", "grade"),
-		expiring: desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days"),
-		behind: desc("audit_behind_seconds",
-			"How long the oldest audit entry has waited for its place in the log; more than 2 needs a person."),
-		unsigned: desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers."),
-		unanchored: desc("audit_unanchored_seconds",
-			"How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors."),
-		sinkBehind:  desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink"),
-		sinkSkipped: desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink"),
-		sinkLate: desc("audit_sink_late",
-			"1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink"),
-		jobsDue:       desc("jobs_due", "Jobs that wait for a worker or are under way."),
-		jobsFailing:   desc("jobs_failing", "Jobs whose last attempt failed."),
-		jobsLate:      desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first."),
-		leasesLate:    desc("leases_late_seconds", "For how long the lease is over that is over for longest and not revoked."),
-		leasesFailing: desc("leases_revocation_failing", "Leases that are being revoked, and whose last try failed."),
-		connections:   desc("database_connections_in_use", "Connections to the database that this process uses now."),
-		maxConnections: desc("database_connections_max",
-			"Connections to the database that this process may use at once; 0 with the embedded store."),
-		keyStores: desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store"),
-		parts: desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the "+
-			"database takes writes), issuing (every key store opens).", "part"),
-		alarms:      desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm"),
-		orphans:     desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory."),
-		ghosts:      desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory."),
-		foreign:     desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory."),
-		unexplained: desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored."),
-		actions: desc("actions_total", "How actions ended (done, failed, denied), and why those failed that did, since this "+
-			"process started.", "action", "outcome", "reason"),
-		lastSuccess: desc("pass_last_success_timestamp_seconds",
-			"When this process last ran the pass without an error; before it has, when it started.", "pass"),
-		passInterval: desc("pass_interval_seconds", "How often the pass is to run, on one of the replicas.", "pass"),
-		passFailures: desc("pass_failures_total", "How often the pass failed in this process.", "pass"),
-		expiryLag:    desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked."),
-		deathLag:     desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused."),
-	}
-}
+	desc("store_up", "1 if the store could be asked what it contains at this scrape.")
+	desc("vims", "VIMs by state.", "state")
+	desc("vim_health", "VIMs by type and by what their last check found.", "type", "status")
+	desc("leases", "Leases by state.", "state")
+	desc("lease_grades", "Live leases by what their holder can become.", "grade")
+	desc("vim_credentials_expiring", "VIMs whose stored credential expires within so many days; 0: it has expired.", "days")
+	desc("audit_behind_seconds", "How long the oldest audit entry has waited for its place in the log; more than 2 needs a person.")
+	desc("audit_unsigned_seconds", "How long the oldest audit entry has waited that no signed checkpoint covers.")
+	desc("audit_unanchored_seconds",
+		"How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors.")
+	desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink")
+	desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink")
+	desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink")
+	desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink")
+	desc("jobs_due", "Jobs that wait for a worker or are under way.")
+	desc("jobs_failing", "Jobs whose last attempt failed.")
+	desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first.")
+	desc("leases_late_seconds", "For how long the lease is over that is over for longest and not revoked.")
+	desc("leases_revocation_failing", "Leases that are being revoked, and whose last try failed.")
+	desc("database_connections_in_use", "Connections to the database that this process uses now.")
+	desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store.")
+	desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store")
+	desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the "+
+		"database takes writes), issuing (every key store opens).", "part")
+	desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm")
+	desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory.")
+	desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory.")
+	desc("inventory_foreign", "Objects on VIMs that are not ours and could be used to act as a lease, at the last inventory.")
+	desc("keys_unexplained_vims", "VIMs that keys name and no row explains, as after an old backup was restored.")
+	desc("actions_total", "How actions ended (done, failed, denied), and why those failed that did, since this "+
+		"process started.", "action", "outcome", "reason")
+	desc("pass_last_success_timestamp_seconds",
+		"When this process last ran the pass without an error; before it has, when it started.", "pass")
+	desc("pass_interval_seconds", "How often the pass is to run, on one of the replicas.", "pass")
+	desc("pass_failures_total", "How often the pass failed in this process.", "pass")
+	desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked.")
+	desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused.")
+	return all
+}()
 
 // Describe implements [prometheus.Collector].
-func (c *vitals) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		c.health, c.leases, c.grades, c.expiring, c.behind, c.unsigned, c.unanchored,
-		c.jobsDue, c.jobsFailing, c.jobsLate, c.leasesLate, c.leasesFailing, c.connections, c.maxConnections, c.keyStores,
-		c.alarms, c.orphans, c.ghosts, c.foreign, c.unexplained,
-		c.actions, c.lastSuccess, c.passInterval, c.passFailures, c.expiryLag, c.deathLag,
-		c.sinkBehind, c.sinkSkipped, c.sinkLate, c.parts,
-	} {
+func (c vitals) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range metrics {
 		ch <- d
 	}
 }
 
+// scrape takes the values of one scrape.
+type scrape chan<- prometheus.Metric
+
+func (s scrape) gauge(name string, n float64, labels ...string) {
+	s <- prometheus.MustNewConstMetric(metrics[name], prometheus.GaugeValue, n, labels...)
+}
+
+func (s scrape) counter(name string, n int, labels ...string) {
+	s <- prometheus.MustNewConstMetric(metrics[name], prometheus.CounterValue, float64(n), labels...)
+}
+
 // Collect implements [prometheus.Collector]. Every state is shown, also
 // with 0, so that an alert can tell none from unknown.
-func (c *vitals) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, n float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, labels...)
-	}
-	counter := func(d *prometheus.Desc, n int, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
-	}
+func (c vitals) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), ScrapeTime)
 	defer cancel()
-	v := c.broker.Vitals(ctx)
-	gauge(c.orphans, float64(v.Discrepancies.Orphans))
-	gauge(c.ghosts, float64(v.Discrepancies.Ghosts))
-	gauge(c.foreign, float64(v.Discrepancies.Foreign))
-	gauge(c.unexplained, float64(v.Discrepancies.Unexplained))
+	v, s := c.broker.Vitals(ctx), scrape(ch)
+	s.gauge("inventory_orphans", float64(v.Discrepancies.Orphans))
+	s.gauge("inventory_ghosts", float64(v.Discrepancies.Ghosts))
+	s.gauge("inventory_foreign", float64(v.Discrepancies.Foreign))
+	s.gauge("keys_unexplained_vims", float64(v.Discrepancies.Unexplained))
 	for _, a := range alarms {
-		counter(c.alarms, v.Alarms[a], string(a))
+		s.counter("lease_alarms_total", v.Alarms[a], string(a))
 	}
 	for r, n := range v.Results {
-		counter(c.actions, n, string(r.Action), string(r.Outcome), r.Class)
+		s.counter("actions_total", n, string(r.Action), string(r.Outcome), r.Class)
 	}
 	for name, p := range v.Passes {
-		counter(c.passFailures, p.Failures, name)
-		gauge(c.lastSuccess, float64(p.LastSuccess.Unix()), name)
-		gauge(c.passInterval, p.Every.Seconds(), name)
+		s.counter("pass_failures_total", p.Failures, name)
+		s.gauge("pass_last_success_timestamp_seconds", float64(p.LastSuccess.Unix()), name)
+		s.gauge("pass_interval_seconds", p.Every.Seconds(), name)
 	}
 	for name, up := range v.KeyStores {
-		gauge(c.keyStores, oneIf(up), name)
+		s.gauge("key_store_up", oneIf(up), name)
 	}
 	for name, up := range v.Parts {
-		gauge(c.parts, oneIf(up), string(name))
+		s.gauge("part_up", oneIf(up), string(name))
 	}
-	ch <- Histogram(c.expiryLag, v.ExpiryLag)
-	ch <- Histogram(c.deathLag, v.DeathLag)
-	if v.Counted == nil {
-		return
+	ch <- Histogram(metrics["lease_expiry_lag_seconds"], v.ExpiryLag)
+	ch <- Histogram(metrics["lease_death_lag_seconds"], v.DeathLag)
+	if v.Counted != nil {
+		s.counted(v.Counted, v.Types)
 	}
-	gauge(c.behind, v.Counted.AuditBehind.Seconds())
-	gauge(c.unsigned, v.Counted.AuditUnsigned.Seconds())
-	gauge(c.unanchored, v.Counted.AuditUnanchored.Seconds())
-	for _, s := range v.Counted.Sinks { // their names are the operator's
-		gauge(c.sinkBehind, s.Behind.Seconds(), s.Name)
-		counter(c.sinkSkipped, int(s.Cursor.Skipped), s.Name)
-		gauge(c.sinkLate, oneIf(s.Late()), s.Name)
+}
+
+// counted shows what the store contains.
+func (s scrape) counted(c *broker.Counted, types []broker.VIMType) {
+	s.gauge("audit_behind_seconds", c.AuditBehind.Seconds())
+	s.gauge("audit_unsigned_seconds", c.AuditUnsigned.Seconds())
+	s.gauge("audit_unanchored_seconds", c.AuditUnanchored.Seconds())
+	for _, sink := range c.Sinks { // their names are the operator's
+		s.gauge("audit_sink_behind_seconds", sink.Behind.Seconds(), sink.Name)
+		s.counter("audit_sink_skipped_entries_total", int(sink.Cursor.Skipped), sink.Name)
+		s.gauge("audit_sink_late", oneIf(sink.Late()), sink.Name)
 	}
-	gauge(c.jobsDue, float64(v.Counted.JobsDue))
-	gauge(c.jobsFailing, float64(v.Counted.JobsFailing))
-	gauge(c.jobsLate, v.Counted.JobsLate.Seconds())
-	gauge(c.leasesLate, v.Counted.LeasesLate.Seconds())
-	gauge(c.leasesFailing, float64(v.Counted.LeasesFailing))
-	gauge(c.connections, float64(v.Counted.ConnectionsInUse))
-	gauge(c.maxConnections, float64(v.Counted.ConnectionsMax))
-	for horizon, n := range v.Counted.Expiring {
-		gauge(c.expiring, float64(n), strconv.Itoa(int(horizon/(24*time.Hour))))
+	s.gauge("jobs_due", float64(c.JobsDue))
+	s.gauge("jobs_failing", float64(c.JobsFailing))
+	s.gauge("jobs_late_seconds", c.JobsLate.Seconds())
+	s.gauge("leases_late_seconds", c.LeasesLate.Seconds())
+	s.gauge("leases_revocation_failing", float64(c.LeasesFailing))
+	s.gauge("database_connections_in_use", float64(c.ConnectionsInUse))
+	s.gauge("database_connections_max", float64(c.ConnectionsMax))
+	for horizon, n := range c.Expiring {
+		s.gauge("vim_credentials_expiring", float64(n), strconv.Itoa(int(horizon/(24*time.Hour))))
 	}
-	for _, t := range v.Types {
-		for _, s := range healthStatuses {
-			gauge(c.health, float64(v.Counted.Health[broker.TypeHealth{Type: t, Status: s}]), string(t), string(s))
+	for _, t := range types {
+		for _, state := range healthStatuses {
+			s.gauge("vim_health", float64(c.Health[broker.TypeHealth{Type: t, Status: state}]), string(t), string(state))
 		}
 	}
-	for _, s := range leaseStates {
-		gauge(c.leases, float64(v.Counted.Leases[s]), string(s))
+	for _, state := range leaseStates {
+		s.gauge("leases", float64(c.Leases[state]), string(state))
 	}
 	for g, name := range leaseGrades {
-		gauge(c.grades, float64(v.Counted.Grades[g]), name)
+		s.gauge("lease_grades", float64(c.Grades[g]), name)
 	}
 }
 

@@ -83,7 +83,7 @@ func New(o Options) http.Handler {
 		who: o.Authenticator, remote: o.Remote, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry),
 		proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now),
 	}
-	o.Registry.MustRegister(newVitals(o.Vitals), buildInfo(o.Version), collectors.NewGoCollector(),
+	o.Registry.MustRegister(vitals{o.Vitals}, buildInfo(o.Version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.Registry.MustRegister(o.Collectors...)
 	if o.Configured != nil {
