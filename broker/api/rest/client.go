@@ -2,7 +2,6 @@ package rest
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -11,19 +10,15 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
-// oauthClients is what keeps clients.
-func (s *server) oauthClients() (OAuthClients, error) {
+// oauthClients refuses where nobody keeps clients.
+func (s *server) oauthClients() error {
 	if s.clients == nil {
-		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server keeps no clients"}
+		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server keeps no clients"}
 	}
-	return s.clients, nil
+	return nil
 }
 
 func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAuthClientSecret], error) {
-	clients, err := s.oauthClients()
-	if err != nil {
-		return answer[v1.OAuthClientSecret]{}, err
-	}
 	placements, err := placementsIn(in.Placements)
 	if err != nil {
 		return answer[v1.OAuthClientSecret]{}, err
@@ -32,7 +27,7 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 	if err != nil {
 		return answer[v1.OAuthClientSecret]{}, err
 	}
-	made, plain, err := clients.Create(c.ctx, c.principal, oauth.Registration{
+	made, plain, err := s.clients.Create(c.ctx, c.principal, oauth.Registration{
 		Name: in.Name, Project: in.Project, Roles: in.Roles, Placements: placements, Certificate: certificate,
 	})
 	return answer[v1.OAuthClientSecret]{
@@ -42,38 +37,19 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 }
 
 func (s *server) listClients(c *call) (answer[v1.List[v1.OAuthClient]], error) {
-	none := answer[v1.List[v1.OAuthClient]]{}
-	clients, err := s.oauthClients()
+	page, err := c.page()
 	if err != nil {
-		return none, err
+		return answer[v1.List[v1.OAuthClient]]{}, err
 	}
-	q := oauth.Query{Name: c.query.Get("name")}
-	if q.Page, err = c.page(); err != nil {
-		return none, err
-	}
-	found, next, err := clients.Clients(c.ctx, c.principal, q)
-	l := v1.List[v1.OAuthClient]{NextPageToken: next}
-	for _, one := range found {
-		l.Items = append(l.Items, oauthClient(one))
-	}
-	return answer[v1.List[v1.OAuthClient]]{body: l}, err
+	return lists(oauthClient)(s.clients.Clients(c.ctx, c.principal, oauth.Query{Name: c.query.Get("name"), Page: page}))
 }
 
 func (s *server) showClient(c *call) (answer[v1.OAuthClient], error) {
-	clients, err := s.oauthClients()
-	if err != nil {
-		return answer[v1.OAuthClient]{}, err
-	}
-	found, err := clients.Client(c.ctx, c.principal, c.path("id"))
-	return answer[v1.OAuthClient]{body: oauthClient(found)}, err
+	return shows(oauthClient)(s.clients.Client(c.ctx, c.principal, c.path("id")))
 }
 
 func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAuthClientSecret], error) {
 	none := answer[v1.OAuthClientSecret]{}
-	clients, err := s.oauthClients()
-	if err != nil {
-		return none, err
-	}
 	r := oauth.Rotation{RevokeLeases: in.RevokeLeases}
 	if in.Overlap != "" {
 		overlap, err := time.ParseDuration(in.Overlap)
@@ -82,24 +58,20 @@ func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAu
 		}
 		r.Overlap = &overlap
 	}
+	var err error
 	if r.Certificate, err = certificateIn(in.Certificate); err != nil {
 		return none, err
 	}
-	rotated, plain, err := clients.Rotate(c.ctx, c.principal, c.path("id"), r)
+	rotated, plain, err := s.clients.Rotate(c.ctx, c.principal, c.path("id"), r)
 	return answer[v1.OAuthClientSecret]{body: v1.OAuthClientSecret{OAuthClient: oauthClient(rotated), ClientSecret: plain}}, err
 }
 
 func (s *server) setPlacements(c *call, in v1.OAuthClientPlacements) (answer[v1.OAuthClient], error) {
-	clients, err := s.oauthClients()
-	if err != nil {
-		return answer[v1.OAuthClient]{}, err
-	}
 	placements, err := placementsIn(in.Placements)
 	if err != nil {
 		return answer[v1.OAuthClient]{}, err
 	}
-	stored, err := clients.SetPlacements(c.ctx, c.principal, c.path("id"), placements)
-	return answer[v1.OAuthClient]{body: oauthClient(stored)}, err
+	return shows(oauthClient)(s.clients.SetPlacements(c.ctx, c.principal, c.path("id"), placements))
 }
 
 // certificateIn is the one name of a certificate.
@@ -179,11 +151,7 @@ func placementsOut(stored []oauth.Placement) []v1.Placement {
 }
 
 func (s *server) deleteClient(c *call) (answer[v1.OAuthClient], error) {
-	clients, err := s.oauthClients()
-	if err == nil {
-		err = clients.Delete(c.ctx, c.principal, c.path("id"))
-	}
-	return answer[v1.OAuthClient]{status: http.StatusNoContent}, err
+	return done[v1.OAuthClient](s.clients.Delete(c.ctx, c.principal, c.path("id")))
 }
 
 func oauthClient(c oauth.Client) v1.OAuthClient {
@@ -194,42 +162,24 @@ func oauthClient(c oauth.Client) v1.OAuthClient {
 	}
 }
 
-// tokenKeys is what keeps the keys that sign clients' tokens.
-func (s *server) tokenKeys() (TokenKeys, error) {
+// tokenKeys refuses where nobody keeps the keys that sign tokens.
+func (s *server) tokenKeys() error {
 	if s.keys == nil {
-		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives clients no tokens"}
+		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives clients no tokens"}
 	}
-	return s.keys, nil
+	return nil
 }
 
 func (s *server) listTokenKeys(c *call) (answer[v1.List[v1.TokenKey]], error) {
-	var l v1.List[v1.TokenKey]
-	keys, err := s.tokenKeys()
-	if err != nil {
-		return answer[v1.List[v1.TokenKey]]{}, err
-	}
-	found, err := keys.Keys(c.ctx, c.principal)
-	for _, k := range found {
-		l.Items = append(l.Items, tokenKey(k))
-	}
-	return answer[v1.List[v1.TokenKey]]{body: l}, err
+	return listsAll(tokenKey)(s.keys.Keys(c.ctx, c.principal))
 }
 
 func (s *server) rotateTokenKey(c *call) (answer[v1.TokenKey], error) {
-	keys, err := s.tokenKeys()
-	if err != nil {
-		return answer[v1.TokenKey]{}, err
-	}
-	k, err := keys.RotateKey(c.ctx, c.principal)
-	return answer[v1.TokenKey]{body: tokenKey(k)}, err
+	return shows(tokenKey)(s.keys.RotateKey(c.ctx, c.principal))
 }
 
 func (s *server) revokeTokenKey(c *call) (answer[v1.TokenKey], error) {
-	keys, err := s.tokenKeys()
-	if err == nil {
-		err = keys.RevokeKey(c.ctx, c.principal, c.path("id"))
-	}
-	return answer[v1.TokenKey]{status: http.StatusNoContent}, err
+	return done[v1.TokenKey](s.keys.RevokeKey(c.ctx, c.principal, c.path("id")))
 }
 
 func tokenKey(k oauth.Key) v1.TokenKey {

@@ -13,105 +13,61 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// onboarding is what answers about clusters.
-func (s *server) onboarding() (Clusters, error) {
+// onboarding refuses where nobody follows clusters.
+func (s *server) onboarding() error {
 	if s.clusters == nil {
-		return nil, &broker.Error{
+		return &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API", Remedy: "ask a server that does",
 		}
 	}
-	return s.clusters, nil
+	return nil
 }
 
 func (s *server) enableManagement(c *call, in v1.ManagementClusterRequest) (answer[v1.ManagementCluster], error) {
-	clusters, err := s.onboarding()
-	if err != nil {
-		return answer[v1.ManagementCluster]{}, err
-	}
-	m, err := clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Management{
+	m, err := s.clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Management{
 		Namespaces: in.Namespaces, Selector: in.Selector, Projects: in.Projects, SecretName: in.SecretName, SecretKey: in.SecretKey,
 		NameTemplate: in.NameTemplate, CopyLabels: in.CopyLabels, ControlPlanes: in.ControlPlanes, Account: in.Account,
 	})
 	if err != nil {
 		return answer[v1.ManagementCluster]{}, err
 	}
-	a, err := s.management(c, clusters, m.VIM)
+	a, err := shows(management)(s.clusters.Management(c.ctx, c.principal, m.VIM))
 	a.location = "/v1/management-clusters/" + url.PathEscape(m.VIM)
 	return a, err
 }
 
 func (s *server) showManagement(c *call) (answer[v1.ManagementCluster], error) {
-	clusters, err := s.onboarding()
-	if err != nil {
-		return answer[v1.ManagementCluster]{}, err
-	}
-	return s.management(c, clusters, c.path("id"))
-}
-
-func (s *server) management(c *call, clusters Clusters, ref string) (answer[v1.ManagementCluster], error) {
-	m, err := clusters.Management(c.ctx, c.principal, ref)
-	return answer[v1.ManagementCluster]{body: management(m)}, err
+	return shows(management)(s.clusters.Management(c.ctx, c.principal, c.path("id")))
 }
 
 func (s *server) listManagements(c *call) (answer[v1.List[v1.ManagementCluster]], error) {
-	var l v1.List[v1.ManagementCluster]
-	clusters, err := s.onboarding()
-	if err != nil {
-		return answer[v1.List[v1.ManagementCluster]]{}, err
-	}
-	found, err := clusters.Managements(c.ctx, c.principal)
-	for _, m := range found {
-		l.Items = append(l.Items, management(m))
-	}
-	return answer[v1.List[v1.ManagementCluster]]{body: l}, err
+	return listsAll(management)(s.clusters.Managements(c.ctx, c.principal))
 }
 
 func (s *server) disableManagement(c *call) (answer[v1.ManagementCluster], error) {
-	clusters, err := s.onboarding()
-	if err == nil {
-		err = clusters.Disable(c.ctx, c.principal, c.path("id"))
-	}
-	return answer[v1.ManagementCluster]{status: http.StatusNoContent}, err
+	return done[v1.ManagementCluster](s.clusters.Disable(c.ctx, c.principal, c.path("id")))
 }
 
 func (s *server) releaseManagement(c *call, _ v1.ReleaseRequest) (answer[v1.ManagementCluster], error) {
-	clusters, err := s.onboarding()
-	if err != nil {
+	if _, err := s.clusters.Release(c.ctx, c.principal, c.path("id")); err != nil {
 		return answer[v1.ManagementCluster]{}, err
 	}
-	if _, err := clusters.Release(c.ctx, c.principal, c.path("id")); err != nil {
-		return answer[v1.ManagementCluster]{}, err
-	}
-	return s.management(c, clusters, c.path("id"))
+	return s.showManagement(c)
 }
 
 func (s *server) listClusters(c *call) (answer[v1.List[v1.WorkloadCluster]], error) {
-	clusters, err := s.onboarding()
+	page, err := c.page()
 	if err != nil {
 		return answer[v1.List[v1.WorkloadCluster]]{}, err
 	}
-	q := onboard.ClusterQuery{
+	return lists(cluster)(s.clusters.Clusters(c.ctx, c.principal, onboard.ClusterQuery{
 		Management: c.query.Get("managementCluster"), Namespace: c.query.Get("namespace"), Name: c.query.Get("name"),
-		State: onboard.State(c.query.Get("state")),
-	}
-	if q.Page, err = c.page(); err != nil {
-		return answer[v1.List[v1.WorkloadCluster]]{}, err
-	}
-	found, next, err := clusters.Clusters(c.ctx, c.principal, q)
-	l := v1.List[v1.WorkloadCluster]{NextPageToken: next}
-	for _, found := range found {
-		l.Items = append(l.Items, cluster(found))
-	}
-	return answer[v1.List[v1.WorkloadCluster]]{body: l}, err
+		State: onboard.State(c.query.Get("state")), Page: page,
+	}))
 }
 
 func (s *server) showCluster(c *call) (answer[v1.WorkloadCluster], error) {
-	clusters, err := s.onboarding()
-	if err != nil {
-		return answer[v1.WorkloadCluster]{}, err
-	}
-	found, err := clusters.Cluster(c.ctx, c.principal, c.path("id"))
-	return answer[v1.WorkloadCluster]{body: cluster(found)}, err
+	return shows(cluster)(s.clusters.Cluster(c.ctx, c.principal, c.path("id")))
 }
 
 func management(m onboard.ManagementView) v1.ManagementCluster {
@@ -139,32 +95,20 @@ func cluster(c onboard.View) v1.WorkloadCluster {
 }
 
 func (s *server) issuePushToken(c *call, in v1.PushTokenRequest) (answer[v1.PushToken], error) {
-	clusters, err := s.onboarding()
-	if err != nil {
-		return answer[v1.PushToken]{}, err
-	}
 	ttl, err := duration("ttl", in.TTL)
 	if err != nil {
 		return answer[v1.PushToken]{}, err
 	}
-	token, until, err := clusters.IssuePushToken(c.ctx, c.principal, c.path("id"), ttl)
+	token, until, err := s.clusters.IssuePushToken(c.ctx, c.principal, c.path("id"), ttl)
 	return answer[v1.PushToken]{body: v1.PushToken{Token: token, ExpiresAt: until.UTC()}}, err
 }
 
 func (s *server) revokePushToken(c *call) (answer[v1.PushToken], error) {
-	clusters, err := s.onboarding()
-	if err == nil {
-		err = clusters.RevokePushToken(c.ctx, c.principal, c.path("id"))
-	}
-	return answer[v1.PushToken]{status: http.StatusNoContent}, err
+	return done[v1.PushToken](s.clusters.RevokePushToken(c.ctx, c.principal, c.path("id")))
 }
 
 func (s *server) push(c *call, in v1.Push) (answer[v1.WorkloadCluster], error) {
-	clusters, err := s.onboarding()
-	if err != nil {
-		return answer[v1.WorkloadCluster]{}, err
-	}
-	found, err := clusters.Push(c.ctx, c.principal, onboard.Pushed{
+	found, err := s.clusters.Push(c.ctx, c.principal, onboard.Pushed{
 		Management: in.ManagementCluster, Namespace: in.Namespace, UID: in.ClusterUID, Kubeconfig: in.Kubeconfig,
 	})
 	return answer[v1.WorkloadCluster]{body: cluster(found)}, err

@@ -23,13 +23,13 @@ type route struct {
 	id, tag, summary string
 	// optional: the body may be left out.
 	optional bool
-	// timeout bounds the whole answer, the calls to a VIM included.
+	// timeout bounds the whole answer, the calls to a VIM included; quick if it is zero.
 	timeout time.Duration
 	// action is what the domain decides by, as documentation; empty where nothing is decided.
 	action policy.Action
 	// query and header are the parameters it takes. Any other query parameter is refused.
 	query, header []parameter
-	// status is what success answers with, the usual one first.
+	// status is what success answers with, the usual one first; 200 if there is none.
 	status []int
 	// lane says which limits hold.
 	lane api.Lane
@@ -38,6 +38,8 @@ type route struct {
 	media string
 	// pushes: who asks is known by a token to push with.
 	pushes bool
+	// needs is an error of a server without a part that the handler leads to; nil where every server has all.
+	needs func(*server) error
 	endpoint
 }
 
@@ -135,6 +137,30 @@ func takes[I, O any](h func(*server, *call, I) (answer[O], error)) endpoint {
 	return e
 }
 
+// shows answers with the wire's form of one thing.
+func shows[T, O any](wire func(T) O) func(T, error) (answer[O], error) {
+	return func(found T, err error) (answer[O], error) { return answer[O]{body: wire(found)}, err }
+}
+
+// lists answers with a page of things.
+func lists[T, O any](wire func(T) O) func([]T, string, error) (answer[v1.List[O]], error) {
+	return func(found []T, next string, err error) (answer[v1.List[O]], error) {
+		l := v1.List[O]{NextPageToken: next}
+		for _, one := range found {
+			l.Items = append(l.Items, wire(one))
+		}
+		return answer[v1.List[O]]{body: l}, err
+	}
+}
+
+// listsAll answers with all things, which are few.
+func listsAll[T, O any](wire func(T) O) func([]T, error) (answer[v1.List[O]], error) {
+	return func(found []T, err error) (answer[v1.List[O]], error) { return lists(wire)(found, "", err) }
+}
+
+// done answers that something is gone.
+func done[O any](err error) (answer[O], error) { return answer[O]{status: http.StatusNoContent}, err }
+
 // call is one request to an endpoint.
 type call struct {
 	*api.Call
@@ -156,6 +182,11 @@ func (s *server) operation(rt route) api.Operation {
 		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.public(), Lane: rt.lane,
 		Query: parameters(rt.query), Header: parameters(rt.header),
 		Handle: func(c *api.Call) (api.Answer, error) {
+			if rt.needs != nil {
+				if err := rt.needs(s); err != nil {
+					return api.Answer{}, err
+				}
+			}
 			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query})
 			if a.text != nil && err == nil {
 				return api.Answer{Serve: written(rt.media, a.text)}, nil

@@ -9,42 +9,27 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
-// vnfGrants is what knows grants.
-func (s *server) vnfGrants() (Grants, error) {
+// vnfGrants refuses where nobody knows grants.
+func (s *server) vnfGrants() error {
 	if s.grants == nil {
-		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives VNFMs no grants"}
+		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives VNFMs no grants"}
 	}
-	return s.grants, nil
+	return nil
 }
 
 func (s *server) listGrants(c *call) (answer[v1.List[v1.Grant]], error) {
-	none := answer[v1.List[v1.Grant]]{}
-	grants, err := s.vnfGrants()
+	page, err := c.page()
 	if err != nil {
-		return none, err
+		return answer[v1.List[v1.Grant]]{}, err
 	}
-	q := grant.Query{
+	return lists(vnfGrant)(s.grants.Records(c.ctx, c.principal, grant.Query{
 		Client: c.query.Get("client"), Instance: c.query.Get("instance"), Operation: c.query.Get("operation"),
-		VIM: c.query.Get("vim"), Lease: c.query.Get("lease"), State: grant.State(c.query.Get("state")),
-	}
-	if q.Page, err = c.page(); err != nil {
-		return none, err
-	}
-	found, next, err := grants.Records(c.ctx, c.principal, q)
-	l := v1.List[v1.Grant]{NextPageToken: next}
-	for _, one := range found {
-		l.Items = append(l.Items, vnfGrant(one))
-	}
-	return answer[v1.List[v1.Grant]]{body: l}, err
+		VIM: c.query.Get("vim"), Lease: c.query.Get("lease"), State: grant.State(c.query.Get("state")), Page: page,
+	}))
 }
 
 func (s *server) showGrant(c *call) (answer[v1.Grant], error) {
-	grants, err := s.vnfGrants()
-	if err != nil {
-		return answer[v1.Grant]{}, err
-	}
-	found, err := grants.Record(c.ctx, c.principal, c.path("id"))
-	return answer[v1.Grant]{body: vnfGrant(found)}, err
+	return shows(vnfGrant)(s.grants.Record(c.ctx, c.principal, c.path("id")))
 }
 
 func vnfGrant(r grant.Record) v1.Grant {

@@ -67,7 +67,7 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 	if err != nil {
 		return answer[v1.List[v1.Lease]]{}, err
 	}
-	found, next, err := s.broker.Leases(c.ctx, c.principal, broker.LeaseQuery{
+	return lists(lease)(s.broker.Leases(c.ctx, c.principal, broker.LeaseQuery{
 		IDPrefix:  c.query.Get("idPrefix"),
 		VIM:       c.query.Get("vim"),
 		Principal: c.query.Get("principal"),
@@ -75,13 +75,11 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 		Instance:  c.query.Get("instance"),
 		State:     broker.LeaseState(c.query.Get("state")),
 		Page:      page,
-	})
-	return leases(found, next), err
+	}))
 }
 
 func (s *server) showLease(c *call) (answer[v1.Lease], error) {
-	l, err := s.broker.Lease(c.ctx, c.principal, c.path("id"))
-	return answer[v1.Lease]{body: lease(l)}, err
+	return shows(lease)(s.broker.Lease(c.ctx, c.principal, c.path("id")))
 }
 
 func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], error) {
@@ -106,10 +104,9 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 }
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
-	revoked, err := s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
+	return listsAll(lease)(s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
 		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance,
-	})
-	return leases(revoked, ""), err
+	}))
 }
 
 // issued is the only answer with a credential.
@@ -131,15 +128,6 @@ func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease],
 		Lease:        lease(l),
 		ClientConfig: v1.ClientConfig{Text: text, Object: config.Object(l.Format)},
 	}}, nil
-}
-
-// leases is the answer that lists them.
-func leases(found []broker.Lease, next string) answer[v1.List[v1.Lease]] {
-	l := v1.List[v1.Lease]{NextPageToken: next}
-	for _, one := range found {
-		l.Items = append(l.Items, lease(one))
-	}
-	return answer[v1.List[v1.Lease]]{body: l}
 }
 
 // lease lists what may be shown of a lease.

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -71,18 +72,12 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 }
 
 func (s *server) auditSinks(c *call) (answer[v1.List[v1.AuditSink]], error) {
-	found, err := s.broker.AuditSinks(c.ctx, c.principal)
-	if err != nil {
-		return answer[v1.List[v1.AuditSink]]{}, err
-	}
-	l := v1.List[v1.AuditSink]{Items: make([]v1.AuditSink, 0, len(found))}
-	for _, s := range found {
-		l.Items = append(l.Items, v1.AuditSink{
+	return listsAll(func(s delivery.Status) v1.AuditSink {
+		return v1.AuditSink{
 			Name: s.Name, Mode: string(s.Mode), Within: s.Within.String(), Behind: s.Behind.Round(time.Second).String(), Late: s.Late(),
 			Delivered: s.Cursor.Seq, Waiting: s.Waiting, Skipped: s.Cursor.Skipped, Fault: s.Fault,
-		})
-	}
-	return answer[v1.List[v1.AuditSink]]{body: l}, nil
+		}
+	})(s.broker.AuditSinks(c.ctx, c.principal))
 }
 
 func (s *server) retention(c *call) (answer[v1.Retention], error) {
@@ -199,31 +194,21 @@ func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
 }
 
 func (s *server) auditAnchors(c *call) (answer[v1.List[v1.AuditAnchor]], error) {
-	found, err := s.broker.AuditAnchors(c.ctx, c.principal)
-	l := v1.List[v1.AuditAnchor]{Items: []v1.AuditAnchor{}}
-	for _, a := range found {
-		l.Items = append(l.Items, v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault})
-	}
-	return answer[v1.List[v1.AuditAnchor]]{body: l}, err
+	return listsAll(func(a notary.AnchorStatus) v1.AuditAnchor {
+		return v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault}
+	})(s.broker.AuditAnchors(c.ctx, c.principal))
 }
 
 func (s *server) auditKeys(c *call) (answer[v1.List[v1.AuditKey]], error) {
-	keys, err := s.broker.AuditKeys(c.ctx, c.principal)
-	var l v1.List[v1.AuditKey]
-	for _, k := range keys {
-		l.Items = append(l.Items, auditKey(k))
-	}
-	return answer[v1.List[v1.AuditKey]]{body: l}, err
+	return listsAll(auditKey)(s.broker.AuditKeys(c.ctx, c.principal))
 }
 
 func (s *server) rotateAuditKey(c *call) (answer[v1.AuditKey], error) {
-	k, err := s.broker.RotateAuditKey(c.ctx, c.principal)
-	return answer[v1.AuditKey]{body: auditKey(k)}, err
+	return shows(auditKey)(s.broker.RotateAuditKey(c.ctx, c.principal))
 }
 
 func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.AuditKey], error) {
-	k, err := s.broker.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until)
-	return answer[v1.AuditKey]{body: auditKey(k)}, err
+	return shows(auditKey)(s.broker.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
 }
 
 func auditKey(k notary.Key) v1.AuditKey {
@@ -283,18 +268,12 @@ func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {
 	if err != nil {
 		return answer[v1.List[v1.Token]]{}, err
 	}
-	found, next, err := s.broker.Tokens(c.ctx, c.principal, page)
-	if err != nil {
-		return answer[v1.List[v1.Token]]{}, err
-	}
-	l := v1.List[v1.Token]{NextPageToken: next}
-	for _, t := range found {
-		l.Items = append(l.Items, v1.Token{
+	return lists(func(t broker.Token) v1.Token {
+		return v1.Token{
 			ID: t.ID, Name: t.Name, Project: t.Project, Roles: t.Roles, Previous: t.Previous,
 			ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt.UTC(),
-		})
-	}
-	return answer[v1.List[v1.Token]]{body: l}, nil
+		}
+	})(s.broker.Tokens(c.ctx, c.principal, page))
 }
 
 func (s *server) whoAmI(c *call) (answer[v1.Principal], error) {

@@ -29,23 +29,19 @@ const (
 var routes = []route{
 	{
 		method: "POST", path: "/v1/vims", id: "registerVIM", tag: "vims", endpoint: takes((*server).registerVIM),
-		summary: "Register a VIM",
-		timeout: remote, action: policy.VIMRegister, header: once, status: []int{http.StatusCreated},
+		summary: "Register a VIM", timeout: remote, action: policy.VIMRegister, header: once, status: []int{http.StatusCreated},
 	},
 	{
 		method: "GET", path: "/v1/vims", id: "listVIMs", tag: "vims", endpoint: plain((*server).listVIMs),
-		summary: "List VIMs",
-		timeout: quick, action: policy.VIMShow, query: vimQuery, status: []int{http.StatusOK},
+		summary: "List VIMs", action: policy.VIMShow, query: vimQuery,
 	},
 	{
 		method: "GET", path: "/v1/vims/{id}", id: "showVIM", tag: "vims", endpoint: plain((*server).showVIM),
-		summary: "Show a VIM",
-		timeout: quick, action: policy.VIMShow, status: []int{http.StatusOK},
+		summary: "Show a VIM", action: policy.VIMShow,
 	},
 	{
 		method: "PATCH", path: "/v1/vims/{id}", id: "updateVIM", tag: "vims", endpoint: takes((*server).updateVIM),
-		summary: "Change a VIM",
-		timeout: remote, action: policy.VIMUpdate, header: match, status: []int{http.StatusOK},
+		summary: "Change a VIM", timeout: remote, action: policy.VIMUpdate, header: match,
 	},
 	{
 		method: "DELETE", path: "/v1/vims/{id}", id: "deleteVIM", tag: "vims", endpoint: plain((*server).deleteVIM),
@@ -54,45 +50,39 @@ var routes = []route{
 	},
 	{
 		method: "POST", path: "/v1/vims/{id}/check", id: "checkVIM", tag: "vims", endpoint: takes((*server).checkVIM),
-		summary:  "Check a VIM's endpoint and credential now",
-		optional: true, timeout: remote, action: policy.VIMCheck, status: []int{http.StatusOK},
+		summary: "Check a VIM's endpoint and credential now", optional: true, timeout: remote, action: policy.VIMCheck,
 	},
 	{
 		method: "POST", path: "/v1/vims/{id}/rotate", id: "rotateVIM", tag: "vims", endpoint: takes((*server).rotateVIM),
 		summary:  "Replace a VIM's credential, also while the VIM drains, or seal it under a new key",
-		optional: true, timeout: remote, action: policy.VIMRotate, header: match, status: []int{http.StatusOK},
+		optional: true, timeout: remote, action: policy.VIMRotate, header: match,
 	},
 	{
 		method: "POST", path: "/v1/vims/{id}/inventory", id: "takeInventory", tag: "vims", endpoint: takes((*server).inventory),
 		summary:  "Compare what a VIM holds with its leases, and settle the difference",
-		optional: true, timeout: long, action: policy.VIMInventory, status: []int{http.StatusOK},
+		optional: true, timeout: long, action: policy.VIMInventory,
 	},
 
 	{
 		method: "GET", path: "/v1/keys", id: "listKeys", tag: "keys", endpoint: plain((*server).listKeys),
-		summary: "List how the credentials of VIMs are sealed",
-		timeout: remote, action: policy.VIMShow, query: keyQuery, status: []int{http.StatusOK},
+		summary: "List how the credentials of VIMs are sealed", timeout: remote, action: policy.VIMShow, query: keyQuery,
 	},
 
 	{
 		method: "POST", path: "/v1/leases", id: "issueLease", tag: "leases", endpoint: takes((*server).issueLease),
-		summary: "Issue a lease",
-		timeout: remote, action: policy.LeaseIssue, header: once, status: []int{http.StatusCreated},
+		summary: "Issue a lease", timeout: remote, action: policy.LeaseIssue, header: once, status: []int{http.StatusCreated},
 	},
 	{
 		method: "GET", path: "/v1/leases", id: "listLeases", tag: "leases", endpoint: plain((*server).listLeases),
-		summary: "List leases",
-		timeout: quick, action: policy.LeaseShow, query: leaseQuery, status: []int{http.StatusOK},
+		summary: "List leases", action: policy.LeaseShow, query: leaseQuery,
 	},
 	{
 		method: "GET", path: "/v1/leases/{id}", id: "showLease", tag: "leases", endpoint: plain((*server).showLease),
-		summary: "Show a lease",
-		timeout: quick, action: policy.LeaseShow, status: []int{http.StatusOK},
+		summary: "Show a lease", action: policy.LeaseShow,
 	},
 	{
 		method: "POST", path: "/v1/leases/{id}/renew", id: "renewLease", tag: "leases", endpoint: takes((*server).renewLease),
-		summary:  "Mint a new credential of a lease",
-		optional: true, timeout: remote, action: policy.LeaseRenew, status: []int{http.StatusOK},
+		summary: "Mint a new credential of a lease", optional: true, timeout: remote, action: policy.LeaseRenew,
 	},
 	{
 		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),
@@ -102,208 +92,188 @@ var routes = []route{
 	{
 		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
 		summary: "Revoke all leases of a VIM, a principal, an operation or a VNF instance",
-		timeout: long, action: policy.LeaseRevoke, status: []int{http.StatusOK}, lane: api.Ending,
+		timeout: long, action: policy.LeaseRevoke, lane: api.Ending,
 	},
 
 	{
 		method: "POST", path: "/v1/management-clusters", id: "enableManagementCluster", tag: "clusters",
-		endpoint: takes((*server).enableManagement),
-		summary:  "Make a VIM a management cluster, or change how it is one",
-		timeout:  quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
+		endpoint: takes((*server).enableManagement), summary: "Make a VIM a management cluster, or change how it is one",
+		action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding,
 	},
 	{
-		method: "GET", path: "/v1/management-clusters", id: "listManagementClusters", tag: "clusters", endpoint: plain((*server).listManagements),
-		summary: "List management clusters",
-		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+		method: "GET", path: "/v1/management-clusters", id: "listManagementClusters", tag: "clusters",
+		endpoint: plain((*server).listManagements), summary: "List management clusters",
+		action: policy.ClusterShow, needs: (*server).onboarding,
 	},
 	{
 		method: "GET", path: "/v1/management-clusters/{id}", id: "showManagementCluster", tag: "clusters",
-		endpoint: plain((*server).showManagement),
-		summary:  "Show a management cluster",
-		timeout:  quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+		endpoint: plain((*server).showManagement), summary: "Show a management cluster",
+		action: policy.ClusterShow, needs: (*server).onboarding,
 	},
 	{
 		method: "DELETE", path: "/v1/management-clusters/{id}", id: "disableManagementCluster", tag: "clusters",
-		endpoint: plain((*server).disableManagement),
-		summary:  "Stop following the clusters of a management cluster; their VIMs stay",
-		timeout:  quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
+		endpoint: plain((*server).disableManagement), summary: "Stop following the clusters of a management cluster; their VIMs stay",
+		action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding,
 	},
 	{
 		method: "POST", path: "/v1/management-clusters/{id}/release", id: "releaseManagementCluster", tag: "clusters",
-		endpoint: takes((*server).releaseManagement),
-		summary:  "Let go of clusters that were held because too many were gone at once",
-		optional: true, timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusOK},
+		endpoint: takes((*server).releaseManagement), summary: "Let go of clusters that were held because too many were gone at once",
+		optional: true, action: policy.ClusterEnable, needs: (*server).onboarding,
 	},
 	{
 		method: "GET", path: "/v1/clusters", id: "listClusters", tag: "clusters", endpoint: plain((*server).listClusters),
 		summary: "List the clusters of management clusters",
-		timeout: quick, action: policy.ClusterShow, query: clusterQuery, status: []int{http.StatusOK},
+		action:  policy.ClusterShow, query: clusterQuery, needs: (*server).onboarding,
 	},
 	{
 		method: "GET", path: "/v1/clusters/{id}", id: "showCluster", tag: "clusters", endpoint: plain((*server).showCluster),
-		summary: "Show a cluster",
-		timeout: quick, action: policy.ClusterShow, status: []int{http.StatusOK},
+		summary: "Show a cluster", action: policy.ClusterShow, needs: (*server).onboarding,
 	},
 	{
-		method: "POST", path: "/v1/clusters/{id}/push-token", id: "issuePushToken", tag: "clusters", endpoint: takes((*server).issuePushToken),
+		method: "POST", path: "/v1/clusters/{id}/push-token", id: "issuePushToken", tag: "clusters",
+		endpoint: takes((*server).issuePushToken),
 		summary:  "Issue the token with which one kubeconfig of a cluster can be pushed; the one before is good no more",
-		optional: true, timeout: quick, action: policy.ClusterEnable, status: []int{http.StatusCreated},
+		optional: true, action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding,
 	},
 	{
 		method: "DELETE", path: "/v1/clusters/{id}/push-token", id: "revokePushToken", tag: "clusters",
-		endpoint: plain((*server).revokePushToken),
-		summary:  "Revoke a cluster's token to push with",
-		timeout:  quick, action: policy.ClusterEnable, status: []int{http.StatusNoContent},
+		endpoint: plain((*server).revokePushToken), summary: "Revoke a cluster's token to push with",
+		action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding,
 	},
 	{
 		method: "POST", path: "/v1/onboard", id: "pushKubeconfig", tag: "clusters", endpoint: takes((*server).push), pushes: true,
-		summary: "Push the kubeconfig of a cluster, as if its secret held it",
-		timeout: remote, status: []int{http.StatusOK},
+		summary: "Push the kubeconfig of a cluster, as if its secret held it", timeout: remote, needs: (*server).onboarding,
 	},
 
 	{
 		method: "POST", path: "/v1/clients", id: "createClient", tag: "clients", endpoint: takes((*server).createClient),
 		summary: "Register a program that logs in by OAuth 2.0; the answer has its secret, this once",
-		timeout: remote, action: policy.ClientCreate, status: []int{http.StatusCreated},
+		timeout: remote, action: policy.ClientCreate, status: []int{http.StatusCreated}, needs: (*server).oauthClients,
 	},
 	{
 		method: "GET", path: "/v1/clients", id: "listClients", tag: "clients", endpoint: plain((*server).listClients),
-		summary: "List clients",
-		timeout: quick, action: policy.ClientShow, query: clientQuery, status: []int{http.StatusOK},
+		summary: "List clients", action: policy.ClientShow, query: clientQuery, needs: (*server).oauthClients,
 	},
 	{
 		method: "GET", path: "/v1/clients/{id}", id: "showClient", tag: "clients", endpoint: plain((*server).showClient),
-		summary: "Show a client",
-		timeout: quick, action: policy.ClientShow, status: []int{http.StatusOK},
+		summary: "Show a client", action: policy.ClientShow, needs: (*server).oauthClients,
 	},
 	{
-		method: "PUT", path: "/v1/clients/{id}/placements", id: "setClientPlacements", tag: "clients", endpoint: takes((*server).setPlacements),
-		summary: "Replace what says where a client's VNFs go; leases that it has stay",
-		timeout: remote, action: policy.ClientUpdate, status: []int{http.StatusOK},
+		method: "PUT", path: "/v1/clients/{id}/placements", id: "setClientPlacements", tag: "clients",
+		endpoint: takes((*server).setPlacements), summary: "Replace what says where a client's VNFs go; leases that it has stay",
+		timeout: remote, action: policy.ClientUpdate, needs: (*server).oauthClients,
 	},
 	{
 		method: "POST", path: "/v1/clients/{id}/rotate", id: "rotateClient", tag: "clients", endpoint: takes((*server).rotateClient),
 		summary:  "Give a client another secret; the answer has it, this once",
-		optional: true, timeout: long, action: policy.ClientRotate, status: []int{http.StatusOK},
+		optional: true, timeout: long, action: policy.ClientRotate, needs: (*server).oauthClients,
 	},
 	{
 		method: "DELETE", path: "/v1/clients/{id}", id: "deleteClient", tag: "clients", endpoint: plain((*server).deleteClient),
 		summary: "Delete a client, and revoke its leases",
-		timeout: long, action: policy.ClientDelete, status: []int{http.StatusNoContent}, lane: api.Ending,
+		timeout: long, action: policy.ClientDelete, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).oauthClients,
 	},
 
 	{
 		method: "GET", path: "/v1/grants", id: "listGrants", tag: "clients", endpoint: plain((*server).listGrants),
 		summary: "List what VNFMs were granted for their operations, newest first",
-		timeout: quick, action: policy.GrantShow, query: grantQuery, status: []int{http.StatusOK},
+		action:  policy.GrantShow, query: grantQuery, needs: (*server).vnfGrants,
 	},
 	{
 		method: "GET", path: "/v1/grants/{id}", id: "showGrant", tag: "clients", endpoint: plain((*server).showGrant),
 		summary: "Show what a VNFM was granted; its credential is for the VNFM alone",
-		timeout: quick, action: policy.GrantShow, status: []int{http.StatusOK},
+		action:  policy.GrantShow, needs: (*server).vnfGrants,
 	},
 
 	{
 		method: "GET", path: "/v1/token-keys", id: "listTokenKeys", tag: "clients", endpoint: plain((*server).listTokenKeys),
 		summary: "List the keys that sign clients' tokens, or did while their tokens count",
-		timeout: quick, action: policy.TokenKey, status: []int{http.StatusOK},
+		action:  policy.TokenKey, needs: (*server).tokenKeys,
 	},
 	{
 		method: "POST", path: "/v1/token-keys:rotate", id: "rotateTokenKey", tag: "clients", endpoint: plain((*server).rotateTokenKey),
 		summary: "Replace the key that signs clients' tokens; tokens of the one before count until they expire",
-		timeout: quick, action: policy.TokenKey, status: []int{http.StatusOK},
+		action:  policy.TokenKey, needs: (*server).tokenKeys,
 	},
 	{
 		method: "DELETE", path: "/v1/token-keys/{id}", id: "revokeTokenKey", tag: "clients", endpoint: plain((*server).revokeTokenKey),
 		summary: "Revoke a key that leaked: none of its tokens counts any more",
-		timeout: quick, action: policy.TokenKey, status: []int{http.StatusNoContent}, lane: api.Ending,
+		action:  policy.TokenKey, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).tokenKeys,
 	},
 
 	{
 		method: "GET", path: "/v1/whoami", id: "whoAmI", tag: "callers", endpoint: plain((*server).whoAmI),
 		summary: "Show who the caller is to the server",
-		timeout: quick, status: []int{http.StatusOK},
 	},
 	{
 		method: "GET", path: "/v1/tokens", id: "listTokens", tag: "callers", endpoint: plain((*server).listTokens),
-		summary: "List callers' static tokens, and when each was last used",
-		timeout: quick, action: policy.TokenList, query: paging, status: []int{http.StatusOK},
+		summary: "List callers' static tokens, and when each was last used", action: policy.TokenList, query: paging,
 	},
 	{
 		method: "GET", path: "/v1/audit", id: "listAudit", tag: "audit", endpoint: plain((*server).listAudit),
-		summary: "Read the audit log, newest first",
-		timeout: quick, action: policy.AuditRead, query: auditQuery, status: []int{http.StatusOK},
+		summary: "Read the audit log, newest first", action: policy.AuditRead, query: auditQuery,
 	},
 	{
 		method: "GET", path: "/v1/audit/anchors", id: "listAuditAnchors", tag: "audit", endpoint: plain((*server).auditAnchors),
-		summary: "Show which checkpoint of the audit log each of its anchors has",
-		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+		summary: "Show which checkpoint of the audit log each of its anchors has", action: policy.AuditRead,
 	},
 	{
 		method: "GET", path: "/v1/audit/checkpoint", id: "showAuditCheckpoint", tag: "audit", endpoint: plain((*server).auditCheckpoint),
 		summary: "Show the last signed checkpoint of the audit log; as text/plain only the signed note",
-		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK}, media: "text/plain",
+		action:  policy.AuditRead, media: "text/plain",
 	},
 	{
 		method: "GET", path: "/v1/audit/keys", id: "listAuditKeys", tag: "audit", endpoint: plain((*server).auditKeys),
-		summary: "List the keys that sign checkpoints of the audit log, or did",
-		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+		summary: "List the keys that sign checkpoints of the audit log, or did", action: policy.AuditRead,
 	},
 	{
 		method: "POST", path: "/v1/audit/keys:rotate", id: "rotateAuditKey", tag: "audit", endpoint: plain((*server).rotateAuditKey),
-		summary: "Replace the key that signs checkpoints; the old one endorses the new one",
-		timeout: remote, action: policy.AuditKey, status: []int{http.StatusOK},
+		summary: "Replace the key that signs checkpoints; the old one endorses the new one", timeout: remote, action: policy.AuditKey,
 	},
 	{
 		method: "POST", path: "/v1/audit/keys/{id}/revoke", id: "revokeAuditKey", tag: "audit", endpoint: takes((*server).revokeAuditKey),
-		summary: "Revoke a key that signs checkpoints, or did; a new one takes its place", optional: true,
-		timeout: remote, action: policy.AuditKey, status: []int{http.StatusOK},
+		summary:  "Revoke a key that signs checkpoints, or did; a new one takes its place",
+		optional: true, timeout: remote, action: policy.AuditKey,
 	},
 	{
 		method: "GET", path: "/v1/audit/lines", id: "readAuditLines", tag: "audit", endpoint: plain((*server).auditLines),
 		summary: "Read the whole audit log in its order, one line a leaf of its Merkle tree",
-		timeout: remote, action: policy.AuditRead, query: linesQuery, status: []int{http.StatusOK}, media: "application/x-ndjson",
+		timeout: remote, action: policy.AuditRead, query: linesQuery, media: "application/x-ndjson",
 	},
 	{
 		method: "GET", path: "/v1/audit/growth", id: "proveAuditGrowth", tag: "audit", endpoint: plain((*server).auditGrowth),
 		summary: "Prove that the audit log begins, or began, with what it held at an earlier size",
-		timeout: remote, action: policy.AuditRead, query: growthQuery, status: []int{http.StatusOK},
+		timeout: remote, action: policy.AuditRead, query: growthQuery,
 	},
 	{
 		method: "GET", path: "/v1/audit/proofs/{seq}", id: "proveAuditEntry", tag: "audit", endpoint: plain((*server).auditProof),
-		summary: "Prove that an entry is in the audit log",
-		timeout: remote, action: policy.AuditRead, status: []int{http.StatusOK},
+		summary: "Prove that an entry is in the audit log", timeout: remote, action: policy.AuditRead,
 	},
 	{
 		method: "GET", path: "/v1/retention", id: "showRetention", tag: "audit", endpoint: plain((*server).retention),
-		summary: "Show how long the past is kept, and what is removed next",
-		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+		summary: "Show how long the past is kept, and what is removed next", action: policy.AuditRead,
 	},
 	{
 		method: "GET", path: "/v1/audit/sinks", id: "listAuditSinks", tag: "audit", endpoint: plain((*server).auditSinks),
-		summary: "Show how far the audit log has been delivered to each of its sinks",
-		timeout: quick, action: policy.AuditRead, status: []int{http.StatusOK},
+		summary: "Show how far the audit log has been delivered to each of its sinks", action: policy.AuditRead,
 	},
 	{
 		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", tag: "audit", endpoint: plain((*server).auditTree),
-		summary: "Show the Merkle tree over the whole audit log",
-		timeout: remote, action: policy.AuditRead, query: treeQuery, status: []int{http.StatusOK},
+		summary: "Show the Merkle tree over the whole audit log", timeout: remote, action: policy.AuditRead, query: treeQuery,
 	},
 	{
 		method: "POST", path: "/v1/policy:explain", id: "explainPolicy", tag: "callers", endpoint: takes((*server).explain),
-		summary: "Ask what policy would decide",
-		timeout: quick, action: policy.PolicyExplain, status: []int{http.StatusOK},
+		summary: "Ask what policy would decide", action: policy.PolicyExplain,
 	},
 
 	{
 		method: "GET", path: "/healthz", id: "alive", tag: "probes", endpoint: plain((*server).alive),
-		summary: "Whether the server lives",
-		timeout: quick, status: []int{http.StatusOK}, lane: api.Free,
+		summary: "Whether the server lives", lane: api.Free,
 	},
 	{
 		method: "GET", path: "/readyz", id: "ready", tag: "probes", endpoint: plain((*server).ready),
 		summary: "Whether the server can serve, and which part of it cannot be used",
-		timeout: quick, query: []parameter{{name: "verbose", doc: "Show all parts"}}, status: []int{http.StatusOK}, lane: api.Free,
+		query:   []parameter{{name: "verbose", doc: "Show all parts"}}, lane: api.Free,
 	},
 }
 
@@ -417,10 +387,16 @@ var (
 // typeFilter is the parameter whose values are the types that the broker serves.
 const typeFilter = "type"
 
-// routesFor is the table for a broker that serves these types of VIM.
+// routesFor is the table, in full, for a broker that serves these types of VIM.
 func routesFor(types []broker.Type) []route {
 	all := slices.Clone(routes)
 	for i := range all {
+		if all[i].timeout == 0 {
+			all[i].timeout = quick
+		}
+		if all[i].status == nil {
+			all[i].status = []int{http.StatusOK}
+		}
 		all[i].query = slices.Clone(all[i].query)
 		for j := range all[i].query {
 			if p := &all[i].query[j]; p.name == typeFilter {

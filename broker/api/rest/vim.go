@@ -44,15 +44,8 @@ func (s *server) listVIMs(c *call) (answer[v1.List[v1.VIM]], error) {
 	if err != nil {
 		return answer[v1.List[v1.VIM]]{}, err
 	}
-	found, next, err := s.broker.VIMs(c.ctx, c.principal, q)
-	if err != nil {
-		return answer[v1.List[v1.VIM]]{}, err
-	}
-	l := v1.List[v1.VIM]{NextPageToken: next}
-	for _, v := range found {
-		l.Items = append(l.Items, vim(v, s.now()))
-	}
-	return answer[v1.List[v1.VIM]]{body: l}, nil
+	now := s.now()
+	return lists(func(v broker.VIM) v1.VIM { return vim(v, now) })(s.broker.VIMs(c.ctx, c.principal, q))
 }
 
 func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
@@ -60,18 +53,12 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 	if err != nil {
 		return answer[v1.List[v1.KeyStatus]]{}, err
 	}
-	found, next, err := s.broker.KeyStatuses(c.ctx, c.principal, q, c.query.Get("try") == "true")
-	if err != nil {
-		return answer[v1.List[v1.KeyStatus]]{}, err
-	}
-	l := v1.List[v1.KeyStatus]{NextPageToken: next}
-	for _, k := range found {
-		l.Items = append(l.Items, v1.KeyStatus{
+	return lists(func(k broker.KeyStatus) v1.KeyStatus {
+		return v1.KeyStatus{
 			VIM: k.VIM, VIMName: k.VIMName, Project: k.Project, Generation: k.Generation, KeyStore: k.KeyStore,
 			SealedAt: k.SealedAt, Past: k.Past, Elsewhere: k.Elsewhere, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
-		})
-	}
-	return answer[v1.List[v1.KeyStatus]]{body: l}, nil
+		}
+	})(s.broker.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
 }
 
 // vimsAsked is the query of a list of VIMs.
