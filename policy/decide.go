@@ -113,64 +113,56 @@ func principalEntity(p Principal, behalf string) cedar.Entity {
 
 func resourceEntity(r Resource) cedar.Entity {
 	e := cedar.Entity{UID: cedar.NewEntityUID(cedar.EntityType(r.Kind), cedar.String(r.ID))}
+	attributes := cedar.RecordMap{}
 	switch r.Kind {
 	case KindVIM:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project":    cedar.String(r.Project),
+		attributes = cedar.RecordMap{
 			"name":       cedar.String(r.VIMName),
 			"type":       cedar.String(r.VIMType),
 			"shared":     cedar.Boolean(r.Shared),
 			"sharedWith": stringSet(r.SharedWith),
-		})
+		}
 		e.Tags = labelRecord(r.Labels)
 	case KindLease:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project":    cedar.String(r.Project),
+		attributes = cedar.RecordMap{
 			"owner":      cedar.String(r.Owner),
 			"vimProject": cedar.String(r.VIMProject),
 			"vimName":    cedar.String(r.VIMName),
 			"vimType":    cedar.String(r.VIMType),
-		})
+		}
 	case KindVNFInstance:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project": cedar.String(r.Project),
+		attributes = cedar.RecordMap{
 			"owner":   cedar.String(r.Owner),
 			"name":    cedar.String(r.Name),
 			"vnfdId":  cedar.String(r.VNFDID),
 			"vimName": cedar.String(r.VIMName),
 			"vimType": cedar.String(r.VIMType),
-		})
+		}
 	case KindPackage:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project":  cedar.String(r.Project),
+		attributes = cedar.RecordMap{
 			"provider": cedar.String(r.Provider),
 			"product":  cedar.String(r.Product),
 			"version":  cedar.String(r.Version),
 			"signed":   cedar.Boolean(r.Signer != ""),
 			"signer":   cedar.String(r.Signer),
-		})
+		}
 		e.Tags = labelRecord(r.Labels)
 	case KindGrant:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project":  cedar.String(r.Project),
+		attributes = cedar.RecordMap{
 			"owner":    cedar.String(r.Owner),
 			"vnfdId":   cedar.String(r.VNFDID),
 			"instance": cedar.String(r.Name),
-		})
+		}
 	case KindSubscription:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project": cedar.String(r.Project),
-			"owner":   cedar.String(r.Owner),
-		})
+		attributes["owner"] = cedar.String(r.Owner)
 	case KindClient:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{
-			"project": cedar.String(r.Project),
-			"name":    cedar.String(r.Name),
-			"roles":   stringSet(r.Roles),
-		})
-	default:
-		e.Attributes = cedar.NewRecord(cedar.RecordMap{"project": cedar.String(r.Project)})
+		attributes = cedar.RecordMap{
+			"name":  cedar.String(r.Name),
+			"roles": stringSet(r.Roles),
+		}
 	}
+	attributes["project"] = cedar.String(r.Project)
+	e.Attributes = cedar.NewRecord(attributes)
 	return e
 }
 

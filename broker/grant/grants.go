@@ -297,31 +297,9 @@ func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bo
 // decide issues the lease of a grant, or the same again, and records what became of it.
 func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Grant, Connection, error) {
 	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
-	if one.State == Refused {
-		return fail(g.refuse(ctx, act, denied(one)))
-	}
-	issuerCA, err := g.usable(one)
+	connection, err := g.lend(ctx, p, one, act)
 	if err != nil {
-		return fail(g.refuse(ctx, act, err))
-	}
-	maker := one
-	if one.Maker != one.ID {
-		if maker, err = g.store.VNFGrant(ctx, one.Maker); err != nil {
-			return fail(g.refuse(ctx, act, err))
-		}
-	}
-	err = g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease))
-	connection := Connection{Client: one.Client}
-	if err == nil {
-		wish := maker.lease()
-		wish.Verified = issuerCA != ""
-		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, wish)
-	}
-	if err != nil {
-		return fail(g.failed(ctx, one, act, err))
-	}
-	if issuerCA != "" { // a VNFM has one bundle, for the VIM and for the token endpoint
-		connection.Config.CACert = remote.Certificates(connection.Config.CACert, issuerCA)
+		return fail(err)
 	}
 	failpoint.At("grant.leased")
 	if one.State != Deciding {
@@ -356,6 +334,34 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 	}
 	failpoint.At("grant.granted")
 	return stored, connection, nil
+}
+
+// lend issues the lease of a grant, or the same again.
+func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Connection, error) {
+	if one.State == Refused {
+		return Connection{}, g.refuse(ctx, act, denied(one))
+	}
+	issuerCA, err := g.usable(one)
+	maker := one
+	if err == nil && one.Maker != one.ID {
+		maker, err = g.store.VNFGrant(ctx, one.Maker)
+	}
+	if err != nil {
+		return Connection{}, g.refuse(ctx, act, err)
+	}
+	connection := Connection{Client: one.Client}
+	if err = g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease)); err == nil {
+		wish := maker.lease()
+		wish.Verified = issuerCA != ""
+		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, wish)
+	}
+	if err != nil {
+		return Connection{}, g.failed(ctx, one, act, err)
+	}
+	if issuerCA != "" { // a VNFM has one bundle, for the VIM and for the token endpoint
+		connection.Config.CACert = remote.Certificates(connection.Config.CACert, issuerCA)
+	}
+	return connection, nil
 }
 
 // stillThere refuses to go on with a lease that has ended: its key may be free again, and it is not

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -252,9 +254,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 		m.WatchedAt = w.now()
 	}
 	w.mu.Unlock()
-	for _, k := range look {
-		w.queue.add(k, 0)
-	}
+	w.lookAt(look)
 	return w.store.NoteManagement(ctx, m)
 }
 
@@ -295,117 +295,124 @@ func (w *watcher) trouble(namespace, text string) {
 // sight notes what a namespace shows.
 func (w *watcher) sight(namespace string) Sight {
 	return Sight{
-		Labels: w.m.counts,
-		Clusters: func(all []Seen) {
-			w.trouble(namespace, "")
-			shown := map[key]Seen{}
-			for _, s := range all {
-				shown[key{namespace, s.Name}] = s
-			}
-			w.mu.Lock()
-			w.listed[namespace] = true
-			var look []key
-			for k := range w.seen {
-				if _, still := shown[k]; !still && k.namespace == namespace {
-					delete(w.seen, k)
-				}
-			}
-			over := false
-			for k, s := range shown {
-				if w.know(k, s) {
-					look = append(look, k)
-				} else {
-					over = true
-				}
-			}
-			for k := range w.rows {
-				if _, still := shown[k]; !still && k.namespace == namespace {
-					look = append(look, k)
-				}
-			}
-			w.mu.Unlock()
-			if over {
-				w.trouble(namespace, tooMany)
-			}
-			for _, k := range look {
-				w.queue.add(k, 0)
-			}
-		},
+		Labels:   w.m.counts,
+		Clusters: func(all []Seen) { w.sawClusters(namespace, all) },
 		Cluster: func(s Seen) {
 			k := key{namespace, s.Name}
-			w.mu.Lock()
-			known := w.know(k, s)
-			w.mu.Unlock()
-			if known {
-				w.queue.add(k, 0)
-			} else {
+			if !w.saw(k, func() bool { return w.know(k, s) }) {
 				w.trouble(namespace, tooMany)
 			}
 		},
 		Gone: func(name string) {
 			k := key{namespace, name}
-			w.mu.Lock()
-			known := w.knows(k)
-			delete(w.seen, k)
-			w.mu.Unlock()
-			if known {
-				w.queue.add(k, 0)
-			}
+			w.saw(k, func() bool {
+				defer delete(w.seen, k)
+				return w.knows(k)
+			})
 		},
-		Secrets: func(all []SecretVersion) {
-			w.mu.Lock()
-			first := !w.told[namespace]
-			w.told[namespace] = true
-			before := map[key]string{}
-			for k, version := range w.versions {
-				if k.namespace == namespace {
-					before[k] = version
-					delete(w.versions, k)
-				}
-			}
-			for _, s := range all {
-				if k := (key{namespace, s.Cluster}); s.Name == w.m.secretName(s.Cluster) && w.hasRoom(k) {
-					w.versions[k] = s.Version
-				}
-			}
-			var look []key
-			for k, version := range w.versions {
-				if k.namespace == namespace && before[k] != version {
-					look = append(look, k)
-				}
-				delete(before, k)
-			}
-			for k := range before {
-				look = append(look, k)
-			}
-			for k := range w.seen {
-				if first && k.namespace == namespace && w.versions[k] == "" {
-					look = append(look, k)
-				}
-			}
-			w.mu.Unlock()
-			for _, k := range look {
-				w.queue.add(k, 0)
-			}
-		},
+		Secrets: func(all []SecretVersion) { w.sawSecrets(namespace, all) },
 		Secret: func(s SecretVersion) {
 			if s.Name != w.m.secretName(s.Cluster) {
 				return // another secret of the cluster, or one that only looks like its
 			}
 			k := key{namespace, s.Cluster}
-			w.mu.Lock()
-			if s.Version == "" {
-				delete(w.versions, k)
-			} else if w.hasRoom(k) {
-				w.versions[k] = s.Version
-			}
-			known := w.knows(k)
-			w.mu.Unlock()
-			if known {
-				w.queue.add(k, 0)
-			}
+			w.saw(k, func() bool {
+				if s.Version == "" {
+					delete(w.versions, k)
+				} else if w.hasRoom(k) {
+					w.versions[k] = s.Version
+				}
+				return w.knows(k)
+			})
 		},
 	}
+}
+
+// saw has a cluster looked at if what f keeps in mind of it says so, and reports that. f runs while w.mu is held.
+func (w *watcher) saw(k key, f func() bool) bool {
+	w.mu.Lock()
+	look := f()
+	w.mu.Unlock()
+	if look {
+		w.queue.add(k, 0)
+	}
+	return look
+}
+
+// lookAt has clusters looked at.
+func (w *watcher) lookAt(all []key) {
+	for _, k := range all {
+		w.queue.add(k, 0)
+	}
+}
+
+// sawClusters notes all clusters of a namespace.
+func (w *watcher) sawClusters(namespace string, all []Seen) {
+	w.trouble(namespace, "")
+	shown := map[key]Seen{}
+	for _, s := range all {
+		shown[key{namespace, s.Name}] = s
+	}
+	w.mu.Lock()
+	w.listed[namespace] = true
+	var look []key
+	for k := range w.seen {
+		if _, still := shown[k]; !still && k.namespace == namespace {
+			delete(w.seen, k)
+		}
+	}
+	over := false
+	for k, s := range shown {
+		if w.know(k, s) {
+			look = append(look, k)
+		} else {
+			over = true
+		}
+	}
+	for k := range w.rows {
+		if _, still := shown[k]; !still && k.namespace == namespace {
+			look = append(look, k)
+		}
+	}
+	w.mu.Unlock()
+	if over {
+		w.trouble(namespace, tooMany)
+	}
+	w.lookAt(look)
+}
+
+// sawSecrets notes all secrets of a namespace.
+func (w *watcher) sawSecrets(namespace string, all []SecretVersion) {
+	w.mu.Lock()
+	first := !w.told[namespace]
+	w.told[namespace] = true
+	before := map[key]string{}
+	for k, version := range w.versions {
+		if k.namespace == namespace {
+			before[k] = version
+			delete(w.versions, k)
+		}
+	}
+	for _, s := range all {
+		if k := (key{namespace, s.Cluster}); s.Name == w.m.secretName(s.Cluster) && w.hasRoom(k) {
+			w.versions[k] = s.Version
+		}
+	}
+	var look []key
+	for k, version := range w.versions {
+		if k.namespace == namespace && before[k] != version {
+			look = append(look, k)
+		}
+		delete(before, k)
+	}
+	look = slices.AppendSeq(look, maps.Keys(before))
+	for k := range w.seen {
+		if first && k.namespace == namespace && w.versions[k] == "" {
+			look = append(look, k)
+		}
+	}
+	w.mu.Unlock()
+	w.lookAt(look)
 }
 
 // maxSeen bounds the clusters of one management cluster that are kept in mind, and twice that the

@@ -184,23 +184,9 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 	if err := w.takePushed(ctx, c, s, got); err != nil {
 		return View{}, o.refuse(ctx, act, err)
 	}
-	now, err := o.store.Cluster(ctx, c.ID)
+	now, err := o.notePush(ctx, c, got.Version, act)
 	if err != nil {
 		return View{}, err
-	}
-	if now.State == StateRegistered && now.Secret == got.Version {
-		failpoint.At("onboard.pushed")
-		token := c.PushToken
-		if now, err = o.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
-			if now.PushToken == token { // and not one that was issued meanwhile
-				now.PushedAt = o.now()
-			}
-			return nil
-		}, act.Done(audit.DetailReason, "pushed")); err != nil {
-			return View{}, err
-		}
-	} else if err := o.guard.Sink.Append(ctx, act.Failed("the cluster is not registered with it")); err != nil {
-		return View{}, broker.Unrecorded(err)
 	}
 	v := broker.VIM{}
 	if now.VIM != "" {
@@ -209,6 +195,28 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 		}
 	}
 	return view(now, v), nil
+}
+
+// notePush records what became of a push, by which the token may be used up, and returns the cluster as it is now.
+func (o *Onboarding) notePush(ctx context.Context, c Cluster, version string, act *audit.Act) (Cluster, error) {
+	now, err := o.store.Cluster(ctx, c.ID)
+	if err != nil {
+		return Cluster{}, err
+	}
+	if now.State == StateRegistered && now.Secret == version {
+		failpoint.At("onboard.pushed")
+		token := c.PushToken
+		return o.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
+			if now.PushToken == token { // and not one that was issued meanwhile
+				now.PushedAt = o.now()
+			}
+			return nil
+		}, act.Done(audit.DetailReason, "pushed"))
+	}
+	if err := o.guard.Sink.Append(ctx, act.Failed("the cluster is not registered with it")); err != nil {
+		return Cluster{}, broker.Unrecorded(err)
+	}
+	return now, nil
 }
 
 // mayPush refuses what the token is not for.

@@ -10,6 +10,7 @@ import (
 	"encoding/asn1"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"path"
@@ -213,31 +214,29 @@ var weak = []asn1.ObjectIdentifier{
 	pkcs7.OIDDigestAlgorithmECDSASHA1, pkcs7.OIDEncryptionAlgorithmRSASHA1, pkcs7.OIDDigestAlgorithmDSA, pkcs7.OIDDigestAlgorithmDSASHA1,
 }
 
-// check verifies a detached CMS signature (RFC 5652) with exactly one signer over a content.
-func (t Trust) check(name string, signature, certs []byte, content func() (io.ReadCloser, error)) (signer string, err error) {
-	bad := func(format string, args ...any) (string, error) {
-		return "", fault(name, "has a signature that "+format, args...)
-	}
+// parsed reads a detached CMS signature (RFC 5652) with exactly one signer, and that one's certificate; why says what keeps
+// the signature from being taken.
+func parsed(signature, certs []byte) (p *pkcs7.PKCS7, of *x509.Certificate, why string) {
 	if len(signature) > maxSignature {
-		return bad("is longer than %d bytes", maxSignature)
+		return nil, nil, fmt.Sprintf("is longer than %d bytes", maxSignature)
 	}
 	if block, _ := pem.Decode(signature); block != nil {
 		signature = block.Bytes
 	}
 	p, err := pkcs7.Parse(signature)
 	if err != nil {
-		return bad("is no CMS")
+		return nil, nil, "is no CMS"
 	}
 	if len(p.Signers) != 1 {
-		return bad("has %d signers; there has to be one", len(p.Signers))
+		return nil, nil, fmt.Sprintf("has %d signers; there has to be one", len(p.Signers))
 	}
 	if len(p.Content) > 0 {
-		return bad("holds a content of its own; it has to be a detached one")
+		return nil, nil, "holds a content of its own; it has to be a detached one"
 	}
 	s := p.Signers[0]
 	// Without them the signature is over the content itself, which may be another's attributes.
 	if len(s.AuthenticatedAttributes) == 0 {
-		return bad("has no signed attributes")
+		return nil, nil, "has no signed attributes"
 	}
 	var digest crypto.Hash
 	for hash, id := range strong {
@@ -246,25 +245,37 @@ func (t Trust) check(name string, signature, certs []byte, content func() (io.Re
 		}
 	}
 	if digest == 0 || slices.ContainsFunc(weak, s.DigestEncryptionAlgorithm.Algorithm.Equal) {
-		return bad("is made with an algorithm that is not taken: use SHA-256, SHA-384 or SHA-512")
+		return nil, nil, "is made with an algorithm that is not taken: use SHA-256, SHA-384 or SHA-512"
 	}
 	more, err := certificates(certs)
 	if err != nil {
-		return bad("cannot be checked: the certificates beside it cannot be read")
+		return nil, nil, "cannot be checked: the certificates beside it cannot be read"
 	}
 	p.Certificates = append(p.Certificates, more...)
-	of := p.GetOnlySigner()
+	of = p.GetOnlySigner()
 	if of == nil {
-		return bad("comes without its signer's certificate")
+		return nil, nil, "comes without its signer's certificate"
 	}
 	switch key := of.PublicKey.(type) {
 	case *rsa.PublicKey:
 		if key.N.BitLen() < minRSA {
-			return bad("is made with an RSA key of %d bits; %d are the least", key.N.BitLen(), minRSA)
+			return nil, nil, fmt.Sprintf("is made with an RSA key of %d bits; %d are the least", key.N.BitLen(), minRSA)
 		}
 	case *ecdsa.PublicKey:
 	default:
-		return bad("is made with a key of a kind that is not taken: use RSA or ECDSA")
+		return nil, nil, "is made with a key of a kind that is not taken: use RSA or ECDSA"
+	}
+	return p, of, ""
+}
+
+// check verifies a signature over a content.
+func (t Trust) check(name string, signature, certs []byte, content func() (io.ReadCloser, error)) (signer string, err error) {
+	bad := func(format string, args ...any) (string, error) {
+		return "", fault(name, "has a signature that "+format, args...)
+	}
+	p, of, why := parsed(signature, certs)
+	if why != "" {
+		return bad("%s", why)
 	}
 	sums := &sumOf{content: content}
 	p.Hasher = sums
