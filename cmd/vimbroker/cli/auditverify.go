@@ -24,10 +24,15 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
+// verifying are the flags of audit verify.
+type verifying struct {
+	anchor, keep string
+	keys         []string
+	newer        bool
+}
+
 func (p *program) auditVerifyCommand() *cobra.Command {
-	var anchor, keep string
-	var kept []string
-	var newer bool
+	var f verifying
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify that no audit entry is missing, altered or out of order",
@@ -51,65 +56,67 @@ there. Without it or --key the verifier keys are those that the server names.`,
   vimbroker audit verify \
       --anchor 4711:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
-			keeping, err := readKept(keep)
-			if err != nil {
-				return err
-			}
-			kept = append(kept, keeping.Keys...)
-			keys, err := auditKeys(c.Context(), registry, kept)
-			if err != nil {
-				return err
-			}
-			points, err := p.auditPoints(anchor, keys)
-			if err != nil {
-				return console.Usage(c, err)
-			}
-			var from int64
-			if newer && len(points) > 0 {
-				from = points[len(points)-1].Size
-			}
-			if keeping.Checkpoint != "" {
-				point, err := signedPoint(keys, keeping.Checkpoint, "the checkpoint in "+keep)
-				if err != nil {
-					return err
-				}
-				points, from = append(points, point), max(from, point.Size)
-			}
-			signed, err := registry.AuditCheckpoint(c.Context())
-			if err == nil {
-				var point audit.Point
-				if point, err = signedPoint(keys, signed.Note, "the server's last checkpoint"); err == nil {
-					points = append(points, point)
-				}
-			}
-			if client.Status(err) == 404 { // nothing is signed yet
-				err = nil
-			}
-			if err != nil {
-				return err
-			}
-			if from, err = notRemoved(c.Context(), registry, points, from); err != nil {
-				return err
-			}
-			now, err := verifyAudit(c.Context(), registry, points, from)
-			if err != nil {
-				return err
-			}
-			if keep != "" && signed.Note != "" {
-				if err := writeKept(keep, signed.Note, keys); err != nil {
-					return err
-				}
-			}
-			fmt.Fprintf(p.Out, "%d entries verified; anchor: %s\n", now.Size-from, anchorText(now))
-			return nil
-		}),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error { return p.verifyLog(c, registry, f) }),
 	}
-	c.Flags().StringVar(&anchor, "anchor", "", "an anchor that an earlier run printed, or a file of checkpoints")
-	c.Flags().StringArrayVar(&kept, "key", nil, "a verifier key that was kept: trust it, and what it endorses, and no other")
-	c.Flags().StringVar(&keep, "keep", "", "go on from the checkpoint in this file, and keep the last one there")
-	c.Flags().BoolVar(&newer, "newer", false, "verify only the entries that are newer than the anchor")
+	c.Flags().StringVar(&f.anchor, "anchor", "", "an anchor that an earlier run printed, or a file of checkpoints")
+	c.Flags().StringArrayVar(&f.keys, "key", nil, "a verifier key that was kept: trust it, and what it endorses, and no other")
+	c.Flags().StringVar(&f.keep, "keep", "", "go on from the checkpoint in this file, and keep the last one there")
+	c.Flags().BoolVar(&f.newer, "newer", false, "verify only the entries that are newer than the anchor")
 	return c
+}
+
+// verifyLog fetches the audit log, and verifies it against the points that are known of it.
+func (p *program) verifyLog(c *cobra.Command, registry *client.Client, f verifying) error {
+	keeping, err := readKept(f.keep)
+	if err != nil {
+		return err
+	}
+	keys, err := auditKeys(c.Context(), registry, slices.Concat(f.keys, keeping.Keys))
+	if err != nil {
+		return err
+	}
+	points, err := p.auditPoints(f.anchor, keys)
+	if err != nil {
+		return console.Usage(c, err)
+	}
+	var from int64
+	if f.newer && len(points) > 0 {
+		from = points[len(points)-1].Size
+	}
+	if keeping.Checkpoint != "" {
+		point, err := signedPoint(keys, keeping.Checkpoint, "the checkpoint in "+f.keep)
+		if err != nil {
+			return err
+		}
+		points, from = append(points, point), max(from, point.Size)
+	}
+	signed, err := registry.AuditCheckpoint(c.Context())
+	if err == nil {
+		var point audit.Point
+		if point, err = signedPoint(keys, signed.Note, "the server's last checkpoint"); err == nil {
+			points = append(points, point)
+		}
+	}
+	if client.Status(err) == 404 { // nothing is signed yet
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if from, err = notRemoved(c.Context(), registry, points, from); err != nil {
+		return err
+	}
+	now, err := verifyAudit(c.Context(), registry, points, from)
+	if err != nil {
+		return err
+	}
+	if f.keep != "" && signed.Note != "" {
+		if err := writeKept(f.keep, signed.Note, keys); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(p.Out, "%d entries verified; anchor: %s\n", now.Size-from, anchorText(now))
+	return nil
 }
 
 // kept is what the file of --keep holds.

@@ -19,20 +19,8 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 )
 
-func (p *program) leaseIssueCommand() *cobra.Command {
-	var f lessee.Flags
-	var out outFlags
-	var vim, format, operation, instance, credential string
-	var plugin, standing bool
-	var formats []string
-	leaseCredentials := []string{"user", "passThrough"}
-	for _, known := range clientconfig.Known() {
-		formats = append(formats, string(known))
-	}
-	c := &cobra.Command{
-		Use:   "issue",
-		Short: "Take a lease and print its client configuration",
-		Long: `Take a lease on a VIM: a credential of its own, limited to a role, to namespaces
+// leaseIssueHelp says which lease each flag takes.
+const leaseIssueHelp = `Take a lease on a VIM: a credential of its own, limited to a role, to namespaces
 and in time. --out writes its client configuration to a file that only you can
 read. Without --out the configuration goes to standard output; a line about the
 lease goes to standard error. With -o json or -o yaml the whole lease goes to
@@ -56,7 +44,29 @@ lease:pass-through, which nobody has unless a policy of the site gives it, and
 nothing ends it but its replacement on the VIM.
 
 --exec-plugin takes no lease. It prints a kubeconfig without a credential;
-kubectl then runs "vimbroker credential" whenever it needs one.`,
+kubectl then runs "vimbroker credential" whenever it needs one.`
+
+// leaseCredentials are what a lease's credential can be, besides what is usual.
+var leaseCredentials = []string{"user", "passThrough"}
+
+// leaseIssuing are the flags of lease issue.
+type leaseIssuing struct {
+	lessee.Flags
+	out                                          outFlags
+	vim, format, operation, instance, credential string
+	plugin, standing                             bool
+}
+
+func (p *program) leaseIssueCommand() *cobra.Command {
+	var f leaseIssuing
+	var formats []string
+	for _, known := range clientconfig.Known() {
+		formats = append(formats, string(known))
+	}
+	c := &cobra.Command{
+		Use:   "issue",
+		Short: "Take a lease and print its client configuration",
+		Long:  leaseIssueHelp,
 		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m \
       --out web.kubeconfig
   vimbroker lease issue --vim edge-1 --out kubeconfig --replace
@@ -65,49 +75,19 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
       --out clouds.yaml
   vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
 		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
-			var err error
-			if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
-				return err
-			}
-			if plugin {
-				return p.printPlugin(c, registry, vim, f)
-			}
-			r := f.Request(vim, clientconfig.Format(format))
-			r.Operation, r.Instance, r.Standing, r.Credential = operation, instance, standing, credential
-			if standing {
-				return p.issueStanding(c.Context(), registry, r)
-			}
-			file, err := out.create(c, p.Console)
-			if err != nil {
-				return err
-			}
-			defer file.Discard() //nolint:errcheck // what is not complete is empty
-			l, err := lessee.Issue(c.Context(), registry, r, "")
-			if err != nil {
-				return err
-			}
-			if err := p.handOver(l, file); err != nil {
-				return lessee.TakeBack(c.Context(), registry, l.ID, err)
-			}
-			if p.ForPeople() {
-				p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease),
-					p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
-			}
-			return nil
-		}),
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error { return p.issueLease(c, registry, f) }),
 	}
 	flags := c.Flags()
-	flags.StringVar(&vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
-	flags.StringVar(&format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+
+	flags.StringVar(&f.vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
+	flags.StringVar(&f.format, "format", "", "form of the client configuration: "+strings.Join(formats, ", ")+
 		" (default: kubeconfig, or clouds.yaml for OpenStack)")
-	flags.StringVar(&operation, "operation", "", "LCM operation occurrence that the lease serves")
-	flags.StringVar(&instance, "instance", "", "VNF instance of another VNFM that the lease serves")
-	flags.BoolVar(&standing, "standing", false, "take a lease that stands, and print its secret")
-	out.add(c)
-	flags.StringVar(&credential, "credential",
+	flags.StringVar(&f.operation, "operation", "", "LCM operation occurrence that the lease serves")
+	flags.StringVar(&f.instance, "instance", "", "VNF instance of another VNFM that the lease serves")
+	flags.BoolVar(&f.standing, "standing", false, "take a lease that stands, and print its secret")
+	f.out.add(c)
+	flags.StringVar(&f.credential, "credential",
 		"", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
-	flags.BoolVar(&plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
+	flags.BoolVar(&f.plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
 	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin", "credential")
 	c.MarkFlagsMutuallyExclusive("standing", "format")
@@ -117,6 +97,39 @@ kubectl then runs "vimbroker credential" whenever it needs one.`,
 	console.MustComplete(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	p.OutputFlag(c)
 	return c
+}
+
+// issueLease takes a lease, and hands over its client configuration.
+func (p *program) issueLease(c *cobra.Command, registry *client.Client, f leaseIssuing) error {
+	var err error
+	if f.vim, err = p.VIMRef(c.Context(), registry, f.vim); err != nil {
+		return err
+	}
+	if f.plugin {
+		return p.printPlugin(c, registry, f.vim, f.Flags)
+	}
+	r := f.Request(f.vim, clientconfig.Format(f.format))
+	r.Operation, r.Instance, r.Standing, r.Credential = f.operation, f.instance, f.standing, f.credential
+	if f.standing {
+		return p.issueStanding(c.Context(), registry, r)
+	}
+	file, err := f.out.create(c, p.Console)
+	if err != nil {
+		return err
+	}
+	defer file.Discard() //nolint:errcheck // what is not complete is empty
+	l, err := lessee.Issue(c.Context(), registry, r, "")
+	if err != nil {
+		return err
+	}
+	if err := p.handOver(l, file); err != nil {
+		return lessee.TakeBack(c.Context(), registry, l.ID, err)
+	}
+	if p.ForPeople() {
+		p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease),
+			p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
+	}
+	return nil
 }
 
 // issueStanding takes a lease that stands, and prints its secret.

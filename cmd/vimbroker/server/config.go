@@ -184,11 +184,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"database": func(n *yaml.Node, at string) { d.Mapping(n, at, c.Database.fields(d)) },
 		"keyStores": func(n *yaml.Node, at string) {
-			d.List(n, at, func(item *yaml.Node, path string) {
-				var k keyStoreConfig
-				d.Mapping(item, path, k.fields(d))
-				c.KeyStores = append(c.KeyStores, k)
-			})
+			listed(d, &c.KeyStores, (*keyStoreConfig).fields)(n, at)
 			if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 				d.Fault(n, at, "must list a key store, or be left out")
 			}
@@ -197,45 +193,24 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"callers":    d.Section(c.Callers.fields(d)),
 		"tackerAPI": d.Section(strictyaml.Fields{
 			"enabled": d.Flag(&c.TackerAPI.Enabled),
-			"compat": func(n *yaml.Node, at string) {
-				var like string
-				d.Text(&like)(n, at)
-				c.TackerAPI.Compat = like == "tacker"
-				if like != "" && like != "tacker" {
-					d.Fault(n, at, "must be tacker, or be left out")
-				}
-			},
+			"compat": text(d, "tacker, or be left out", func(s string) bool {
+				c.TackerAPI.Compat = s == "tacker"
+				return s == "" || s == "tacker"
+			}),
 		}),
 		"oauth": d.Section(strictyaml.Fields{
 			"issuer":       d.Text(&c.Issuer),
 			"caFile":       d.Text(&c.IssuerCAFile),
 			"clientCAFile": d.Text(&c.ClientCAFile),
 		}),
-		"sol003": d.Section(strictyaml.Fields{
-			"enabled":     d.Flag(&c.SOL003.Enabled),
-			"signersFile": d.Text(&c.SOL003.SignersFile),
-			"grantLater":  d.Flag(&c.SOL003.GrantLater),
-			"vnfmCAFile":  d.Text(&c.SOL003.VNFMCAFile),
-			"notifications": d.Section(strictyaml.Fields{
-				"caFile":      d.Text(&c.SOL003.Notifications.CAFile),
-				"certFile":    d.Text(&c.SOL003.Notifications.CertFile),
-				"keyFile":     d.Text(&c.SOL003.Notifications.KeyFile),
-				"giveUpAfter": d.Duration(&c.Subscriptions.GiveUpAfter),
-			}),
-		}),
+		"sol003": d.Section(c.etsiFields(d)),
 		"charts": d.Section(c.Charts.fields(d)),
 		"vnf": d.Section(strictyaml.Fields{
 			"driftInterval":        d.Duration(&c.VNF.DriftEvery),
 			"operationsPerVIM":     d.Count(&c.VNF.PerVIM),
 			"operationsPerProject": d.Count(&c.VNF.PerProject),
 		}),
-		"managementClusters": func(n *yaml.Node, at string) {
-			d.List(n, at, func(item *yaml.Node, path string) {
-				var m managementConfig
-				d.Mapping(item, path, m.fields(d))
-				c.Managements = append(c.Managements, m)
-			})
-		},
+		"managementClusters": listed(d, &c.Managements, (*managementConfig).fields),
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
 			"header":   d.Text(&c.TrustedProxies.Header),
@@ -247,37 +222,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			}
 		},
 		"policyDir": d.Text(&c.PolicyDir),
-		"egress": func(n *yaml.Node, at string) {
-			allowed := c.Egress.fields(d)
-			allowed["projects"] = func(n *yaml.Node, at string) {
-				c.Projects = make(map[string]egressConfig)
-				d.Pairs(n, at, func(key, value *yaml.Node, path string) {
-					var e egressConfig
-					d.Mapping(value, path, e.fields(d))
-					c.Projects[key.Value] = e
-				})
-			}
-			d.Mapping(n, at, allowed)
-		},
-		"lease": d.Section(strictyaml.Fields{
-			"defaultTTL":    d.Duration(&c.Terms.DefaultTTL),
-			"maxTTL":        d.Duration(&c.Terms.MaxTTL),
-			"standingTTL":   d.Duration(&c.Terms.StandingTTL),
-			"standingIdle":  d.Duration(&c.Terms.StandingIdle),
-			"standingMax":   d.Duration(&c.Terms.StandingMax),
-			"endWithAccess": d.Flag(&c.Terms.EndWithAccess),
-			"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
-			"stackTrustees": d.Texts(&c.StackTrustees),
-			"trial": func(n *yaml.Node, at string) {
-				var s string
-				d.Text(&s)(n, at)
-				c.Trial = kubernetes.Trial(s)
-				if !slices.Contains(kubernetes.Trials, c.Trial) {
-					d.Fault(n, at, "must be always, sampled or never")
-				}
-			},
-			"escalatingNamespaces": d.Texts(&c.Escalating),
-		}),
+		"egress":    d.Section(c.egressFields(d)),
+		"lease":     d.Section(c.leaseFields(d)),
 		"limits": d.Section(strictyaml.Fields{
 			"address":      bound(d, &c.Limits.Address),
 			"principal":    bound(d, &c.Limits.Principal),
@@ -285,21 +231,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"failedLogins": bound(d, &c.Limits.FailedLogins),
 			"inFlight":     d.Count(&c.Limits.InFlight),
 		}),
-		"quota": d.Section(strictyaml.Fields{
-			"perPrincipal":  d.Count(&c.Terms.Quota.PerPrincipal),
-			"perClient":     d.Count(&c.Terms.Quota.PerClient),
-			"perVIM":        d.Count(&c.Terms.Quota.PerVIM),
-			"perProject":    d.Count(&c.Terms.Quota.PerProject),
-			"clients":       d.Count(&c.ClientsPerProject),
-			"subscriptions": d.Count(&c.Subscriptions.PerProject),
-			"grants":        d.Count(&c.GrantsPerClient),
-			"vims":          d.Count(&c.Terms.VIMs.PerProject),
-			"vimKiB":        kibibytes(d, &c.Terms.VIMs.Bytes),
-			"packages":      d.Count(&c.Packages.PerProject),
-			"vnfInstances":  d.Count(&c.VNF.Instances),
-			"packageMiB":    mebibytes(d, &c.Packages.MaxSize),
-			"packagesMiB":   mebibytes(d, &c.Packages.BytesPerProject),
-		}),
+		"quota": d.Section(c.quotaFields(d)),
 		"audit": func(n *yaml.Node, at string) {
 			allowed := c.Audit.fields(d)
 			allowed["checkpointInterval"] = d.Duration(&c.Terms.CheckpointEvery)
@@ -312,17 +244,102 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
 		"log": d.Section(strictyaml.Fields{
-			"level": func(n *yaml.Node, at string) {
-				var s string
-				d.Text(&s)(n, at)
-				if s != "" && c.LogLevel.UnmarshalText([]byte(s)) != nil {
-					d.Fault(n, at, "must be debug, info, warn or error")
-				}
-			},
+			"level": text(d, "debug, info, warn or error", func(s string) bool {
+				return s == "" || c.LogLevel.UnmarshalText([]byte(s)) == nil
+			}),
 			"format": d.Text(&c.LogFormat),
 		}),
 		"shutdownDelay": d.Duration(&c.ShutdownDelay),
 		"shutdownGrace": d.Duration(&c.ShutdownGrace),
+	}
+}
+
+// egressFields is the vocabulary of the key egress.
+func (c *config) egressFields(d *strictyaml.Document) strictyaml.Fields {
+	allowed := c.Egress.fields(d)
+	allowed["projects"] = func(n *yaml.Node, at string) {
+		c.Projects = make(map[string]egressConfig)
+		d.Pairs(n, at, func(key, value *yaml.Node, path string) {
+			var e egressConfig
+			d.Mapping(value, path, e.fields(d))
+			c.Projects[key.Value] = e
+		})
+	}
+	return allowed
+}
+
+// etsiFields is the vocabulary of the key sol003.
+func (c *config) etsiFields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
+		"enabled":     d.Flag(&c.SOL003.Enabled),
+		"signersFile": d.Text(&c.SOL003.SignersFile),
+		"grantLater":  d.Flag(&c.SOL003.GrantLater),
+		"vnfmCAFile":  d.Text(&c.SOL003.VNFMCAFile),
+		"notifications": d.Section(strictyaml.Fields{
+			"caFile":      d.Text(&c.SOL003.Notifications.CAFile),
+			"certFile":    d.Text(&c.SOL003.Notifications.CertFile),
+			"keyFile":     d.Text(&c.SOL003.Notifications.KeyFile),
+			"giveUpAfter": d.Duration(&c.Subscriptions.GiveUpAfter),
+		}),
+	}
+}
+
+// leaseFields is the vocabulary of the key lease.
+func (c *config) leaseFields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
+		"defaultTTL":    d.Duration(&c.Terms.DefaultTTL),
+		"maxTTL":        d.Duration(&c.Terms.MaxTTL),
+		"standingTTL":   d.Duration(&c.Terms.StandingTTL),
+		"standingIdle":  d.Duration(&c.Terms.StandingIdle),
+		"standingMax":   d.Duration(&c.Terms.StandingMax),
+		"endWithAccess": d.Flag(&c.Terms.EndWithAccess),
+		"removeLeft":    d.Flag(&c.Terms.RemoveLeft),
+		"stackTrustees": d.Texts(&c.StackTrustees),
+		"trial": text(d, "always, sampled or never", func(s string) bool {
+			c.Trial = kubernetes.Trial(s)
+			return slices.Contains(kubernetes.Trials, c.Trial)
+		}),
+		"escalatingNamespaces": d.Texts(&c.Escalating),
+	}
+}
+
+// quotaFields is the vocabulary of the key quota.
+func (c *config) quotaFields(d *strictyaml.Document) strictyaml.Fields {
+	return strictyaml.Fields{
+		"perPrincipal":  d.Count(&c.Terms.Quota.PerPrincipal),
+		"perClient":     d.Count(&c.Terms.Quota.PerClient),
+		"perVIM":        d.Count(&c.Terms.Quota.PerVIM),
+		"perProject":    d.Count(&c.Terms.Quota.PerProject),
+		"clients":       d.Count(&c.ClientsPerProject),
+		"subscriptions": d.Count(&c.Subscriptions.PerProject),
+		"grants":        d.Count(&c.GrantsPerClient),
+		"vims":          d.Count(&c.Terms.VIMs.PerProject),
+		"vimKiB":        size(d, &c.Terms.VIMs.Bytes, 10),
+		"packages":      d.Count(&c.Packages.PerProject),
+		"vnfInstances":  d.Count(&c.VNF.Instances),
+		"packageMiB":    size(d, &c.Packages.MaxSize, 20),
+		"packagesMiB":   size(d, &c.Packages.BytesPerProject, 20),
+	}
+}
+
+// text reads a text that take takes; want says which it does.
+func text(d *strictyaml.Document, want string, take func(string) bool) strictyaml.Reader {
+	return func(n *yaml.Node, at string) {
+		var s string
+		if d.Text(&s)(n, at); !take(s) {
+			d.Fault(n, at, "must be %s", want)
+		}
+	}
+}
+
+// listed reads a list of mappings that have the same fields.
+func listed[T any](d *strictyaml.Document, to *[]T, fields func(*T, *strictyaml.Document) strictyaml.Fields) strictyaml.Reader {
+	return func(n *yaml.Node, at string) {
+		d.List(n, at, func(item *yaml.Node, path string) {
+			var one T
+			d.Mapping(item, path, fields(&one, d))
+			*to = append(*to, one)
+		})
 	}
 }
 
@@ -335,21 +352,12 @@ func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.Reader {
 	})
 }
 
-// mebibytes reads a number of bytes, which is written in MiB.
-func mebibytes(d *strictyaml.Document, to *int64) strictyaml.Reader {
+// size reads a number of bytes, which is written in a unit of 1<<unit of them.
+func size[T int | int64](d *strictyaml.Document, to *T, unit int) strictyaml.Reader {
 	return func(n *yaml.Node, at string) {
-		count := int(*to >> 20)
+		count := int(*to >> unit)
 		d.Count(&count)(n, at)
-		*to = int64(count) << 20
-	}
-}
-
-// kibibytes reads how much something may have.
-func kibibytes(d *strictyaml.Document, to *int) strictyaml.Reader {
-	return func(n *yaml.Node, at string) {
-		count := *to >> 10
-		d.Count(&count)(n, at)
-		*to = count << 10
+		*to = T(count) << unit
 	}
 }
 
@@ -418,7 +426,8 @@ func (c *config) validate(d *strictyaml.Document) {
 
 	switch withTLS := c.TLS.CertFile != "" || c.TLS.KeyFile != ""; {
 	case c.Dev:
-		need(err != nil || loopback(host), "listen", "--dev serves plain HTTP, so it listens on 127.0.0.1 or [::1] only; use --config for other addresses")
+		need(err != nil || loopback(host), "listen",
+			"--dev serves plain HTTP, so it listens on 127.0.0.1 or [::1] only; use --config for other addresses")
 	case withTLS:
 		need(c.TLS.CertFile != "", "tls.certFile", "must name the certificate chain that belongs to tls.keyFile")
 		need(c.TLS.KeyFile != "", "tls.keyFile", "must name the key that belongs to tls.certFile")
@@ -426,12 +435,15 @@ func (c *config) validate(d *strictyaml.Document) {
 		need(err != nil || loopback(host), "tls", "must be set (certFile and keyFile) unless listen is a loopback address")
 	}
 	if !c.Dev && c.Callers.Keystone == nil {
-		need(c.TokensFile != "", "tokensFile", "must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
+		need(c.TokensFile != "", "tokensFile",
+			"must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
 	}
-	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer", "must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
+	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer",
+		"must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
 	need(c.IssuerCAFile == "" || https(c.Issuer), "oauth.caFile", "needs an oauth.issuer that is https: there is no certificate otherwise")
 	need(c.ClientCAFile == "" || c.Issuer != "", "oauth.clientCAFile", "needs oauth.issuer: without it nobody logs in")
-	need(c.ClientCAFile == "" || c.TLS.CertFile != "", "oauth.clientCAFile", "needs tls: clients show certificates while connecting to this server")
+	need(c.ClientCAFile == "" || c.TLS.CertFile != "", "oauth.clientCAFile",
+		"needs tls: clients show certificates while connecting to this server")
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
 	c.validateNotifications(d)
@@ -440,7 +452,8 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.StandingTTL >= 10*time.Minute, "lease.standingTTL", "must be at least 10m, the shortest token that Kubernetes gives")
 	need(c.Terms.StandingIdle >= time.Hour, "lease.standingIdle", "must be at least 1h")
-	need(c.Terms.StandingIdle <= c.Terms.StandingMax, "lease.standingIdle", "must not be longer than lease.standingMax (%v)", c.Terms.StandingMax)
+	need(c.Terms.StandingIdle <= c.Terms.StandingMax, "lease.standingIdle",
+		"must not be longer than lease.standingMax (%v)", c.Terms.StandingMax)
 	c.validateLimits(need)
 	need(c.ShutdownDelay <= maxShutdownDelay, "shutdownDelay", "must be at most %v", maxShutdownDelay)
 	need(c.Packages.MaxSize > 0, "quota.packageMiB", "must be at least 1")
@@ -476,7 +489,8 @@ func (c *config) validateLimits(need func(ok bool, key, format string, args ...a
 		need(b.Burst == 0 || b.Burst >= b.PerSecond, "limits."+key+".burst", "must be at least limits.%s.perSecond (%d)", key, b.PerSecond)
 	}
 	need(l.InFlight == 0 || l.InFlight >= minInFlight, "limits.inFlight", "must be at least %d, or 0 for no bound", minInFlight)
-	need(l.InFlight == 0 || l.Project.InFlight <= l.InFlight, "limits.project.inFlight", "must not be more than limits.inFlight (%d)", l.InFlight)
+	need(l.InFlight == 0 || l.Project.InFlight <= l.InFlight, "limits.project.inFlight",
+		"must not be more than limits.inFlight (%d)", l.InFlight)
 }
 
 // maxShutdownDelay bounds how long a server that is told to stop does nothing about it.

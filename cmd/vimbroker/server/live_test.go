@@ -111,7 +111,7 @@ func TestUsesOfTokensAreNoted(t *testing.T) {
 // A server is not ready before it has settled what an earlier process left, whatever else
 // of it could be asked.
 func TestNotReadyBeforeItHasSettled(t *testing.T) {
-	s := &starting{} // to ask any further would need a broker
+	s := &gate{} // to ask any further would need a broker
 	if _, err := s.Ready(); !errors.Is(err, broker.ErrUnavailable) {
 		t.Errorf("ready before it has settled: %v, want %v", err, broker.ErrUnavailable)
 	}

@@ -28,12 +28,8 @@ type serveFlags struct {
 	dev, check                                       bool
 }
 
-func (p *program) serveCommand() *cobra.Command {
-	var f serveFlags
-	c := &cobra.Command{
-		Use:   "serve --config FILE | --dev",
-		Short: "Run the server",
-		Long: `Run the server until SIGINT or SIGTERM. Then /readyz says that it is not ready,
+// serveHelp has every key that a first configuration needs, with what it means when it is left out.
+const serveHelp = `Run the server until SIGINT or SIGTERM. Then /readyz says that it is not ready,
 it goes on for shutdownDelay, and requests under way are finished.
 
 --dev is for trying things out: plain HTTP on loopback, an admin token in
@@ -102,7 +98,14 @@ as the files of key stores and Keystone are at each login. --check checks a
 file without starting anything; "vimbroker reload" checks it, signals, and says
 how the reload went.
 
-It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`,
+It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`
+
+func (p *program) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve --config FILE | --dev",
+		Short: "Run the server",
+		Long:  serveHelp,
 		Example: `  vimbroker serve --dev
   vimbroker serve --dev --listen 127.0.0.1:8420 --data-dir ./data
   vimbroker serve --config /etc/vimbroker/vimbroker.yaml

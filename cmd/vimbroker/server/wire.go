@@ -62,7 +62,7 @@ type server struct {
 	drivers []broker.Driver
 	callers *openstack.Callers // nil: none come with a Keystone token
 	courier *delivery.Courier
-	broker  *starting
+	broker  *gate
 	capi    *clusterapi.Driver
 	onboard *onboard.Onboarding
 	catalog *catalog.Catalog
@@ -78,21 +78,21 @@ type server struct {
 	after       func(time.Duration) <-chan time.Time // [time.After], but in tests
 }
 
-// starting is a broker that is not ready before it has settled, and once it is to end.
-type starting struct {
+// gate is a broker that is not ready before it has settled, and once it is to end.
+type gate struct {
 	*broker.Broker
 	settled, ending atomic.Bool
 }
 
 // Ready implements [rest.Overseer].
-func (s *starting) Ready() ([]broker.PartStatus, error) {
-	if s.ending.Load() {
+func (g *gate) Ready() ([]broker.PartStatus, error) {
+	if g.ending.Load() {
 		return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "ending: send new requests to another server"}
 	}
-	if !s.settled.Load() {
+	if !g.settled.Load() {
 		return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
 	}
-	return s.Broker.Ready()
+	return g.Broker.Ready()
 }
 
 // wire opens the stores and puts the server together; it starts nothing. Close it.
@@ -101,103 +101,140 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if err != nil {
 		return nil, err
 	}
-	keys, err := openKeyStores(ctx, c, log)
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
+	s := &server{config: c, log: log, store: store, after: time.After}
+	s.keys, err = openKeyStores(ctx, c, log)
+	for _, open := range []func() error{s.openCallers, s.newBroker} {
+		if err == nil {
+			err = open()
+		}
 	}
-	s := &server{config: c, log: log, store: store, keys: keys, after: time.After, drivers: []broker.Driver{
-		kubernetes.New(kubernetes.Options{Log: log, Trial: c.Trial, Escalating: c.Escalating}),
-		openstack.New(openstack.Options{Log: log, Now: store.Now, StackTrustees: c.StackTrustees}),
-	}}
-	if c.Dev {
-		if s.config.tokens, err = devTokens(c.DataDir); err != nil {
-			return nil, errors.Join(err, s.Close())
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.newClients()
+	s.newLifecycle()
+	s.handler = s.newHandler(version)
+	return s, nil
+}
+
+// openCallers makes what knows callers and decides on their requests.
+func (s *server) openCallers() (err error) {
+	if s.config.Dev {
+		if s.config.tokens, err = devTokens(s.config.DataDir); err != nil {
+			return err
 		}
 	}
 	s.live = newLive(s.config)
-	if k := c.Callers.Keystone; k != nil {
-		if s.callers, err = k.open(log, s.loggedIn); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
+	if k := s.config.Callers.Keystone; k != nil {
+		s.callers, err = k.open(s.log, s.loggedIn)
 		s.live.keystone = s.callers
+	}
+	return err
+}
+
+// newBroker makes the broker, with the drivers and the sinks that it uses.
+func (s *server) newBroker() error {
+	c := s.config
+	s.drivers = []broker.Driver{
+		kubernetes.New(kubernetes.Options{Log: s.log, Trial: c.Trial, Escalating: c.Escalating}),
+		openstack.New(openstack.Options{Log: s.log, Now: s.store.Now, StackTrustees: c.StackTrustees}),
 	}
 	sinks, err := c.Audit.open()
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return err
 	}
 	anchors, err := c.Audit.openAnchors()
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return err
 	}
-	s.courier = delivery.New(store, sinks, store.Now, log)
-	stores := make([]secret.KeyStore, len(keys))
-	for i, k := range keys {
-		stores[i] = k.KeyStore
-	}
+	s.courier = delivery.New(s.store, sinks, s.store.Now, s.log)
 	b, err := broker.New(broker.Options{
-		Store:   store,
-		Keys:    stores,
-		Drivers: s.drivers,
-		Policy:  s.live,
-		Egress:  s.live.egress,
-		Terms:   c.Terms,
-		Holders: s.live,
-		Reads:   audit.NewReads(c.Audit.ReadsOneIn),
-		Courier: s.courier,
-		Anchors: anchors,
-		Log:     log,
-		Now:     store.Now,
-
-		ReservedLabels: c.ReservedLabels,
-
-		Directories: s.directories(),
+		Store: s.store, Keys: s.keyStores(), Drivers: s.drivers, Courier: s.courier, Anchors: anchors,
+		Policy: s.live, Egress: s.live.egress, Holders: s.live, Directories: s.directories(),
+		Reads: audit.NewReads(c.Audit.ReadsOneIn), Terms: c.Terms, ReservedLabels: c.ReservedLabels,
+		Log: s.log, Now: s.store.Now,
 	})
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return err
 	}
-	s.broker = &starting{Broker: b}
-	terms := c.Packages
-	terms.Roots = c.signers
-	s.catalog = catalog.New(catalog.Options{Store: store, Guard: b.Guard(), Log: log, Terms: terms, Now: store.Now})
-	s.clients = oauth.New(oauth.Options{
-		Store: store, Leases: b, Guard: b.Guard(), Log: log, PerProject: c.ClientsPerProject, Authorities: s.live.clientCAs, Now: store.Now,
-	})
-	s.tokens = oauth.NewTokens(oauth.TokensOptions{
-		Store: store, Clients: s.clients, Keys: stores, Ledger: b, Guard: b.Guard(), Log: log, Issuer: c.Issuer, Now: store.Now,
-	})
-	var issuerCA func() string
-	if https(c.Issuer) {
-		issuerCA = func() string { return s.live.issuerCA(log) }
-	}
-	s.grants = grant.New(grant.Options{
-		Store: store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(), Egress: s.live.egress, Log: log,
-		Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: c.GrantsPerClient, Now: store.Now,
-	})
+	s.broker = &gate{Broker: b}
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
-	if database, ok := store.(interface{ TryLogin(context.Context) error }); ok {
+	if database, ok := s.store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
 	}
+	return nil
+}
+
+// newClients makes what serves OAuth clients, grants and management clusters.
+func (s *server) newClients() {
+	c, b := s.config, s.broker.Broker
+	s.clients = oauth.New(oauth.Options{
+		Store: s.store, Leases: b, Guard: b.Guard(), Authorities: s.live.clientCAs, PerProject: c.ClientsPerProject,
+		Log: s.log, Now: s.store.Now,
+	})
+	s.tokens = oauth.NewTokens(oauth.TokensOptions{
+		Store: s.store, Clients: s.clients, Keys: s.keyStores(), Ledger: b, Guard: b.Guard(), Issuer: c.Issuer,
+		Log: s.log, Now: s.store.Now,
+	})
+	if c.Issuer != "" {
+		s.live.clients = s.tokens
+	}
+	var issuerCA func() string
+	if https(c.Issuer) {
+		issuerCA = func() string { return s.live.issuerCA(s.log) }
+	}
+	s.grants = grant.New(grant.Options{
+		Store: s.store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(),
+		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: c.GrantsPerClient,
+		Log: s.log, Now: s.store.Now,
+	})
+	s.capi = clusterapi.New()
+	s.onboard = onboard.New(onboard.Options{
+		Store: s.store, Broker: b, Source: s.capi, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
+	})
+}
+
+// newLifecycle makes what keeps VNF packages and instances, and tells subscribers of them.
+func (s *server) newLifecycle() {
+	c, b := s.config, s.broker.Broker
+	terms := c.Packages
+	terms.Roots = c.signers
+	s.catalog = catalog.New(catalog.Options{Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Keys: stores, Drivers: []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()}, Guard: b.Guard(),
-		Delegates: &policy.Delegates{Directories: s.directories(), Now: store.Now},
-		Egress:    s.live.egress, Terms: c.VNF, Log: log, Now: store.Now,
+		Store: s.store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
+		Drivers:   []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()},
+		Delegates: &policy.Delegates{Directories: s.directories(), Now: s.store.Now},
+		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
 	})
 	b.AddKeeper(s.lifecycle)
 	notify := c.SOL003.Notifications
 	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
 	s.subscribers = subscription.New(subscription.Options{
-		Store: store, Keys: stores, Ledger: b, Endpoint: s.callback, Render: vnflcm.Notification, Guard: b.Guard(), Egress: s.live.egress,
-		Terms: c.subscriptionTerms(), Log: log, Now: store.Now,
+		Store: s.store, Keys: s.keyStores(), Ledger: b, Endpoint: s.callback, Render: vnflcm.Notification, Guard: b.Guard(),
+		Egress: s.live.egress, Terms: c.subscriptionTerms(), Log: s.log, Now: s.store.Now,
 	})
-	s.capi = clusterapi.New()
-	s.onboard = onboard.New(onboard.Options{
-		Store: store, Broker: b, Source: s.capi, Guard: b.Guard(),
-		Egress: s.live.egress, Log: log, Now: store.Now,
+}
+
+// newHandler makes the handler of all requests.
+func (s *server) newHandler(version string) http.Handler {
+	return api.New(api.Options{
+		Doors: s.doors(version), Authenticator: s.live, Remote: s.needsKeystone, Limits: s.config.Limits, Vitals: s.broker, Version: version,
+		Collectors: []prometheus.Collector{
+			api.ClusterMetrics(s.onboard, s.log), metrics.Instances(s.lifecycle, s.log), metrics.Operations(s.lifecycle),
+			metrics.Subscriptions(s.subscribers), metrics.Packages(s.catalog, s.log),
+		},
+		Logins: s.broker, Configured: s.live.configured, Proxies: s.config.proxies, Log: s.log,
 	})
-	doors := []api.Door{rest.Door(rest.Options{Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: log, Version: version})}
+}
+
+// doors are the APIs that the configuration opens.
+func (s *server) doors(version string) []api.Door {
+	c := s.config
+	doors := []api.Door{rest.Door(rest.Options{
+		Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: s.log, Version: version,
+	})}
 	if c.Issuer != "" {
-		s.live.clients = s.tokens
-		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: b, Now: store.Now}))
+		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: s.broker, Now: s.store.Now}))
 	}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
@@ -209,15 +246,16 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if c.SOL003.Enabled {
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
 	}
-	s.handler = api.New(api.Options{
-		Doors: doors, Authenticator: s.live, Remote: s.asks, Limits: c.Limits, Vitals: s.broker, Version: version,
-		Collectors: []prometheus.Collector{
-			api.ClusterMetrics(s.onboard, log), metrics.Instances(s.lifecycle, log), metrics.Operations(s.lifecycle),
-			metrics.Subscriptions(s.subscribers), metrics.Packages(s.catalog, log),
-		},
-		Logins: s.broker, Configured: s.live.configured, Proxies: c.proxies, Log: log,
-	})
-	return s, nil
+	return doors
+}
+
+// keyStores are those that keys are kept in.
+func (s *server) keyStores() []secret.KeyStore {
+	stores := make([]secret.KeyStore, len(s.keys))
+	for i, k := range s.keys {
+		stores[i] = k.KeyStore
+	}
+	return stores
 }
 
 // directories know callers without their tokens, by authenticator.
@@ -240,8 +278,8 @@ func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
 	}
 }
 
-// asks reports whether Keystone has to be asked about a caller's token.
-func (s *server) asks(token string) bool {
+// needsKeystone reports whether Keystone has to be asked about a caller's token.
+func (s *server) needsKeystone(token string) bool {
 	return s.callers != nil && !policy.OwnToken(token) && !oauth.Own(token) && s.callers.Remote(token)
 }
 
@@ -330,9 +368,9 @@ func (s *server) awaitReady(ctx context.Context, looked <-chan struct{}, ready f
 	}
 }
 
-// lasting returns a context that outlives stop by the delay in which balancers learn that
+// delayed returns a context that outlives stop by the delay in which balancers learn that
 // this server is not ready any more. Until then everything goes on.
-func (s *server) lasting(stop context.Context) (ctx context.Context, cancel func()) {
+func (s *server) delayed(stop context.Context) (ctx context.Context, cancel func()) {
 	ctx, cancel = context.WithCancel(context.WithoutCancel(stop))
 	context.AfterFunc(stop, func() {
 		defer cancel()
@@ -349,9 +387,9 @@ func (s *server) lasting(stop context.Context) (ctx context.Context, cancel func
 	return ctx, cancel
 }
 
-// leading says which certificate the sender of a request has shown, and sends callers elsewhere
+// serveHTTP says which certificate the sender of a request has shown, and sends callers elsewhere
 // once the server is to end: each answer is then the last one of its connection.
-func (s *server) leading(w http.ResponseWriter, r *http.Request) {
+func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.broker.ending.Load() {
 		w.Header().Set("Connection", "close")
 	}
@@ -363,18 +401,53 @@ func (s *server) leading(w http.ResponseWriter, r *http.Request) {
 
 // passes are the periodic work of every part, watched.
 func (s *server) passes() []broker.Pass {
-	return s.broker.Watch(slices.Concat(s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(), s.subscribers.Passes())...)
+	return s.broker.Watch(slices.Concat(
+		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(),
+		s.subscribers.Passes(),
+	)...)
+}
+
+// settle finishes what an earlier process left unfinished, where the store is this process's alone: what is older than
+// this process is then nobody's work any more. Elsewhere others may be at it, and the settle pass waits until they
+// surely are not. It returns when that is done, or after settlePatience; the channel is closed when it is done.
+func (s *server) settle(ctx context.Context, began time.Time) <-chan struct{} {
+	done := make(chan struct{})
+	if s.config.Database.Postgres != nil {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		err := errors.Join(
+			s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began),
+			s.subscribers.Settle(ctx, began), s.lifecycle.SettleHidden(ctx, began),
+		)
+		if err != nil {
+			s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", err)
+			return
+		}
+		s.log.Info("settled what an earlier process left")
+	}()
+	patience := time.NewTimer(settlePatience)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+		s.log.Warn("some VIMs do not answer; settling what an earlier process left goes on in the background")
+	case <-ctx.Done():
+	}
+	return done
 }
 
 // run serves until the context ends, and for the shutdown delay after that; ready is called
 // once, when /readyz first says so.
 func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	began := s.store.Now()
-	ctx, cancel := s.lasting(ctx)
+	ctx, cancel := s.delayed(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		served := api.Server{Handler: http.HandlerFunc(s.leading), Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
+		served := api.Server{Handler: http.HandlerFunc(s.serveHTTP), Grace: s.config.ShutdownGrace, Log: s.log, TLS: s.live.tls(s.log)}
 		return served.Serve(ctx, l)
 	})
 	group.Go(func() error {
@@ -407,42 +480,12 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		}
 	}
 	group.Go(func() error {
-		if s.config.Database.Postgres != nil {
-			// Others may be at what is unfinished: the settle pass waits until they surely
-			// are not.
-			s.broker.settled.Store(true)
-			s.awaitReady(ctx, looked, ready)
-			return nil
-		}
-		// The store is this process's alone, so what is unfinished and older than
-		// this process is nobody's work any more.
-		var failed error
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			failed = errors.Join(s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began), s.subscribers.Settle(ctx, began), s.lifecycle.SettleHidden(ctx, began))
-		}()
-		patience := time.NewTimer(settlePatience)
-		defer patience.Stop()
-		select {
-		case <-done:
-		case <-patience.C:
-			s.log.Warn("some VIMs do not answer; settling what an earlier process left goes on in the background")
-		case <-ctx.Done():
-		}
+		settled := s.settle(ctx, began)
 		if ctx.Err() == nil {
 			s.broker.settled.Store(true)
-			group.Go(func() error {
-				s.awaitReady(ctx, looked, ready)
-				return nil
-			})
+			s.awaitReady(ctx, looked, ready)
 		}
-		<-done
-		if failed != nil {
-			s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", failed)
-		} else {
-			s.log.Info("settled what an earlier process left")
-		}
+		<-settled
 		return nil
 	})
 	return group.Wait()
