@@ -42,8 +42,6 @@ type Options struct {
 	Directories map[string]policy.Directory
 	// Holders lists callers' static tokens; nil: there are none.
 	Holders TokenHolders
-	// Reads says which reads are recorded; nil: all but polls.
-	Reads *audit.Reads
 	// Anchors keep checkpoints of the audit log; [Broker.Close] closes them.
 	Anchors []notary.Anchor
 	// Courier brings the audit log to its sinks; nil: there are none.
@@ -162,9 +160,6 @@ func New(o Options) (*Broker, error) {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	if o.Reads == nil {
-		o.Reads = audit.NewReads(1)
-	}
 	if o.Courier == nil {
 		o.Courier = delivery.New(o.Store, nil, now, o.Log)
 	}
@@ -173,7 +168,7 @@ func New(o Options) (*Broker, error) {
 		keys:          o.Keys,
 		drivers:       map[VIMType]Driver{},
 		refusedMints:  audit.NewFolds(),
-		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: o.Reads, Held: o.Courier.Late, Log: o.Log},
+		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: audit.NewReads(), Held: o.Courier.Late, Log: o.Log},
 		logins:        audit.NewLogins(o.Store, now, o.Log),
 		notary:        notary.New(o.Store, o.Keys, o.Anchors, now),
 		courier:       o.Courier,

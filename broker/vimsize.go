@@ -60,7 +60,7 @@ func (q VIMQuota) fits(before VIM, was int, after VIM, credential int) error {
 	}
 	return &Error{
 		Kind: ErrQuota, Field: largest,
-		Detail: fmt.Sprintf("quota vimKiB is used up: the VIM would store %d KiB, %d of them here, and may store %d", kibibytes(n),
+		Detail: fmt.Sprintf("the VIM would store %d KiB, %d of them here, and may store %d", kibibytes(n),
 			kibibytes(parts[largest]), kibibytes(q.Bytes)),
 		Remedy: "make it shorter",
 	}

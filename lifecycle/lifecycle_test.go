@@ -86,7 +86,7 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	terms.LookEvery, terms.Learning = time.Millisecond, 0
 	o := lifecycle.Options{
 		Store: store, Leaser: p.lends, Registrar: registry{p.lends}, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
-		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads(1)},
+		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads()},
 		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
 		Terms: terms, Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
 	}

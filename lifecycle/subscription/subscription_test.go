@@ -94,7 +94,7 @@ func newOffice(t *testing.T, change ...func(*subscription.Options)) *office {
 	t.Cleanup(reach.Close)
 	options := subscription.Options{
 		Store: store, Keys: []secret.KeyStore{o.keys}, Ledger: ledger{}, Endpoint: reach, Render: vnflcm.Notification,
-		Guard:  &audit.Guard{Policy: policies, Sink: store, Now: o.clock.Now, Reads: audit.NewReads(1)},
+		Guard:  &audit.Guard{Policy: policies, Sink: store, Now: o.clock.Now, Reads: audit.NewReads()},
 		Egress: func(string) *egress.Rules { return rules }, Terms: subscription.DefaultTerms(), Log: log, Now: o.clock.Now,
 	}
 	for _, f := range change {

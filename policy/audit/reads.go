@@ -15,13 +15,10 @@ const PollWithin = 10 * time.Minute
 const maxRemembered = 10000
 
 // Reads says which reads are recorded. A read that is repeated within [PollWithin] is a
-// poll, and is not; of the others one in some is. Safe for concurrent use.
+// poll, and is not. Safe for concurrent use.
 type Reads struct {
-	oneIn int
-
-	mu    sync.Mutex
-	seen  map[read]time.Time
-	count int
+	mu   sync.Mutex
+	seen map[read]time.Time
 }
 
 // read is what is the same read again.
@@ -32,8 +29,8 @@ type read struct {
 	resource           string
 }
 
-// NewReads records the first read and then one in so many; zero records none.
-func NewReads(oneIn int) *Reads { return &Reads{oneIn: oneIn, seen: map[read]time.Time{}} }
+// NewReads records all reads but polls.
+func NewReads() *Reads { return &Reads{seen: map[read]time.Time{}} }
 
 // due reports whether a read is to be recorded.
 func (r *Reads) due(e Entry) bool {
@@ -42,18 +39,8 @@ func (r *Reads) due(e Entry) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.oneIn <= 0 {
-		return false
-	}
-	if at, again := r.seen[readOf(e)]; again && e.Time.Before(at.Add(PollWithin)) {
-		return false
-	}
-	r.count++
-	if (r.count-1)%r.oneIn != 0 {
-		r.remember(e)
-		return false
-	}
-	return true
+	at, again := r.seen[readOf(e)]
+	return !again || !e.Time.Before(at.Add(PollWithin))
 }
 
 // recorded says that a read is in the log.
@@ -63,10 +50,6 @@ func (r *Reads) recorded(e Entry) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.remember(e)
-}
-
-func (r *Reads) remember(e Entry) {
 	if len(r.seen) >= maxRemembered {
 		clear(r.seen)
 	}

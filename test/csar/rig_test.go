@@ -72,7 +72,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := &audit.Guard{Policy: policies, Sink: store, Now: time.Now, Reads: audit.NewReads(1), Log: log}
+	guard := &audit.Guard{Policy: policies, Sink: store, Now: time.Now, Reads: audit.NewReads(), Log: log}
 	r.catalog = catalog.New(catalog.Options{Store: store, Guard: guard, Log: log, Terms: catalog.DefaultTerms()})
 	keys, err := keydir.Open(filepath.Join(r.dir, "keys"))
 	if err != nil {

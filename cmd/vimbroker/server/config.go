@@ -148,7 +148,6 @@ func defaults(env console.Environment) config {
 		Listen:   console.DefaultListen,
 		DataDir:  stateDir(env),
 		Terms:    broker.DefaultTerms(),
-		Audit:    auditConfig{ReadsOneIn: 1},
 		Packages: catalog.DefaultTerms(),
 
 		ClientsPerProject: oauth.DefaultPerProject,
@@ -314,11 +313,10 @@ func (c *config) quotaFields(d *strictyaml.Document) strictyaml.Fields {
 		"subscriptions": d.Count(&c.Subscriptions.PerProject),
 		"grants":        d.Count(&c.GrantsPerClient),
 		"vims":          d.Count(&c.Terms.VIMs.PerProject),
-		"vimKiB":        size(d, &c.Terms.VIMs.Bytes, 10),
 		"packages":      d.Count(&c.Packages.PerProject),
 		"vnfInstances":  d.Count(&c.VNF.Instances),
-		"packageMiB":    size(d, &c.Packages.MaxSize, 20),
-		"packagesMiB":   size(d, &c.Packages.BytesPerProject, 20),
+		"packageMiB":    mebibytes(d, &c.Packages.MaxSize),
+		"packagesMiB":   mebibytes(d, &c.Packages.BytesPerProject),
 	}
 }
 
@@ -352,12 +350,12 @@ func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.Reader {
 	})
 }
 
-// size reads a number of bytes, which is written in a unit of 1<<unit of them.
-func size[T int | int64](d *strictyaml.Document, to *T, unit int) strictyaml.Reader {
+// mebibytes reads a number of bytes, which is written in MiB.
+func mebibytes(d *strictyaml.Document, to *int64) strictyaml.Reader {
 	return func(n *yaml.Node, at string) {
-		count := int(*to >> unit)
+		count := int(*to >> 20)
 		d.Count(&count)(n, at)
-		*to = T(count) << unit
+		*to = int64(count) << 20
 	}
 }
 

@@ -67,7 +67,7 @@ egress:
   projects:
     lab: {allowLoopback: true}
 lease: {defaultTTL: 30m, maxTTL: 8h, trial: always, escalatingNamespaces: [argocd, flux-system]}
-quota: {perPrincipal: 5, perVIM: 0, perProject: 50, vims: 9, vimKiB: 3, packages: 7, packageMiB: 8, packagesMiB: 0}
+quota: {perPrincipal: 5, perVIM: 0, perProject: 50, vims: 9, packages: 7, packageMiB: 8, packagesMiB: 0}
 sol003: {enabled: true, signersFile: ` + cert + `}
 charts: {caFile: ` + cert + `, keyringFile: ` + cert + `, logins: [{host: "r.example:5000", username: u, passwordFile: ` + key + `, projects: [lab]}]}
 vnf: {driftInterval: 5m, operationsPerVIM: 5, operationsPerProject: 4}
@@ -82,7 +82,7 @@ shutdownGrace: 5s
 	if got, want := c.Terms.Quota, (broker.Quota{PerPrincipal: 5, PerClient: 10_000, PerProject: 50}); got != want {
 		t.Errorf("Quota = %+v, want %+v", got, want)
 	}
-	if got, want := c.Terms.VIMs, (broker.VIMQuota{PerProject: 9, Bytes: 3 << 10}); got != want {
+	if got, want := c.Terms.VIMs, (broker.VIMQuota{PerProject: 9, Bytes: 256 << 10}); got != want {
 		t.Errorf("VIMs = %+v, want %+v", got, want)
 	}
 	if got, want := c.Packages, (catalog.Terms{PerProject: 7, MaxSize: 8 << 20}); got != want || !c.SOL003.Enabled || c.signers == nil {

@@ -72,12 +72,10 @@ is left out means:
     inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perClient: 10000, perVIM: 10000, perProject: 10000,
-     vims: 5000, vimKiB: 256,  # VIMs of a project, and what one of them stores
-     vnfInstances: 10000,      # of a project, as are
+     vims: 5000, vnfInstances: 10000,   # of a project, as are
      packages: 1000, packageMiB: 2048, packagesMiB: 20480}
   checkInterval: 5m
   audit:
-    readsOneIn: 1             # of reads the log has one in so many; 0: none
     checkpointInterval: 1m    # how often the log is signed, if it has grown
     anchors: []               # [{name: , kind: file, path: }]: get checkpoints
     egress: {}                # where sinks may be, like egress

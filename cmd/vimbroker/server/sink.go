@@ -15,8 +15,6 @@ import (
 
 // auditConfig is what becomes of the audit log.
 type auditConfig struct {
-	// ReadsOneIn is of how many reads the audit log has one; 0: of none.
-	ReadsOneIn int
 	// Egress bounds where sinks and anchors may be.
 	Egress egressConfig
 	// Sinks get every entry.
@@ -49,8 +47,7 @@ const (
 // fields is the vocabulary of the key audit.
 func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
-		"readsOneIn": d.Count(&a.ReadsOneIn),
-		"egress":     d.Section(a.Egress.fields(d)),
+		"egress": d.Section(a.Egress.fields(d)),
 		"anchors": func(n *yaml.Node, at string) {
 			d.List(n, at, func(item *yaml.Node, path string) {
 				o := outletConfig{RotateBytes: defaultRotateBytes}
@@ -135,7 +132,7 @@ func (a *auditConfig) load(d *strictyaml.Document) {
 }
 
 // named is what the file says, for telling whether it changed.
-func (a *auditConfig) named() any { return [...]any{a.ReadsOneIn, a.Egress, a.Sinks, a.Anchors} }
+func (a *auditConfig) named() any { return [...]any{a.Egress, a.Sinks, a.Anchors} }
 
 // openAnchors makes the anchors; it connects nowhere.
 func (a *auditConfig) openAnchors() ([]notary.Anchor, error) {

@@ -23,7 +23,6 @@ func TestConfigReadsSinks(t *testing.T) {
 	text := `
 tokensFile: ` + tokensFile(t) + `
 audit:
-  readsOneIn: 3
   egress: {allowLoopback: true, ports: ["6514"]}
   sinks:
     - {name: local, kind: file, mode: bestEffort, path: ` + dir + `/audit.jsonl}
@@ -44,7 +43,7 @@ audit:
 		{outletConfig{Name: "siem", Kind: "webhook", URL: "https://siem/audit", TokenFile: token, HMACKeyFile: key, RotateBytes: 100 << 20}, delivery.Required, 5 * time.Minute, false},
 		{outletConfig{Name: "fleet", Kind: "webhook", URL: "https://fleet/", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour, true},
 	}
-	if diff := cmp.Diff(want, c.Audit.Sinks, cmp.AllowUnexported(sinkConfig{})); diff != "" || c.Audit.ReadsOneIn != 3 || !c.Audit.rules.AllowLoopback || c.egress.of("x").AllowLoopback {
+	if diff := cmp.Diff(want, c.Audit.Sinks, cmp.AllowUnexported(sinkConfig{})); diff != "" || !c.Audit.rules.AllowLoopback || c.egress.of("x").AllowLoopback {
 		t.Errorf("audit = %+v; sinks (-want +got):\n%s", c.Audit, diff)
 	}
 	sinks, err := c.Audit.open()

@@ -151,7 +151,7 @@ func (s *server) newBroker() error {
 	b, err := broker.New(broker.Options{
 		Store: s.store, Keys: s.keyStores(), Drivers: s.drivers, Courier: s.courier, Anchors: anchors,
 		Policy: s.live, Egress: s.live.egress, Holders: s.live, Directories: s.directories(),
-		Reads: audit.NewReads(c.Audit.ReadsOneIn), Terms: c.Terms, ReservedLabels: c.ReservedLabels,
+		Terms: c.Terms, ReservedLabels: c.ReservedLabels,
 		Log: s.log, Now: s.store.Now,
 	})
 	if err != nil {
