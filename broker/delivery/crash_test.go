@@ -4,33 +4,28 @@ package delivery_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/drivers/outlet"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks that the
 // next one goes on: no entry is missing, and what was on the way comes twice at most.
 func TestKilledOnTheWay(t *testing.T) {
-	if dir := os.Getenv("DELIVERY_TEST_CRASH"); dir != "" {
+	var dir string
+	if process.Errand(t, &dir) {
 		deliverTo(t, dir, 2)
 		t.Fatal("the process lives on")
 	}
 	for point, repeats := range map[string]int{"deliver.after-send": 3, "deliver.after-cursor": 0} {
 		t.Run(point, func(t *testing.T) {
 			dir := t.TempDir()
-			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-			child.Env = append(os.Environ(), "DELIVERY_TEST_CRASH="+dir, "VIMBROKER_FAILPOINT="+point)
-			out, err := child.CombinedOutput()
-			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-				t.Fatalf("the child was not killed: %v\n%s", err, out)
-			}
+			process.KillAt(t, point, dir)
 			deliverTo(t, dir, 1)
 			text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 			if err != nil {

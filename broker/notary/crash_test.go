@@ -5,10 +5,8 @@ package notary_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,22 +17,19 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // TestKilledWhileAnchoring kills a process with SIGKILL between handing a checkpoint over and
 // noting that: the next one hands it over again, and goes on.
 func TestKilledWhileAnchoring(t *testing.T) {
-	if dir := os.Getenv("NOTARY_TEST_CRASH"); dir != "" {
+	var dir string
+	if process.Errand(t, &dir) {
 		anchorOnce(t, dir)
 		t.Fatal("the process lives on")
 	}
-	dir := t.TempDir()
-	child := exec.Command(os.Args[0], "-test.run=^TestKilledWhileAnchoring$")
-	child.Env = append(os.Environ(), "NOTARY_TEST_CRASH="+dir, "VIMBROKER_FAILPOINT="+"audit.anchored")
-	out, err := child.CombinedOutput()
-	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-		t.Fatalf("the child was not killed: %v\n%s", err, out)
-	}
+	dir = t.TempDir()
+	process.KillAt(t, "audit.anchored", dir)
 	for _, want := range []int{2, 3} { // each time with one entry more
 		anchorOnce(t, dir)
 		text, err := os.ReadFile(filepath.Join(dir, "anchors.jsonl"))

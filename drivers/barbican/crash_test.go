@@ -3,16 +3,12 @@
 package barbican_test
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // reach is what the child needs to reach the fake.
@@ -24,15 +20,8 @@ type reach struct {
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks
 // what the next one finds.
 func TestKilledOnTheWay(t *testing.T) {
-	if file := os.Getenv("BARBICAN_TEST_CRASH"); file != "" {
-		var given reach
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(text, &given); err != nil {
-			t.Fatal(err)
-		}
+	var given reach
+	if process.Errand(t, &given) {
 		mustPut(t, mustOpen(t, barbican.Options{AuthURL: given.AuthURL, Endpoint: given.Endpoint, CAFile: given.CAFile, Auth: given.Auth}))
 		t.Fatal("the process lives on")
 	}
@@ -44,18 +33,7 @@ func TestKilledOnTheWay(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			f := fakebarbican.New(t, nil)
 			o := optionsFor(t, f)
-			text, err := json.Marshal(reach{o.AuthURL, o.Endpoint, o.CAFile, o.Auth})
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join(t.TempDir(), "options")
-			writeFile(t, file, string(text))
-			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-			child.Env = append(os.Environ(), "BARBICAN_TEST_CRASH="+file, "VIMBROKER_FAILPOINT="+point)
-			out, err := child.CombinedOutput()
-			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-				t.Fatalf("the child was not killed: %v\n%s", err, out)
-			}
+			process.KillAt(t, point, reach{o.AuthURL, o.Endpoint, o.CAFile, o.Auth})
 			// What is left over can be seen and deleted, and nobody else could ever read a key in it.
 			s := mustOpen(t, o)
 			held, err := s.List(t.Context(), "")

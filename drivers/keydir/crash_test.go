@@ -3,19 +3,18 @@
 package keydir_test
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks
 // what the next one finds.
 func TestKilledOnTheWay(t *testing.T) {
-	if dir := os.Getenv("KEYDIR_TEST_CRASH"); dir != "" {
+	var dir string
+	if process.Errand(t, &dir) {
 		s := mustOpen(t, dir)
 		if _, err := s.Delete(t.Context(), mustPut(t, s, newOwner())); err != nil {
 			t.Fatal(err)
@@ -29,12 +28,7 @@ func TestKilledOnTheWay(t *testing.T) {
 	} {
 		t.Run(point, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "keys")
-			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-			child.Env = append(os.Environ(), "KEYDIR_TEST_CRASH="+dir, "VIMBROKER_FAILPOINT="+point)
-			out, err := child.CombinedOutput()
-			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-				t.Fatalf("the child was not killed: %v\n%s", err, out)
-			}
+			process.KillAt(t, point, dir)
 			s := mustOpen(t, dir)
 			held, err := s.List(t.Context(), "")
 			if err != nil || len(held) != want {

@@ -3,17 +3,13 @@
 package kubernetes_test
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // errand is what the child is to do, and where.
@@ -25,8 +21,9 @@ type errand struct {
 // TestKilledOnTheWay kills a process with SIGKILL between the steps of issuing and
 // tidying, and shows that the next one finishes both.
 func TestKilledOnTheWay(t *testing.T) {
-	if file := os.Getenv("KUBERNETES_TEST_CRASH"); file != "" {
-		perish(t, file)
+	var e errand
+	if process.Errand(t, &e) {
+		perish(t, e)
 	}
 	for _, point := range []string{"k8s.home.namespace", "k8s.home.bound", "k8s.issue.account", "k8s.tidy.unbound"} {
 		for what, namespaces := range map[string][]string{"on the cluster": nil, "in two namespaces": {"default", "kube-public"}} {
@@ -35,20 +32,7 @@ func TestKilledOnTheWay(t *testing.T) {
 				g := l.grant("view", namespaces...)
 				g.Role, g.Rules = "", []broker.Rule{reads("configmaps")}
 				before := slices.Concat(l.Names("clusterroles", ""), l.Names("clusterrolebindings", ""), l.Names("namespaces", ""))
-				text, err := json.Marshal(errand{l.Endpoint, l.CA, l.AdminToken, l.access.VIM, g})
-				if err != nil {
-					t.Fatal(err)
-				}
-				file := filepath.Join(t.TempDir(), "errand")
-				if err := os.WriteFile(file, text, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-				child.Env = append(os.Environ(), "KUBERNETES_TEST_CRASH="+file, "VIMBROKER_FAILPOINT="+point)
-				out, err := child.CombinedOutput()
-				if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-					t.Fatalf("the child was not killed: %v\n%s", err, out)
-				}
+				process.KillAt(t, point, errand{l.Endpoint, l.CA, l.AdminToken, l.access.VIM, g})
 				if point != "k8s.tidy.unbound" {
 					l.issue(g)
 				}
@@ -69,15 +53,7 @@ func TestKilledOnTheWay(t *testing.T) {
 	}
 }
 
-func perish(t *testing.T, file string) {
-	var e errand
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &e); err != nil {
-		t.Fatal(err)
-	}
+func perish(t *testing.T, e errand) {
 	a := accessTo(t, broker.Registration{Endpoint: e.Endpoint, CACert: e.CA, Credential: broker.Credential{Token: secret.NewText(e.Token)}})
 	a.VIM = e.VIM
 	d := kubernetes.New(kubernetes.Options{})

@@ -3,12 +3,7 @@
 package openstack_test
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // byPassword is a registration as Tacker's files have it.
@@ -52,15 +48,8 @@ func (e errand) access(t *testing.T, d *openstack.Driver) broker.Access {
 // next one find, adopt or remove what is left: nothing is, in the end.
 func TestKilledOnTheWay(t *testing.T) {
 	d := openstack.New(openstack.Options{})
-	if file := os.Getenv("OPENSTACK_TEST_CRASH"); file != "" {
-		var e errand
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(text, &e); err != nil {
-			t.Fatal(err)
-		}
+	var e errand
+	if process.Errand(t, &e) {
 		a, issued := e.access(t, d), broker.Issued{Handle: e.Grant.Handle}
 		if e.Token != "" {
 			issued.Credential = broker.Credential{Kind: broker.CredentialProjectToken, Token: secret.NewText(e.Token)}
@@ -98,20 +87,7 @@ func TestKilledOnTheWay(t *testing.T) {
 				}
 				e.Token = minted.Credential.Token.Reveal()
 			}
-			text, err := json.Marshal(e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join(t.TempDir(), "errand")
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-			child.Env = append(os.Environ(), "OPENSTACK_TEST_CRASH="+file, "VIMBROKER_FAILPOINT="+point)
-			out, err := child.CombinedOutput()
-			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-				t.Fatalf("the child was not killed: %v\n%s", err, out)
-			}
+			process.KillAt(t, point, e)
 			a := e.access(t, d)
 			if err := d.Revoke(t.Context(), a, broker.Issued{Handle: e.Grant.Handle, Credential: minted.Credential}); err != nil {
 				t.Errorf("Revoke = %v", err)

@@ -3,16 +3,12 @@
 package vault_test
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // reach is what the child needs to reach the fake.
@@ -24,15 +20,8 @@ type reach struct {
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks
 // what the next one finds.
 func TestKilledOnTheWay(t *testing.T) {
-	if file := os.Getenv("VAULT_TEST_CRASH"); file != "" {
-		var given reach
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(text, &given); err != nil {
-			t.Fatal(err)
-		}
+	var given reach
+	if process.Errand(t, &given) {
 		s := mustOpen(t, vault.Options{Address: given.Address, CACert: given.CA, Auth: given.Auth})
 		ref, _ := mustPut(t, s)
 		if _, err := s.Delete(t.Context(), ref); err != nil {
@@ -48,18 +37,7 @@ func TestKilledOnTheWay(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			f := fakevault.New(t, nil)
 			o := optionsFor(t, f)
-			text, err := json.Marshal(reach{Address: o.Address, CA: o.CACert, Auth: o.Auth})
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join(t.TempDir(), "options")
-			writeFile(t, file, string(text))
-			child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-			child.Env = append(os.Environ(), "VAULT_TEST_CRASH="+file, "VIMBROKER_FAILPOINT="+point)
-			out, err := child.CombinedOutput()
-			if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-				t.Fatalf("the child was not killed: %v\n%s", err, out)
-			}
+			process.KillAt(t, point, reach{Address: o.Address, CA: o.CACert, Auth: o.Auth})
 			// What List shows can be deleted; what it does not show is not there.
 			s := mustOpen(t, o)
 			held, err := s.List(t.Context(), "")

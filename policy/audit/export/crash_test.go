@@ -4,11 +4,11 @@ package export_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // dying is a file whose process is killed when it asks for the nth time that what it wrote is durable.
@@ -28,19 +28,18 @@ func (d *dying) Sync() error {
 // TestKilledOnTheWay kills a process with SIGKILL whenever it has written a part, and checks
 // that the next goes on with it.
 func TestKilledOnTheWay(t *testing.T) {
-	if name := os.Getenv("EXPORT_TEST_CRASH"); name != "" {
-		after, _ := strconv.Atoi(os.Getenv("EXPORT_TEST_SYNC"))
-		exportTo(t, &dying{open(t, name), after})
+	type errand struct {
+		Name  string
+		After int
+	}
+	var e errand
+	if process.Errand(t, &e) {
+		exportTo(t, &dying{open(t, e.Name), e.After})
 		t.Fatal("the process lives on")
 	}
 	name := filepath.Join(t.TempDir(), "export")
-	for _, after := range []string{"1", "2"} {
-		child := exec.Command(os.Args[0], "-test.run=^TestKilledOnTheWay$")
-		child.Env = append(os.Environ(), "EXPORT_TEST_CRASH="+name, "EXPORT_TEST_SYNC="+after)
-		out, err := child.CombinedOutput()
-		if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-			t.Fatalf("the child was not killed: %v\n%s", err, out)
-		}
+	for _, after := range []int{1, 2} {
+		process.KillAt(t, "", errand{name, after})
 	}
 	f := open(t, name)
 	exportTo(t, f)
