@@ -223,7 +223,9 @@ func (c *connection) removeLabelled(ctx context.Context, a broker.Access) error 
 	calls := make([]func() error, len(kinds))
 	for n, k := range kinds {
 		calls[n] = func() error {
-			err := list(ctx, c.rbac.client, k.kind, "", k.resource, labelled(a), func(i *item) { found[n] = append(found[n], i.meta()) })
+			err := list(ctx, c.rbac.client, k.kind, "", k.resource, labelled(a), func(i *item) {
+				found[n] = append(found[n], i.meta())
+			})
 			return unlessForbidden(fault(err, "list", k.resource))
 		}
 	}

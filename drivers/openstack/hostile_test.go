@@ -411,8 +411,9 @@ func TestListsOfAnother(t *testing.T) {
 	}
 }
 
-// A login with an application credential that is answered with another's token.
-func TestTokenOfAnotherApplicationCredential(t *testing.T) {
+// lyingTo is a lab whose registered credential is an application credential.
+func lyingTo(t *testing.T) (*lab, *liar, fakekeystone.AppCred) {
+	t.Helper()
 	l := newLab(t)
 	x := lying(l)
 	c := l.AppCred(fakekeystone.AppCred{Name: "mine", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
@@ -420,6 +421,12 @@ func TestTokenOfAnotherApplicationCredential(t *testing.T) {
 	l.access.Credential = broker.Credential{
 		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
 	}
+	return l, x, c
+}
+
+// A login with an application credential that is answered with another's token.
+func TestTokenOfAnotherApplicationCredential(t *testing.T) {
+	l, x, c := lyingTo(t)
 	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
 		x.tell(changed("POST", `/auth/tokens$`, func(_ http.Header, body map[string]any) {
 			token, _ := body["token"].(map[string]any)
@@ -436,13 +443,7 @@ func TestTokenOfAnotherApplicationCredential(t *testing.T) {
 
 // The answer about the registered application credential is about another.
 func TestAnotherApplicationCredentialIsShown(t *testing.T) {
-	l := newLab(t)
-	x := lying(l)
-	c := l.AppCred(fakekeystone.AppCred{Name: "mine", UserID: l.user.ID, ProjectID: l.project.ID, Roles: []string{"member"}, Unrestricted: true})
-	l.access.Target.Scope = broker.Scope{}
-	l.access.Credential = broker.Credential{
-		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),
-	}
+	l, x, c := lyingTo(t)
 	for id, want := range map[string]error{c.ID: nil, "another": broker.ErrUnreachable} {
 		x.tell(changed("GET", `/application_credentials/`, func(_ http.Header, body map[string]any) {
 			shown, _ := body["application_credential"].(map[string]any)

@@ -16,6 +16,15 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 )
 
+// newManager is a lab whose user may make users, and a grant of one.
+func newManager(t *testing.T) (*lab, broker.Grant) {
+	t.Helper()
+	l := newLab(t)
+	l.OnDomain(l.user.ID, "manager")
+	l.register()
+	return l, l.userGrant("member")
+}
+
 // userGrant is a lease that is a user, prepared.
 func (l *lab) userGrant(role string) broker.Grant {
 	l.t.Helper()
@@ -31,10 +40,7 @@ func issued(g broker.Grant, m broker.Minted) broker.Issued {
 // A lease that is a user has the roles of the lease on the one project, and goes with all that it
 // made of itself.
 func TestALeaseIsAUser(t *testing.T) {
-	l := newLab(t)
-	l.OnDomain(l.user.ID, "manager")
-	l.register()
-	g := l.userGrant("member")
+	l, g := newManager(t)
 	graded, err := l.driver.Grade(t.Context(), l.access, g)
 	if err != nil || graded.Grade != broker.GradeBounded {
 		t.Errorf("Grade() = %+v, %v, want bounded", graded, err)
@@ -137,10 +143,7 @@ func TestWhoMayMakeUsers(t *testing.T) {
 			}
 		})
 	}
-	l := newLab(t)
-	l.OnDomain(l.user.ID, "manager")
-	l.register()
-	g := l.userGrant("member")
+	l, g := newManager(t)
 	g.Purpose = openstack.Read
 	_, err := l.driver.Issue(t.Context(), l.access, g)
 	wantFault(t, "a user for reading", err, broker.ErrUnsupported, "access rules")
@@ -148,10 +151,7 @@ func TestWhoMayMakeUsers(t *testing.T) {
 
 // A user that is not ours keeps its name, and one of an attempt that died is made anew.
 func TestAUserOfThatNameIsThere(t *testing.T) {
-	l := newLab(t)
-	l.OnDomain(l.user.ID, "manager")
-	l.register()
-	g := l.userGrant("member")
+	l, g := newManager(t)
 	first := l.issue(g)
 	again := l.issue(g)
 	if again.UID == first.UID || len(l.Users("lease-")) != 1 {
@@ -187,10 +187,7 @@ func TestAUserOfThatNameIsThere(t *testing.T) {
 // A cloud that tells nobody which domains are his keeps no inventory of other leases from being taken, and none of its
 // refusals is taken for the end of a user.
 func TestACloudThatListsNoDomains(t *testing.T) {
-	l := newLab(t)
-	l.OnDomain(l.user.ID, "manager")
-	l.register()
-	g := l.userGrant("member")
+	l, g := newManager(t)
 	m := l.issue(g)
 	usual := l.grant("member")
 	l.issue(usual)
@@ -213,10 +210,7 @@ func TestACloudThatListsNoDomains(t *testing.T) {
 
 // Who may list users, and delete none, has not deleted one that has another name by now.
 func TestARefusedDeletionIsNoEnd(t *testing.T) {
-	l := newLab(t)
-	l.OnDomain(l.user.ID, "manager")
-	l.register()
-	g := l.userGrant("member")
+	l, g := newManager(t)
 	m := l.issue(g)
 	l.Fail(fake.Fault{Method: "DELETE", Path: "/users/", Kind: fake.Refuse, Status: 403, Times: -1})
 	for _, handle := range []string{g.Handle, "lease-renamed"} {
