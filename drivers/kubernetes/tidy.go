@@ -79,7 +79,8 @@ func (d *Driver) removeNamespace(ctx context.Context, c *connection, h home) err
 	case notFound(err, "namespaces", h.id), said(err, 409) && there.Metadata.Deleted != "":
 		return nil
 	case said(err, 403):
-		d.log.WarnContext(ctx, "the credential may not delete namespaces: one that is empty and bound to nothing stays", "vim", h.vim, "namespace", h.id)
+		d.log.WarnContext(ctx, "the credential may not delete namespaces: one that is empty and bound to nothing stays",
+			"vim", h.vim, "namespace", h.id)
 		return nil
 	}
 	return fault(err, "delete", "namespace "+h.id)
