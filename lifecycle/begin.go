@@ -24,7 +24,8 @@ var actions = map[OperationType]policy.Action{
 // begin decides on an operation, has shape say what it makes of the instance, and stores it with its job.
 // Of the parameters that the request gives, what is to be hidden is sealed.
 func (l *Lifecycle) begin(
-	ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, given content, shape func(Instance, *Operation) error,
+	ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, given content,
+	shape func(Instance, *Operation) error,
 ) (Operation, error) {
 	i, act, err := l.open(ctx, p, actions[t], id, policy.Wish{})
 	if err != nil {

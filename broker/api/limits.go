@@ -55,7 +55,8 @@ const (
 
 // Names of limits, in the configuration and in the metric.
 const (
-	byAddress, byPrincipal, byProject, byFailedLogins, byLogins, byServer = "address", "principal", "project", "failedLogins", "logins", "inFlight"
+	byAddress, byPrincipal, byProject  = "address", "principal", "project"
+	byFailedLogins, byLogins, byServer = "failedLogins", "logins", "inFlight"
 )
 
 // limits counts what is asked.

@@ -172,7 +172,9 @@ func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
 }
 
 // repeat answers a request that came before.
-func (g *Grants) repeat(ctx context.Context, p policy.Principal, old Grant, err error, r Request, act *audit.Act) (Grant, Connection, error) {
+func (g *Grants) repeat(
+	ctx context.Context, p policy.Principal, old Grant, err error, r Request, act *audit.Act,
+) (Grant, Connection, error) {
 	if err == nil && old.Digest != r.digest() {
 		err = &broker.Error{
 			Kind: broker.ErrConflict, Field: "vnfLcmOpOccId", Detail: "a grant was asked for this operation with another request",
@@ -238,7 +240,8 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 	if !ok {
 		act.With(audit.DetailReason, "no placement of the client matches")
 		return &broker.Error{
-			Kind: broker.ErrDenied, Detail: "no placement of the client " + client.Name + " matches the request: it is not known which VIM it is for",
+			Kind:   broker.ErrDenied,
+			Detail: "no placement of the client " + client.Name + " matches the request: it is not known which VIM it is for",
 			Remedy: "have a placement for its VNFD, instance or parameters added to the client",
 		}
 	}
@@ -263,7 +266,9 @@ func (g *Grants) usable(one Grant) (issuerCA string, err error) {
 	}
 	if issuerCA = g.ca(); issuerCA == "" {
 		return "", &broker.Error{
-			Kind: broker.ErrUnsupported, Detail: "the server does not know the authority of its own certificate, by which the VNFM has to verify the token endpoint",
+			Kind: broker.ErrUnsupported,
+			Detail: "the server does not know the authority of its own certificate, by which the VNFM has to verify " +
+				"the token endpoint",
 			Remedy: "have the operator set oauth.caFile, or the client's placement lend a token",
 		}
 	}
@@ -429,7 +434,8 @@ func (g *Grants) lost(one Grant, why error) error {
 		return why
 	}
 	return &broker.Error{
-		Kind: broker.ErrDenied, Detail: "the lease " + one.Lease + " of the grant has ended", Remedy: "ask for a grant for another operation", Cause: why,
+		Kind: broker.ErrDenied, Detail: "the lease " + one.Lease + " of the grant has ended",
+		Remedy: "ask for a grant for another operation", Cause: why,
 	}
 }
 

@@ -68,9 +68,10 @@ func (c Certificate) check() error {
 	case SubjectDN:
 		if !subjectForm().MatchString(c.Name) { // no certificate would have it
 			return &broker.Error{
-				Kind: broker.ErrInvalid, Field: "certificate", Detail: "must have its subject in the form of RFC 4514, such as CN=tacker,O=Acme, without spaces behind the commas",
-				Remedy: "take what openssl x509 -noout -subject -nameopt RFC2253,-esc_msb prints, and for attributes but " + strings.Join(attributeNames(), ", ") +
-					" a subject alternative name",
+				Kind: broker.ErrInvalid, Field: "certificate",
+				Detail: "must have its subject in the form of RFC 4514, such as CN=tacker,O=Acme, without spaces behind the commas",
+				Remedy: "take what openssl x509 -noout -subject -nameopt RFC2253,-esc_msb prints, and for attributes but " +
+					strings.Join(attributeNames(), ", ") + " a subject alternative name",
 			}
 		}
 	case SANDNS, SANEmail:

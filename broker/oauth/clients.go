@@ -76,7 +76,9 @@ func New(o Options) *Clients {
 		o.Authorities = func() *x509.CertPool { return nil }
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Clients{store: o.Store, leases: o.Leases, guard: o.Guard, log: o.Log, perProject: o.PerProject, now: now, authorities: o.Authorities}
+	return &Clients{
+		store: o.Store, leases: o.Leases, guard: o.Guard, log: o.Log, perProject: o.PerProject, now: now, authorities: o.Authorities,
+	}
 }
 
 // Registration is what a new client is to be.

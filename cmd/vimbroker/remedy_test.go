@@ -16,7 +16,7 @@ import (
 // Every operation that a remedy of the REST API names is shown as the command that
 // performs it, and there is such a command with these flags.
 func TestRemediesAreCommands(t *testing.T) {
-	words := rest.Door(rest.Options{Broker: &broker.Broker{}}).Next
+	words := rest.Door(rest.Options{Registry: &broker.Broker{}}).Next
 	command := regexp.MustCompile(`"vimbroker ([^"]+)"`)
 	for _, step := range broker.NextSteps() {
 		var out bytes.Buffer

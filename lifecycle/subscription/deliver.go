@@ -54,8 +54,8 @@ func (s *Subscriptions) Worker() job.Worker {
 }
 
 // Work sends what waits for one subscription, in its order. It returns an error where the subscriber does not take
-// the first, and is called again after a backoff, which begins anew with each that it takes: nothing later is sent before. While all places are taken it ends
-// after its turn, and is called again behind those that wait.
+// the first, and is called again after a backoff, which begins anew with each that it takes: nothing later is sent
+// before. While all places are taken it ends after its turn, and is called again behind those that wait.
 func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	one, err := s.store.Subscription(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
@@ -178,7 +178,8 @@ func (o *order) send(ctx context.Context, n Notification) error {
 	}
 	body, err := o.render(o.one, event)
 	if err = cmp.Or(n.Unreadable, err); err != nil {
-		o.log.ErrorContext(ctx, "a notification cannot be written", "subscription", o.one.ID, "project", o.one.Project, "notification", n.Seq, "error", err)
+		o.log.ErrorContext(ctx, "a notification cannot be written",
+			"subscription", o.one.ID, "project", o.one.Project, "notification", n.Seq, "error", err)
 		_, err = o.giveUp(ctx, GiveUp{Seq: n.Seq, Keep: o.terms.Keep, At: o.now()}, errUnreadable)
 		return err
 	}

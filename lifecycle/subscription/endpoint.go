@@ -70,7 +70,8 @@ type sealable struct {
 var errForeign = errors.New("what is sealed is not of this subscription")
 
 func (c Credentials) text(callback string) (secret.Text, error) {
-	b, err := json.Marshal(sealable{c.User, c.Password.Reveal(), c.ClientID, c.ClientPassword.Reveal(), c.TokenEndpoint, callback}) //nolint:gosec // it is sealed at once
+	plain := sealable{c.User, c.Password.Reveal(), c.ClientID, c.ClientPassword.Reveal(), c.TokenEndpoint, callback}
+	b, err := json.Marshal(plain) //nolint:gosec // it is sealed at once
 	if err != nil {
 		return secret.Text{}, errors.New("writing the subscriber's secrets") // never with what is in them
 	}
@@ -84,6 +85,7 @@ func readCredentials(t secret.Text, callback string) (Credentials, error) {
 		return Credentials{}, errForeign
 	}
 	return Credentials{
-		User: s.User, Password: secret.NewText(s.Password), ClientID: s.ClientID, ClientPassword: secret.NewText(s.ClientPassword), TokenEndpoint: s.TokenEndpoint,
+		User: s.User, Password: secret.NewText(s.Password),
+		ClientID: s.ClientID, ClientPassword: secret.NewText(s.ClientPassword), TokenEndpoint: s.TokenEndpoint,
 	}, nil
 }

@@ -8,39 +8,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
 // Filter selects events (SOL003, LifecycleChangeNotificationsFilter). What is empty selects all; of a list one item
 // that matches is enough.
 type Filter struct {
-	VNFDs     []string   `json:"vnfdIds,omitempty"`
-	Providers []Provider `json:"vnfProductsFromProviders,omitempty"`
-	Instances []string   `json:"vnfInstanceIds,omitempty"`
-	Names     []string   `json:"vnfInstanceNames,omitempty"`
+	VNFDs     []string                `json:"vnfdIds,omitempty"`
+	Providers []sol003.ProviderFilter `json:"vnfProductsFromProviders,omitempty"`
+	Instances []string                `json:"vnfInstanceIds,omitempty"`
+	Names     []string                `json:"vnfInstanceNames,omitempty"`
 
 	Kinds []lifecycle.EventKind `json:"notificationTypes,omitempty"`
 	// Types and States are of operations; events of other kinds pass them.
 	Types  []lifecycle.OperationType  `json:"operationTypes,omitempty"`
 	States []lifecycle.OperationState `json:"operationStates,omitempty"`
-}
-
-// Provider selects the products of a provider; without products, all of them.
-type Provider struct {
-	Name     string    `json:"vnfProvider"`
-	Products []Product `json:"vnfProducts,omitempty"`
-}
-
-// Product selects versions of a product; without versions, all of them.
-type Product struct {
-	Name     string    `json:"vnfProductName"`
-	Versions []Version `json:"versions,omitempty"`
-}
-
-// Version selects a version of the software; with VNFDs, only those versions of its descriptor.
-type Version struct {
-	Software string   `json:"vnfSoftwareVersion"`
-	VNFDs    []string `json:"vnfdVersions,omitempty"`
 }
 
 // Selects reports whether an event matches.
@@ -49,7 +32,7 @@ func (f Filter) Selects(e lifecycle.Event) bool {
 	switch {
 	case !has(f.VNFDs, p.VNFDID), !has(f.Instances, e.Instance), !has(f.Names, e.Name), !has(f.Kinds, e.Kind):
 		return false
-	case len(f.Providers) > 0 && !slices.ContainsFunc(f.Providers, func(of Provider) bool { return of.selects(p) }):
+	case len(f.Providers) > 0 && !slices.ContainsFunc(f.Providers, func(of sol003.ProviderFilter) bool { return selects(of, p) }):
 		return false
 	}
 	return e.Kind != lifecycle.OperationMoved || has(f.Types, e.Type) && has(f.States, e.State)
@@ -58,9 +41,9 @@ func (f Filter) Selects(e lifecycle.Event) bool {
 // has reports whether a list that selects all where it is empty selects an item.
 func has[T comparable](list []T, item T) bool { return len(list) == 0 || slices.Contains(list, item) }
 
-func (of Provider) selects(p lifecycle.Product) bool {
-	return of.Name == p.Provider && (len(of.Products) == 0 || slices.ContainsFunc(of.Products, func(one Product) bool {
-		return one.Name == p.Name && (len(one.Versions) == 0 || slices.ContainsFunc(one.Versions, func(v Version) bool {
+func selects(of sol003.ProviderFilter, p lifecycle.Product) bool {
+	return of.Provider == p.Provider && (len(of.Products) == 0 || slices.ContainsFunc(of.Products, func(one sol003.ProductFilter) bool {
+		return one.Name == p.Name && (len(one.Versions) == 0 || slices.ContainsFunc(one.Versions, func(v sol003.VersionFilter) bool {
 			return v.Software == p.SoftwareVersion && has(v.VNFDs, p.VNFDVersion)
 		}))
 	}))
@@ -80,11 +63,13 @@ func (f Filter) check() error {
 	}
 	for _, k := range f.Kinds {
 		if k != lifecycle.OperationMoved && k != lifecycle.InstanceCreated && k != lifecycle.InstanceDeleted {
-			return broker.Invalid("filter.notificationTypes", "must be %s, %s or %s", lifecycle.OperationMoved, lifecycle.InstanceCreated, lifecycle.InstanceDeleted)
+			return broker.Invalid("filter.notificationTypes", "must be %s, %s or %s",
+				lifecycle.OperationMoved, lifecycle.InstanceCreated, lifecycle.InstanceDeleted)
 		}
 	}
 	if (len(f.Types) > 0 || len(f.States) > 0) && !has(f.Kinds, lifecycle.OperationMoved) {
-		return broker.Invalid("filter.notificationTypes", "must contain %s where operationTypes or operationStates are given", lifecycle.OperationMoved)
+		return broker.Invalid("filter.notificationTypes", "must contain %s where operationTypes or operationStates are given",
+			lifecycle.OperationMoved)
 	}
 	for _, t := range f.Types {
 		if !slices.Contains(operationTypes, t) {
@@ -110,7 +95,7 @@ func (f Filter) check() error {
 func (f Filter) texts() []string {
 	all := slices.Concat(f.VNFDs, f.Instances, f.Names)
 	for _, of := range f.Providers {
-		all = append(all, of.Name)
+		all = append(all, of.Provider)
 		for _, product := range of.Products {
 			all = append(all, product.Name)
 			for _, v := range product.Versions {
@@ -137,6 +122,7 @@ var (
 		"CHANGE_EXT_CONN", lifecycle.ModifyInfo, "CREATE_SNAPSHOT", "REVERT_TO_SNAPSHOT", lifecycle.ChangePackage,
 	}
 	operationStates = []lifecycle.OperationState{
-		lifecycle.Starting, lifecycle.Processing, lifecycle.Completed, lifecycle.FailedTemp, lifecycle.Failed, lifecycle.RollingBack, lifecycle.RolledBack,
+		lifecycle.Starting, lifecycle.Processing, lifecycle.Completed, lifecycle.FailedTemp, lifecycle.Failed,
+		lifecycle.RollingBack, lifecycle.RolledBack,
 	}
 )

@@ -120,7 +120,9 @@ const JobKind = "vnf-notifications"
 // list is [broker.ErrConflict].
 func (s Subscription) Moved(to Subscription) (Subscription, error) {
 	if s.State != to.State && !s.State.CanMove(to.State) {
-		return s, &broker.Error{Kind: broker.ErrConflict, Detail: "a subscription that is " + string(s.State) + " cannot become " + string(to.State)}
+		return s, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "a subscription that is " + string(s.State) + " cannot become " + string(to.State),
+		}
 	}
 	s.State, s.Sealed, s.KeyStore, s.Ref = to.State, to.Sealed, to.KeyStore, to.Ref
 	return s, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
@@ -270,11 +271,11 @@ func TestFilters(t *testing.T) {
 		"operations":         {subscription.Filter{Kinds: []lifecycle.EventKind{lifecycle.OperationMoved}}, 3},
 		"another operation":  {subscription.Filter{Types: []lifecycle.OperationType{lifecycle.Heal}}, 1},
 		"a state":            {subscription.Filter{Kinds: []lifecycle.EventKind{lifecycle.OperationMoved}, States: []lifecycle.OperationState{lifecycle.Completed}}, 1},
-		"the provider":       {subscription.Filter{Providers: []subscription.Provider{{Name: "acme"}}}, 4},
-		"another provider":   {subscription.Filter{Providers: []subscription.Provider{{Name: "other"}}}, 0},
-		"another product":    {subscription.Filter{Providers: []subscription.Provider{{Name: "acme", Products: []subscription.Product{{Name: "dns"}}}}}, 0},
-		"the version":        {subscription.Filter{Providers: []subscription.Provider{{Name: "acme", Products: []subscription.Product{{Name: "web", Versions: []subscription.Version{{Software: "1", VNFDs: []string{"2"}}}}}}}}, 4},
-		"another descriptor": {subscription.Filter{Providers: []subscription.Provider{{Name: "acme", Products: []subscription.Product{{Name: "web", Versions: []subscription.Version{{Software: "1", VNFDs: []string{"3"}}}}}}}}, 0},
+		"the provider":       {subscription.Filter{Providers: []sol003.ProviderFilter{{Provider: "acme"}}}, 4},
+		"another provider":   {subscription.Filter{Providers: []sol003.ProviderFilter{{Provider: "other"}}}, 0},
+		"another product":    {subscription.Filter{Providers: []sol003.ProviderFilter{{Provider: "acme", Products: []sol003.ProductFilter{{Name: "dns"}}}}}, 0},
+		"the version":        {subscription.Filter{Providers: []sol003.ProviderFilter{{Provider: "acme", Products: []sol003.ProductFilter{{Name: "web", Versions: []sol003.VersionFilter{{Software: "1", VNFDs: []string{"2"}}}}}}}}, 4},
+		"another descriptor": {subscription.Filter{Providers: []sol003.ProviderFilter{{Provider: "acme", Products: []sol003.ProductFilter{{Name: "web", Versions: []sol003.VersionFilter{{Software: "1", VNFDs: []string{"3"}}}}}}}}, 0},
 	} {
 		s := newSubscriber(t, nil)
 		one := o.subscribe(s, func(r *subscription.Request) { r.Filter = c.f })
@@ -341,11 +342,11 @@ func TestRequestsAreRefused(t *testing.T) {
 		"a fragment": {func(r *subscription.Request) { r.Callback += "#here" }, "callbackUri"},
 		"a long URI": {func(r *subscription.Request) { r.Callback += "/" + strings.Repeat("x", 2048) }, "callbackUri"},
 		"a product twice": {func(r *subscription.Request) {
-			r.Filter.VNFDs, r.Filter.Providers = []string{"d"}, []subscription.Provider{{Name: "acme"}}
+			r.Filter.VNFDs, r.Filter.Providers = []string{"d"}, []sol003.ProviderFilter{{Provider: "acme"}}
 		}, "filter.vnfInstanceSubscriptionFilter"},
 		"a name of two lines": {func(r *subscription.Request) { r.Filter.Names = []string{"a\nb"} }, "filter"},
 		"a version that rings": {func(r *subscription.Request) {
-			r.Filter.Providers = []subscription.Provider{{Name: "a", Products: []subscription.Product{{Name: "b", Versions: []subscription.Version{{Software: "1", VNFDs: []string{"2", "\a"}}}}}}}
+			r.Filter.Providers = []sol003.ProviderFilter{{Provider: "a", Products: []sol003.ProductFilter{{Name: "b", Versions: []sol003.VersionFilter{{Software: "1", VNFDs: []string{"2", "\a"}}}}}}}
 		}, "filter"},
 		"an operation":  {func(r *subscription.Request) { r.Filter.Types = []lifecycle.OperationType{"DANCE"} }, "filter.operationTypes"},
 		"a long filter": {func(r *subscription.Request) { r.Filter.Names = []string{strings.Repeat("x", 40<<10)} }, "filter"},

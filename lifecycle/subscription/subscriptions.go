@@ -127,8 +127,8 @@ type Request struct {
 	Credentials Credentials
 }
 
-// Create makes a subscription, once its subscriber has answered a test, which is asked when the intent is stored. If the project has one that gets the same
-// notifications at the same place, that one is returned, and made is false.
+// Create makes a subscription, once its subscriber has answered a test, which is asked when the intent is stored. If the
+// project has one that gets the same notifications at the same place, that one is returned, and made is false.
 func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Request) (one Subscription, made bool, err error) {
 	fail := func(err error) (Subscription, bool, error) { return Subscription{}, false, err }
 	act, err := s.enter(ctx, p, policy.SubscriptionCreate, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project})
@@ -322,7 +322,8 @@ func (s *Subscriptions) check(r *Request) (host string, err error) {
 func address(field, text string, tls bool) (string, error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || len(text) > maxURI || !printable(text) || u.Host == "" || u.Hostname() == "" || u.Opaque != "" || u.Scheme != "https" && u.Scheme != "http":
+	case err != nil || len(text) > maxURI || !printable(text) || u.Host == "" || u.Hostname() == "" || u.Opaque != "" ||
+		u.Scheme != "https" && u.Scheme != "http":
 		return "", broker.Invalid(field, "must be like https://nfvo.example.org/notifications, of at most %d bytes", maxURI)
 	case u.User != nil || u.Fragment != "":
 		return "", broker.Invalid(field, "must have no user, password or fragment")

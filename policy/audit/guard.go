@@ -51,7 +51,8 @@ func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Acti
 var neverHeld = []policy.Action{
 	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMSettle, policy.VNFCancel,
 	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow,
-	policy.PackageShow, policy.SubscriptionShow, policy.ClientShow, policy.ClientDelete, policy.GrantShow, policy.GrantEnd, policy.AuditRead, policy.TokenList, policy.PolicyExplain,
+	policy.PackageShow, policy.SubscriptionShow, policy.ClientShow, policy.ClientDelete, policy.GrantShow, policy.GrantEnd,
+	policy.AuditRead, policy.TokenList, policy.PolicyExplain,
 }
 
 // Enter decides whether p may do action to res, and records a refusal. What is

@@ -44,8 +44,9 @@ const (
 // Logins records who logs in and who is refused. A caller shows a token with every
 // request: one entry stands for an hour of one principal at one address. Refusals to one
 // address are one entry a minute, with the count of the others; 60 addresses a minute
-// are told apart, and [Logins.Tell] has the counts of floods that have ended. An entry that cannot be written is logged, and lets the caller in: what
-// the caller does then is recorded, or is not done. Safe for concurrent use.
+// are told apart, and [Logins.Tell] has the counts of floods that have ended. An entry that
+// cannot be written is logged, and lets the caller in: the caller's acts are then recorded, or
+// not done. Safe for concurrent use.
 type Logins struct {
 	sink Sink
 	now  func() time.Time

@@ -69,7 +69,7 @@ func newContract(t *testing.T) *contract {
 }
 
 func (r *rig) doors() *doors.Client {
-	c := doors.Serve(r.t, nil, vnflcm.Door(r.Lifecycle, r.subscriptions), vnfpkgm.Door(r.catalog))
+	c := doors.Serve(r.t, nil, vnflcm.Door(r.Lifecycle, r.Lifecycle, r.subscriptions), vnfpkgm.Door(r.catalog))
 	c.Version = "2.0.0"
 	return c
 }
@@ -447,7 +447,7 @@ func TestTableOfWhatIsServed(t *testing.T) {
 	names := regexp.MustCompile(`\{(\w+)(\.\.\.)?\}`)
 	c := r.doors()
 	routes := 0
-	for _, d := range []api.Door{vnflcm.Door(r.Lifecycle, r.subscriptions), vnfpkgm.Door(r.catalog)} {
+	for _, d := range []api.Door{vnflcm.Door(r.Lifecycle, r.Lifecycle, r.subscriptions), vnfpkgm.Door(r.catalog)} {
 		for _, op := range d.Operations {
 			if strings.HasPrefix(op.Path, "/vnfpkgm/v1") || !strings.Contains(op.Path, "/v2") {
 				continue

@@ -118,7 +118,9 @@ func newBench(t testing.TB, site ...string) *bench {
 // counted is the broker as the server uses it.
 type counted interface {
 	api.Logins
-	rest.Broker
+	rest.Registry
+	rest.Leaser
+	rest.Overseer
 	api.Vitals
 }
 
@@ -127,7 +129,7 @@ func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	b.handler = api.New(api.Options{
-		Doors:   []api.Door{rest.Door(rest.Options{Broker: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
+		Doors:   []api.Door{rest.Door(rest.Options{Registry: domain, Leaser: domain, Overseer: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
 		Version: "v0.0.0-test", Authenticator: who, Vitals: domain, Logins: domain, Log: log,
 	})
 	server := httptest.NewServer(b.handler)

@@ -17,15 +17,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// Broker is the domain as this package uses it; [broker.Broker] says what each method
-// does. Every method decides and records for the principal it is given.
-type Broker interface {
-	Registry
-	Leaser
-	Overseer
-}
-
-// Registry contains the VIMs.
+// Registry contains the VIMs. [broker.Broker] is the registry, the leaser and the overseer, and says what each method does.
+// Every method decides and records for the principal it is given.
 type Registry interface {
 	// Types are the types of VIM that are served.
 	Types() []broker.Type

@@ -11,7 +11,9 @@ import (
 
 // Options wire the door. Fields without a stated default are required.
 type Options struct {
-	Broker Broker
+	Registry Registry
+	Leaser   Leaser
+	Overseer Overseer
 	// Clusters follows the clusters of Cluster API; nil: nobody does.
 	Clusters Clusters
 	// Clients keeps the programs that log in by OAuth 2.0; nil: nobody does.
@@ -30,7 +32,9 @@ type Options struct {
 
 // server answers requests.
 type server struct {
-	broker   Broker
+	registry Registry
+	leaser   Leaser
+	overseer Overseer
 	clusters Clusters
 	clients  OAuthClients
 	keys     TokenKeys
@@ -47,7 +51,8 @@ func Door(o Options) api.Door {
 		o.Now = time.Now
 	}
 	s := &server{
-		broker: o.Broker, clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log,
+		registry: o.Registry, leaser: o.Leaser, overseer: o.Overseer,
+		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log,
 		version: o.Version, now: o.Now,
 	}
 	d := api.Door{
@@ -57,7 +62,7 @@ func Door(o Options) api.Door {
 		Refuse:  refuse,
 		Encode:  v1.Encode,
 	}
-	types := o.Broker.Types()
+	types := o.Registry.Types()
 	table := routesFor(types)
 	for _, r := range table {
 		d.Operations = append(d.Operations, s.operation(r))

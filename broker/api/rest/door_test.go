@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryNextStepIsInRESTsWords(t *testing.T) {
-	d := rest.Door(rest.Options{Broker: &broker.Broker{}})
+	d := rest.Door(rest.Options{Registry: &broker.Broker{}})
 	for _, step := range broker.NextSteps() {
 		text := d.Next[step]
 		if text == "" || strings.Contains(text, "vimbroker ") || strings.Contains(text, "--") {

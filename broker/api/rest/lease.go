@@ -39,7 +39,7 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
-	l, config, err := s.broker.IssueLease(c.ctx, c.principal, r)
+	l, config, err := s.leaser.IssueLease(c.ctx, c.principal, r)
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
@@ -57,7 +57,7 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 func (s *server) undo(c *call, l broker.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), undoTime)
 	defer cancel()
-	if _, err := s.broker.RevokeLease(ctx, c.principal, l.ID); err != nil {
+	if _, err := s.leaser.RevokeLease(ctx, c.principal, l.ID); err != nil {
 		s.log.ErrorContext(ctx, "revoking a lease that could not be rendered", "request", c.ID, "lease", l.ID, "error", err)
 	}
 }
@@ -67,7 +67,7 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 	if err != nil {
 		return answer[v1.List[v1.Lease]]{}, err
 	}
-	return lists(lease)(s.broker.Leases(c.ctx, c.principal, broker.LeaseQuery{
+	return lists(lease)(s.leaser.Leases(c.ctx, c.principal, broker.LeaseQuery{
 		IDPrefix:  c.query.Get("idPrefix"),
 		VIM:       c.query.Get("vim"),
 		Principal: c.query.Get("principal"),
@@ -79,7 +79,7 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 }
 
 func (s *server) showLease(c *call) (answer[v1.Lease], error) {
-	return shows(lease)(s.broker.Lease(c.ctx, c.principal, c.path("id")))
+	return shows(lease)(s.leaser.Lease(c.ctx, c.principal, c.path("id")))
 }
 
 func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], error) {
@@ -87,7 +87,7 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
-	l, config, err := s.broker.RenewLease(c.ctx, c.principal, c.path("id"), ttl)
+	l, config, err := s.leaser.RenewLease(c.ctx, c.principal, c.path("id"), ttl)
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
@@ -95,7 +95,7 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 }
 
 func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
-	l, err := s.broker.RevokeLease(c.ctx, c.principal, c.path("id"))
+	l, err := s.leaser.RevokeLease(c.ctx, c.principal, c.path("id"))
 	a := answer[v1.Lease]{body: lease(l)}
 	if l.State != broker.LeaseRevoked {
 		a.status = http.StatusAccepted
@@ -104,7 +104,7 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 }
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
-	return listsAll(lease)(s.broker.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
+	return listsAll(lease)(s.leaser.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
 		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance,
 	}))
 }

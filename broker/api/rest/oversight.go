@@ -53,7 +53,7 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 			return none, invalid("query", "pageToken", "must be the nextPageToken of the page before")
 		}
 	}
-	found, err := s.broker.Entries(c.ctx, c.principal, q)
+	found, err := s.overseer.Entries(c.ctx, c.principal, q)
 	if err != nil {
 		return none, err
 	}
@@ -77,11 +77,11 @@ func (s *server) auditSinks(c *call) (answer[v1.List[v1.AuditSink]], error) {
 			Name: s.Name, Mode: string(s.Mode), Within: s.Within.String(), Behind: s.Behind.Round(time.Second).String(), Late: s.Late(),
 			Delivered: s.Cursor.Seq, Waiting: s.Waiting, Skipped: s.Cursor.Skipped, Fault: s.Fault,
 		}
-	})(s.broker.AuditSinks(c.ctx, c.principal))
+	})(s.overseer.AuditSinks(c.ctx, c.principal))
 }
 
 func (s *server) retention(c *call) (answer[v1.Retention], error) {
-	past, err := s.broker.Retention(c.ctx, c.principal)
+	past, err := s.overseer.Retention(c.ctx, c.principal)
 	if err != nil {
 		return answer[v1.Retention]{}, err
 	}
@@ -106,7 +106,7 @@ func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 			return answer[v1.AuditTree]{}, invalid("query", "size", "must be a number")
 		}
 	}
-	state, frontier, err := s.broker.AuditTree(c.ctx, c.principal, size)
+	state, frontier, err := s.overseer.AuditTree(c.ctx, c.principal, size)
 	if err != nil {
 		return answer[v1.AuditTree]{}, err
 	}
@@ -126,7 +126,7 @@ func (s *server) auditGrowth(c *call) (answer[v1.AuditGrowth], error) {
 		}
 		*to = n
 	}
-	state, proof, err := s.broker.ProveGrowth(c.ctx, c.principal, size, later)
+	state, proof, err := s.overseer.ProveGrowth(c.ctx, c.principal, size, later)
 	return answer[v1.AuditGrowth]{body: v1.AuditGrowth{Size: state.Size, Root: state.Root[:], Proof: hashes(proof)}}, err
 }
 
@@ -135,7 +135,7 @@ func (s *server) auditProof(c *call) (answer[v1.AuditProof], error) {
 	if err != nil {
 		return answer[v1.AuditProof]{}, invalid("path", "seq", "must be the number of an entry")
 	}
-	state, e, proof, err := s.broker.ProveEntry(c.ctx, c.principal, seq)
+	state, e, proof, err := s.overseer.ProveEntry(c.ctx, c.principal, seq)
 	if err != nil {
 		return answer[v1.AuditProof]{}, err
 	}
@@ -165,7 +165,7 @@ func (s *server) auditLines(c *call) (answer[string], error) {
 	if limit < 1 || limit > maxLines {
 		return answer[string]{}, invalid("query", "limit", "must be a whole number from 1 to "+strconv.Itoa(maxLines))
 	}
-	found, err := s.broker.EntriesAfter(c.ctx, c.principal, after, int(limit))
+	found, err := s.overseer.EntriesAfter(c.ctx, c.principal, after, int(limit))
 	if err != nil {
 		return answer[string]{}, err
 	}
@@ -183,7 +183,7 @@ func (s *server) auditLines(c *call) (answer[string], error) {
 }
 
 func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
-	found, err := s.broker.Checkpoint(c.ctx, c.principal)
+	found, err := s.overseer.Checkpoint(c.ctx, c.principal)
 	a := answer[v1.AuditCheckpoint]{body: v1.AuditCheckpoint{
 		Size: found.Size, Root: found.Root[:], Time: found.Time, Key: found.Key, Note: found.Note,
 	}}
@@ -196,19 +196,19 @@ func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
 func (s *server) auditAnchors(c *call) (answer[v1.List[v1.AuditAnchor]], error) {
 	return listsAll(func(a notary.AnchorStatus) v1.AuditAnchor {
 		return v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault}
-	})(s.broker.AuditAnchors(c.ctx, c.principal))
+	})(s.overseer.AuditAnchors(c.ctx, c.principal))
 }
 
 func (s *server) auditKeys(c *call) (answer[v1.List[v1.AuditKey]], error) {
-	return listsAll(auditKey)(s.broker.AuditKeys(c.ctx, c.principal))
+	return listsAll(auditKey)(s.overseer.AuditKeys(c.ctx, c.principal))
 }
 
 func (s *server) rotateAuditKey(c *call) (answer[v1.AuditKey], error) {
-	return shows(auditKey)(s.broker.RotateAuditKey(c.ctx, c.principal))
+	return shows(auditKey)(s.overseer.RotateAuditKey(c.ctx, c.principal))
 }
 
 func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.AuditKey], error) {
-	return shows(auditKey)(s.broker.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
+	return shows(auditKey)(s.overseer.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
 }
 
 func auditKey(k notary.Key) v1.AuditKey {
@@ -259,7 +259,7 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	if q.Resource.Kind == "" {
 		q.Resource.Kind, q.Resource.ID = policy.KindProject, q.Resource.Project
 	}
-	d, err := s.broker.Explain(c.ctx, c.principal, q)
+	d, err := s.overseer.Explain(c.ctx, c.principal, q)
 	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Errors: d.Errors}}, err
 }
 
@@ -273,7 +273,7 @@ func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {
 			ID: t.ID, Name: t.Name, Project: t.Project, Roles: t.Roles, Previous: t.Previous,
 			ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt.UTC(),
 		}
-	})(s.broker.Tokens(c.ctx, c.principal, page))
+	})(s.overseer.Tokens(c.ctx, c.principal, page))
 }
 
 func (s *server) whoAmI(c *call) (answer[v1.Principal], error) {
@@ -286,7 +286,7 @@ func (s *server) alive(*call) (answer[v1.Health], error) {
 }
 
 func (s *server) ready(c *call) (answer[v1.Health], error) {
-	parts, err := s.broker.Ready()
+	parts, err := s.overseer.Ready()
 	if err != nil {
 		return answer[v1.Health]{}, err
 	}

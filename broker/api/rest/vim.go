@@ -16,7 +16,7 @@ func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	v, err := s.broker.RegisterVIM(c.ctx, c.principal, r)
+	v, err := s.registry.RegisterVIM(c.ctx, c.principal, r)
 	if err != nil {
 		return answer[v1.VIM]{}, err
 	}
@@ -29,7 +29,7 @@ func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error
 // sameAs names the caller's other VIMs that are the same system. The VIM is registered,
 // so a failure here is only logged.
 func (s *server) sameAs(c *call, v broker.VIM) (names []string) {
-	others, err := s.broker.SameSystem(c.ctx, c.principal, v)
+	others, err := s.registry.SameSystem(c.ctx, c.principal, v)
 	if err != nil {
 		s.log.WarnContext(c.ctx, "looking for other registrations of a VIM's system", "request", c.ID, "vim", v.ID, "error", err)
 	}
@@ -45,7 +45,7 @@ func (s *server) listVIMs(c *call) (answer[v1.List[v1.VIM]], error) {
 		return answer[v1.List[v1.VIM]]{}, err
 	}
 	now := s.now()
-	return lists(func(v broker.VIM) v1.VIM { return vim(v, now) })(s.broker.VIMs(c.ctx, c.principal, q))
+	return lists(func(v broker.VIM) v1.VIM { return vim(v, now) })(s.registry.VIMs(c.ctx, c.principal, q))
 }
 
 func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
@@ -58,7 +58,7 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 			VIM: k.VIM, VIMName: k.VIMName, Project: k.Project, Generation: k.Generation, KeyStore: k.KeyStore,
 			SealedAt: k.SealedAt, Past: k.Past, Elsewhere: k.Elsewhere, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
 		}
-	})(s.broker.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
+	})(s.registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
 }
 
 // vimsAsked is the query of a list of VIMs.
@@ -81,7 +81,7 @@ func vimsAsked(c *call) (broker.VIMQuery, error) {
 }
 
 func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
-	v, err := s.broker.VIM(c.ctx, c.principal, c.path("id"))
+	v, err := s.registry.VIM(c.ctx, c.principal, c.path("id"))
 	if err != nil {
 		return answer[v1.VIM]{}, err
 	}
@@ -92,7 +92,7 @@ func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
 func (s *server) waiting(c *call, v broker.VIM) (answer[v1.VIM], error) {
 	a := s.vim(v)
 	var err error
-	a.body.WaitsFor, err = s.broker.WaitsFor(c.ctx, c.principal, v)
+	a.body.WaitsFor, err = s.registry.WaitsFor(c.ctx, c.principal, v)
 	return a, err
 }
 
@@ -102,7 +102,7 @@ func (s *server) updateVIM(c *call, in v1.Change) (answer[v1.VIM], error) {
 	if change.IfRevision, err = c.ifMatch(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	v, err := s.broker.UpdateVIM(c.ctx, c.principal, c.path("id"), change)
+	v, err := s.registry.UpdateVIM(c.ctx, c.principal, c.path("id"), change)
 	return s.vim(v), err
 }
 
@@ -112,7 +112,7 @@ func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
 	if d.IfRevision, err = c.ifMatch(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	v, gone, err := s.broker.DeleteVIM(c.ctx, c.principal, c.path("id"), d)
+	v, gone, err := s.registry.DeleteVIM(c.ctx, c.principal, c.path("id"), d)
 	if err != nil || gone {
 		return answer[v1.VIM]{status: http.StatusNoContent}, err
 	}
@@ -120,7 +120,7 @@ func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
 }
 
 func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {
-	v, err := s.broker.CheckVIM(c.ctx, c.principal, c.path("id"))
+	v, err := s.registry.CheckVIM(c.ctx, c.principal, c.path("id"))
 	a := s.vim(v)
 	if err == nil {
 		a.body.SameAs = s.sameAs(c, v)
@@ -135,18 +135,18 @@ func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
 		return answer[v1.VIM]{}, err
 	}
 	if cred.Empty() {
-		v, err := s.broker.RekeyVIM(c.ctx, c.principal, c.path("id"), in.KeyStore, revision)
+		v, err := s.registry.RekeyVIM(c.ctx, c.principal, c.path("id"), in.KeyStore, revision)
 		return s.vim(v), err
 	}
 	if in.KeyStore != "" {
 		return answer[v1.VIM]{}, broker.Invalid("keyStore", "goes without a credential: a new credential is sealed in the key store for new keys")
 	}
-	v, err := s.broker.RotateVIM(c.ctx, c.principal, c.path("id"), cred, revision)
+	v, err := s.registry.RotateVIM(c.ctx, c.principal, c.path("id"), cred, revision)
 	return s.vim(v), err
 }
 
 func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory], error) {
-	i, err := s.broker.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
+	i, err := s.registry.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
 	if err != nil {
 		return answer[v1.Inventory]{}, err
 	}

@@ -30,19 +30,19 @@ type InstanceFilter struct {
 	Names       []string         `json:"vnfInstanceNames,omitempty"`
 }
 
-// ProviderFilter selects the products of a provider.
+// ProviderFilter selects the products of a provider; without products, all of them.
 type ProviderFilter struct {
 	Provider string          `json:"vnfProvider"`
 	Products []ProductFilter `json:"vnfProducts,omitempty"`
 }
 
-// ProductFilter selects versions of a product.
+// ProductFilter selects versions of a product; without versions, all of them.
 type ProductFilter struct {
 	Name     string          `json:"vnfProductName"`
 	Versions []VersionFilter `json:"versions,omitempty"`
 }
 
-// VersionFilter selects a version of the software, and of its descriptors.
+// VersionFilter selects a version of the software; with VNFDs, only those versions of its descriptor.
 type VersionFilter struct {
 	Software string   `json:"vnfSoftwareVersion"`
 	VNFDs    []string `json:"vnfdVersions,omitempty"`

@@ -231,7 +231,8 @@ func (s *server) newHandler(version string) http.Handler {
 func (s *server) doors(version string) []api.Door {
 	c := s.config
 	doors := []api.Door{rest.Door(rest.Options{
-		Broker: s.broker, Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: s.log, Version: version,
+		Registry: s.broker, Leaser: s.broker, Overseer: s.broker,
+		Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: s.log, Version: version,
 	})}
 	if c.Issuer != "" {
 		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: s.broker, Now: s.store.Now}))
@@ -244,7 +245,7 @@ func (s *server) doors(version string) []api.Door {
 		doors = append(doors, tacker.Door(o))
 	}
 	if c.SOL003.Enabled {
-		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
+		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
 	}
 	return doors
 }

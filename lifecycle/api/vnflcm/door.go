@@ -20,7 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Lifecycle is what the door leads to; [lifecycle.Lifecycle] says what each method does.
+// Lifecycle keeps VNF instances and begins operations on them; [lifecycle.Lifecycle] says what each method does.
 type Lifecycle interface {
 	CreateInstance(ctx context.Context, p policy.Principal, r lifecycle.NewInstance) (lifecycle.Instance, error)
 	Instance(ctx context.Context, p policy.Principal, id string) (lifecycle.Instance, error)
@@ -33,6 +33,11 @@ type Lifecycle interface {
 	Heal(ctx context.Context, p policy.Principal, id string, r lifecycle.Healing) (lifecycle.Operation, error)
 	ChangePackage(ctx context.Context, p policy.Principal, id string, r lifecycle.PackageChange) (lifecycle.Operation, error)
 	Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (lifecycle.Operation, error)
+}
+
+// Occurrences shows operations that have begun, and settles those that failed; [lifecycle.Lifecycle] says what each method
+// does.
+type Occurrences interface {
 	Operation(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
 	Operations(ctx context.Context, p policy.Principal, q lifecycle.OperationQuery) ([]lifecycle.Operation, string, error)
 	Retry(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
@@ -52,12 +57,13 @@ var wire codec.Codec
 
 type server struct {
 	life Lifecycle
+	occs Occurrences
 	subs Subscriptions
 }
 
 // Door returns /vnflcm, version 2.
-func Door(l Lifecycle, subs Subscriptions) api.Door {
-	s := &server{l, subs}
+func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
+	s := &server{l, o, subs}
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
 	patch := api.Body{Limit: maxBody, Types: []string{sol003.MergePatch, "application/json"}}
 	optional := body
@@ -67,26 +73,26 @@ func Door(l Lifecycle, subs Subscriptions) api.Door {
 	const instances, operations = "/vnf_instances", "/vnf_lcm_op_occs"
 	const instance, operation = instances + "/{id}", operations + "/{id}"
 	table := []api.Operation{
-		{Method: "POST", Path: instances, Body: body, Status: http.StatusCreated, Handle: s.create},
+		{Method: "POST", Path: instances, Body: body, Status: http.StatusCreated, Handle: takes(s.create)},
 		{Method: "GET", Path: instances, Handle: s.list},
 		{Method: "GET", Path: instance, Handle: s.show},
-		{Method: "PATCH", Path: instance, Body: patch, Header: match, Status: http.StatusAccepted, Handle: s.modify},
+		{Method: "PATCH", Path: instance, Body: patch, Header: match, Status: http.StatusAccepted, Handle: takes(s.modify)},
 		{Method: "DELETE", Path: instance, Header: match, Status: http.StatusNoContent, Handle: s.remove},
 		{Method: "POST", Path: instance + "/instantiate", Body: body, Status: http.StatusAccepted, Handle: s.instantiate},
-		{Method: "POST", Path: instance + "/scale", Body: body, Status: http.StatusAccepted, Handle: s.scale},
-		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: s.heal},
-		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: s.changePackage},
-		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: s.terminate},
+		{Method: "POST", Path: instance + "/scale", Body: body, Status: http.StatusAccepted, Handle: takes(s.scale)},
+		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: takes(s.heal)},
+		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: takes(s.changePackage)},
+		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: takes(s.terminate)},
 		{Method: "GET", Path: operations, Handle: s.listOperations},
 		{Method: "GET", Path: operation, Quiet: true, Handle: s.showOperation},
-		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Lifecycle.Retry)},
-		{Method: "POST", Path: operation + "/rollback", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Lifecycle.Rollback)},
+		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Occurrences.Retry)},
+		{Method: "POST", Path: operation + "/rollback", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Occurrences.Rollback)},
 		{Method: "POST", Path: operation + "/fail", Body: optional, Handle: s.fail},
-		{Method: "POST", Path: "/subscriptions", Body: body, Status: http.StatusCreated, Handle: s.subscribe},
+		{Method: "POST", Path: "/subscriptions", Body: body, Status: http.StatusCreated, Handle: takes(s.subscribe)},
 		{Method: "GET", Path: "/subscriptions", Handle: s.listSubscriptions},
 		{Method: "GET", Path: "/subscriptions/{id}", Handle: s.showSubscription},
 		{Method: "DELETE", Path: "/subscriptions/{id}", Status: http.StatusNoContent, Handle: s.unsubscribe},
-		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: s.cancel},
+		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: takes(s.cancel)},
 	}
 	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
 		table = append(table, api.Operation{
@@ -107,15 +113,22 @@ func Door(l Lifecycle, subs Subscriptions) api.Door {
 	return sol013.Door(sol013.API{Name: "vnflcm", Majors: []sol013.Major{{Path: sol003.Prefix, Versions: []string{sol003.Version}}}}, table...)
 }
 
+// takes is an operation with a body, which it decodes.
+func takes[I any](handle func(*api.Call, I) (api.Answer, error)) func(*api.Call) (api.Answer, error) {
+	return func(c *api.Call) (api.Answer, error) {
+		var in I
+		if err := wire.Tolerant(c.Content, &in); err != nil {
+			return api.Answer{}, err
+		}
+		return handle(c, in)
+	}
+}
+
 func notServed(why string) func(*api.Call) (api.Answer, error) {
 	return func(*api.Call) (api.Answer, error) { return api.Answer{}, sol013.NotImplemented(why) }
 }
 
-func (s *server) create(c *api.Call) (api.Answer, error) {
-	var in sol003.CreateVNFRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) create(c *api.Call, in sol003.CreateVNFRequest) (api.Answer, error) {
 	if in.VNFDID == "" {
 		return api.Answer{}, missing("vnfdId")
 	}
@@ -172,11 +185,7 @@ func (s *server) show(c *api.Call) (api.Answer, error) {
 	return api.Answer{Header: http.Header{"Etag": {etag(i.Revision)}}, Body: instance(c, i)}, nil
 }
 
-func (s *server) modify(c *api.Call) (api.Answer, error) {
-	var in sol003.ModifyRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) modify(c *api.Call, in sol003.ModifyRequest) (api.Answer, error) {
 	if in.VNFDID != nil {
 		return api.Answer{}, broker.Invalid("vnfdId", "is changed with change_vnfpkg")
 	}
@@ -286,11 +295,7 @@ func withoutCode(p sol003.AdditionalParams) error {
 	return nil
 }
 
-func (s *server) scale(c *api.Call) (api.Answer, error) {
-	var in sol003.ScaleRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) scale(c *api.Call, in sol003.ScaleRequest) (api.Answer, error) {
 	steps := 1
 	if in.Steps != nil {
 		steps = *in.Steps
@@ -313,11 +318,7 @@ func (s *server) scale(c *api.Call) (api.Answer, error) {
 		lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}))
 }
 
-func (s *server) heal(c *api.Call) (api.Answer, error) {
-	var in sol003.HealRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) heal(c *api.Call, in sol003.HealRequest) (api.Answer, error) {
 	shown, err := params(c)
 	if err != nil {
 		return api.Answer{}, err
@@ -325,11 +326,7 @@ func (s *server) heal(c *api.Call) (api.Answer, error) {
 	return s.begun(c)(s.life.Heal(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Healing{VNFCs: in.VNFCs, Params: shown}))
 }
 
-func (s *server) changePackage(c *api.Call) (api.Answer, error) {
-	var in sol003.ChangePackageRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api.Answer, error) {
 	if in.VNFDID == "" {
 		return api.Answer{}, missing("vnfdId")
 	}
@@ -361,11 +358,7 @@ func (s *server) changePackage(c *api.Call) (api.Answer, error) {
 	return s.begun(c)(o, unusable(err))
 }
 
-func (s *server) terminate(c *api.Call) (api.Answer, error) {
-	var in sol003.TerminateRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) terminate(c *api.Call, in sol003.TerminateRequest) (api.Answer, error) {
 	if in.Type != "FORCEFUL" && in.Type != "GRACEFUL" {
 		return api.Answer{}, broker.Invalid("terminationType", "must be FORCEFUL or GRACEFUL")
 	}
@@ -395,7 +388,7 @@ var operationShape = sol013.Shape{
 }
 
 func (s *server) listOperations(c *api.Call) (api.Answer, error) {
-	found, next, err := s.life.Operations(c.Context(), c.Principal, lifecycle.OperationQuery{
+	found, next, err := s.occs.Operations(c.Context(), c.Principal, lifecycle.OperationQuery{
 		Instance: c.Query.Get("vnfInstanceId"), Page: broker.Page{Token: sol013.Marker(c)},
 	})
 	if err != nil {
@@ -409,7 +402,7 @@ func (s *server) listOperations(c *api.Call) (api.Answer, error) {
 }
 
 func (s *server) showOperation(c *api.Call) (api.Answer, error) {
-	o, err := s.life.Operation(c.Context(), c.Principal, c.PathValue("id"))
+	o, err := s.occs.Operation(c.Context(), c.Principal, c.PathValue("id"))
 	if err != nil {
 		return api.Answer{}, err
 	}
@@ -417,30 +410,25 @@ func (s *server) showOperation(c *api.Call) (api.Answer, error) {
 }
 
 // settle is an operation that does something about one that has failed.
-func (s *server) settle(do func(
-	Lifecycle, context.Context, policy.Principal, string,
-) (lifecycle.Operation, error),
+func (s *server) settle(
+	do func(Occurrences, context.Context, policy.Principal, string) (lifecycle.Operation, error),
 ) func(*api.Call) (api.Answer, error) {
 	return func(c *api.Call) (api.Answer, error) {
-		_, err := do(s.life, c.Context(), c.Principal, c.PathValue("id"))
+		_, err := do(s.occs, c.Context(), c.Principal, c.PathValue("id"))
 		return api.Answer{}, err
 	}
 }
 
 func (s *server) fail(c *api.Call) (api.Answer, error) {
-	o, err := s.life.Fail(c.Context(), c.Principal, c.PathValue("id"))
+	o, err := s.occs.Fail(c.Context(), c.Principal, c.PathValue("id"))
 	if err != nil {
 		return api.Answer{}, err
 	}
 	return api.Answer{Body: operation(c, o)}, nil
 }
 
-func (s *server) cancel(c *api.Call) (api.Answer, error) {
-	var in sol003.CancelRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
-	_, err := s.life.Cancel(c.Context(), c.Principal, c.PathValue("id"), lifecycle.CancelMode(in.Mode))
+func (s *server) cancel(c *api.Call, in sol003.CancelRequest) (api.Answer, error) {
+	_, err := s.occs.Cancel(c.Context(), c.Principal, c.PathValue("id"), lifecycle.CancelMode(in.Mode))
 	return api.Answer{}, err
 }
 

@@ -23,6 +23,7 @@ var noon = time.Date(2031, 5, 6, 12, 0, 0, 0, time.UTC)
 // life has one instance and one operation, and remembers what was asked for.
 type life struct {
 	vnflcm.Lifecycle
+	vnflcm.Occurrences
 	i     lifecycle.Instance
 	o     lifecycle.Operation
 	asked any
@@ -136,7 +137,7 @@ func newLife() *life {
 
 func serve(t *testing.T, l *life) *doors.Client {
 	t.Helper()
-	c := doors.Serve(t, nil, vnflcm.Door(l, nil))
+	c := doors.Serve(t, nil, vnflcm.Door(l, l, nil))
 	c.URL, c.Version = c.URL+sol003.Prefix, sol003.Version
 	return c
 }

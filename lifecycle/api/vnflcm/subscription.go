@@ -24,11 +24,7 @@ type Subscriptions interface {
 	Delete(ctx context.Context, p policy.Principal, id string) error
 }
 
-func (s *server) subscribe(c *api.Call) (api.Answer, error) {
-	var in sol003.SubscriptionRequest
-	if err := wire.Tolerant(c.Content, &in); err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) subscribe(c *api.Call, in sol003.SubscriptionRequest) (api.Answer, error) {
 	if in.CallbackURI == "" {
 		return api.Answer{}, missing("callbackUri")
 	}
@@ -66,18 +62,7 @@ func asked(in *sol003.SubscriptionFilter) (f subscription.Filter) {
 	f.Kinds, f.Types, f.States = words[lifecycle.EventKind](in.NotificationTypes), words[lifecycle.OperationType](in.OperationTypes),
 		words[lifecycle.OperationState](in.OperationStates)
 	if i := in.Instances; i != nil {
-		f.VNFDs, f.Instances, f.Names = i.VNFDIDs, i.InstanceIDs, i.Names
-		for _, of := range i.Providers {
-			p := subscription.Provider{Name: of.Provider}
-			for _, product := range of.Products {
-				one := subscription.Product{Name: product.Name}
-				for _, v := range product.Versions {
-					one.Versions = append(one.Versions, subscription.Version(v))
-				}
-				p.Products = append(p.Products, one)
-			}
-			f.Providers = append(f.Providers, p)
-		}
+		f.VNFDs, f.Providers, f.Instances, f.Names = i.VNFDIDs, i.Providers, i.InstanceIDs, i.Names
 	}
 	return f
 }
@@ -96,18 +81,7 @@ func shownFilter(f subscription.Filter) *sol003.SubscriptionFilter {
 		NotificationTypes: words[string](f.Kinds), OperationTypes: words[string](f.Types), OperationStates: words[string](f.States),
 	}
 	if len(f.VNFDs)+len(f.Providers)+len(f.Instances)+len(f.Names) > 0 {
-		shown.Instances = &sol003.InstanceFilter{VNFDIDs: f.VNFDs, InstanceIDs: f.Instances, Names: f.Names}
-		for _, of := range f.Providers {
-			p := sol003.ProviderFilter{Provider: of.Name}
-			for _, product := range of.Products {
-				one := sol003.ProductFilter{Name: product.Name}
-				for _, v := range product.Versions {
-					one.Versions = append(one.Versions, sol003.VersionFilter(v))
-				}
-				p.Products = append(p.Products, one)
-			}
-			shown.Instances.Providers = append(shown.Instances.Providers, p)
-		}
+		shown.Instances = &sol003.InstanceFilter{VNFDIDs: f.VNFDs, Providers: f.Providers, InstanceIDs: f.Instances, Names: f.Names}
 	}
 	if shown.Instances == nil && len(f.Kinds)+len(f.Types)+len(f.States) == 0 {
 		return nil

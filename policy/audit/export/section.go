@@ -13,8 +13,9 @@
 // Merkle tree (RFC 6962), with a proof that this log begins with the entries up to the last
 // that follows. The frontier are the hashes that the tree has for the entries before the
 // first. The checkpoint is the signed note that states that size and root, and the keys are those of
-// the log: with a public half that was kept, nobody else can make such a file. An entry is the log's own line ([audit.Line]), with its leaf hash. The trailer
-// holds the root of the tree up to there. Hashes are in base64.
+// the log: with a public half that was kept, nobody else can make such a file. An entry is the log's own
+// line ([audit.Line]), with its leaf hash. The trailer holds the root of the tree up to there. Hashes are
+// in base64.
 package export
 
 import (
