@@ -1,5 +1,3 @@
-// Package metrics shows at each scrape what there is of VNF instances, operations, packages and
-// subscriptions.
 package metrics
 
 import (
@@ -17,45 +15,30 @@ type OperationVitals interface {
 	Vitals(ctx context.Context) lifecycle.Vitals
 }
 
-// operations shows at each scrape what is done to VNF instances.
-type operations struct {
-	of OperationVitals
-
-	live, oldest, took, waiting, oldestWaiting *prometheus.Desc
-}
+var (
+	liveOperations = describe("vnf_operations", "Operations on VNF instances that have not ended, by type and state.", "type", "state")
+	oldestIn       = describe("vnf_operation_oldest_timestamp_seconds",
+		"When the operation came into the state that has been in it for longest; absent where there is none.", "state")
+	waitingOperations = describe("vnf_operations_waiting",
+		"Operations on VNF instances that wait for their turn, because a VIM or a project has as many under way as are allowed.")
+	oldestWaiting = describe("vnf_operations_waiting_oldest_timestamp_seconds",
+		"Since when the operation has waited for its turn that has waited for longest; absent where none waits.")
+	operationsTook = describe("vnf_operation_duration_seconds",
+		"Time from the request for an operation until it was in the state, since this process started.", "type", "state")
+)
 
 // Operations returns the metrics of operations on VNF instances.
 func Operations(of OperationVitals) prometheus.Collector {
-	return &operations{
-		of: of,
-		live: prometheus.NewDesc("vimbroker_vnf_operations",
-			"Operations on VNF instances that have not ended, by type and state.", []string{"type", "state"}, nil),
-		oldest: prometheus.NewDesc("vimbroker_vnf_operation_oldest_timestamp_seconds",
-			"When the operation came into the state that has been in it for longest; absent where there is none.", []string{"state"}, nil),
-		waiting: prometheus.NewDesc("vimbroker_vnf_operations_waiting",
-			"Operations on VNF instances that wait for their turn, because a VIM or a project has as many under way as are allowed.", nil, nil),
-		oldestWaiting: prometheus.NewDesc("vimbroker_vnf_operations_waiting_oldest_timestamp_seconds",
-			"Since when the operation has waited for its turn that has waited for longest; absent where none waits.", nil, nil),
-		took: prometheus.NewDesc("vimbroker_vnf_operation_duration_seconds",
-			"Time from the request for an operation until it was in the state, since this process started.", []string{"type", "state"}, nil),
+	return collector{
+		[]*prometheus.Desc{liveOperations, oldestIn, operationsTook, waitingOperations, oldestWaiting},
+		func(ctx context.Context, to scrape) { to.operations(of.Vitals(ctx)) },
 	}
 }
 
-// Describe implements [prometheus.Collector].
-func (c *operations) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.live, c.oldest, c.took, c.waiting, c.oldestWaiting} {
-		ch <- d
-	}
-}
-
-// Collect implements [prometheus.Collector]. Every type and state is shown, also with 0.
-func (c *operations) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), api.ScrapeTime)
-	defer cancel()
-	v := c.of.Vitals(ctx)
+func (s scrape) operations(v lifecycle.Vitals) {
 	for _, t := range operationTypes {
-		for _, s := range operationEnds {
-			ch <- api.Histogram(c.took, v.Took[lifecycle.Ended{Type: t, State: s}], string(t), string(s))
+		for _, state := range operationEnds {
+			s <- api.Histogram(operationsTook, v.Took[lifecycle.Ended{Type: t, State: state}], string(t), string(state))
 		}
 	}
 	if v.Live == nil {
@@ -74,17 +57,16 @@ func (c *operations) Collect(ch chan<- prometheus.Metric) {
 			oldest[n.State] = n.Oldest
 		}
 	}
-	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(waiting))
+	s.gauge(waitingOperations, float64(waiting))
 	if waiting > 0 {
-		ch <- prometheus.MustNewConstMetric(c.oldestWaiting, prometheus.GaugeValue, float64(since.Unix()))
+		s.gauge(oldestWaiting, float64(since.Unix()))
 	}
-	for _, s := range operationStates {
+	for _, state := range operationStates {
 		for _, t := range operationTypes {
-			ch <- prometheus.MustNewConstMetric(c.live, prometheus.GaugeValue,
-				float64(counts[lifecycle.Ended{Type: t, State: s}]), string(t), string(s))
+			s.gauge(liveOperations, float64(counts[lifecycle.Ended{Type: t, State: state}]), string(t), string(state))
 		}
-		if at, any := oldest[s]; any {
-			ch <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, float64(at.Unix()), string(s))
+		if at, any := oldest[state]; any {
+			s.gauge(oldestIn, float64(at.Unix()), string(state))
 		}
 	}
 }
