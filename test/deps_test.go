@@ -32,8 +32,9 @@ var ground = []string{
 // says so here. What both stores share is no system.
 var beside = map[string][]string{
 	"drivers/helm":     {"drivers/manifests"},
-	"drivers/postgres": {"drivers/queue", "drivers/rows"},
-	"drivers/sqlite":   {"drivers/queue", "drivers/rows"},
+	"drivers/postgres": {"drivers/queue", "drivers/rows", "drivers/tables"},
+	"drivers/sqlite":   {"drivers/queue", "drivers/rows", "drivers/tables"},
+	"drivers/tables":   {"drivers/queue", "drivers/rows"},
 }
 
 // wire are the packages below an api folder that a package outside such a folder imports. A door

@@ -44,6 +44,4 @@ type Store interface {
 	VNFGrantRecords(ctx context.Context, f Filter) ([]Record, string, error)
 	// VNFGrantRecord returns one by its id; [broker.ErrNotFound].
 	VNFGrantRecord(ctx context.Context, id string) (Record, error)
-	// VNFGrants returns all in the order of their ids, from the one after an id on, at most limit.
-	VNFGrants(ctx context.Context, after string, limit int) ([]Grant, error)
 }

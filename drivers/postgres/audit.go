@@ -16,14 +16,6 @@ const readHead = `SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE`
 
 var entryColumns = rows.EntryColumns.Names()
 
-// Append adds an entry that records no change of this store.
-func (s *Store) Append(ctx context.Context, e audit.Entry) error {
-	if err := s.write(ctx, e, func(txn) error { return nil }); err != nil {
-		return fmt.Errorf("recording %s by %s: %w", e.Action, e.Principal, err)
-	}
-	return nil
-}
-
 // append queues to add an entry to the inbox, in the transaction of what it records.
 // No row and no lock is shared with other writers.
 func (t txn) append(e audit.Entry) error {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -8,8 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
@@ -33,34 +32,24 @@ func (m *moment) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
+// stored is a value as the database keeps it.
+func stored(v any) any {
+	switch v := v.(type) {
+	case time.Time:
+		return stamp(v)
+	case []string:
+		return append([]string{}, v...) // pgx stores nil as NULL
+	}
+	return rows.Stored(v)
+}
+
 // values returns what the fields hold, as the database keeps it.
 func values(fields []any) []any {
-	stored := make([]any, len(fields))
+	all := make([]any, len(fields))
 	for i, field := range fields {
-		switch f := field.(type) {
-		case *time.Time:
-			stored[i] = stamp(*f)
-		case *time.Duration:
-			stored[i] = f.Microseconds()
-		case *[]string:
-			stored[i] = append([]string{}, *f...) // pgx stores nil as NULL
-		case *map[string]string:
-			stored[i] = rows.JSON(*f)
-		case *broker.Scope:
-			stored[i] = rows.JSON(*f)
-		case *[]broker.Rule:
-			stored[i] = rows.JSON(*f)
-		case *broker.Discovered:
-			stored[i] = rows.JSON(*f)
-		case *[]oauth.Placement:
-			stored[i] = rows.JSON(*f)
-		case *oauth.Certificate:
-			stored[i] = rows.JSON(*f)
-		default:
-			stored[i] = rows.Value(f)
-		}
+		all[i] = stored(rows.Value(field))
 	}
-	return stored
+	return all
 }
 
 // scan reads a row into the fields, as targets says.
@@ -73,23 +62,10 @@ func scan(row pgx.CollectableRow, fields []any, bad *bool) error {
 func targets(fields []any, bad *bool) []any {
 	into := make([]any, len(fields))
 	for i, field := range fields {
-		switch f := field.(type) {
-		case *time.Time:
-			into[i] = &moment{f}
-		case *time.Duration:
-			into[i] = rows.Span{To: f}
-		case *broker.Scope:
-			into[i] = rows.Document[broker.Scope]{To: f, Bad: bad}
-		case *[]broker.Rule:
-			into[i] = rows.Document[[]broker.Rule]{To: f, Bad: bad}
-		case *broker.Discovered:
-			into[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
-		case *[]oauth.Placement:
-			into[i] = rows.Document[[]oauth.Placement]{To: f, Bad: bad}
-		case *oauth.Certificate:
-			into[i] = rows.Document[oauth.Certificate]{To: f, Bad: bad}
-		default:
-			into[i] = f
+		if t, ok := field.(*time.Time); ok {
+			into[i] = &moment{t}
+		} else {
+			into[i] = rows.Target(field, bad)
 		}
 	}
 	return into
@@ -114,15 +90,16 @@ func joined[T any](alias string, columns rows.Columns[T]) string {
 	return strings.Join(texts, `, `)
 }
 
-// numbered writes $1, $2 and so on for each "?".
+var argument = regexp.MustCompile(`\?\d*`)
+
+// numbered writes $1, $2 and so on for each "?", and $3 for "?3".
 func numbered(text string) string {
-	var b strings.Builder
-	parts := strings.Split(text, "?")
-	for i, part := range parts {
-		b.WriteString(part)
-		if i < len(parts)-1 {
-			b.WriteString("$" + strconv.Itoa(i+1))
+	n := 0
+	return argument.ReplaceAllStringFunc(text, func(mark string) string {
+		if mark != "?" {
+			return "$" + mark[1:]
 		}
-	}
-	return b.String()
+		n++
+		return "$" + strconv.Itoa(n)
+	})
 }

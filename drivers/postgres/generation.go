@@ -48,7 +48,7 @@ func (t txn) dropUnneeded(vim string, number int64) error {
 	if needed, err := t.any(neededGeneration, vim, number); err != nil || needed {
 		return err
 	}
-	t.queue(retireKeyOfGeneration, stamp(t.s.now()), vim, number)
+	t.shared().RetireKey(vim, number)
 	t.queue(deleteGeneration, vim, number)
 	return nil
 }

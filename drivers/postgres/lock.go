@@ -3,30 +3,23 @@ package postgres
 import (
 	"crypto/sha256"
 	"encoding/binary"
+
+	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
-// lockKind is what an advisory lock is about. They are taken in this order: see the
-// package's comment.
-type lockKind string
-
+// What an advisory lock is about. They are taken in this order (see the package's comment), those of [tables] after
+// lockProject.
 const (
-	lockRequest    lockKind = "request" // principal, idempotency key
-	lockVIM        lockKind = "vim"
-	lockPrincipal  lockKind = "quota of principal"
-	lockVIMQuota   lockKind = "quota of VIM"
-	lockProject    lockKind = "quota of project"
-	lockPackages   lockKind = "packages of project"
-	lockTurns      lockKind = "turns of operations"
-	lockClients    lockKind = "clients of project"
-	lockVIMs       lockKind = "VIMs of project"
-	lockInstances  lockKind = "VNF instances of project"
-	lockSubs       lockKind = "subscriptions of project"
-	lockVNFGrants  lockKind = "grants of client"
-	lockTokenKeys  lockKind = "keys that sign tokens"
-	lockGrant      lockKind = "grant"      // VIM, digest
-	lockGeneration lockKind = "generation" // a VIM's
-	lockLog        lockKind = "audit log"
-	lockMigration  lockKind = "migration"
+	lockRequest    tables.Lock = "request" // principal, idempotency key
+	lockVIM        tables.Lock = "vim"
+	lockPrincipal  tables.Lock = "quota of principal"
+	lockVIMQuota   tables.Lock = "quota of VIM"
+	lockProject    tables.Lock = "quota of project"
+	lockVIMs       tables.Lock = "VIMs of project"
+	lockGrant      tables.Lock = "grant"      // VIM, digest
+	lockGeneration tables.Lock = "generation" // a VIM's
+	lockLog        tables.Lock = "audit log"
+	lockMigration  tables.Lock = "migration"
 )
 
 const (
@@ -40,7 +33,7 @@ const (
 
 // lockKey is the number of an advisory lock, the same in every process. Two that
 // fall together by chance only wait for each other.
-func lockKey(kind lockKind, names ...string) int64 {
+func lockKey(kind tables.Lock, names ...string) int64 {
 	h := sha256.New() // its Write never fails
 	h.Write([]byte("vimbroker lock " + string(kind)))
 	for _, name := range names {
@@ -51,7 +44,9 @@ func lockKey(kind lockKind, names ...string) int64 {
 }
 
 // lock queues to take an advisory lock until the transaction ends.
-func (t txn) lock(kind lockKind, names ...string) { t.queue(takeLock, lockKey(kind, names...)) }
+func (t txn) lock(kind tables.Lock, names ...string) { t.queue(takeLock, lockKey(kind, names...)) }
 
 // share queues to take one that others may share.
-func (t txn) share(kind lockKind, names ...string) { t.queue(takeLockShared, lockKey(kind, names...)) }
+func (t txn) share(kind tables.Lock, names ...string) {
+	t.queue(takeLockShared, lockKey(kind, names...))
+}

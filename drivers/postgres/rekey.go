@@ -37,7 +37,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			return refusal
 		}
 		for _, g := range append(v.Past, v.Current) {
-			t.queue(retireReplacedKey, stamp(s.now()), id, g.Number, string(g.Key))
+			t.shared().RetireReplacedKey(id, g.Number, g.Key)
 			t.queue(rekeyOne, g.Sealed, string(g.SealedAs), string(g.Key), g.KeyStore, id, g.Number)
 		}
 		for _, l := range leases {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
 // oldest is the first version of PostgreSQL that has all that is used here
@@ -23,6 +24,7 @@ const oldest = 140000
 // must not call the store, and are called again, with what is stored then, when
 // the write has to be tried again.
 type Store struct {
+	tables.Tables
 	pool    *pgxpool.Pool
 	where   string
 	login   *login
@@ -35,8 +37,6 @@ type Store struct {
 	inbox   inbox
 	refusal rows.Refusal
 }
-
-var _ broker.Store = (*Store)(nil)
 
 // Open connects to the database and looks at its schema. It is broker.ErrUnavailable
 // if the database does not answer; broker.ErrUnsupported, with what to do, if this
@@ -69,6 +69,7 @@ func connect(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	s := &Store{where: where(c.ConnConfig), login: newLogin(o, c.ConnConfig), now: o.Now, log: o.Log, wake: make(chan struct{}, 1)}
+	s.Tables = tables.Of(database{s})
 	c.BeforeConnect = s.login.give
 	if s.now == nil {
 		s.now = s.clock.now

@@ -88,7 +88,7 @@ func (s *Store) UpdateIdleVIM(
 	ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry,
 ) (broker.VIM, error) {
 	return s.updateVIM(ctx, id, func(t txn) error {
-		if err := t.unused(id); err != nil || leased {
+		if err := t.shared().Unused(id); err != nil || leased {
 			return err
 		}
 		live, err := t.any(liveOnVIM, id)
@@ -163,16 +163,16 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 			return errNothing
 		}
 		if !force {
-			if err := t.unused(id); err != nil {
+			if err := t.shared().Unused(id); err != nil {
 				return err
 			}
 		}
 		if live, err := t.any(held, id); err != nil || live {
 			return orLive(err)
 		}
-		t.queue(dropUsesOfVIM, id)
+		t.shared().DropUses(id)
 		t.queue(unsealLeases, id)
-		t.queue(retireKeysOfVIM, stamp(s.now()), id)
+		t.shared().RetireKeys(id)
 		t.queue(deleteVIM, id)
 		return nil
 	})

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -31,38 +31,8 @@ func (s *Store) write(ctx context.Context, e audit.Entry, apply func(txn) error)
 	})
 }
 
-// amend changes what read finds and locks by a function, and has the result stored with the entry
-// that records it. What change says is returned as it is; any other error says that what could not
-// be updated.
-func amend[T any](
-	ctx context.Context, s *Store, what string, e audit.Entry,
-	read func(txn) (T, error), change func(*T) error, store func(t txn, old, next T) (T, error),
-) (T, error) {
-	var stored, none T
-	var refusal error
-	err := s.write(ctx, e, func(t txn) error {
-		old, err := read(t)
-		if err != nil {
-			return err
-		}
-		next := old
-		if refusal = change(&next); refusal != nil {
-			return refusal
-		}
-		stored, err = store(t, old, next)
-		return err
-	})
-	if refusal != nil {
-		return none, refusal
-	}
-	if err != nil {
-		return none, fmt.Errorf("updating %s: %w", what, err)
-	}
-	return stored, nil
-}
-
 // errNothing: there is nothing to write, and so nothing to record.
-var errNothing = errors.New("nothing to write")
+var errNothing = tables.ErrNothing
 
 // change is write for what no entry records. If ctx carries the claim of a job that
 // another worker has taken over, nothing is written: [job.ErrFenced].

@@ -49,6 +49,15 @@ func (c Columns[T]) Fields(row *T) []any {
 	return fields
 }
 
+// Values returns what the fields of a row hold, one for each column.
+func (c Columns[T]) Values(row *T) []any {
+	values := c.Fields(row)
+	for i, field := range values {
+		values[i] = Value(field)
+	}
+	return values
+}
+
 // Changing returns the columns that an update may change.
 func (c Columns[T]) Changing() Columns[T] {
 	return slices.DeleteFunc(slices.Clone(c), func(column Column[T]) bool { return column.fixed })

@@ -75,3 +75,35 @@ func (d Document[T]) Scan(v any) error {
 	}
 	return err
 }
+
+// Stored is what a store keeps of a value: JSON, if it is a [form].
+func Stored(v any) any {
+	switch d := v.(type) {
+	case time.Duration:
+		return d.Microseconds()
+	case map[string]string, broker.Scope, []broker.Rule, broker.Discovered, []oauth.Placement, oauth.Certificate:
+		b, _ := json.Marshal(v) // cannot fail for these types
+		return string(b)
+	}
+	return v
+}
+
+// Target is what a column is scanned into, so that the field holds what [Stored] made a value of.
+// A document that cannot be read is noted in bad, if that is not nil.
+func Target(field any, bad *bool) any {
+	switch f := field.(type) {
+	case *time.Duration:
+		return Span{To: f}
+	case *broker.Scope:
+		return Document[broker.Scope]{To: f, Bad: bad}
+	case *[]broker.Rule:
+		return Document[[]broker.Rule]{To: f, Bad: bad}
+	case *broker.Discovered:
+		return Document[broker.Discovered]{To: f, Bad: bad}
+	case *[]oauth.Placement:
+		return Document[[]oauth.Placement]{To: f, Bad: bad}
+	case *oauth.Certificate:
+		return Document[oauth.Certificate]{To: f, Bad: bad}
+	}
+	return field
+}

@@ -23,16 +23,15 @@ func (r Package) Package() (catalog.Package, error) {
 	return p, err
 }
 
-// WherePackages are the conditions of a filter, and of the page after a position. at is a time as
-// the database keeps it.
-func WherePackages(f catalog.Filter, after *PackagePosition, at func(time.Time) any) *Conditions {
+// WherePackages are the conditions of a filter, and of the page after a position.
+func WherePackages(f catalog.Filter, after *PackagePosition) *Conditions {
 	where := new(Conditions)
 	where.AddIf(f.Project != "", `project = ?`, f.Project)
 	where.AddIf(f.VNFD != "", `vnfd = ?`, f.VNFD)
 	where.AddIf(f.Onboarded, `state IN ('enabled', 'disabled')`)
-	where.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, at(f.SilentSince))
+	where.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, f.SilentSince)
 	if after != nil {
-		where.Add(`(created_at, id) > (?, ?)`, at(Time(after.CreatedAt)), after.ID)
+		where.Add(`(created_at, id) > (?, ?)`, Time(after.CreatedAt), after.ID)
 	}
 	return where
 }

@@ -19,14 +19,6 @@ var (
 
 var entryColumns = rows.EntryColumns.Names()
 
-// Append adds an entry that records no change of this store.
-func (s *Store) Append(ctx context.Context, e audit.Entry) error {
-	if err := s.write(ctx, func(t txn) error { return t.append(e) }); err != nil {
-		return fmt.Errorf("recording %s by %s: %w", e.Action, e.Principal, err)
-	}
-	return nil
-}
-
 // append adds an entry at the end of the log, in the transaction of what it records.
 func (t txn) append(e audit.Entry) error {
 	if t.s.end == 0 {

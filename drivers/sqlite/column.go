@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
@@ -24,34 +22,24 @@ func (m moment) Scan(v any) error {
 	return nil
 }
 
+// stored is a value as the database keeps it.
+func stored(v any) any {
+	switch v := v.(type) {
+	case time.Time:
+		return rows.Micro(v)
+	case []string:
+		return rows.JSON(append([]string{}, v...)) // never null
+	}
+	return rows.Stored(v)
+}
+
 // values returns what the fields hold, as the database keeps it.
 func values(fields []any) []any {
-	stored := make([]any, len(fields))
+	all := make([]any, len(fields))
 	for i, field := range fields {
-		switch f := field.(type) {
-		case *time.Time:
-			stored[i] = rows.Micro(*f)
-		case *time.Duration:
-			stored[i] = f.Microseconds()
-		case *[]string:
-			stored[i] = rows.JSON(*f)
-		case *map[string]string:
-			stored[i] = rows.JSON(*f)
-		case *broker.Scope:
-			stored[i] = rows.JSON(*f)
-		case *[]broker.Rule:
-			stored[i] = rows.JSON(*f)
-		case *broker.Discovered:
-			stored[i] = rows.JSON(*f)
-		case *[]oauth.Placement:
-			stored[i] = rows.JSON(*f)
-		case *oauth.Certificate:
-			stored[i] = rows.JSON(*f)
-		default:
-			stored[i] = rows.Value(f)
-		}
+		all[i] = stored(rows.Value(field))
 	}
-	return stored
+	return all
 }
 
 // scan reads a row into the fields, as targets says.
@@ -67,24 +55,12 @@ func targets(fields []any, bad *bool) []any {
 		switch f := field.(type) {
 		case *time.Time:
 			into[i] = moment{f}
-		case *time.Duration:
-			into[i] = rows.Span{To: f}
 		case *[]string:
 			into[i] = rows.Document[[]string]{To: f, Bad: bad}
 		case *map[string]string:
 			into[i] = rows.Document[map[string]string]{To: f, Bad: bad}
-		case *broker.Scope:
-			into[i] = rows.Document[broker.Scope]{To: f, Bad: bad}
-		case *[]broker.Rule:
-			into[i] = rows.Document[[]broker.Rule]{To: f, Bad: bad}
-		case *broker.Discovered:
-			into[i] = rows.Document[broker.Discovered]{To: f, Bad: bad}
-		case *[]oauth.Placement:
-			into[i] = rows.Document[[]oauth.Placement]{To: f, Bad: bad}
-		case *oauth.Certificate:
-			into[i] = rows.Document[oauth.Certificate]{To: f, Bad: bad}
 		default:
-			into[i] = f
+			into[i] = rows.Target(f, bad)
 		}
 	}
 	return into

@@ -49,9 +49,7 @@ func (t txn) dropUnneeded(vim string, number int64) error {
 	if needed, err := t.any(neededGeneration, vim, number); err != nil || needed {
 		return err
 	}
-	if _, err := t.exec(retireKeyOfGeneration, rows.Micro(t.s.now()), vim, number); err != nil {
-		return err
-	}
+	t.shared().RetireKey(vim, number)
 	_, err := t.exec(deleteGeneration, vim, number)
 	return err
 }

@@ -77,24 +77,6 @@ func (s *Store) CloseIdleGrants(ctx context.Context, now time.Time, idle time.Du
 	return closed, nil
 }
 
-var allGrants = `SELECT ` + rows.GrantColumns.Names() + ` FROM grants ORDER BY vim, digest, epoch`
-
-// Grants lists the epochs of all grants.
-func (s *Store) Grants(ctx context.Context) ([]rows.Grant, error) {
-	found, err := s.query(ctx, allGrants)
-	grants, err := collect(found, err, scanGrant)
-	if err != nil {
-		return nil, fmt.Errorf("reading grants: %w", err)
-	}
-	return grants, nil
-}
-
-func scanGrant(row *sql.Rows) (rows.Grant, error) {
-	var g rows.Grant
-	err := scan(row, rows.GrantColumns.Fields(&g), nil)
-	return g, err
-}
-
 // ForgetGrant says that a closed epoch was tidied away.
 func (s *Store) ForgetGrant(ctx context.Context, g broker.GrantEpoch) error {
 	err := s.write(ctx, func(t txn) error {

@@ -36,9 +36,7 @@ func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, [
 			return refusal
 		}
 		for _, g := range append(v.Past, v.Current) {
-			if _, err := t.exec(retireReplacedKey, rows.Micro(t.s.now()), id, g.Number, string(g.Key)); err != nil {
-				return err
-			}
+			t.shared().RetireReplacedKey(id, g.Number, g.Key)
 			if _, err := t.exec(rekeyOne, g.Sealed, string(g.SealedAs), string(g.Key), g.KeyStore, id, g.Number); err != nil {
 				return err
 			}

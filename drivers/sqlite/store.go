@@ -15,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
 
@@ -37,6 +38,7 @@ type Options struct {
 // Store is a [broker.Store] in one SQLite file. Change functions run while no
 // one else can write: they must be quick, and must not call the store.
 type Store struct {
+	tables.Tables
 	path   string
 	now    func() time.Time
 	log    *slog.Logger
@@ -61,13 +63,12 @@ type Store struct {
 	wake     chan struct{} // receives after the commit of such a batch
 }
 
-var _ broker.Store = (*Store)(nil)
-
 // Open opens the database, makes it if it is missing, and brings its schema up
 // to date. A directory that another process has open is broker.ErrConflict, a
 // database that a newer version wrote broker.ErrUnsupported; both say what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{now: o.Now, log: o.Log, wake: make(chan struct{}, 1)}
+	s.Tables = tables.Of(database{s})
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -109,6 +110,11 @@ func (s *Store) start(ctx context.Context, path string) error {
 	for _, text := range writeStatements {
 		if s.prepared[text], err = s.writer.PrepareContext(ctx, text); err != nil {
 			return translate(err)
+		}
+	}
+	for _, text := range tables.Statements {
+		if s.prepared[text], err = s.writer.PrepareContext(ctx, textOf(text)); err != nil {
+			return fmt.Errorf("%s: %w", text, translate(err))
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func (s *Store) UpdateIdleVIM(
 	ctx context.Context, id string, leased bool, change func(*broker.VIM) error, e audit.Entry,
 ) (broker.VIM, error) {
 	return s.updateVIM(ctx, id, func(t txn) error {
-		if err := t.unused(id); err != nil || leased {
+		if err := t.shared().Unused(id); err != nil || leased {
 			return err
 		}
 		live, err := t.any(liveOnVIM, id)
@@ -166,22 +166,18 @@ func (s *Store) DeleteVIM(ctx context.Context, id string, force bool, e audit.En
 			return err
 		}
 		if !force {
-			if err := t.unused(id); err != nil {
+			if err := t.shared().Unused(id); err != nil {
 				return err
 			}
 		}
 		if live, err := t.any(held, id); err != nil || live {
 			return orLive(err)
 		}
-		if _, err := t.exec(dropUsesOfVIM, id); err != nil {
-			return err
-		}
+		t.shared().DropUses(id)
 		if _, err := t.exec(unsealLeases, id); err != nil {
 			return err
 		}
-		if _, err := t.exec(retireKeysOfVIM, rows.Micro(t.s.now()), id); err != nil {
-			return err
-		}
+		t.shared().RetireKeys(id)
 		if _, err := t.exec(deleteVIM, id); err != nil {
 			return err
 		}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
+	"errors"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/drivers/rows"
-	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
 // writeStatements are prepared once, when the store opens: while a transaction
@@ -34,7 +34,7 @@ type batch struct {
 }
 
 // write runs apply in a transaction, and returns once it is committed. When
-// apply errs, what it did is taken back and its error returned as it is. If ctx
+// apply errs, what it did is taken back and its error returned as it is; [tables.ErrNothing] is success. If ctx
 // carries the claim of a job that another worker has taken over, apply is not run.
 //
 // Writes run one after the other, each in the goroutine of its caller. One that
@@ -47,46 +47,19 @@ func (s *Store) write(ctx context.Context, apply func(txn) error) (err error) {
 	s.turn.Lock()
 	s.waiting.Add(-1)
 
-	b, err := s.join(ctx, held(ctx, apply))
-	if b == nil {
-		return err
+	b, err := s.join(ctx, held(ctx, func(t txn) error {
+		t.failed = new(error)
+		err := apply(t)
+		return cmp.Or(*t.failed, err)
+	}))
+	if b != nil {
+		<-b.done
+		err = cmp.Or(b.err, err)
 	}
-	<-b.done
-	if b.err != nil {
-		return b.err
+	if errors.Is(err, tables.ErrNothing) {
+		return nil
 	}
 	return err
-}
-
-// amend changes what read finds by a function, has the result stored, and appends the entry. What
-// change says is returned as it is; any other error says that what could not be updated.
-func amend[T any](
-	ctx context.Context, s *Store, what string, e audit.Entry,
-	read func(txn) (T, error), change func(*T) error, store func(t txn, old, next T) (T, error),
-) (T, error) {
-	var stored, none T
-	var refusal error
-	err := s.write(ctx, func(t txn) error {
-		old, err := read(t)
-		if err != nil {
-			return err
-		}
-		next := old
-		if refusal = change(&next); refusal != nil {
-			return refusal
-		}
-		if stored, err = store(t, old, next); err != nil {
-			return err
-		}
-		return t.append(e)
-	})
-	if refusal != nil {
-		return none, refusal
-	}
-	if err != nil {
-		return none, fmt.Errorf("updating %s: %w", what, err)
-	}
-	return stored, nil
 }
 
 // join runs apply in the open batch, and gives the turn away. A caller whose
@@ -106,7 +79,7 @@ func (s *Store) join(ctx context.Context, apply func(txn) error) (*batch, error)
 		if err != nil {
 			return nil, translate(err)
 		}
-		s.open = &batch{txn: txn{tx, s}, done: make(chan struct{})}
+		s.open = &batch{txn: txn{tx: tx, s: s}, done: make(chan struct{})}
 	}
 	b, end, kept := s.open, s.end, false
 	b.writes++
@@ -209,6 +182,8 @@ func (b *batch) breakWith(cause error) error {
 type txn struct {
 	tx *sql.Tx
 	s  *Store
+	// failed is the error of a statement that nobody waited for.
+	failed *error
 }
 
 func (t txn) exec(text string, args ...any) (sql.Result, error) {

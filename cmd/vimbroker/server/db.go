@@ -158,7 +158,7 @@ know the same credentials destroy each other's keys.`,
 			return err
 		}
 		_, err = fmt.Fprintf(p.Out, "copied %d VIMs, %d leases, %d keys to destroy, %d VNF packages, %d audit entries (verified)\n",
-			n.VIMs, n.Leases, n.RetiredKeys, n.Packages, n.Entries)
+			n["vims"], n["leases"], n["retired_keys"], n["vnf_packages"], n["audit_entries"])
 		return err
 	})
 	c.Flags().StringVar(&from, "from", "", "the embedded database's file (default: vimbroker.db in dataDir)")

@@ -1,29 +1,25 @@
-package postgres
+package tables
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-var _ oauth.KeyStore = (*Store)(nil)
-
-const dropTokenKey = `DELETE FROM oauth_keys WHERE id = $1`
+var dropTokenKey = statement(`DELETE FROM oauth_keys WHERE id = ?1`)
 
 var (
-	tokenKeys      = `SELECT ` + rows.TokenKeyColumns.Names() + ` FROM oauth_keys ORDER BY created_at, id`
-	insertTokenKey = numbered(rows.TokenKeyColumns.Insert(`oauth_keys`))
-	updateTokenKey = numbered(`UPDATE oauth_keys SET ` + rows.TokenKeyColumns.Changing().Set() + ` WHERE id = ?`)
+	tokenKeys      = statement(`SELECT ` + rows.TokenKeyColumns.Names() + ` FROM oauth_keys ORDER BY created_at, id`)
+	insertTokenKey = statement(rows.TokenKeyColumns.Insert(`oauth_keys`))
+	updateTokenKey = statement(`UPDATE oauth_keys SET ` + rows.TokenKeyColumns.Changing().Set() + ` WHERE id = ?`)
 )
 
 // TokenKeys implements [oauth.KeyStore].
-func (s *Store) TokenKeys(ctx context.Context) ([]oauth.Key, error) {
+func (s *Tables) TokenKeys(ctx context.Context) ([]oauth.Key, error) {
 	keys, err := lookUp(ctx, s, scanTokenKey, tokenKeys)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys that sign tokens: %w", err)
@@ -32,10 +28,10 @@ func (s *Store) TokenKeys(ctx context.Context) ([]oauth.Key, error) {
 }
 
 // ChangeTokenKeys implements [oauth.KeyStore].
-func (s *Store) ChangeTokenKeys(ctx context.Context, change func([]oauth.Key) ([]oauth.Key, error), e audit.Entry) error {
+func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.Key) ([]oauth.Key, error), e audit.Entry) error {
 	var refused error
-	err := s.write(ctx, e, func(t txn) error {
-		t.lock(lockTokenKeys)
+	err := s.write(ctx, e, func(t Tx) error {
+		t.lock(lockTokenKeys, "")
 		before, err := query(t, scanTokenKey, tokenKeys)
 		if err != nil {
 			return err
@@ -55,7 +51,7 @@ func (s *Store) ChangeTokenKeys(ctx context.Context, change func([]oauth.Key) ([
 	return fmt.Errorf("changing the keys that sign tokens: %w", err)
 }
 
-func (t txn) storeTokenKeys(before, after []oauth.Key) error {
+func (t Tx) storeTokenKeys(before, after []oauth.Key) error {
 	change, err := rows.ChangeOfTokenKeys(before, after)
 	if err != nil {
 		return err
@@ -64,17 +60,17 @@ func (t txn) storeTokenKeys(before, after []oauth.Key) error {
 		t.queue(dropTokenKey, id)
 	}
 	for _, k := range rows.SigningLast(change.Changed) {
-		t.queue(updateTokenKey, append(values(rows.TokenKeyColumns.Changing().Fields(&k)), k.ID)...)
+		t.queue(updateTokenKey, append(rows.TokenKeyColumns.Changing().Values(&k), k.ID)...)
 	}
 	for _, k := range change.New {
-		t.queue(insertTokenKey, values(rows.TokenKeyColumns.Fields(&k))...)
+		t.queue(insertTokenKey, rows.TokenKeyColumns.Values(&k)...)
 	}
 	for _, k := range change.Retired {
-		t.queue(retireSigningKey, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation, stamp(t.s.now()))
+		t.queue(retireSigningKey, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation, t.Now())
 	}
 	return nil
 }
 
-func scanTokenKey(row pgx.CollectableRow) (k oauth.Key, err error) {
-	return k, scan(row, rows.TokenKeyColumns.Fields(&k), nil)
+func scanTokenKey(row Row) (k oauth.Key, err error) {
+	return k, row.Scan(rows.TokenKeyColumns.Fields(&k)...)
 }

@@ -1,0 +1,277 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var (
+	subscriptionsText  = `SELECT ` + rows.SubscriptionColumns.Names() + ` FROM vnf_subscriptions`
+	subscriptionText   = statement(subscriptionsText + ` WHERE id = ?`)
+	lockSubscription   = statement(subscriptionText + ` FOR UPDATE`)
+	insertSubscription = statement(rows.SubscriptionColumns.Insert(`vnf_subscriptions`))
+	updateSubscription = statement(`UPDATE vnf_subscriptions SET ` + rows.SubscriptionColumns.Changing().Set() + ` WHERE id = ?`)
+)
+
+var (
+	countSubscriptions = statement(`SELECT count(*) FROM vnf_subscriptions WHERE project = ?`)
+	deleteSubscription = statement(`DELETE FROM vnf_subscriptions WHERE id = ?`)
+	subscriptionThere  = statement(`SELECT 1 FROM vnf_subscriptions WHERE id = ?`)
+
+	subscribers        = statement(`SELECT id, filter FROM vnf_subscriptions WHERE project = ? AND state = 'active' ORDER BY id`)
+	insertNotification = statement(`INSERT INTO vnf_notifications (subscription, at, document) VALUES (?, ?, ?)`)
+	removeNotification = statement(`DELETE FROM vnf_notifications WHERE seq = ? AND subscription = ?`)
+	dropNotifications  = statement(`DELETE FROM vnf_notifications WHERE subscription = ?`)
+	notificationSent   = statement(`UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = ?1, failures = 0, refusals = 0, failing_since = '-infinity', fault = ''
+		WHERE id = ?2`)
+	notificationFailed = statement(`UPDATE vnf_subscriptions SET failing_since = CASE failures WHEN 0 THEN ?1 ELSE failing_since END,
+		failures = failures + 1, refusals = CASE WHEN ?4 THEN refusals + 1 ELSE 0 END, fault = ?2 WHERE id = ?3`)
+	giveUpNotifications = statement(`DELETE FROM vnf_notifications WHERE subscription = ?1 AND (seq = ?2 OR at < ?3 OR seq <=
+		(SELECT seq FROM vnf_notifications WHERE subscription = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?4))`)
+	givenUp = statement(`UPDATE vnf_subscriptions SET given_up = given_up + ?1, given_up_at = ?2,
+		failures = CASE WHEN ?3 THEN 0 ELSE failures END, refusals = CASE WHEN ?3 THEN 0 ELSE refusals END WHERE id = ?4`)
+)
+
+var (
+	notifications        = statement(`SELECT seq, subscription, document FROM vnf_notifications WHERE subscription = ?1 ORDER BY seq LIMIT ?2`)
+	waitingNotifications = statement(`SELECT subscription, count(*) FROM vnf_notifications WHERE subscription = ANY (?1) GROUP BY 1`)
+	countNotifications   = statement(`SELECT count(*) FROM vnf_notifications`)
+)
+
+// CreateSubscription stores a new subscription.
+func (s *Tables) CreateSubscription(ctx context.Context, one subscription.Subscription, limit int, e audit.Entry) error {
+	row, err := rows.SubscriptionRow(one)
+	if err == nil {
+		err = s.write(ctx, e, func(t Tx) error {
+			t.lock(lockSubs, one.Project)
+			n, err := t.count(countSubscriptions, one.Project)
+			if err != nil {
+				return err
+			}
+			if limit > 0 && n >= int64(limit) {
+				return rows.SubscriptionsUsedUp(limit)
+			}
+			t.queue(insertSubscription, rows.SubscriptionColumns.Values(&row)...)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("creating subscription %s: %w", one.ID, err)
+	}
+	return nil
+}
+
+// Subscription returns one by its id.
+func (s *Tables) Subscription(ctx context.Context, id string) (subscription.Subscription, error) {
+	one, err := oneSubscription(lookUp(ctx, s, scanSubscription, subscriptionText, id))
+	if err != nil {
+		return one, fmt.Errorf("reading subscription %s: %w", id, err)
+	}
+	return one, nil
+}
+
+func oneSubscription(found []rows.Subscription, err error) (subscription.Subscription, error) {
+	row, err := rows.First("subscription", found, err)
+	if err != nil {
+		return subscription.Subscription{}, err
+	}
+	return row.Read()
+}
+
+func scanSubscription(row Row) (s rows.Subscription, err error) {
+	return s, row.Scan(rows.SubscriptionColumns.Fields(&s)...)
+}
+
+// subscription reads a subscription and locks its row.
+func (t Tx) subscription(id string) (subscription.Subscription, error) {
+	return oneSubscription(query(t, scanSubscription, lockSubscription, id))
+}
+
+// Subscriptions lists the newest first.
+func (s *Tables) Subscriptions(ctx context.Context, q subscription.Query) ([]subscription.Subscription, string, error) {
+	size, after, err := rows.ReadPage[rows.SubscriptionPosition](q.Page)
+	if err != nil {
+		return nil, "", err
+	}
+	c := rows.WhereSubscriptions(q)
+	if after != nil {
+		c.Add(`(created_at, id) < (?, ?)`, rows.Time(after.At), after.ID)
+	}
+	text, args := c.SelectFrom(subscriptionsText)
+	all, err := read(ctx, s, scanSubscription, text+newestFirst, append(args, size+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing subscriptions: %w", err)
+	}
+	all, next := rows.CutSubscriptions(all, size)
+	page, err := rows.Read(all, rows.Subscription.Read)
+	return page, next, err
+}
+
+// UpdateSubscription changes a subscription by a function.
+func (s *Tables) UpdateSubscription(
+	ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry,
+) (subscription.Subscription, error) {
+	read := func(t Tx) (subscription.Subscription, error) { return t.subscription(id) }
+	return amend(ctx, s, "subscription "+id, e, read, change,
+		func(t Tx, old, next subscription.Subscription) (subscription.Subscription, error) {
+			next, err := old.Moved(next)
+			if err == nil {
+				row := rows.Subscription{Subscription: next}
+				t.queue(updateSubscription, append(rows.SubscriptionColumns.Changing().Values(&row), id)...)
+			}
+			return next, err
+		})
+}
+
+// DeleteSubscription removes a subscription with its notifications.
+func (s *Tables) DeleteSubscription(ctx context.Context, id string, e audit.Entry) error {
+	err := s.write(ctx, e, func(t Tx) error {
+		one, err := t.subscription(id)
+		if rows.IsNotFound(err) {
+			return ErrNothing
+		}
+		if err != nil {
+			return err
+		}
+		t.queue(dropNotifications, id)
+		t.queue(deleteSubscription, id)
+		if one.Ref != "" {
+			t.queue(retireSigningKey, one.KeyStore, string(one.Ref), one.ID, one.Owner().Generation, s.db.Now())
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("deleting subscription %s: %w", id, err)
+	}
+	return nil
+}
+
+// CountNotifications counts the notifications that are still to be sent.
+func (s *Tables) CountNotifications(ctx context.Context) (int, error) {
+	n, err := read(ctx, s, scalar[int], countNotifications)
+	if err != nil {
+		return 0, fmt.Errorf("counting notifications: %w", err)
+	}
+	return rows.First("count", n, nil)
+}
+
+// notify stores what the subscribers of a project are told of events, and has it sent. It names no row of a
+// subscription as one that has to stay: one that is deleted at this moment keeps nobody waiting, and what is stored for
+// it is dropped by its job.
+func (t Tx) notify(project string, events ...lifecycle.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	to, err := query(t, func(r Row) (s rows.Subscriber, err error) { return s, r.Scan(&s.ID, &s.FilterText) }, subscribers,
+		project)
+	if err != nil || len(to) == 0 {
+		return err
+	}
+	all, err := rows.Notify(events, to)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		t.queue(insertNotification, n.Subscription, n.Event.At, n.Document)
+	}
+	for _, id := range rows.Told(all) {
+		if err := t.enqueue(job.Job{Kind: subscription.JobKind, Subject: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Notifications lists those that are to be sent first.
+func (s *Tables) Notifications(ctx context.Context, id string, limit int) ([]subscription.Notification, error) {
+	all, err := read(ctx, s, func(r Row) (n subscription.Notification, err error) {
+		var of, document string
+		if err := r.Scan(&n.Seq, &of, &document); err != nil {
+			return n, err
+		}
+		return rows.Notification(n.Seq, of, document), nil
+	}, notifications, id, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the notifications of subscription %s: %w", id, err)
+	}
+	return all, nil
+}
+
+// WaitingNotifications counts by subscription.
+func (s *Tables) WaitingNotifications(ctx context.Context, ids []string) (map[string]int, error) {
+	waiting := make(map[string]int, len(ids))
+	_, err := read(ctx, s, func(r Row) (n int, err error) {
+		var id string
+		err = r.Scan(&id, &n)
+		waiting[id] = n
+		return n, err
+	}, waitingNotifications, ids)
+	if err != nil {
+		return nil, fmt.Errorf("counting notifications: %w", err)
+	}
+	return waiting, nil
+}
+
+// NotificationSent removes a notification.
+func (s *Tables) NotificationSent(ctx context.Context, n subscription.Notification, at time.Time) error {
+	err := s.change(ctx, func(t Tx) error {
+		t.queue(removeNotification, n.Seq, n.Subscription)
+		return t.one("subscription", notificationSent, at, n.Subscription)
+	})
+	return noted(n.Subscription, err)
+}
+
+// NotificationFailed notes why an attempt failed.
+func (s *Tables) NotificationFailed(ctx context.Context, id, why string, refused bool, at time.Time) error {
+	err := s.change(ctx, func(t Tx) error {
+		return t.one("subscription", notificationFailed, at, audit.Cut(why), id, refused)
+	})
+	return noted(id, err)
+}
+
+func noted(id string, err error) error {
+	if err != nil && !errors.Is(err, job.ErrFenced) {
+		return fmt.Errorf("recording what was sent to subscription %s: %w", id, err)
+	}
+	return err
+}
+
+// GiveUpNotifications removes notifications that are not sent any more.
+func (s *Tables) GiveUpNotifications(
+	ctx context.Context, id string, g subscription.GiveUp, entry func(int64) audit.Entry,
+) (n int64, err error) {
+	err = s.change(ctx, func(t Tx) error {
+		removed, err := t.Exec(giveUpNotifications, id, g.Seq, g.Before, g.Keep)
+		if err != nil {
+			return err
+		}
+		if n = removed; n == 0 {
+			return ErrNothing
+		}
+		if err := t.one("subscription", givenUp, n, g.At, g.Seq != 0, id); err != nil {
+			return err
+		}
+		return t.Append(entry(n))
+	})
+	return n, noted(id, err)
+}
+
+// DropNotifications removes those of a subscription that is gone.
+func (s *Tables) DropNotifications(ctx context.Context, id string) error {
+	err := s.change(ctx, func(t Tx) error {
+		if there, err := t.there(subscriptionThere, id); err != nil || there {
+			return err
+		}
+		t.queue(dropNotifications, id)
+		return nil
+	})
+	return noted(id, err)
+}

@@ -1,0 +1,42 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+var recordTokenUse = statement(`INSERT INTO token_uses (token, used_at) VALUES (?, ?)
+	ON CONFLICT (token) DO UPDATE SET used_at = excluded.used_at WHERE token_uses.used_at < excluded.used_at`)
+
+// RecordTokenUses keeps when tokens were last used.
+func (s *Tables) RecordTokenUses(ctx context.Context, uses map[string]time.Time) error {
+	err := s.change(ctx, func(t Tx) error {
+		// In one order in every process: none waits for another in a circle.
+		for _, token := range slices.Sorted(maps.Keys(uses)) {
+			t.queue(recordTokenUse, token, uses[token])
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keeping when tokens were last used: %w", err)
+	}
+	return nil
+}
+
+// TokenUses returns when tokens were last used.
+func (s *Tables) TokenUses(ctx context.Context) (map[string]time.Time, error) {
+	uses := map[string]time.Time{}
+	_, err := read(ctx, s, func(r Row) (at time.Time, err error) {
+		var token string
+		err = r.Scan(&token, &at)
+		uses[token] = at
+		return at, err
+	}, `SELECT token, used_at FROM token_uses`)
+	if err != nil {
+		return nil, fmt.Errorf("reading when tokens were last used: %w", err)
+	}
+	return uses, nil
+}
