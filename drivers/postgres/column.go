@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -90,16 +89,17 @@ func joined[T any](alias string, columns rows.Columns[T]) string {
 	return strings.Join(texts, `, `)
 }
 
-var argument = regexp.MustCompile(`\?\d*`)
-
 // numbered writes $1, $2 and so on for each "?", and $3 for "?3".
 func numbered(text string) string {
+	parts := strings.Split(text, "?")
 	n := 0
-	return argument.ReplaceAllStringFunc(text, func(mark string) string {
-		if mark != "?" {
-			return "$" + mark[1:]
+	for i, part := range parts[1:] {
+		mark := "$"
+		if part == "" || part[0] < '0' || part[0] > '9' {
+			n++
+			mark += strconv.Itoa(n)
 		}
-		n++
-		return "$" + strconv.Itoa(n)
-	})
+		parts[i+1] = mark + part
+	}
+	return strings.Join(parts, "")
 }

@@ -35,18 +35,22 @@ var _ interface {
 type database struct{ *Store }
 
 // dialect is how SQLite says what the statements of tables say.
-var dialect = []struct {
+var dialect = sync.OnceValue(func() []phrase {
+	return []phrase{
+		{regexp.MustCompile(` FOR (KEY SHARE|UPDATE)`), ``}, // writes follow each other
+		{regexp.MustCompile(`\(document::jsonb ->> '(\w+)'\)`), `json_extract(document, '$$.$1')`},
+		{regexp.MustCompile(`::\w+`), ``},
+		{regexp.MustCompile(`= ANY \((\?\d*)\)`), `IN (SELECT value FROM json_each($1))`},
+		{regexp.MustCompile(`'-infinity'`), `0`},
+		{regexp.MustCompile(`LIMIT (\?\d*)`), `LIMIT $1+0`}, // see query
+		{regexp.MustCompile(`/\*by (\w+)\*/`), ` INDEXED BY $1`},
+		{regexp.MustCompile(`/\*slow\*/`), `+`},
+	}
+})
+
+type phrase struct {
 	theirs *regexp.Regexp
 	ours   string
-}{
-	{regexp.MustCompile(` FOR (KEY SHARE|UPDATE)`), ``}, // writes follow each other
-	{regexp.MustCompile(`\(document::jsonb ->> '(\w+)'\)`), `json_extract(document, '$$.$1')`},
-	{regexp.MustCompile(`::\w+`), ``},
-	{regexp.MustCompile(`= ANY \((\?\d*)\)`), `IN (SELECT value FROM json_each($1))`},
-	{regexp.MustCompile(`'-infinity'`), `0`},
-	{regexp.MustCompile(`LIMIT (\?\d*)`), `LIMIT $1+0`}, // see query
-	{regexp.MustCompile(`/\*by (\w+)\*/`), ` INDEXED BY $1`},
-	{regexp.MustCompile(`/\*slow\*/`), `+`},
 }
 
 // texts are the statements of tables, by what tables calls them.
@@ -57,7 +61,7 @@ func textOf(text string) string {
 		return known.(string)
 	}
 	ours := text
-	for _, d := range dialect {
+	for _, d := range dialect() {
 		ours = d.theirs.ReplaceAllString(ours, d.ours)
 	}
 	texts.Store(text, ours)
