@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,9 +21,9 @@ import (
 // Source is a database to copy, whose tables have the names and columns of this one. Nobody may write to it during
 // the copy.
 type Source interface {
-	// Dump returns a function that returns one row of a table after the other, and nil after the last. Times are
-	// microseconds (see [rows.Micro]), truths 0 and 1, and lists JSON. Whoever calls it calls stop at the end.
-	Dump(ctx context.Context, table string, columns []string, order string) (next func() ([]any, error), stop func(), err error)
+	// Dump goes through the rows of a table, and ends with the first error. Times are microseconds (see [rows.Micro]),
+	// truths 0 and 1, and lists JSON.
+	Dump(ctx context.Context, table string, columns []string, order string) iter.Seq2[[]any, error]
 
 	Horizon(ctx context.Context) (int64, error)
 	Grow(ctx context.Context) error
@@ -177,14 +178,11 @@ func (c *copying) table(table string) error {
 		}
 		return c.Identity
 	})
-	next, stop, err := c.from.Dump(c.ctx, table, names, order)
-	if err != nil {
-		return err
-	}
+	next, stop := iter.Pull2(c.from.Dump(c.ctx, table, names, order))
 	defer stop()
 	var lost error // the source's own words, which COPY would lose
 	converted := func() ([]any, error) {
-		row, err := next()
+		row, err, _ := next()
 		for i := range row {
 			if err == nil {
 				row[i], err = columns[i].value(row[i])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -300,20 +301,22 @@ type altered struct {
 	alter func(n int, row []any) ([]any, error)
 }
 
-func (a altered) Dump(ctx context.Context, table string, columns []string, order string) (func() ([]any, error), func(), error) {
-	next, stop, err := a.Source.Dump(ctx, table, columns, order)
-	if err != nil || table != a.table {
-		return next, stop, err
+func (a altered) Dump(ctx context.Context, table string, columns []string, order string) iter.Seq2[[]any, error] {
+	from := a.Source.Dump(ctx, table, columns, order)
+	if table != a.table {
+		return from
 	}
-	n := 0
-	return func() ([]any, error) {
-		row, err := next()
-		if err != nil || row == nil {
-			return row, err
+	return func(yield func([]any, error) bool) {
+		n := 0
+		for row, err := range from {
+			if n++; err == nil {
+				row, err = a.alter(n, row)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
 		}
-		n++
-		return a.alter(n, row)
-	}, stop, nil
+	}
 }
 
 func TestCopyIsWholeOrNothing(t *testing.T) {

@@ -2,29 +2,35 @@ package sqlite
 
 import (
 	"context"
+	"iter"
 	"strings"
 )
 
-// Dump returns a function that returns the rows of a table as they are kept, one after the other, and nil after the last.
-// Their order is that of a column, if one is named. Whoever calls it calls stop at the end.
-func (s *Store) Dump(ctx context.Context, table string, columns []string, order string) (next func() ([]any, error), stop func(), err error) {
+// Dump goes through the rows of a table as they are kept, in the order of a column, if one is named. It ends with the
+// first error.
+func (s *Store) Dump(ctx context.Context, table string, columns []string, order string) iter.Seq2[[]any, error] {
 	text := `SELECT ` + strings.Join(columns, `, `) + ` FROM ` + table
 	if order != "" {
 		text += ` ORDER BY ` + order
 	}
-	found, err := s.query(ctx, text)
-	if err != nil {
-		return nil, nil, err
-	}
-	next = func() ([]any, error) {
-		if !found.Next() {
-			return nil, translate(found.Err())
+	return func(yield func([]any, error) bool) {
+		found, err := s.query(ctx, text)
+		if err != nil {
+			yield(nil, err)
+			return
 		}
-		row, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
+		defer found.Close()
+		for found.Next() {
+			row, into := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				into[i] = &row[i]
+			}
+			if err := found.Scan(into...); !yield(row, translate(err)) || err != nil {
+				return
+			}
 		}
-		return row, translate(found.Scan(into...))
+		if err := found.Err(); err != nil {
+			yield(nil, translate(err))
+		}
 	}
-	return next, func() { _ = found.Close() }, nil
 }

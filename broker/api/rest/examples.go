@@ -10,15 +10,18 @@ import (
 //go:embed examples.json
 var examplesText []byte
 
-// examples are those of the OpenAPI document. A text that is no such JSON is a fault that every test of this package finds.
-var examples = sync.OnceValue(func() (all struct {
+// exampleSet is what examples.json holds.
+type exampleSet struct {
 	// Shown are bodies by the name of their type, or by the operation whose answer differs from others of its type.
 	Shown map[string]json.RawMessage
 	// Further are values by the name of a type, for properties that no body shows.
 	Further map[string]json.RawMessage
 	// Texts are answers in another media type, by the operation.
 	Texts map[string]string
-}) {
+}
+
+// examples are those of the OpenAPI document. A text that is no such JSON is a fault that every test of this package finds.
+var examples = sync.OnceValue(func() (all exampleSet) {
 	if err := json.Unmarshal(examplesText, &all); err != nil {
 		panic(err)
 	}
