@@ -22,6 +22,8 @@ FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeA
 REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
+# tools of the tests that only "make test-field" runs
+FIELD_TOOLS    := kube-tools vault-kubernetes-tools
 
 # What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
 export GOFLAGS += -trimpath
@@ -91,9 +93,10 @@ test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools p
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
 	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
 
-.PHONY: test-vault-kubernetes
-test-vault-kubernetes: build kube-tools vault-kubernetes-tools ## a server that logs in to Vault by a pod's service account, reviewed by a real API server
-	VIMBROKER_REAL=1 $(GO) test -count=1 -v -run '^TestVaultByServiceAccount$$' -bench '^BenchmarkVaultByServiceAccount$$' ./test/real
+.PHONY: test-field
+test-field: $(BIN)/gotestsum build $(FIELD_TOOLS) ## what takes long, or needs tools that build for minutes; before an issue is closed. ONLY=NAME runs one
+	VIMBROKER_FIELD=1 VIMBROKER_REAL=1 $(TEST) --packages="$$(grep -rl --include='*_test.go' '^func TestField[A-Z]' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')" \
+		-- -vet=off -p 2 -count=1 -timeout 5h -run '^TestField.*$(ONLY)'
 
 .PHONY: kube
 kube: kube-tools ## start a throw-away Kubernetes to try things on, until Ctrl-C

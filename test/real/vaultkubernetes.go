@@ -40,7 +40,7 @@ type VaultOnKubernetes struct {
 }
 
 // OnKubernetes starts such a Vault for one test, with a cluster that it gets, and stops it when the test ends. Where there is no plugin
-// the test is skipped, whatever [Demand] says: "make test-vault-kubernetes" builds it.
+// the test is skipped, whatever [Demand] says: "make vault-kubernetes-tools" builds it.
 func OnKubernetes(t testing.TB, cluster func(testing.TB) *Cluster) *VaultOnKubernetes {
 	t.Helper()
 	root, err := process.Repository()
@@ -50,7 +50,7 @@ func OnKubernetes(t testing.TB, cluster func(testing.TB) *Cluster) *VaultOnKuber
 	// Vault compares paths without symbolic links.
 	plugins, err := filepath.EvalSymlinks(filepath.Join(root, "bin", "vault-kubernetes"))
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("needs Vault's method kubernetes: make test-vault-kubernetes builds it")
+		t.Skip("needs Vault's method kubernetes: make vault-kubernetes-tools builds it")
 	}
 	if err != nil {
 		t.Fatal(err)

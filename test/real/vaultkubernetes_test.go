@@ -10,13 +10,15 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/drivers/vault"
+	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
-// TestVaultByServiceAccount has a server log in to Vault by a pod's service account, which Vault has the API
+// TestFieldVaultByServiceAccount has a server log in to Vault by a pod's service account, which Vault has the API
 // server review. The token is replaced in its file; the account, its role and Vault's right to ask are
 // withdrawn: issuing ends with the reason, and goes on by itself once all is given back.
-func TestVaultByServiceAccount(t *testing.T) {
+func TestFieldVaultByServiceAccount(t *testing.T) {
+	field.Only(t)
 	v := real.OnKubernetes(t, real.OwnKubernetes)
 	v.NewAccount(t)
 	v.PutToken(t)
