@@ -90,6 +90,9 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err != nil {
 		return err
 	}
+	if err := declared(pkg.VNFD, r.Others); err != nil {
+		return err
+	}
 	f, err := flavour(pkg.VNFD, r.Flavour)
 	if err != nil {
 		return err
@@ -169,6 +172,9 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 	return l.begin(ctx, p, id, ChangePackage, r.Params, content{r.Variables, r.Parameters}, func(i Instance, o *Operation) error {
 		pkg, err := l.packages.Use(ctx, p, r.VNFDID)
 		if err != nil {
+			return err
+		}
+		if err := declared(pkg.VNFD, r.Others); err != nil {
 			return err
 		}
 		f, err := flavour(pkg.VNFD, i.Shape.Flavour)
@@ -390,7 +396,7 @@ func (l *Lifecycle) openOperation(ctx context.Context, p policy.Principal, actio
 	}
 	act, err := l.enter(ctx, p, action, i.resource(), policy.Wish{})
 	if err != nil {
-		return nil, err
+		return nil, foreignOperation(err)
 	}
 	return act.With(audit.DetailOperation, id), nil
 }

@@ -163,7 +163,10 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 	if err != nil {
 		return err
 	}
-	names := slices.DeleteFunc(slices.Clone(b.Hidden), func(name string) bool { _, given := s.Variables[name]; return !given })
+	names := slices.DeleteFunc(append(slices.Clone(b.Hidden), pkg.VNFD.Hidden()...),
+		func(name string) bool { _, given := s.Variables[name]; return !given })
+	slices.Sort(names)
+	names = slices.Compact(names)
 	parameters := b.HidesParameters && len(s.Parameters) > 0
 	if !gives && len(names) == 0 && !parameters {
 		return nil // as it was

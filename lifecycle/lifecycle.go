@@ -197,7 +197,7 @@ func (l *Lifecycle) Operation(ctx context.Context, p policy.Principal, id string
 		return Operation{}, err
 	}
 	if err := l.read(ctx, p, i.resource()); err != nil {
-		return Operation{}, err
+		return Operation{}, foreignOperation(err)
 	}
 	shown := []Operation{o}
 	err = l.showWaiting(ctx, shown)
@@ -325,6 +325,14 @@ func (l *Lifecycle) missing(ctx context.Context, p policy.Principal, action poli
 		return broker.Unrecorded(err)
 	}
 	return notFound(what)
+}
+
+// foreignOperation has an operation of an instance that is not to be seen answer like one that is not there.
+func foreignOperation(err error) error {
+	if errors.Is(err, broker.ErrNotFound) {
+		return notFound("operation")
+	}
+	return err
 }
 
 func notFound(what string) error {

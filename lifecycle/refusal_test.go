@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -95,6 +97,8 @@ func TestRefusals(t *testing.T) {
 		"a variable's name":              {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Variables: map[string]string{"1A": "v"}})},
 		"a variable's value":             {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Variables: map[string]string{"A": torn}})},
 		"too many variables":             {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Variables: many(201)})},
+		"a parameter nobody reads":       {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Others: []string{"helm_value"}})},
+		"one of a change":                {broker.ErrInvalid, change(lifecycle.PackageChange{VNFDID: "web-2", Others: []string{"helm_value"}})},
 		"too many files":                 {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Files: make([]string, 10_001)})},
 		"a file's name":                  {broker.ErrInvalid, instantiate(lifecycle.Instantiation{Files: []string{torn}})},
 		"a variable of a change":         {broker.ErrInvalid, change(lifecycle.PackageChange{Variables: map[string]string{"1A": "v"}})},
@@ -154,9 +158,14 @@ func TestSettlingIsForThoseWhoMay(t *testing.T) {
 			t.Errorf("%s of no operation = %v", name, err)
 		}
 	}
-	if _, err := p.Operation(ctx, carol, o.ID); !errors.Is(err, broker.ErrNotFound) {
-		t.Errorf("another project's operation = %v", err)
+	_, none := p.Operation(ctx, carol, uuid.NewString())
+	ways["show"] = func(who policy.Principal, id string) (lifecycle.Operation, error) { return p.Operation(ctx, who, id) }
+	for name, do := range ways {
+		if _, err := do(carol, o.ID); err == nil || err.Error() != none.Error() {
+			t.Errorf("%s of another project's operation = %v, and of none %v", name, err, none)
+		}
 	}
+	delete(ways, "show")
 	if _, err := p.Cancel(ctx, alice, o.ID, "NOW"); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("a cancel of no mode = %v", err)
 	}

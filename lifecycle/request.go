@@ -1,7 +1,9 @@
 package lifecycle
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // Bounds on what callers write, in bytes and numbers.
@@ -48,6 +53,8 @@ type Instantiation struct {
 	// Parameters is a JSON object, or empty, that a driver merges into what it makes of the descriptor. Like
 	// Variables it is stored as it is, but for what the driver hides, which is sealed.
 	Parameters json.RawMessage
+	// Others are the names of parameters besides, which the VNFD has to declare.
+	Others []string
 	// Params is the request's body, to be shown again without what is hidden.
 	Params json.RawMessage
 }
@@ -73,7 +80,9 @@ type PackageChange struct {
 	Files      []string
 	Variables  map[string]string
 	Parameters json.RawMessage
-	Params     json.RawMessage
+	// Others are as in [Instantiation].
+	Others []string
+	Params json.RawMessage
 }
 
 // Modification changes what an instance says of itself. What is nil stays.
@@ -123,6 +132,30 @@ func validInput(files []string, variables map[string]string, parameters json.Raw
 		if err := validText("additionalParams.variables."+name, value, maxVariable); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// declared refuses parameters that nobody reads: one that is spelled otherwise than it is read would be ignored, and shown.
+func declared(d vnfpkg.VNFD, others []string) error {
+	for _, name := range others {
+		if _, is := d.Parameters[name]; is {
+			continue
+		}
+		all := append(slices.Sorted(maps.Keys(d.Parameters)), sol003.ParamNames()...)
+		meant := policy.Nearest(name, all)
+		if i := slices.IndexFunc(all, func(k string) bool { return len(name) > 3 && strings.Contains(k, name) }); meant == "" && i >= 0 {
+			meant = all[i]
+		}
+		e := &broker.Error{
+			Kind: broker.ErrInvalid, Field: "additionalParams",
+			Detail: "holds " + cmp.Or(vnfpkg.Printable(name), "a member without a name") + ", which nobody reads",
+			Remedy: "leave it out, or have the VNFD declare it",
+		}
+		if meant != "" {
+			e.Remedy = "write " + meant + ", or leave it out"
+		}
+		return e
 	}
 	return nil
 }

@@ -119,15 +119,22 @@ func isRoles(n cedarast.IsNode) bool {
 }
 
 func typo[T ~string](field, word string, known []T) *Typo {
-	t := &Typo{Field: field, Word: word}
-	best := 1 + len(word)/3 // so many letters may be other ones
+	t := &Typo{Field: field, Word: word, Nearest: string(Nearest(word, known))}
 	for _, k := range known {
 		t.Known = append(t.Known, string(k))
-		if d := distance(word, string(k)); d <= best {
-			best, t.Nearest = d-1, string(k)
-		}
 	}
 	return t
+}
+
+// Nearest is the known word that is most like another; empty if none is.
+func Nearest[T ~string](word string, known []T) (nearest T) {
+	best := 1 + len(word)/3 // so many letters may be other ones
+	for _, k := range known {
+		if d := distance(word, string(k)); d <= best {
+			best, nearest = d-1, k
+		}
+	}
+	return nearest
 }
 
 // distance is how many letters must be put in, left out or replaced to make b of a

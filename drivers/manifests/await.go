@@ -3,6 +3,7 @@ package manifests
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ type waiting struct {
 	// done reports whether nothing is to be waited for any more; o is nil for an object
 	// that is not there. An error ends the waiting.
 	done func(o *found) (bool, error)
-	// is what was seen of it last.
+	// is what was seen of it last, and why what its pods say to that.
 	is      lifecycle.Observation
+	why     string
 	over    bool
 	failure error
 }
@@ -31,7 +33,10 @@ func (r *run) see(w *waiting, o *found) {
 		w.is.ChangedBy = o.changedBy(w.Applied, false)
 	}
 	w.over, w.failure = w.done(o)
-	if w.over || w.is.Standing != was.Standing || w.is.Ready != was.Ready {
+	if !w.over && !w.is.Ready {
+		w.is.Message += w.why
+	}
+	if w.over || w.is.Standing != was.Standing || w.is.Ready != was.Ready || w.is.Message != was.Message {
 		r.tell(w.is)
 	}
 }
@@ -41,11 +46,14 @@ const (
 	longestPause = time.Second
 	// pauseEach is the shortest pause for each object that is looked at: a look at many costs the API server more.
 	pauseEach = 5 * time.Millisecond
+	// explainEvery is how many of the shortest pauses lie between two looks at why something is not ready.
+	explainEvery = 50
 )
 
 // await looks at what is waited for until all of it is over, one fails, or the context ends. While one after the other
 // is over it looks soon again, so that the last is not seen late; while nothing happens, less and less often.
 func (r *run) await(ctx context.Context, all []*waiting) error {
+	explained := time.Now()
 	for pause := r.pause; ; {
 		var open []*waiting
 		for _, w := range all {
@@ -78,6 +86,10 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 		}
 		if err != nil {
 			return err
+		}
+		if time.Since(explained) > explainEvery*r.pause {
+			r.explain(ctx, slices.DeleteFunc(slices.Clone(open), func(w *waiting) bool { return w.over }))
+			explained = time.Now()
 		}
 		all, pause = open, pause*3/2
 	}

@@ -17,7 +17,8 @@ import (
 const folder = "Files/kubernetes/"
 
 // Basis implements [lifecycle.Driver]: the manifests that the request names, in its order, or else all under
-// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported].
+// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported]. Hidden is what the
+// manifests, or their own names, mark as secret.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	const field = "additionalParams.lcm-kubernetes-def-files"
 	b := lifecycle.Basis{Files: s.Named, Namespace: cmp.Or(s.Namespace, defaultNamespace)}
@@ -45,7 +46,12 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 			return b, broker.Invalid(field, "names a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
 		}
 	}
-	return b, nil
+	if len(s.Given) == 0 || s.Read == nil {
+		return b, nil
+	}
+	files, err := s.Read(b.Files)
+	b.Hidden = concealed(s.Given, files)
+	return b, err
 }
 
 // ofChart reports whether a file says that it is a Helm chart, or a packed one.

@@ -68,8 +68,7 @@ func (r *refusal) fault(deed string) error {
 	case r.code == http.StatusForbidden && r.caused(corev1.NamespaceTerminatingCause):
 		return say(broker.ErrConflict, "its namespace is being deleted", "wait until the namespace is gone")
 	case r.code == http.StatusForbidden:
-		return say(broker.ErrForbidden, "the lease does not allow it"+r.missing(),
-			"see whether a quota or an admission rule of the cluster forbids it")
+		return r.forbidden(say)
 	case r.code == http.StatusNotFound:
 		return say(broker.ErrNotFound, "the API server finds no such kind or namespace",
 			"see whether the definition or the namespace was removed")
@@ -79,6 +78,21 @@ func (r *refusal) fault(deed string) error {
 		return say(broker.ErrInvalid, "it is larger than the API server takes", "make it smaller")
 	}
 	return say(broker.ErrInvalid, "the API server finds it invalid"+r.fields(), "correct the manifest")
+}
+
+// forbidden tells the rights of the lease from what else forbids something.
+func (r *refusal) forbidden(say func(kind error, detail, remedy string) error) error {
+	if quota := r.quota(); quota != "" {
+		return say(broker.ErrQuota, quota, "free some of it, or have whoever runs the cluster raise the quota")
+	}
+	if level := r.security(); level != "" {
+		return say(broker.ErrInvalid, level, "have the pods ask for less, or use a namespace of another level")
+	}
+	if r.unauthorized() {
+		return say(broker.ErrForbidden, "the lease does not allow it"+r.missing(),
+			"see whether the namespace was removed, or somebody took the lease's rights away")
+	}
+	return say(broker.ErrForbidden, "the cluster forbids it", "see which admission rule of the cluster does, such as a limit range")
 }
 
 func notKubernetes(deed string, code int) error {

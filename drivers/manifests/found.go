@@ -164,19 +164,22 @@ func hookPod(phase string) state {
 	return state{message: "has not come to its end"}
 }
 
-// condition is one of an object's status, without the text that its controller wrote: that may
-// hold anything.
+// condition is one of an object's status. Message is that of Kubernetes' own controllers: one of others may hold anything.
 type condition struct {
-	Type   string `json:"type"`
-	Status string `json:"status"`
-	Reason string `json:"reason"`
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
 }
 
 func (c condition) words() string {
-	if c.Reason == "" {
+	switch {
+	case c.Reason == "":
 		return ""
+	case c.Message == "":
+		return " (" + c.Reason + ")"
 	}
-	return " (" + c.Reason + ")"
+	return " (" + c.Reason + ": " + c.Message + ")"
 }
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9/._:-]{1,80}$`) })
@@ -191,9 +194,14 @@ func word(s string) string {
 
 func (o *found) conditions() []condition {
 	var all []condition
+	group, _ := groupVersion(text(o.whole, "apiVersion"))
 	for _, c := range mappings(mapAt(o.whole, "status")["conditions"]) {
 		if t := word(text(c, "type")); t != "" {
-			all = append(all, condition{t, text(c, "status"), word(text(c, "reason"))})
+			one := condition{Type: t, Status: text(c, "status"), Reason: word(text(c, "reason"))}
+			if orderedGroups[group] {
+				one.Message = reasonText(text(c, "message"))
+			}
+			all = append(all, one)
 		}
 	}
 	return all
@@ -207,14 +215,17 @@ var kstatusSays = []string{
 
 // because says what is waited for, in words of kstatus or in the reasons of conditions.
 func (o *found) because(r *status.Result) string {
-	for _, c := range r.Conditions {
-		if slices.Contains(kstatusSays, c.Reason) {
-			return ": " + r.Message
-		}
-	}
 	var says []string
+	counted := slices.ContainsFunc(r.Conditions, func(c status.Condition) bool { return slices.Contains(kstatusSays, c.Reason) })
+	if counted {
+		says = append(says, r.Message)
+	}
 	for _, c := range o.conditions() {
-		if bad := c.Status != "True"; bad != (c.Type == "Stalled" || c.Type == "Reconciling" || strings.HasSuffix(c.Type, "Failure")) {
+		failure := strings.HasSuffix(c.Type, "Failure")
+		if counted && !failure {
+			continue // the number says as much
+		}
+		if bad := c.Status != "True"; bad != (c.Type == "Stalled" || c.Type == "Reconciling" || failure) {
 			says = append(says, fmt.Sprintf("%s is %s%s", c.Type, word(c.Status), c.words()))
 		}
 	}
@@ -228,11 +239,15 @@ func (o *found) because(r *status.Result) string {
 func (o *found) remains() string {
 	var names []string
 	for _, f := range o.Metadata.Finalizers {
-		names = append(names, word(f))
+		name := word(f)
+		if ends := o.ends(name); ends != "" {
+			name += " (" + ends + ")"
+		}
+		names = append(names, name)
 	}
 	for _, c := range o.conditions() {
 		if c.Status == "True" && strings.HasPrefix(c.Type, "Namespace") {
-			names = append(names, c.Type)
+			names = append(names, c.Type+c.words())
 		}
 	}
 	if len(names) == 0 {

@@ -55,7 +55,7 @@ func TestAnswersAboutAnotherObject(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"another's name":     {`{"kind":"ConfigMap","metadata":{"name":"b","uid":"u",` + owned + `}}`, broker.ErrUnreachable.Error()},
 		"no identity":        {`{"kind":"ConfigMap","metadata":{"name":"a",` + owned + `}}`, broker.ErrUnreachable.Error()},
-		"one that is to go":  {`{"kind":"ConfigMap","metadata":{"name":"a","uid":"u","deletionTimestamp":"x","finalizers":["f/x"],` + owned + `}}`, "true false is being deleted and waits for f/x [unknown]"},
+		"one that is to go":  {`{"kind":"ConfigMap","metadata":{"name":"a","uid":"u","deletionTimestamp":"x","finalizers":["f/x"],` + owned + `}}`, "true false is being deleted and waits for f/x (its controller takes that away; see whether that one runs) [unknown]"},
 		"a status' hand":     {`{"kind":"ConfigMap","metadata":{"name":"a","uid":"u",` + owned + `,"managedFields":[{"manager":"kubelet","subresource":"status","time":"2"},{"manager":"hand","time":"2"}]}}`, "true true  [hand]"},
 		"a hand from before": {`{"kind":"ConfigMap","metadata":{"name":"a","uid":"u",` + owned + `,"managedFields":[{"manager":"vimbroker","operation":"Apply","time":"2"},{"manager":"old","time":"1"}]}}`, "true true  [unknown]"},
 	} {

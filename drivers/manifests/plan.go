@@ -206,7 +206,7 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 	err = p.step(lifecycle.Apply, begins, object, func(r *rules) error {
 		r.apply(o.Resource)
 		if o.VDU != "" {
-			r.pods()
+			r.pods(o.Resource)
 		}
 		return r.roleRules(o, p.brought)
 	})
@@ -462,7 +462,7 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 		err := p.step(lifecycle.Scale, len(done) == 0, lifecycle.Object{Resource: r, Replicas: in.Replicas[r.VDU]}, func(rules *rules) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get")
 			rules.allow(r.Group, r.Plural+"/scale", r.Name, "patch")
-			rules.pods()
+			rules.pods(r)
 			return nil
 		})
 		if err != nil {
@@ -505,7 +505,7 @@ func (p *draft) replace(in lifecycle.PlanInput) error {
 			if !o.Manifest.Empty() {
 				rules.apply(r)
 			}
-			rules.pods()
+			rules.pods(r)
 			for _, v := range mine {
 				rules.allow("", "pods", v.Name, "get", "delete")
 			}
@@ -551,7 +551,7 @@ func (p *draft) observe(standing []lifecycle.Resource) error {
 		err := p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error {
 			look.allow(r.Group, r.Plural, r.Name, "get")
 			if r.VDU != "" {
-				look.pods()
+				look.allow("", "pods", "", "list")
 			}
 			return nil
 		})

@@ -47,8 +47,14 @@ func (r *rules) apply(o lifecycle.Resource) {
 	r.allow(o.Group, o.Plural, o.Name, "get", "create", "patch")
 }
 
-// pods allows to see the pods of the namespace, which have names of the cluster's choice.
-func (r *rules) pods() { r.allow("", "pods", "", "list") }
+// pods allows to see the pods of the namespace, which have names of the cluster's choice, and what a workload's
+// controller tells of them.
+func (r *rules) pods(of lifecycle.Resource) {
+	r.allow("", "pods", "", "list")
+	if tellsByEvents(of) {
+		r.allow("", "events", "", "list")
+	}
+}
 
 func (r *rules) size() int {
 	n := len(r.roles)

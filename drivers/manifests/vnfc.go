@@ -38,7 +38,8 @@ type pod struct {
 type container struct {
 	State struct {
 		Waiting struct {
-			Reason string `json:"reason"`
+			Reason  string `json:"reason"`
+			Message string `json:"message"`
 		} `json:"waiting"`
 	} `json:"state"`
 }
@@ -47,16 +48,26 @@ func (p pod) ready() bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c condition) bool { return c.Type == "Ready" && c.Status == "True" })
 }
 
+// told are the reasons of containers that wait whose messages name images and objects, and nothing that runs in them.
+var told = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"}
+
 // why is what keeps a pod from being ready, as the cluster names it: "ImagePullBackOff".
 func (p pod) why() string {
 	for _, c := range slices.Concat(p.Status.Inits, p.Status.Containers) {
 		if reason := word(c.State.Waiting.Reason); reason != "" && reason != "PodInitializing" {
+			if says := reasonText(c.State.Waiting.Message); says != "" && slices.Contains(told, reason) {
+				reason += " (" + says + ")"
+			}
 			return reason
 		}
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Status == "False" && c.Type != "Ready" && c.Type != "ContainersReady" {
-			return word(c.Reason)
+			why := word(c.Reason)
+			if says := reasonText(c.Message); says != "" {
+				why += " (" + says + ")"
+			}
+			return why
 		}
 	}
 	return ""
@@ -144,26 +155,41 @@ func (r *run) components(ctx context.Context, all []*waiting) error {
 	return nil
 }
 
-// lastWord bounds how long an operation that has run out of time takes to say why.
+// lastWord bounds how long it takes to see what keeps workloads from being ready.
 const lastWord = 3 * time.Second
 
-// explain adds to what is said of workloads what keeps their pods from being ready.
+// explain adds to what is said of workloads what keeps their pods from being made, or from being ready.
 func (r *run) explain(ctx context.Context, open []*waiting) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()
+	byNamespace := map[string]map[string][]pod{}
 	for _, w := range open[:min(len(open), maxNamed)] {
-		if w.VDU == "" || r.wave.Deed == lifecycle.Delete {
+		if w.VDU == "" || r.wave.Deed == lifecycle.Delete || !w.is.Standing {
 			continue
 		}
-		pods, err := r.pods(ctx, w.Namespace, r.instance)
-		if err != nil {
-			return
+		if byNamespace[w.Namespace] == nil {
+			pods, err := r.pods(ctx, w.Namespace, r.instance)
+			if err != nil {
+				return
+			}
+			byNamespace[w.Namespace] = pods
 		}
-		for _, p := range pods[w.VDU] {
-			if why := p.why(); why != "" {
-				w.is.Message += ": pod " + p.Metadata.Name + ": " + why
+		why := ""
+		for _, p := range byNamespace[w.Namespace][w.VDU] {
+			if says := p.why(); says != "" {
+				why = ": pod " + p.Metadata.Name + ": " + says
 				break
 			}
+		}
+		if why == "" && tellsByEvents(w.Resource) {
+			if says, err := r.failedCreate(ctx, w.Resource, w.UID); err == nil && says != "" {
+				why = ": FailedCreate (" + says + ")"
+			}
+		}
+		if w.why != why {
+			w.is.Message = strings.TrimSuffix(w.is.Message, w.why) + why
+			w.why = why
+			r.tell(w.is)
 		}
 	}
 }

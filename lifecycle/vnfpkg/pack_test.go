@@ -76,7 +76,7 @@ func TestPack(t *testing.T) {
 	got, err := c.Descriptor()
 	want := vnfpkg.VNFD{
 		ID: d.VNFDID, Provider: d.Provider, ProductName: "web", SoftwareVersion: "1.0", Version: "2.0", VNFMInfo: []string{"vimbroker"},
-		DefaultFlavour: "simple", Inputs: map[string]string{},
+		DefaultFlavour: "simple", Inputs: map[string]string{}, Parameters: map[string]bool{},
 		Flavours: map[string]vnfpkg.Flavour{"simple": {
 			ID: "simple", Description: "As the manifests are",
 			VDUs: map[string]vnfpkg.VDU{

@@ -28,6 +28,20 @@ type VNFD struct {
 	DefaultFlavour string
 	// Inputs are the inputs of the flavours' topologies that have a default, as YAML text.
 	Inputs map[string]string
+	// Parameters are the additional parameters of operations that it declares (SOL001, VnfOperationAdditionalParameters),
+	// by their names: true for those that it marks as hidden.
+	Parameters map[string]bool
+}
+
+// Hidden are the additional parameters that are marked so, sorted.
+func (d VNFD) Hidden() (names []string) {
+	for name, hidden := range d.Parameters {
+		if hidden {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Flavour is one deployment flavour.
@@ -85,6 +99,7 @@ const maxDefinitions = 200
 // one that it derives from.
 const (
 	typeVNF       = "tosca.nodes.nfv.VNF"
+	typeParams    = "tosca.datatypes.nfv.VnfOperationAdditionalParameters"
 	typeCompute   = "tosca.nodes.nfv.Vdu.Compute"
 	typeContainer = "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit"
 	typeAspects   = "tosca.policies.nfv.ScalingAspects"
@@ -99,6 +114,7 @@ type definitions struct {
 	path      string
 	Imports   yaml.Node           `yaml:"imports"`
 	NodeTypes map[string]nodeType `yaml:"node_types"`
+	DataTypes map[string]nodeType `yaml:"data_types"`
 	Topology  topology            `yaml:"topology_template"`
 }
 
@@ -108,7 +124,8 @@ type nodeType struct {
 }
 
 type property struct {
-	Default yaml.Node `yaml:"default"`
+	Default  yaml.Node            `yaml:"default"`
+	Metadata map[string]yaml.Node `yaml:"metadata"`
 }
 
 type topology struct {
@@ -135,14 +152,18 @@ func (c *CSAR) Descriptor() (VNFD, error) {
 	if err != nil {
 		return VNFD{}, err
 	}
-	d := &descriptor{types: map[string]nodeType{}, vnfd: VNFD{Flavours: map[string]Flavour{}, Inputs: map[string]string{}}}
+	d := &descriptor{types: map[string]nodeType{}, vnfd: VNFD{
+		Flavours: map[string]Flavour{}, Inputs: map[string]string{}, Parameters: map[string]bool{},
+	}}
 	for _, f := range files {
 		maps.Copy(d.types, f.NodeTypes)
+		maps.Copy(d.types, f.DataTypes)
 	}
 	for _, f := range files {
 		d.identify(f)
 	}
 	for _, f := range files {
+		d.declare(f)
 		if err := d.flavour(f); err != nil {
 			return VNFD{}, err
 		}
@@ -247,6 +268,22 @@ func (d *descriptor) is(name, wanted string) bool {
 		name = t.DerivedFrom
 	}
 	return false
+}
+
+// declare takes the additional parameters that a file declares: members of its data types for them, and inputs.
+func (d *descriptor) declare(f definitions) {
+	add := func(all map[string]property) {
+		for name, p := range all {
+			mark := p.Metadata["hidden"]
+			d.vnfd.Parameters[name] = d.vnfd.Parameters[name] || strings.EqualFold(mark.Value, "true")
+		}
+	}
+	for name, t := range f.DataTypes {
+		if name != typeParams && d.is(name, typeParams) {
+			add(t.Properties)
+		}
+	}
+	add(f.Topology.Inputs)
 }
 
 // identify takes the VNF's identity from a file: from its node template first, then from its type.

@@ -32,6 +32,12 @@ topology_template:
         provider: Company A
 `
 	types = `
+data_types:
+  company.Parameters:
+    derived_from: tosca.datatypes.nfv.VnfOperationAdditionalParameters
+    properties:
+      login: {type: string, metadata: {hidden: true}}
+      site: {type: string}
 node_types:
   company.VNF:
     derived_from: tosca.nodes.nfv.VNF
@@ -106,6 +112,7 @@ func TestDescriptor(t *testing.T) {
 	want := vnfpkg.VNFD{
 		ID: "b1bb0ce7-ebca-4fa7-95ed-4840d70a1177", Provider: "Company A", ProductName: "Sample CNF", SoftwareVersion: "1.0", Version: "1.0",
 		DefaultFlavour: "simple", Inputs: map[string]string{"replicas": "2"},
+		Parameters: map[string]bool{"replicas": false, "selected_flavour": false, "unset": false, "login": true, "site": false},
 		Flavours: map[string]vnfpkg.Flavour{"simple": {
 			ID: "simple", Description: "A simple flavour",
 			VDUs:    map[string]vnfpkg.VDU{"VDU1": {ID: "VDU1", Name: "vdu1", Min: 1, Max: 3, Initial: 1, Image: "Files/images/web.img", Compute: "m1.tiny"}},

@@ -170,7 +170,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !allowed(grant, c) {
-		refuse(w, http.StatusForbidden, "forbidden", c.details())
+		refuse(w, http.StatusForbidden, fmt.Sprintf(`%s %q is forbidden: User "lease" cannot %s resource %q`, c.Plural, c.name, c.verb, c.Plural), c.details())
 		return
 	}
 	if r.Method != http.MethodGet {

@@ -2,6 +2,8 @@ package sol003
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -281,15 +283,42 @@ type AdditionalParams struct {
 	ChartValues jsontext.Value `json:"helm_values,omitzero"`
 	ChartSets   jsontext.Value `json:"helm_parameters,omitzero"`
 	ChartNames  jsontext.Value `json:"helm_value_names,omitzero"`
-	// Others are ignored, but for those that [AdditionalParams.NeedsCode] finds.
+	// Others are those that are ignored, or refused: [AdditionalParams.NeedsCode] and [AdditionalParams.Unknown] tell them apart.
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// code are the parameters by which requests of Tacker have code of a package, or Helm on another machine, do the work.
+// Ignored are the parameters of Tacker that change nothing here: they are taken and shown.
+var Ignored = []string{"upgrade_type", "vdu_params"}
+
+// Unknown are those of Others that are not Tacker's, sorted: a VNFD has to declare them.
+func (p AdditionalParams) Unknown() (names []string) {
+	for name := range p.Others {
+		if !slices.Contains(Ignored, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ParamNames are the parameters that are read here.
+func ParamNames() (names []string) {
+	of := reflect.TypeFor[AdditionalParams]()
+	for i := range of.NumField() {
+		if name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return append(names, Ignored...)
+}
+
+// code are the parameters by which requests of Tacker have code of a package, Terraform, or Helm on another machine do the
+// work.
 var code = []string{
 	"use_helm", "using_helm_install_param",
 	"lcm-operation-user-data", "lcm-operation-user-data-class",
 	"lcm-operation-coordinate-new-vnf", "lcm-operation-coordinate-old-vnf",
+	"tf_dir_path", "tf_var_path",
 }
 
 // NeedsCode is the first of those parameters that is there; empty for none.

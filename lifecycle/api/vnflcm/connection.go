@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -128,7 +129,7 @@ func showable(request []byte) (json.RawMessage, error) {
 	return unbrought(plain)
 }
 
-// unvalued is a request without the values of a chart.
+// unvalued is a request without the values of a chart, and without those of parameters that are not known here.
 func unvalued(request []byte) (json.RawMessage, error) {
 	var all, given map[string]jsontext.Value
 	if err := wire.Tolerant(request, &all); err != nil {
@@ -137,13 +138,10 @@ func unvalued(request []byte) (json.RawMessage, error) {
 	if wire.Tolerant(all["additionalParams"], &given) != nil {
 		return request, nil
 	}
-	kept := len(given)
+	known := sol003.ParamNames()
 	maps.DeleteFunc(given, func(name string, _ jsontext.Value) bool {
-		return strings.EqualFold(name, "helm_values") || strings.EqualFold(name, "helm_parameters")
+		return name == "helm_values" || name == "helm_parameters" || !slices.Contains(known, name)
 	})
-	if len(given) == kept {
-		return request, nil
-	}
 	var named, shown bytes.Buffer
 	if err := wire.Encode(&named, given); err != nil {
 		return nil, err

@@ -79,12 +79,12 @@ func TestNoCredentialOfARequestIsKept(t *testing.T) {
 		{"POST", one + "/terminate", `{"terminationType":"FORCEFUL","vimConnectionInfo":` + brings, `{"site":{"vimId":"i","vimType":"ETSINFV.KUBERNETES.V_1"}}`},
 	} {
 		l := newLife()
-		answer, text := serve(t, l).Ask(c.method, c.path, c.body+`,"additionalParams":{"kept":1}}`)
+		answer, text := serve(t, l).Ask(c.method, c.path, c.body+`,"additionalParams":{"upgrade_type":"kept"}}`)
 		if answer.StatusCode != 202 {
 			t.Errorf("%s %s = %d %s", c.method, c.path, answer.StatusCode, text)
 		}
 		kept := string(l.params)
-		if strings.Contains(kept, "canary") || c.kept != "" && !strings.Contains(kept, `"vimConnectionInfo":`+c.kept) || !strings.Contains(kept, `"additionalParams":{"kept":1}`) {
+		if strings.Contains(kept, "canary") || c.kept != "" && !strings.Contains(kept, `"vimConnectionInfo":`+c.kept) || !strings.Contains(kept, `"additionalParams":{"upgrade_type":"kept"}`) {
 			t.Errorf("%s %s keeps %s", c.method, c.path, kept)
 		}
 	}
@@ -94,7 +94,7 @@ func TestNoCredentialOfARequestIsKept(t *testing.T) {
 // request it is in; also beside a VIM.
 func TestNoValueOfAChartIsShown(t *testing.T) {
 	const one, vim = "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d", `,"vimConnectionInfo":{"site":{"vimId":"i"}}`
-	const given = `,"additionalParams":{"helm_chart_path":"c.tgz","helm_values":{"password":"canary"},"helm_parameters":{"a.b":"canary"},"helm_value_names":{"V":{"replica":"n"}}}`
+	const given = `,"additionalParams":{"helm_chart_path":"c.tgz","helm_values":{"password":"canary"},"helm_parameters":{"a.b":"canary"},"helm_value":{"password":"canary"},"helm_value_names":{"V":{"replica":"n"}}}`
 	for request, body := range map[string]string{
 		one + "/instantiate":   `{"flavourId":"f"` + given + vim + `}`,
 		one + "/change_vnfpkg": `{"vnfdId":"d"` + given + `}`,

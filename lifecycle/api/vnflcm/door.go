@@ -242,7 +242,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	}
 	r := lifecycle.Instantiation{
 		Flavour: in.FlavourID, Level: in.LevelID,
-		Namespace: in.Params.Namespace, Variables: in.Params.Variables,
+		Namespace: in.Params.Namespace, Variables: in.Params.Variables, Others: in.Params.Unknown(),
 	}
 	var err error
 	if r.Files, r.Parameters, err = made(in.Params); err != nil {
@@ -287,7 +287,7 @@ func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
 func withoutCode(p sol003.AdditionalParams) error {
 	if name := p.NeedsCode(); name != "" {
 		return &broker.Error{
-			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages is run, and no Helm elsewhere",
+			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages is run, no Terraform, and no Helm elsewhere",
 			Remedy: "leave it out; put manifests, or a chart that helm_chart_path names, into the package, " +
 				"or a base HOT that gets its parameters from {get_param: [nfv, ...]}",
 		}
@@ -354,6 +354,7 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	}
 	o, err := s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
 		VNFDID: in.VNFDID, Files: files, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
+		Others: in.Params.Unknown(),
 	})
 	return s.begun(c)(o, unusable(err))
 }

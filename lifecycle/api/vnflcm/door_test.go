@@ -163,7 +163,7 @@ func TestRequests(t *testing.T) {
 		{
 			"POST", one + "/instantiate",
 			`{"flavourId":"simple","instantiationLevelId":"l","vimConnectionInfo":{"v":{"vimId":"edge","vimType":"ETSINFV.KUBERNETES.V_1"}},
-			"additionalParams":{"namespace":"shop","lcm-kubernetes-def-files":["a.yaml"],"variables":{"A":"b"},"other":1}}`, 202,
+			"additionalParams":{"namespace":"shop","lcm-kubernetes-def-files":["a.yaml"],"variables":{"A":"b"},"upgrade_type":1}}`, 202,
 			lifecycle.Instantiation{Flavour: "simple", Level: "l", VIM: "edge", Connection: "v", Namespace: "shop", Files: []string{"a.yaml"}, Variables: map[string]string{"A": "b"}},
 		},
 		{"POST", one + "/instantiate", `{"flavourId":"simple"}`, 202, lifecycle.Instantiation{Flavour: "simple"}},
@@ -214,6 +214,11 @@ func TestRequests(t *testing.T) {
 		},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"lcm-operation-user-data":"UserData/canary.py"}}`, 422, nil},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"lcm-operation-coordinate-new-vnf":"canary.py"}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"tf_dir_path":"Files/terraform"}}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_value":{"password":"canary"},"site":"canary"}}`, 202,
+			lifecycle.Instantiation{Flavour: "f", Others: []string{"helm_value", "site"}},
+		},
 		{
 			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"upgrade_type":"RollingUpdate","vdu_params":[{"vdu_id":"VDU1"}]}}`, 202,
 			lifecycle.PackageChange{VNFDID: "e"},

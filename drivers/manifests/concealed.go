@@ -1,0 +1,69 @@
+package manifests
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// hiddenAnnotation of any object names variables, separated by commas, that nobody is shown.
+const hiddenAnnotation = "vimbroker.io/hidden-variables"
+
+// secretName is what the names of secrets look like.
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)pass(word|wd|phrase|code)?(_|[0-9]|$)|passw|secret|token|credential|(^|_)(pwd|pin|psk|salt|key|keys|pem)(_|[0-9]|$)|apikey|privatekey`)
+})
+
+// concealed are those of the variables given that nobody is shown: by their own names, by the annotation of an object,
+// and because a Secret holds them. Manifests that cannot be read conceal all; to plan from them says what is wrong.
+func concealed(given []string, files []lifecycle.Manifest) []string {
+	hidden := map[string]bool{}
+	err := documents(files, func(d document) error {
+		walkObjects(d.root, func(object *yaml.Node) {
+			if annotations := child(child(object, "metadata"), "annotations"); annotations != nil {
+				for name := range strings.SplitSeq(scalarOf(annotations, hiddenAnnotation), ",") {
+					hidden[strings.TrimSpace(name)] = true
+				}
+			}
+			if scalarOf(object, "kind") == "Secret" && scalarOf(object, "apiVersion") == "v1" {
+				for _, key := range []string{"data", "stringData"} {
+					references(child(object, key), hidden)
+				}
+			}
+		})
+		return nil
+	})
+	return slices.DeleteFunc(slices.Clone(given), func(name string) bool {
+		return err == nil && !hidden[name] && !secretName().MatchString(name)
+	})
+}
+
+// walkObjects calls each for a document's object, or for the items of a List.
+func walkObjects(n *yaml.Node, each func(*yaml.Node)) {
+	items := child(n, "items")
+	if scalarOf(n, "kind") != "List" || items == nil {
+		each(n)
+		return
+	}
+	for _, item := range items.Content {
+		each(item)
+	}
+}
+
+// references adds the variables that a node and all in it name.
+func references(n *yaml.Node, to map[string]bool) {
+	if n == nil {
+		return
+	}
+	for _, m := range reference().FindAllStringSubmatch(n.Value, -1) {
+		to[m[1]] = true
+	}
+	for _, c := range n.Content {
+		references(c, to)
+	}
+}

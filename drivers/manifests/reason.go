@@ -1,0 +1,132 @@
+package manifests
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// maxReason bounds in bytes a reason that Kubernetes wrote.
+const maxReason = 300
+
+var invalidValue = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Invalid value: (?:"(?:[^"\\]|\\.)*"|[^ ,;:]+)`)
+})
+
+// reasonText is a text of one of Kubernetes' own controllers on one short line. The values that a validation quotes are
+// left out: a manifest gave them.
+func reasonText(s string) string {
+	s = invalidValue().ReplaceAllString(s, "Invalid value")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError }), " ")
+	if len(s) > maxReason {
+		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
+	}
+	return s
+}
+
+var (
+	quotaVerdict = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`exceeded quota: [a-z0-9.-]{1,253}(?:, (?:requested|used|limited): [A-Za-z0-9.=/:_-]+(?:,[A-Za-z0-9.=/:_-]+)*)*`)
+	})
+	quotaDemand = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`failed quota: [a-z0-9.-]{1,253}: must specify [A-Za-z0-9.,:; /_-]{1,300}`)
+	})
+	securityVerdict = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`violates PodSecurity "([a-z]+:[a-z0-9.]+)": (.*)`)
+	})
+	notAuthorized = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`User "[^"]*" cannot [a-z]+ (?:resource|path)`)
+	})
+)
+
+// quota is what the API server says of a quota that does not allow an object: its name and the amounts.
+func (r *refusal) quota() string {
+	for _, form := range []*regexp.Regexp{quotaVerdict(), quotaDemand()} {
+		if found := form.FindString(r.message()); found != "" {
+			return reasonText(found)
+		}
+	}
+	return ""
+}
+
+// security is what the API server says of the level of Pod Security that does not allow a pod.
+func (r *refusal) security() string {
+	if m := securityVerdict().FindStringSubmatch(r.message()); m != nil {
+		return reasonText("Pod Security " + m[1] + " of the namespace does not allow it: " + m[2])
+	}
+	return ""
+}
+
+// unauthorized reports whether the lease's own rights are what is missing.
+func (r *refusal) unauthorized() bool {
+	return notAuthorized().MatchString(r.message()) || lacks().MatchString(r.message())
+}
+
+func (r *refusal) message() string {
+	if r.status == nil {
+		return ""
+	}
+	return r.status.Message
+}
+
+// tellsByEvents reports whether the controller of a kind tells in events alone why it cannot make its pods. Others have a
+// condition for it.
+func tellsByEvents(r lifecycle.Resource) bool {
+	switch r.Group + "/" + r.Kind {
+	case apps + "/StatefulSet", apps + "/DaemonSet", batch + "/Job":
+		return true
+	}
+	return false
+}
+
+// failedCreate is the newest event that says why a workload's pods are not made; empty without one.
+func (s *server) failedCreate(ctx context.Context, r lifecycle.Resource, uid string) (string, error) {
+	var page struct {
+		Items []struct {
+			Reason  string `json:"reason"`
+			Message string `json:"message"`
+			Last    string `json:"lastTimestamp"`
+		} `json:"items"`
+	}
+	err := s.call(ctx, request{
+		method: http.MethodGet, path: pathOf(lifecycle.Resource{Version: "v1", Plural: "events", Namespace: r.Namespace}),
+		query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid + ",reason=FailedCreate"}, "limit": {podsPage}},
+	}, &page)
+	if err != nil {
+		return "", fault(err, "list events in namespace "+r.Namespace)
+	}
+	last, says := "", ""
+	for _, e := range page.Items {
+		if e.Reason == "FailedCreate" && e.Last >= last { // times in RFC 3339, UTC
+			last, says = e.Last, reasonText(e.Message)
+		}
+	}
+	return says, nil
+}
+
+// ends says what ends the wait for a finalizer, as far as it is one of Kubernetes' own.
+func (o *found) ends(finalizer string) string {
+	switch finalizer {
+	case "kubernetes.io/pv-protection":
+		ref := mapAt(o.whole, "spec", "claimRef")
+		if namespace, name := word(text(ref, "namespace")), word(text(ref, "name")); name != "" {
+			return "claim " + namespace + "/" + name + " uses it; delete that claim"
+		}
+		return "a claim uses it; delete that claim"
+	case "kubernetes.io/pvc-protection":
+		return "a pod uses it; it goes with the last such pod"
+	case "foregroundDeletion":
+		return "what it owns goes before it"
+	case "orphan", "kubernetes":
+		return ""
+	case "service.kubernetes.io/load-balancer-cleanup":
+		return "the cluster's load balancer is being removed"
+	}
+	return "its controller takes that away; see whether that one runs"
+}
