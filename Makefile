@@ -98,6 +98,10 @@ test-field: $(BIN)/gotestsum build $(FIELD_TOOLS) ## what takes long, or needs t
 	VIMBROKER_FIELD=1 VIMBROKER_REAL=1 $(TEST) --packages="$$(grep -rl --include='*_test.go' '^func TestField[A-Z]' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')" \
 		-- -vet=off -p 2 -count=1 -timeout 5h -run '^TestField.*$(ONLY)'
 
+.PHONY: mutants
+mutants: ## compile faults in and see whether the tests notice: a sample of N (600) by SEED (1). ALL=1 goes on through every fault, HAND=FILE has written ones, ONLY=TEXT those whose name has it, PKG=./policy/... those of packages
+	$(GO) run ./test/mutants -seed $(or $(SEED),1) -n $(or $(N),600) $(if $(ALL),-all) $(if $(NEAR),-near) $(if $(HAND),-hand '$(HAND)') $(if $(ONLY),-only '$(ONLY)') $(PKG)
+
 .PHONY: kube
 kube: kube-tools ## start a throw-away Kubernetes to try things on, until Ctrl-C
 	$(GO) run ./test/real/cmd/kube

@@ -251,6 +251,9 @@ func TestResume(t *testing.T) {
 			if !errors.Is(err, policy.ErrDelegationEnded) || p.Name != "" {
 				t.Errorf("%s: Resume() = %+v, %v; want ErrDelegationEnded", name, p, err)
 			}
+			if c.closed != nil && !errors.Is(err, c.closed) {
+				t.Errorf("%s: Resume() = %v, which does not say why its directory was not asked", name, err)
+			}
 			continue
 		}
 		want := policy.Principal{Name: c.who.Name, Project: c.who.Project, Roles: c.roles, Actor: "system:lifecycle"}

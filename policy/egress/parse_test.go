@@ -110,3 +110,11 @@ func FuzzParsePorts(f *testing.F) {
 		}
 	})
 }
+
+// One network, and one range of ports, are as much a list as several: what is not named is closed.
+func TestOneNetworkAndOnePortAreAList(t *testing.T) {
+	got, err := egress.Parse(false, []string{"10.0.0.0/8"}, []string{"443"})
+	if err != nil || len(got.Networks) != 1 || len(got.Ports) != 1 {
+		t.Errorf("Parse() = %+v, %v; want one network and one range", got, err)
+	}
+}

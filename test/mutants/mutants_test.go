@@ -1,0 +1,206 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// program is a product with one package, whose tests leave some faults unnoticed.
+var program = map[string]string{
+	"go.mod": "module example.org/small\n\ngo 1.26\n",
+	"sum/sum.go": `package sum
+
+import "errors"
+
+var ErrMany = errors.New("too many")
+
+func Sum(of []int, most int) (total int, err error) {
+	if len(of) > most {
+		return 0, ErrMany
+	}
+	for _, n := range of {
+		if n < 0 || n == 13 {
+			continue
+		}
+		total += n
+	}
+	return total, nil
+}
+
+func Even(n int64) bool { return n%2 == 0 }
+`,
+	"sum/sum_test.go": `package sum
+
+import "testing"
+
+func TestSum(t *testing.T) {
+	if got, err := Sum([]int{1, 2, -3}, 4); got != 3 || err != nil {
+		t.Error(got, err)
+	}
+	if _, err := Sum([]int{1, 2}, 1); err == nil {
+		t.Error("nothing is too many")
+	}
+}
+
+func TestEven(t *testing.T) {
+	if !Even(2) {
+		t.Error("2 is not even")
+	}
+}
+`,
+	"hand.txt": `# by hand
+H1: sum/sum.go
+- if n < 0 || n == 13 {
+- continue
++ if n < 0 || n == 13 {
++ if !ON { continue }
+H2: sum/sum.go
+- total += n
++ total += n; if ON && n == 13 { total++ }
+`,
+}
+
+func small(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range program {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said, err := output(root, "git", "init", "-q"); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return root
+}
+
+// Each fault is noticed or missed as the tests of the small product have it.
+func TestFaultsAreTried(t *testing.T) {
+	root := small(t)
+	o := options{root: root, all: true, tests: "./...", workers: 2, slow: time.Minute, patience: time.Minute}
+	faults, err := choose(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := openDone(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	verdicts, err := tryAll(o, faults, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[bool][]string{}
+	for _, v := range verdicts {
+		got[v.missed] = append(got[v.missed], strings.TrimPrefix(v.fault.name, "sum/sum.go "))
+	}
+	for missed, want := range map[bool][]string{
+		true: {
+			"Even constant n%2 == 0", // n is no int, and the fault does not compile
+			"Sum boundary len(of) > most", "Sum boundary n < 0", "Sum constant n < 0", "Sum constant n == 13", "Sum operand n == 13",
+		},
+		false: {
+			"Even answer n%2 == 0", "Sum condition len(of) > most", "Sum condition n < 0 || n == 13", "Sum error ErrMany",
+			"Sum operand n < 0", "Sum statement continue", "Sum statement total += n",
+		},
+	} {
+		want = slices.DeleteFunc(want, func(name string) bool { return strings.HasPrefix(name, "Even constant") })
+		if slices.Sort(got[missed]); !slices.Equal(got[missed], want) {
+			t.Errorf("missed %v:\n%s\nwant\n%s", missed, strings.Join(got[missed], "\n"), strings.Join(want, "\n"))
+		}
+	}
+
+	// What was tried is not tried again, until its function changes.
+	again, err := openDone(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if left := slices.DeleteFunc(faults, again.has); len(left) != 1 || !strings.Contains(left[0].name, "Even constant") {
+		t.Errorf("%d faults are left", len(left))
+	}
+}
+
+// Faults that somebody wrote are tried as those by rule are, and what stands nowhere is told.
+func TestFaultsByHand(t *testing.T) {
+	root := small(t)
+	o := options{root: root, hand: filepath.Join(root, "hand.txt"), tests: "./...", workers: 2, slow: time.Minute, patience: time.Minute}
+	faults, err := choose(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := openDone(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	verdicts, err := tryAll(o, faults, known)
+	if err != nil || len(verdicts) != 2 {
+		t.Fatalf("%d faults are tried, %v", len(verdicts), err)
+	}
+	for _, v := range verdicts {
+		if v.missed != (v.fault.name == "H2") {
+			t.Errorf("%s is missed: %v", v.fault.name, v.missed)
+		}
+	}
+	for text, want := range map[string]string{
+		"A: sum/sum.go\n- total -= n\n+ ON\n": "stand 0 times",
+		"A: sum/sum.go\n- total += n\n+ x\n":  "do not say ON",
+		"total\n":                             "begins no fault",
+	} {
+		if err := os.WriteFile(o.hand, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := choose(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q = %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The list of missed faults names those that can still be compiled in, and each of a sample's seed is another sample.
+func TestMissedFaultsAreThere(t *testing.T) {
+	known, err := readMissed("../..")
+	if err != nil || len(known) == 0 {
+		t.Fatalf("%d missed faults, %v", len(known), err)
+	}
+	faults, err := choose(options{root: "../..", all: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]int{}
+	for _, f := range faults {
+		names[f.name]++
+	}
+	for name := range known {
+		if names[name] == 0 {
+			t.Errorf("%s: no fault has the name %q: drop it, or name it as it is now", missedFile, name)
+		}
+	}
+	for name, count := range names {
+		if count > 1 {
+			t.Errorf("%d faults have the name %q", count, name)
+		}
+	}
+	sample := func(seed uint64) (names []string) {
+		some, err := choose(options{root: "../..", seed: seed, n: 20, packages: []string{"./policy/..."}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range some {
+			names = append(names, f.name)
+		}
+		return names
+	}
+	if one := sample(1); !slices.Equal(one, sample(1)) || slices.Equal(one, sample(2)) || len(one) != 20 {
+		t.Errorf("the sample of a seed is not one of 20: %q", one)
+	}
+}

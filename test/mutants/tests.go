@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// test is one test function, which its package's program runs alone.
+type test struct {
+	pkg, name string
+	took      time.Duration
+	reaches   []int
+}
+
+// suite runs the tests of a copy.
+type suite struct {
+	dir, work string // the copy, and a directory for programs and notes
+	slow      time.Duration
+	workers   int
+}
+
+// listed is what "go list" says of a package.
+type listed struct {
+	ImportPath, ForTest, Name, Dir           string
+	Deps, GoFiles, TestGoFiles, XTestGoFiles []string
+}
+
+// list asks for packages of the copy.
+func list(dir string, args ...string) ([]listed, error) {
+	c := exec.Command("go", append([]string{"list", "-json=ImportPath,ForTest,Name,Dir,Deps,GoFiles,TestGoFiles,XTestGoFiles"}, args...)...)
+	c.Dir = dir
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing packages: %w", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var one listed
+		if err := d.Decode(&one); err != nil {
+			return nil, fmt.Errorf("listing packages: %w", err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// programs builds the test program of each package that patterns name and that the faulty packages can be seen
+// from: it imports one, or starts the program that does.
+func (s *suite) programs(mod string, faulty map[string]bool, patterns []string) ([]string, error) {
+	all, err := list(s.dir, append([]string{"-test"}, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, p := range all {
+		pkg, isTest := strings.CutSuffix(p.ImportPath, ".test")
+		if !isTest {
+			continue
+		}
+		pkg = strings.TrimPrefix(strings.TrimPrefix(pkg, mod), "/")
+		sees := slices.ContainsFunc(p.Deps, func(dep string) bool {
+			dep, _, _ = strings.Cut(dep, " ")
+			return dep == mod+"/test/story" || faulty[strings.TrimPrefix(dep, mod+"/")]
+		})
+		if sees && !skipped.MatchString(pkg) {
+			found = append(found, pkg)
+		}
+	}
+	if len(found) == 0 {
+		return nil, errors.New("no package of tests sees the faults")
+	}
+	var mu sync.Mutex
+	var failed error
+	s.each(len(found), func(i int) {
+		args := []string{"test", "-c", everyComplaint(mod), "-ldflags=-w", "-o", s.program(found[i])}
+		if tagged(filepath.Join(s.dir, found[i])) {
+			args = append(args, "-tags=failpoints")
+		}
+		if said, err := output(s.dir, "go", append(args, "./"+found[i])...); err != nil {
+			mu.Lock()
+			failed = fmt.Errorf("%w\n%s", err, said)
+			mu.Unlock()
+		}
+	})
+	return found, failed
+}
+
+// skipped are packages of tests that ask nothing of the product, or run it for hours.
+var skipped = regexp.MustCompile(`^test$|^test/(bench|mutants|real)\b`)
+
+// tagged reports whether tests of a package kill it at failpoints.
+func tagged(dir string) bool {
+	files, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && regexp.MustCompile(`(?m)^//go:build .*\bfailpoints\b`).Match(text)
+	})
+}
+
+func (s *suite) program(pkg string) string {
+	return filepath.Join(s.work, strings.ReplaceAll(pkg, "/", "_")+".test")
+}
+
+// each calls a function for each number below n, some side by side.
+func (s *suite) each(n int, do func(i int)) {
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range s.workers {
+		wg.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// trace runs each test alone, and returns those that pass in time and reach a fault. The others are told.
+func (s *suite) trace(pkgs []string) ([]*test, error) {
+	var all []*test
+	for _, pkg := range pkgs {
+		c := exec.Command(s.program(pkg), "-test.list", "^(Test|Fuzz|Example)")
+		c.Dir = filepath.Join(s.dir, pkg)
+		out, err := c.Output()
+		if err != nil {
+			return nil, fmt.Errorf("listing the tests of %s: %w", pkg, err)
+		}
+		for name := range strings.Lines(string(out)) {
+			all = append(all, &test{pkg: pkg, name: strings.TrimSpace(name)})
+		}
+	}
+	var mu sync.Mutex
+	var kept []*test
+	s.each(len(all), func(i int) {
+		t := all[i]
+		notes, err := os.MkdirTemp(s.work, "notes")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(notes)
+		began := time.Now()
+		passed, late := s.run(t.pkg, []string{t.name}, "trace "+notes, s.slow)
+		t.took = time.Since(began)
+		t.reaches = reached(notes)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case late:
+			fmt.Printf("left out, as it takes more than %v: %s %s\n", s.slow, t.pkg, t.name)
+		case !passed:
+			fmt.Printf("left out, as it fails without a fault: %s %s\n", t.pkg, t.name)
+		case len(t.reaches) > 0:
+			kept = append(kept, t)
+		}
+	})
+	return kept, nil
+}
+
+// reached reads which faults the processes of a test have noted.
+func reached(notes string) []int {
+	ids := map[int]bool{}
+	files, _ := filepath.Glob(filepath.Join(notes, "*"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for line := range strings.Lines(string(text)) {
+			if id, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+				ids[id] = true
+			}
+		}
+	}
+	all := []int{}
+	for id := range ids {
+		all = append(all, id)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// run runs tests of a package with the switch as said, until the first failure, and reports whether all passed,
+// and whether they took too long.
+func (s *suite) run(pkg string, names []string, said string, most time.Duration) (passed, late bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	c := exec.CommandContext(ctx, s.program(pkg), "-test.run", "^("+strings.Join(names, "|")+")$", "-test.failfast", "-test.timeout=0")
+	c.Dir = filepath.Join(s.dir, pkg)
+	c.Env = append(os.Environ(), "VIMBROKER_REAL=0", "VIMBROKER_FIELD=0", "VIMBROKER_FAULT="+said)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = time.Second // a child of it holds the outputs
+	err := c.Run()
+	return err == nil || errors.Is(err, exec.ErrWaitDelay) && c.ProcessState.Success(), ctx.Err() != nil
+}
+
+// verdict says how a fault came off.
+type verdict struct {
+	fault   *fault
+	noticed string // test that failed, or the package of several
+	missed  bool
+	reached int // tests
+	untried int // of those, as the fault's time was over
+}
+
+// try runs a fault with the tests that reach it: those of its own package first, in one process, then those of
+// others, the most particular first, for as long as patience lasts.
+func (s *suite) try(f *fault, tests []*test, patience time.Duration) verdict {
+	v := verdict{fault: f}
+	byPackage := map[string][]*test{}
+	for _, t := range tests {
+		if _, hit := slices.BinarySearch(t.reaches, f.id); hit {
+			byPackage[t.pkg] = append(byPackage[t.pkg], t)
+			v.reached++
+		}
+	}
+	groups := []([]*test){}
+	for _, group := range byPackage {
+		slices.SortFunc(group, func(a, b *test) int {
+			return int(a.took.Milliseconds()*int64(len(a.reaches)) - b.took.Milliseconds()*int64(len(b.reaches)))
+		})
+		for len(group) > 0 {
+			n := min(8, len(group))
+			groups = append(groups, group[:n])
+			group = group[n:]
+		}
+	}
+	cost := func(group []*test) (sum int64) {
+		for _, t := range group {
+			sum += t.took.Milliseconds()*int64(len(t.reaches)) + 1
+		}
+		if group[0].pkg != f.pkg {
+			sum += 1 << 40
+		}
+		return sum / int64(len(group))
+	}
+	slices.SortStableFunc(groups, func(a, b []*test) int { return int(cost(a) - cost(b)) })
+	var spent time.Duration
+	for _, group := range groups {
+		var names []string
+		var want time.Duration
+		for _, t := range group {
+			names = append(names, t.name)
+			want += t.took
+		}
+		if spent += want; spent > patience {
+			v.untried += len(group)
+			continue
+		}
+		if passed, late := s.run(group[0].pkg, names, strconv.Itoa(f.id), 3*want+20*time.Second); !passed {
+			v.noticed = group[0].pkg + " " + strings.Join(names, "|")
+			if late {
+				v.noticed += " (hangs)"
+			}
+			return v
+		}
+	}
+	v.missed = true
+	return v
+}
