@@ -24,19 +24,19 @@ const accessEvery = 10 * time.Minute
 //
 // The roles are those that the holder's directory gives now. Where there is no such
 // directory, they are those of the issue or the last renewal.
-func (b *Broker) EndWithoutAccess(ctx context.Context) error {
+func (b *Leaser) EndWithoutAccess(ctx context.Context) error {
 	return b.endWithoutAccess(ctx, LeaseFilter{}, nil)
 }
 
 // LoggedIn ends the leases that p, with the roles that it has now, would not be issued
 // any more. It does nothing unless Terms.EndWithAccess is set.
-func (b *Broker) LoggedIn(ctx context.Context, p policy.Principal) error {
+func (b *Leaser) LoggedIn(ctx context.Context, p policy.Principal) error {
 	return b.endWithoutAccess(ctx, LeaseFilter{Principal: p.Name}, &p)
 }
 
 // endWithoutAccess is EndWithoutAccess for the leases that f selects. Those of seen, if
 // that is not nil, are decided with its roles, and others are left alone.
-func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *policy.Principal) error {
+func (b *Leaser) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *policy.Principal) error {
 	if !b.terms.EndWithAccess && seen != nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 		}
 		v, known := vims[l.VIM]
 		if !known {
-			if found, err := b.store.VIM(ctx, l.VIM); err == nil {
+			if found, err := b.vims.VIM(ctx, l.VIM); err == nil {
 				v = &found
 			} else if !errors.Is(err, ErrNotFound) {
 				failed = append(failed, err)
@@ -76,10 +76,10 @@ func (b *Broker) endWithoutAccess(ctx context.Context, f LeaseFilter, seen *poli
 }
 
 // endsWithAccess reports whether a lease ends once its holder would not be issued it any more.
-func (b *Broker) endsWithAccess(l Lease) bool { return b.terms.EndWithAccess || l.Asked() != "" }
+func (b *Leaser) endsWithAccess(l Lease) bool { return b.terms.EndWithAccess || l.Asked() != "" }
 
 // endWithAccess queues a lease whose holder would not be issued it any more.
-func (b *Broker) endWithAccess(ctx context.Context, ending *batch, l Lease) error {
+func (b *Leaser) endWithAccess(ctx context.Context, ending *batch, l Lease) error {
 	act, err := b.enter(ctx, system("access"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (b *Broker) endWithAccess(ctx context.Context, ending *batch, l Lease) erro
 // GradeAnew is the pass that computes again what the holders of leases can become on their VIMs now. Of the leases
 // that EndWithoutAccess looks at, it ends those that their holders would not be issued with that any more. On a VIM
 // that cannot be asked it ends nothing.
-func (b *Broker) GradeAnew(ctx context.Context) error {
+func (b *Leaser) GradeAnew(ctx context.Context) error {
 	vims := map[string]turn{}
 	err := b.eachLease(ctx, LeaseFilter{States: []LeaseState{LeaseActive}}, func(l Lease) error {
 		if b.endsWithAccess(l) && b.grader(l) != nil {
@@ -109,7 +109,7 @@ func (b *Broker) GradeAnew(ctx context.Context) error {
 }
 
 // gradeAnewOn is what the pass does on one VIM.
-func (b *Broker) gradeAnewOn(ctx context.Context, vim string) error {
+func (b *Leaser) gradeAnewOn(ctx context.Context, vim string) error {
 	src := b.newSource(vim)
 	defer src.close()
 	v, err := src.vim(ctx)
@@ -144,7 +144,7 @@ func (b *Broker) gradeAnewOn(ctx context.Context, vim string) error {
 // stillHolds reports whether the holder of a lease would be issued it now, for the time
 // that is left. A policy that cannot be evaluated ends nothing, and neither does a
 // directory that cannot be asked.
-func (b *Broker) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Principal) (bool, error) {
+func (b *Leaser) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Principal) (bool, error) {
 	holder := policy.Principal{Name: l.Principal, Project: l.Project, Roles: l.HolderRoles}
 	if len(holder.Roles) == 0 { // from before they were kept
 		return true, nil
@@ -183,7 +183,7 @@ func (b *Broker) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Pr
 
 // endChanged ends leases on a VIM that rested on what a write has changed. The write has
 // happened, so a failure is left for the pass.
-func (b *Broker) endChanged(ctx context.Context, before, after VIM) {
+func (b *Leaser) endChanged(ctx context.Context, before, after VIM) {
 	if reflect.DeepEqual(vimResource(before), vimResource(after)) {
 		return
 	}

@@ -37,7 +37,7 @@ type Appointer interface {
 // prove tries a credential that is not stored yet, and returns the one to store: the
 // token of an account of the broker's own, where one is wished and the VIM lets it be made.
 // admit decides on the system that answers, before anything is made there.
-func (b *Broker) prove(ctx context.Context, d Driver, a Access, wish *Account, admit func(Report) error) (Credential, Report, error) {
+func (b *Registry) prove(ctx context.Context, d Driver, a Access, wish *Account, admit func(Report) error) (Credential, Report, error) {
 	if admit == nil {
 		admit = func(Report) error { return nil }
 	}
@@ -71,7 +71,7 @@ func refusesAccount(err error) bool {
 	return refused
 }
 
-func (b *Broker) appoint(ctx context.Context, d Appointer, a Access, wish Account, admit func(Report) error) (Credential, Report, error) {
+func (b *Registry) appoint(ctx context.Context, d Appointer, a Access, wish Account, admit func(Report) error) (Credential, Report, error) {
 	call, cancel := b.call(ctx)
 	defer cancel()
 	before, err := d.Identify(call, a)
@@ -101,7 +101,7 @@ func (b *Broker) appoint(ctx context.Context, d Appointer, a Access, wish Accoun
 
 // believes is an error where another system has answered than the one before, or an answer
 // holds a credential.
-func (b *Broker) believes(sent, cred Credential, before, after Report) error {
+func (b *Registry) believes(sent, cred Credential, before, after Report) error {
 	if before.Identity != after.Identity {
 		return &Error{Kind: ErrUnreachable, Detail: "two systems answer at the endpoint in turn", Remedy: "see what stands in front of them"}
 	}
@@ -109,7 +109,7 @@ func (b *Broker) believes(sent, cred Credential, before, after Report) error {
 }
 
 // renewAccount returns another token of the VIM's own account.
-func (b *Broker) renewAccount(ctx context.Context, d Driver, v VIM, same func(Report) error) (Credential, Report, error) {
+func (b *Registry) renewAccount(ctx context.Context, d Driver, v VIM, same func(Report) error) (Credential, Report, error) {
 	appointer, can := d.(Appointer)
 	if !can {
 		return Credential{}, Report{}, &Error{
@@ -139,7 +139,7 @@ func (v *VIM) account() string {
 }
 
 // keepAccount replaces the token of the VIM's own account once half of its life is over.
-func (b *Broker) keepAccount(ctx context.Context, v VIM) error {
+func (b *Registry) keepAccount(ctx context.Context, v VIM) error {
 	if v.State != VIMRegistered || v.account() == "" || v.Pending != nil || b.now().Before(v.Current.Discovered.RenewAt) {
 		return nil
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // raise logs and counts an alarm. Whoever calls it writes the audit entry.
-func (b *Broker) raise(ctx context.Context, a Alarm, l Lease, why string) {
+func (b *Leaser) raise(ctx context.Context, a Alarm, l Lease, why string) {
 	b.log.ErrorContext(ctx, "a lease needs a person", "alarm", string(a), "lease", l.ID, "vim", l.VIM, "vimName", l.VIMName, "why", why)
 	b.counters.mu.Lock()
 	defer b.counters.mu.Unlock()
@@ -34,9 +34,9 @@ func (b *Broker) raise(ctx context.Context, a Alarm, l Lease, why string) {
 }
 
 // alarm is raise with an audit entry of its own.
-func (b *Broker) alarm(ctx context.Context, a Alarm, l Lease, why string, act *audit.Act) {
+func (b *Leaser) alarm(ctx context.Context, a Alarm, l Lease, why string, act *audit.Act) {
 	b.raise(ctx, a, l, why)
-	if err := b.store.Append(ctx, act.Failed(string(a))); err != nil {
+	if err := b.entries.Append(ctx, act.Failed(string(a))); err != nil {
 		b.log.ErrorContext(ctx, "recording an alarm", "lease", l.ID, "error", err)
 	}
 }

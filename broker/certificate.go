@@ -14,7 +14,7 @@ const minRSA = 2048
 
 // normalize is the driver's, and refuses certificates that cannot work at all: without
 // this, the VIM's answer would have to be guessed from.
-func (b *Broker) normalize(d Driver, r Registration) (Target, Credential, error) {
+func (b *Registry) normalize(d Driver, r Registration) (Target, Credential, error) {
 	t, c, err := d.Normalize(r)
 	if err != nil {
 		return t, c, err
@@ -38,7 +38,7 @@ func (b *Broker) normalize(d Driver, r Registration) (Target, Credential, error)
 }
 
 // usableCA refuses a bundle of which no certificate is usable, with what is wrong with the first.
-func (b *Broker) usableCA(field, bundle string) (first error) {
+func (b *Registry) usableCA(field, bundle string) (first error) {
 	for _, ca := range parseCertificates(bundle) {
 		err := b.usable(field, "the CA certificate", ca)
 		if err == nil {
@@ -52,7 +52,7 @@ func (b *Broker) usableCA(field, bundle string) (first error) {
 }
 
 // usable refuses a certificate that is out of date or has a weak key.
-func (b *Broker) usable(field, what string, c *x509.Certificate) error {
+func (b *Registry) usable(field, what string, c *x509.Certificate) error {
 	now := b.now()
 	switch key, isRSA := c.PublicKey.(*rsa.PublicKey); {
 	case now.After(c.NotAfter):
@@ -68,7 +68,7 @@ func (b *Broker) usable(field, what string, c *x509.Certificate) error {
 
 // warnUnverified notes in the log that a VIM's server is not verified: not every door can
 // say it in its answer.
-func (b *Broker) warnUnverified(ctx context.Context, v VIM) {
+func (b *Registry) warnUnverified(ctx context.Context, v VIM) {
 	if v.Current.Target.InsecureSkipVerify {
 		b.log.WarnContext(ctx, "the server of this VIM is not verified; anyone on the network path can read the credential",
 			"vim", v.ID, "name", v.Name)

@@ -11,7 +11,7 @@ import (
 
 // CheckVIM checks a VIM now, records what was found as its health, and returns
 // it. That the VIM is not well is no error.
-func (b *Broker) CheckVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+func (b *Registry) CheckVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
 	v, err := b.findVIM(ctx, p, policy.VIMCheck, ref)
 	if err != nil {
 		return VIM{}, err
@@ -26,14 +26,14 @@ func (b *Broker) CheckVIM(ctx context.Context, p policy.Principal, ref string) (
 // CheckDue is the pass that checks every VIM whose time has come, also if that is during
 // the pass. A VIM that does not answer keeps a place for as long as its check takes; its
 // project has at most checkOfProject of the checkVIMs places, so others go on beside it.
-func (b *Broker) CheckDue(ctx context.Context) error {
+func (b *Registry) CheckDue(ctx context.Context) error {
 	return b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() (due []turn, err error) {
 		err = b.eachVIM(ctx, VIMFilter{State: VIMRegistered, CheckDue: b.now()}, func(v VIM) {
 			due = append(due, turn{vim: v.ID, project: v.Project, since: v.Health.Next})
 		})
 		return due, err
 	}, func(ctx context.Context, vim string) (again bool, err error) {
-		v, err := b.store.VIM(ctx, vim)
+		v, err := b.vims.VIM(ctx, vim)
 		if err != nil || v.State != VIMRegistered {
 			return false, ignoreNotFound(err)
 		}
@@ -56,7 +56,7 @@ func ignoreNotFound(err error) error {
 
 // check asks the VIM, and records the answer. It fails only if the broker's own parts
 // do: that says nothing of the VIM.
-func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
+func (b *Registry) check(ctx context.Context, v VIM) (Health, error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return Health{}, err
@@ -73,18 +73,18 @@ func (b *Broker) check(ctx context.Context, v VIM) (Health, error) {
 	if h.Status != v.Health.Status {
 		b.log.InfoContext(ctx, "VIM health changed", "vim", v.ID, "name", v.Name, "from", v.Health.Status, "to", h.Status)
 		if h.Status == HealthReachable { // before that is stored: a check after this one would see no change
-			if err := b.retryIrrevocable(ctx, v); err != nil {
+			if err := b.leaser.retryIrrevocable(ctx, v); err != nil {
 				return Health{}, err
 			}
 		}
 	}
-	if err := b.store.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := b.vims.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil && !errors.Is(err, ErrNotFound) {
 		return Health{}, err
 	}
 	return h, nil
 }
 
-func (b *Broker) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
+func (b *Registry) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
 	// What a VIM could do when it last answered is still the best that is known.
 	h := Health{
 		CheckedAt: b.now(), Next: b.nextCheck(), Version: v.Health.Version,
@@ -131,7 +131,7 @@ func another(err error) bool {
 }
 
 // probe is a driver's check of something not yet stored.
-func (b *Broker) probe(ctx context.Context, d Driver, a Access) (Report, error) {
+func (b *Registry) probe(ctx context.Context, d Driver, a Access) (Report, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
 	report, err := d.Check(ctx, a)
@@ -149,7 +149,7 @@ func noIdentity() error {
 }
 
 // health is what a check that found all well says.
-func (b *Broker) health(r Report) Health {
+func (b *Registry) health(r Report) Health {
 	return Health{
 		Status: HealthReachable, CheckedAt: b.now(), Next: b.nextCheck(),
 		Version: r.Version, CanMint: r.CanMint, MintMessage: r.MintMessage,
@@ -158,7 +158,7 @@ func (b *Broker) health(r Report) Health {
 
 // nextCheck spreads the checks, so that VIMs registered together are not for
 // ever checked together.
-func (b *Broker) nextCheck() time.Time {
+func (b *Registry) nextCheck() time.Time {
 	every := b.terms.CheckEvery
 	return b.now().Add(every - time.Duration(rand.Int64N(int64(every)/10+1))) //nolint:gosec // no secret hangs on this jitter
 }
@@ -173,10 +173,10 @@ func message(err error) string {
 }
 
 // eachVIM walks every page of what f selects.
-func (b *Broker) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
+func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
 	f.Size = 500
 	for {
-		vims, next, err := b.store.VIMs(ctx, f)
+		vims, next, err := b.vims.VIMs(ctx, f)
 		if err != nil {
 			return err
 		}

@@ -11,13 +11,13 @@ import (
 )
 
 // Close lets go of what the anchors of the audit log have open.
-func (b *Broker) Close() error { return b.notary.Close() }
+func (b *Oversight) Close() error { return b.notary.Close() }
 
 // SignAudit is the pass that signs the audit log as it is, if it has grown, and hands the checkpoint
 // to the anchors. Where the key store cannot be used it fails, and nothing else waits for it. A log
 // that does not continue the one that was signed before is an alarm, as an error in the log, and is
 // not signed.
-func (b *Broker) SignAudit(ctx context.Context) error {
+func (b *Oversight) SignAudit(ctx context.Context) error {
 	err := b.notary.Sign(ctx, b.notarise)
 	if errors.Is(err, notary.ErrRewritten) {
 		b.log.ErrorContext(ctx, "the audit log was changed behind the broker's back: it is not signed any more", "error", err)
@@ -26,13 +26,13 @@ func (b *Broker) SignAudit(ctx context.Context) error {
 }
 
 // notarise decides whether the notary may change keys on its own.
-func (b *Broker) notarise(ctx context.Context) (*audit.Act, error) {
+func (b *Oversight) notarise(ctx context.Context) (*audit.Act, error) {
 	return b.enter(ctx, system("notary"), policy.AuditKey, projectResource(anyProject), policy.Wish{})
 }
 
 // AuditUnsigned is how long the oldest audit entry has waited that no signed checkpoint covers.
-func (b *Broker) AuditUnsigned(ctx context.Context) (time.Duration, error) {
-	last, err := b.store.LastCheckpoint(ctx)
+func (b *Oversight) AuditUnsigned(ctx context.Context) (time.Duration, error) {
+	last, err := b.signatures.LastCheckpoint(ctx)
 	if err != nil && !errors.Is(err, notary.ErrNone) {
 		return 0, err
 	}
@@ -41,7 +41,7 @@ func (b *Broker) AuditUnsigned(ctx context.Context) (time.Duration, error) {
 
 // AuditUnanchored is how long the oldest audit entry has waited that no checkpoint covers which every
 // anchor has; zero where there are no anchors.
-func (b *Broker) AuditUnanchored(ctx context.Context) (time.Duration, error) {
+func (b *Oversight) AuditUnanchored(ctx context.Context) (time.Duration, error) {
 	if !b.notary.Anchors() {
 		return 0, nil
 	}
@@ -53,7 +53,7 @@ func (b *Broker) AuditUnanchored(ctx context.Context) (time.Duration, error) {
 }
 
 // AuditAnchors says how far each anchor of the audit log has come, to who may read all of it.
-func (b *Broker) AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error) {
+func (b *Oversight) AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (b *Broker) AuditAnchors(ctx context.Context, p policy.Principal) ([]notary
 }
 
 // ageAfter is the age of the entry that follows so many.
-func (b *Broker) ageAfter(ctx context.Context, size int64) (time.Duration, error) {
-	next, err := b.store.EntriesAfter(ctx, size, 1)
+func (b *Oversight) ageAfter(ctx context.Context, size int64) (time.Duration, error) {
+	next, err := b.entries.EntriesAfter(ctx, size, 1)
 	if err != nil || len(next) == 0 {
 		return 0, err
 	}
@@ -72,11 +72,11 @@ func (b *Broker) ageAfter(ctx context.Context, size int64) (time.Duration, error
 // Checkpoint returns the last signed checkpoint of the audit log to who may read entries of the
 // own project. It says how long the log is, and nothing of what is in it. [ErrNotFound] before
 // the first.
-func (b *Broker) Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error) {
+func (b *Oversight) Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(p.Project)); err != nil {
 		return notary.Checkpoint{}, err
 	}
-	c, err := b.store.LastCheckpoint(ctx)
+	c, err := b.signatures.LastCheckpoint(ctx)
 	if errors.Is(err, notary.ErrNone) {
 		return c, &Error{
 			Kind: ErrNotFound, Detail: "no checkpoint of the audit log is signed yet",
@@ -87,11 +87,11 @@ func (b *Broker) Checkpoint(ctx context.Context, p policy.Principal) (notary.Che
 }
 
 // AuditKeys returns the keys that sign checkpoints, or did, oldest first: their public halves.
-func (b *Broker) AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error) {
+func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(p.Project)); err != nil {
 		return nil, err
 	}
-	all, err := b.store.SigningKeys(ctx)
+	all, err := b.signatures.SigningKeys(ctx)
 	var keys []notary.Key
 	for _, k := range all {
 		if k.State != notary.Making && k.State != notary.Abandoned {
@@ -104,7 +104,7 @@ func (b *Broker) AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Ke
 
 // RotateAuditKey replaces the key that signs checkpoints by a new one in the first key store.
 // The old one endorses it, and both sign a checkpoint.
-func (b *Broker) RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error) {
+func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error) {
 	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
 	if err != nil {
 		return notary.Key{}, err
@@ -120,7 +120,7 @@ func (b *Broker) RotateAuditKey(ctx context.Context, p policy.Principal) (notary
 // RevokeAuditKey ends a key that somebody else may have, or that is lost: its checkpoints of more
 // than so many entries do not count. If it signs, a new one takes over, which it does not endorse.
 // It returns the key that signs now.
-func (b *Broker) RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error) {
+func (b *Oversight) RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error) {
 	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
 	if err != nil {
 		return notary.Key{}, err

@@ -30,7 +30,7 @@ type Deletion struct {
 //
 // It issues no lease from the moment this returns. What stands on the VIM (a [Use]) keeps it as it is: it does not
 // begin to drain, because what removes the thing needs leases.
-func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
+func (b *Registry) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
 	var gone bool
 	v, err := decided(func() (v VIM, err error) {
 		v, gone, err = b.deleteVIM(ctx, p, ref, del)
@@ -39,7 +39,7 @@ func (b *Broker) DeleteVIM(ctx context.Context, p policy.Principal, ref string, 
 	return v, gone, err
 }
 
-func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
+func (b *Registry) deleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
 	action := policy.VIMDelete
 	switch {
 	case del.Gone:
@@ -55,11 +55,11 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return VIM{}, false, err
 	}
-	update := b.store.UpdateVIM
+	update := b.vims.UpdateVIM
 	if !del.Force || v.Health.Status == HealthReachable {
 		leased := del.Drain || del.Force || del.Gone || v.State != VIMRegistered
 		update = func(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error) {
-			return b.store.UpdateIdleVIM(ctx, id, leased, change, e)
+			return b.vims.UpdateIdleVIM(ctx, id, leased, change, e)
 		}
 	}
 	v, err = update(ctx, v.ID, func(now *VIM) error {
@@ -94,8 +94,8 @@ func (b *Broker) deleteVIM(ctx context.Context, p policy.Principal, ref string, 
 	return v, gone, nil
 }
 
-func (b *Broker) hasLive(ctx context.Context, vim string) (bool, error) {
-	live, _, err := b.store.Leases(ctx, LeaseFilter{VIM: vim, States: liveStates, Page: Page{Size: 1}})
+func (b *Leaser) hasLive(ctx context.Context, vim string) (bool, error) {
+	live, _, err := b.leases.Leases(ctx, LeaseFilter{VIM: vim, States: liveStates, Page: Page{Size: 1}})
 	return len(live) > 0, err
 }
 
@@ -104,7 +104,7 @@ var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrr
 
 // restDrain leaves a draining VIM, whose drain went no further, alone for a while, and
 // says on it why. A check, or another credential, that finds the VIM well ends that.
-func (b *Broker) restDrain(ctx context.Context, v VIM, why error) VIM {
+func (b *Registry) restDrain(ctx context.Context, v VIM, why error) VIM {
 	b.log.InfoContext(ctx, "a VIM is draining and not gone yet", "vim", v.ID, "error", why)
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
@@ -124,7 +124,7 @@ func (b *Broker) restDrain(ctx context.Context, v VIM, why error) VIM {
 	default:
 		h.Message, h.Next = message(why), b.nextDrain(v.Health)
 	}
-	if err := b.store.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil {
+	if err := b.vims.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil {
 		b.log.WarnContext(ctx, "why a VIM still drains cannot be stored", "vim", v.ID, "error", err)
 		return v
 	}
@@ -134,7 +134,7 @@ func (b *Broker) restDrain(ctx context.Context, v VIM, why error) VIM {
 
 // nextDrain is when a drain that failed is tried again: each further failure doubles the
 // wait, which is the time from the last try to the next.
-func (b *Broker) nextDrain(was Health) time.Time {
+func (b *Registry) nextDrain(was Health) time.Time {
 	wait := b.terms.ReapEvery
 	if was.Message != "" {
 		wait = max(wait, min(2*was.Next.Sub(was.CheckedAt), maxBackoff))
@@ -144,8 +144,8 @@ func (b *Broker) nextDrain(was Health) time.Time {
 
 // drain takes a draining VIM as far as it goes: revoke, forget, delete, destroy
 // the key. It may be repeated, by anyone.
-func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
-	if err := b.revokeAll(ctx, v, force); err != nil {
+func (b *Registry) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
+	if err := b.leaser.revokeAll(ctx, v, force); err != nil {
 		return false, err
 	}
 	failpoint.At("delete.revoked")
@@ -154,32 +154,32 @@ func (b *Broker) drain(ctx context.Context, v VIM, force bool, act *audit.Act) (
 	}
 	failpoint.At("delete.forgotten")
 	// Whoever replaces the credential meanwhile would write a key for a VIM that is gone.
-	if now, err := b.store.VIM(ctx, v.ID); err == nil && now.Pending != nil && !force {
+	if now, err := b.vims.VIM(ctx, v.ID); err == nil && now.Pending != nil && !force {
 		return false, now.openAny(0)
 	}
 	return b.remove(ctx, v, force, act)
 }
 
 // remove removes the row of a VIM that has drained, and destroys its keys.
-func (b *Broker) remove(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
-	if err := b.store.DeleteVIM(ctx, v.ID, force, act.Done()); err != nil {
+func (b *Registry) remove(ctx context.Context, v VIM, force bool, act *audit.Act) (gone bool, err error) {
+	if err := b.vims.DeleteVIM(ctx, v.ID, force, act.Done()); err != nil {
 		return false, err
 	}
 	failpoint.At("delete.deleted")
-	b.forgetDiscrepancy(v.ID)
+	b.discrepancies.forget(v.ID)
 	b.RetireKeys(ctx)
 	return true, nil
 }
 
 // retireGone is drain for a VIM whose system no longer exists. It asks nobody.
-func (b *Broker) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act) (gone bool, err error) {
+func (b *Registry) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act) (gone bool, err error) {
 	p := system("drain")
 	err = b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: liveStates}, func(l Lease) error {
 		end, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
 		if err != nil {
 			return err
 		}
-		return b.endWithSystem(ctx, l, end)
+		return b.leaser.endWithSystem(ctx, l, end)
 	})
 	if err != nil {
 		return false, err
@@ -189,9 +189,9 @@ func (b *Broker) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act) 
 
 // endWithSystem ends a lease on a system that no longer exists. One that was being
 // revoked, or was given up, ends so too.
-func (b *Broker) endWithSystem(ctx context.Context, l Lease, act *audit.Act) error {
+func (b *Leaser) endWithSystem(ctx context.Context, l Lease, act *audit.Act) error {
 	act.With(audit.DetailReason, string(ReasonSystemGone))
-	_, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	_, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeaseRevoked {
 			return errEnded
 		}
@@ -209,7 +209,7 @@ func (b *Broker) endWithSystem(ctx context.Context, l Lease, act *audit.Act) err
 
 // revokeAll moves every live lease of a draining VIM to its end. Leases that are
 // still alive afterwards are ErrConflict; with force they become irrevocable.
-func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
+func (b *Leaser) revokeAll(ctx context.Context, v VIM, force bool) error {
 	p := system("drain")
 	batch := b.newBatch(ctx)
 	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}, func(l Lease) error {
@@ -244,7 +244,7 @@ func (b *Broker) revokeAll(ctx context.Context, v VIM, force bool) error {
 }
 
 // forget removes what the driver keeps on the VIM besides leases.
-func (b *Broker) forget(ctx context.Context, v VIM) error {
+func (b *Registry) forget(ctx context.Context, v VIM) error {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return err

@@ -2,7 +2,11 @@
 // them. What is stored never leaves, unless a policy of the site has it passed through; what leaves is
 // derived, narrow, expiring, revocable and audited.
 //
-// Every exported method of [Broker] that a request can reach takes the
+// [Broker] is three parts over one core: [Registry] keeps VIMs, [Leaser] issues and ends leases,
+// and [Oversight] reads, signs and prunes the audit log and says how the broker is. Each part of
+// the product takes the one that it needs.
+//
+// Every exported method of theirs that a request can reach takes the
 // [policy.Principal] right after the context, decides, and records; callers
 // authenticate and nothing else.
 package broker

@@ -53,7 +53,7 @@ func (u *edit) onlyCredential() bool {
 }
 
 // enterBesides asks for the rights that single members of a VIM need.
-func (b *Broker) enterBesides(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
+func (b *Registry) enterBesides(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
 	for _, need := range b.besides(wish.VIM) {
 		if err := b.enterToo(ctx, p, need.action, vimResource(v), wish); err != nil {
 			return denied(err, need.field, need.detail)
@@ -69,7 +69,7 @@ type besideRight struct {
 }
 
 // besides lists the rights that a draft needs besides the one for the write itself.
-func (b *Broker) besides(d *policy.Draft) []besideRight {
+func (b *Registry) besides(d *policy.Draft) []besideRight {
 	var needs []besideRight
 	switch {
 	case d.Shared != d.SharedBefore:
@@ -105,7 +105,7 @@ func withPrefix(labels map[string]string, prefix string) map[string]string {
 
 // openFor reports whether the VIM can be written now by an update that was decided on
 // another state of it: errMoved where it has to be decided again.
-func (b *Broker) openFor(now *VIM, u *edit) error {
+func (b *Registry) openFor(now *VIM, u *edit) error {
 	if now.State == VIMDraining && !u.onlyCredential() {
 		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted, and only its credential can be replaced"}
 	}
@@ -127,7 +127,7 @@ func (b *Broker) openFor(now *VIM, u *edit) error {
 }
 
 // refuseUpdate is refuse, but for what is decided again.
-func (b *Broker) refuseUpdate(ctx context.Context, act *audit.Act, why error) error {
+func (b *Registry) refuseUpdate(ctx context.Context, act *audit.Act, why error) error {
 	if errors.Is(why, errMoved) {
 		return why
 	}

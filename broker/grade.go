@@ -43,7 +43,7 @@ func narrowest(d Driver, w policy.Wish) policy.Wish {
 
 // weigh has a driver that can compute what the holder of a lease can become, fills in
 // the lease's scope, and decides on that.
-func (b *Broker) weigh(ctx context.Context, p policy.Principal, d Driver, o *opened, v VIM, l *Lease, act *audit.Act) (*audit.Act, error) {
+func (b *Leaser) weigh(ctx context.Context, p policy.Principal, d Driver, o *opened, v VIM, l *Lease, act *audit.Act) (*audit.Act, error) {
 	ttl := l.granted()
 	if grader, ok := d.(Grader); ok {
 		graded, err := b.grade(ctx, grader, o, l.grant(ttl))
@@ -66,7 +66,7 @@ func (b *Broker) weigh(ctx context.Context, p policy.Principal, d Driver, o *ope
 }
 
 // grade asks a driver, and believes no grade that it does not know.
-func (b *Broker) grade(ctx context.Context, grader Grader, o *opened, g Grant) (Graded, error) {
+func (b *Leaser) grade(ctx context.Context, grader Grader, o *opened, g Grant) (Graded, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
 	graded, err := grader.Grade(ctx, o.Access, g)
@@ -81,7 +81,7 @@ func (b *Broker) grade(ctx context.Context, grader Grader, o *opened, g Grant) (
 
 // explainRefusal adds to a refusal which policies forbid such a lease, and why it has its
 // grade. Whom the refusal tells that there is no such VIM learns nothing more.
-func (b *Broker) explainRefusal(refusal error, p policy.Principal, v VIM, w policy.Wish, reasons []string) error {
+func (b *Leaser) explainRefusal(refusal error, p policy.Principal, v VIM, w policy.Wish, reasons []string) error {
 	var e *Error
 	if !errors.As(refusal, &e) || !errors.Is(e.Kind, ErrDenied) {
 		return refusal

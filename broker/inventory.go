@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -54,7 +55,7 @@ func (i Inventory) discrepancy() Discrepancy {
 
 // Inventory compares what a VIM holds of ours with the rows. With settle it removes
 // the orphans and ends the ghosts.
-func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, settle bool) (Inventory, error) {
+func (b *Leaser) Inventory(ctx context.Context, p policy.Principal, ref string, settle bool) (Inventory, error) {
 	action := policy.VIMInventory
 	if settle {
 		action = policy.VIMSettle
@@ -79,20 +80,20 @@ func (b *Broker) Inventory(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
-	if err := b.store.Append(ctx, act.Intent()); err != nil {
+	if err := b.entries.Append(ctx, act.Intent()); err != nil {
 		return Inventory{}, err
 	}
 	if err := b.settleInventory(ctx, src, inv, act); err != nil {
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	inv.Settled = true
-	b.noteDiscrepancy(v.ID, Discrepancy{Unbound: len(inv.Unbound), Foreign: len(inv.Foreign)})
-	return inv, b.store.Append(ctx, act.Done())
+	b.discrepancies.set(v.ID, Discrepancy{Unbound: len(inv.Unbound), Foreign: len(inv.Foreign)})
+	return inv, b.entries.Append(ctx, act.Done())
 }
 
 // InventoryAll is the pass that takes every VIM's inventory, for the metric. It
 // settles nothing, but for objects that came too late: see removeLate.
-func (b *Broker) InventoryAll(ctx context.Context) error {
+func (b *Leaser) InventoryAll(ctx context.Context) error {
 	var all []turn
 	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
 		// The check pass sees to the first, and the second holds nothing of ours.
@@ -108,7 +109,7 @@ func (b *Broker) InventoryAll(ctx context.Context) error {
 }
 
 // takeInventory is what the pass does on one VIM.
-func (b *Broker) takeInventory(ctx context.Context, vim string) {
+func (b *Leaser) takeInventory(ctx context.Context, vim string) {
 	src := b.newSource(vim)
 	defer src.close()
 	inv, err := b.compare(ctx, src)
@@ -129,10 +130,10 @@ func (b *Broker) takeInventory(ctx context.Context, vim string) {
 // on its way when its sender died or gave up can take effect after the lease was
 // not found upstream and ended. Its row still names the object, so there is no
 // doubt about it, and nobody was handed anything.
-func (b *Broker) removeLate(ctx context.Context, src *source, inv *Inventory) error {
+func (b *Leaser) removeLate(ctx context.Context, src *source, inv *Inventory) error {
 	var others []Upstream
 	for _, u := range inv.Orphans {
-		l, err := b.store.Lease(ctx, u.Lease)
+		l, err := b.leases.Lease(ctx, u.Lease)
 		switch {
 		case errors.Is(err, ErrNotFound):
 		case err != nil:
@@ -147,28 +148,28 @@ func (b *Broker) removeLate(ctx context.Context, src *source, inv *Inventory) er
 	}
 	if len(others) < len(inv.Orphans) {
 		inv.Orphans = others
-		b.noteDiscrepancy(inv.VIM, inv.discrepancy())
+		b.discrepancies.set(inv.VIM, inv.discrepancy())
 	}
 	return nil
 }
 
 // removeLateObject removes what is upstream of a lease that has ended already.
-func (b *Broker) removeLateObject(ctx context.Context, src *source, by int64, l Lease) error {
+func (b *Leaser) removeLateObject(ctx context.Context, src *source, by int64, l Lease) error {
 	act, err := b.enter(ctx, system("inventory"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 	if err != nil {
 		return err
 	}
-	if err := b.store.Append(ctx, act.With(audit.DetailReason, "appeared after the lease had ended").Intent()); err != nil {
+	if err := b.entries.Append(ctx, act.With(audit.DetailReason, "appeared after the lease had ended").Intent()); err != nil {
 		return err
 	}
 	if err := b.removeObject(ctx, src, by, l.issued()); err != nil {
 		return b.refuse(ctx, act, err)
 	}
-	return b.store.Append(ctx, act.Done())
+	return b.entries.Append(ctx, act.Done())
 }
 
 // removeObject removes an object that a generation's listing showed.
-func (b *Broker) removeObject(ctx context.Context, src *source, by int64, i Issued) error {
+func (b *Leaser) removeObject(ctx context.Context, src *source, by int64, i Issued) error {
 	v, err := src.vim(ctx)
 	if err != nil {
 		return err
@@ -187,7 +188,7 @@ func (b *Broker) removeObject(ctx context.Context, src *source, by int64, i Issu
 
 // compare reads the rows, then the VIM, then the rows again: only what was wrong
 // both times is wrong, and not under way.
-func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
+func (b *Leaser) compare(ctx context.Context, src *source) (Inventory, error) {
 	before, err := b.liveLeases(ctx, src.id)
 	if err != nil {
 		return Inventory{}, err
@@ -235,7 +236,7 @@ func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
 	if inv.Foreign, err = b.foreign(ctx, src, v); err != nil {
 		return Inventory{}, err
 	}
-	b.noteDiscrepancy(v.ID, inv.discrepancy())
+	b.discrepancies.set(v.ID, inv.discrepancy())
 	return inv, nil
 }
 
@@ -243,7 +244,7 @@ func (b *Broker) compare(ctx context.Context, src *source) (Inventory, error) {
 // generation it was seen. It looks through the current generation and each that a
 // lease in live is pinned to: on a VIM where objects belong to a user, none sees
 // those of another. unseen are the generations whose objects nothing may look for.
-func (b *Broker) listUpstream(
+func (b *Leaser) listUpstream(
 	ctx context.Context, src *source, v VIM, live map[string]Lease, by map[string]int64,
 ) (found []Upstream, unseen map[int64]bool, err error) {
 	d, err := b.driver(v.Type)
@@ -284,7 +285,7 @@ func (b *Broker) listUpstream(
 }
 
 // foreign asks a driver that can what on the VIM is not ours and could be used as if it were.
-func (b *Broker) foreign(ctx context.Context, src *source, v VIM) (found []string, err error) {
+func (b *Leaser) foreign(ctx context.Context, src *source, v VIM) (found []string, err error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return nil, err
@@ -297,7 +298,7 @@ func (b *Broker) foreign(ctx context.Context, src *source, v VIM) (found []strin
 		call, cancel := b.call(ctx)
 		defer cancel()
 		found, err = inspector.Foreign(call, o.Access, func(vim string) bool {
-			_, err := b.store.VIM(call, vim)
+			_, err := b.vims.VIM(call, vim)
 			return !errors.Is(err, ErrNotFound) // a damaged row is one, too
 		})
 		return err
@@ -307,7 +308,7 @@ func (b *Broker) foreign(ctx context.Context, src *source, v VIM) (found []strin
 
 // liveLeases are the leases on a VIM that may have an object there that an
 // inventory shows, by handle.
-func (b *Broker) liveLeases(ctx context.Context, vim string) (map[string]Lease, error) {
+func (b *Leaser) liveLeases(ctx context.Context, vim string) (map[string]Lease, error) {
 	live := map[string]Lease{}
 	err := b.eachLease(ctx, LeaseFilter{VIM: vim, States: liveStates}, func(l Lease) error {
 		if l.Derived && !l.Unlisted {
@@ -318,10 +319,10 @@ func (b *Broker) liveLeases(ctx context.Context, vim string) (map[string]Lease, 
 	return live, err
 }
 
-func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory, act *audit.Act) error {
+func (b *Leaser) settleInventory(ctx context.Context, src *source, inv Inventory, act *audit.Act) error {
 	for _, u := range inv.Orphans {
 		i := Issued{Handle: u.Handle, Grant: Grant{User: u.User}}
-		if l, err := b.store.Lease(ctx, u.Lease); err == nil && l.VIM == inv.VIM && l.Handle == u.Handle {
+		if l, err := b.leases.Lease(ctx, u.Lease); err == nil && l.VIM == inv.VIM && l.Handle == u.Handle {
 			i = l.issued()
 			i.UID = "" // what was listed may be another object of the name
 		}
@@ -344,28 +345,41 @@ func (b *Broker) settleInventory(ctx context.Context, src *source, inv Inventory
 	return nil
 }
 
-func (b *Broker) noteDiscrepancy(vim string, d Discrepancy) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.discrepancies[vim] = d
+// discrepancies are what the last inventory of each VIM found. Safe for concurrent use.
+type discrepancies struct {
+	mu          sync.Mutex
+	byVIM       map[string]Discrepancy
+	unexplained int // VIMs that keys name and no row does
 }
 
-func (b *Broker) forgetDiscrepancy(vim string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.discrepancies, vim)
+func (d *discrepancies) set(vim string, found Discrepancy) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byVIM[vim] = found
 }
 
-// Discrepancies sums what the last inventory of each VIM found.
-func (b *Broker) Discrepancies() Discrepancy {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	sum := Discrepancy{Unexplained: b.unexplained}
-	for _, d := range b.discrepancies {
-		sum.Orphans += d.Orphans
-		sum.Ghosts += d.Ghosts
-		sum.Unbound += d.Unbound
-		sum.Foreign += d.Foreign
+func (d *discrepancies) forget(vim string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.byVIM, vim)
+}
+
+// setUnexplained stores how many VIMs keys name that no row explains.
+func (d *discrepancies) setUnexplained(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.unexplained = n
+}
+
+func (d *discrepancies) sum() Discrepancy {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	sum := Discrepancy{Unexplained: d.unexplained}
+	for _, found := range d.byVIM {
+		sum.Orphans += found.Orphans
+		sum.Ghosts += found.Ghosts
+		sum.Unbound += found.Unbound
+		sum.Foreign += found.Foreign
 	}
 	return sum
 }

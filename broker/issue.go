@@ -39,7 +39,7 @@ import (
 // that nobody gets. A repeat answers with the same secret. It is for holders whose roles can be
 // looked up without their being there, which each mint does: registered clients and static
 // tokens. Others are [ErrUnsupported], and so are VIMs of a type that has no standing leases.
-func (b *Broker) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
+func (b *Leaser) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	var config clientconfig.Config
 	l, err := decided(func() (l Lease, err error) {
 		l, config, err = b.issue(ctx, p, r)
@@ -78,7 +78,7 @@ func (r LeaseRequest) verifiable(at Target) error {
 	return nil
 }
 
-func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
+func (b *Leaser) issue(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
 	if err != nil {
@@ -173,12 +173,12 @@ func (b *Broker) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 
 // createLease stores the intent to issue a lease, if the VIM is still the one that was
 // decided on; errMoved if it has changed.
-func (b *Broker) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act) (Lease, error) {
+func (b *Leaser) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act) (Lease, error) {
 	q := b.terms.Quota
 	q.VIMRevision = v.Revision
-	created, err := b.store.CreateLease(ctx, l, q, act.Intent())
+	created, err := b.leases.CreateLease(ctx, l, q, act.Intent())
 	if errors.Is(err, ErrConflict) {
-		if now, readErr := b.store.VIM(ctx, v.ID); readErr == nil && now.Revision != v.Revision {
+		if now, readErr := b.vims.VIM(ctx, v.ID); readErr == nil && now.Revision != v.Revision {
 			return Lease{}, errMoved
 		}
 	}
@@ -186,7 +186,7 @@ func (b *Broker) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act
 }
 
 // prepare checks a request as far as that needs nobody's answer, and fills in defaults.
-func (b *Broker) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Grant, error) {
+func (b *Leaser) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Grant, error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return nil, Grant{}, err
@@ -260,14 +260,14 @@ func shortText(s string) bool {
 
 // standingMax bounds how long p has a password: for months only where somebody here knows later on
 // whether p may still have it.
-func (b *Broker) standingMax(p policy.Principal) time.Duration {
+func (b *core) standingMax(p policy.Principal) time.Duration {
 	if b.directories[p.Authenticator()] == nil {
 		return min(b.terms.MaxTTL, b.terms.StandingMax)
 	}
 	return b.terms.StandingMax
 }
 
-func (b *Broker) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
+func (b *Leaser) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
 	now := b.now()
 	l := Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
@@ -307,14 +307,14 @@ func issuable(v VIM) error {
 }
 
 // issued answers a repeat of an earlier request; it is empty when this is none.
-func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseRequest, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
+func (b *Leaser) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseRequest, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}
 	if l.IdempotencyKey == "" {
 		return Lease{}, clientconfig.Config{}, nil
 	}
-	old, err := b.store.LeaseByKey(ctx, p.Name, l.IdempotencyKey)
+	old, err := b.leases.LeaseByKey(ctx, p.Name, l.IdempotencyKey)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return Lease{}, clientconfig.Config{}, nil
@@ -362,7 +362,7 @@ func (b *Broker) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseR
 			Remedy: "revoke that lease, and use a new key",
 		})
 	}
-	if err := b.store.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, sameRequest)); err != nil {
+	if err := b.entries.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, sameRequest)); err != nil {
 		return Lease{}, clientconfig.Config{}, err
 	}
 	return old, b.config(v, g, old, handedOut(old, cred)), nil
@@ -377,7 +377,7 @@ func handedOut(l Lease, minted Credential) Credential {
 }
 
 // mint calls a driver's Issue or Renew, and believes no answer that cannot be kept to.
-func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Grant) (Minted, error), a Access, g Grant) (Minted, error) {
+func (b *Leaser) mint(ctx context.Context, ask func(context.Context, Access, Grant) (Minted, error), a Access, g Grant) (Minted, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
 	m, err := ask(ctx, a, g)
@@ -396,12 +396,12 @@ func (b *Broker) mint(ctx context.Context, ask func(context.Context, Access, Gra
 }
 
 // recordIssue is record, once more with the present key where the VIM was sealed anew meanwhile.
-func (b *Broker) recordIssue(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
+func (b *Leaser) recordIssue(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
 	stored, err := b.record(ctx, l, m, o, act)
 	if !errors.Is(err, ErrConflict) {
 		return stored, err
 	}
-	v, readErr := b.store.VIM(ctx, l.VIM)
+	v, readErr := b.vims.VIM(ctx, l.VIM)
 	g, there := v.generation(l.VIMGeneration)
 	if readErr != nil || !there || g.Key == o.ref {
 		return stored, err
@@ -416,7 +416,7 @@ func (b *Broker) recordIssue(ctx context.Context, l Lease, m Minted, o *opened, 
 
 // record makes a lease active, with its credential sealed and its true expiry. A
 // write that took effect, and whose answer was lost, is seen by what it sealed.
-func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
+func (b *Leaser) record(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
 	held, err := o.holding(l, m)
 	if err != nil {
 		return Lease{}, err
@@ -425,7 +425,7 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 	if l.Standing() {
 		expires = b.unusedUntil(l)
 	}
-	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeasePending {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
 		}
@@ -437,7 +437,7 @@ func (b *Broker) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 	if err != nil {
 		asking, cancel := b.cleanup(ctx)
 		defer cancel()
-		if now, lost := b.store.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == held.Sealed {
+		if now, lost := b.leases.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == held.Sealed {
 			return now, nil
 		}
 	}
@@ -470,10 +470,10 @@ func (l *Lease) hold(of Lease) {
 // holds it, as far as it is known: a project token can be revoked by nothing else.
 // What it cannot do now, the reaper does: the row says so, and if even that could
 // not be written the row is still pending, which the settle pass picks up.
-func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) {
+func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
-	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeasePending || now.State == LeaseActive {
 			now.State, now.Reason = LeaseRevoking, why
 			now.IdempotencyKey = "" // nothing was handed out: a repeat may work
@@ -488,7 +488,7 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 		b.log.ErrorContext(ctx, "an unfinished lease is left for the settle pass", "lease", l.ID, "error", err)
 		// The write that makes the lease active may have taken effect, although its answer was lost.
 		// A lease that is active stays usable: a repeat of the request is answered with it.
-		if stored, err = b.store.Lease(ctx, l.ID); err != nil || stored.State == LeaseActive {
+		if stored, err = b.leases.Lease(ctx, l.ID); err != nil || stored.State == LeaseActive {
 			return
 		}
 	}
@@ -509,7 +509,7 @@ func (b *Broker) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 }
 
 // mayPassThrough decides whether p may have the stored credential itself.
-func (b *Broker) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
+func (b *Leaser) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
 	err := b.enterToo(ctx, p, policy.LeasePassThrough, vimResource(v), wish)
 	switch {
 	case err == nil, errors.Is(err, ErrUnavailable):
@@ -530,7 +530,7 @@ func (b *Broker) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, 
 
 // passThrough hands the stored credential itself out, where that was asked for or the VIM cannot
 // mint, and policy says so.
-func (b *Broker) passThrough(
+func (b *Leaser) passThrough(
 	ctx context.Context, p policy.Principal, v VIM, l Lease, wish policy.Wish, act *audit.Act,
 ) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
@@ -558,7 +558,7 @@ func (b *Broker) passThrough(
 		}
 		return fail(err)
 	}
-	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeasePending {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
 		}
@@ -572,7 +572,7 @@ func (b *Broker) passThrough(
 }
 
 // passesThrough says of a lease that it is the stored credential.
-func (b *Broker) passesThrough(l *Lease) {
+func (b *Leaser) passesThrough(l *Lease) {
 	l.Derived, l.Revocable = false, false
 	if _, grades := b.drivers[l.VIMType].(Grader); grades {
 		l.Grade, l.GradeReasons = GradeUnbounded, []string{"the holder has the VIM's own credential, which works until it is replaced on the VIM"}
@@ -580,7 +580,7 @@ func (b *Broker) passesThrough(l *Lease) {
 }
 
 // config is what the holder of a lease needs.
-func (b *Broker) config(v VIM, g Generation, l Lease, leased Credential) clientconfig.Config {
+func (b *Leaser) config(v VIM, g Generation, l Lease, leased Credential) clientconfig.Config {
 	stored := Credential{Kind: g.CredentialKind}
 	return clientconfig.Config{
 		VIM: v.Name, VIMID: v.ID, Lease: l.ID, Endpoint: g.Target.Endpoint, CACert: g.Target.CACert,

@@ -30,7 +30,7 @@ type Comparison struct {
 // leftBehind compares, after a lease was revoked, what its holder could have made. A
 // VIM that does not answer is an error, and is asked again; any other reason that
 // nothing could be compared is a sentence.
-func (b *Broker) leftBehind(ctx context.Context, src *source, l Lease) ([]string, error) {
+func (b *Leaser) leftBehind(ctx context.Context, src *source, l Lease) ([]string, error) {
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return nil, err
@@ -62,12 +62,12 @@ func (b *Broker) leftBehind(ctx context.Context, src *source, l Lease) ([]string
 }
 
 // othersLive says which leases but one are live.
-func (b *Broker) othersLive(not string) func(ctx context.Context, lease, handle string) (bool, error) {
+func (b *Leaser) othersLive(not string) func(ctx context.Context, lease, handle string) (bool, error) {
 	return func(ctx context.Context, lease, handle string) (bool, error) {
 		if lease == not {
 			return false, nil
 		}
-		l, err := b.store.Lease(ctx, lease)
+		l, err := b.leases.Lease(ctx, lease)
 		if errors.Is(err, ErrNotFound) {
 			return false, nil
 		}

@@ -12,7 +12,7 @@ import (
 // EndOperation takes back every live lease that was issued for a life-cycle operation,
 // whoever it was issued to: an operation that has ended, or is begun again, leaves none. Where the VIM
 // cannot be asked now, the reaper goes on. Leases whose ids are in but stay.
-func (b *Broker) EndOperation(ctx context.Context, operation string, but ...string) error {
+func (b *Leaser) EndOperation(ctx context.Context, operation string, but ...string) error {
 	if operation == "" {
 		return Invalid("operation", "is missing")
 	}
@@ -34,14 +34,14 @@ func (b *Broker) EndOperation(ctx context.Context, operation string, but ...stri
 
 // Ended says of a lease whether it has ended, or is being ended, and why. It is for the engine, which holds
 // the lease: nothing is decided or recorded.
-func (b *Broker) Ended(ctx context.Context, lease string) (bool, Reason, error) {
-	l, err := b.store.Lease(ctx, lease)
+func (b *Leaser) Ended(ctx context.Context, lease string) (bool, Reason, error) {
+	l, err := b.leases.Lease(ctx, lease)
 	return err == nil && l.State != LeaseActive, l.Reason, err
 }
 
 // WeighLease says what a lease would be that p asks for, with what its holder could become, and issues
 // none. What would be refused is refused, and recorded as a question.
-func (b *Broker) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, error) {
+func (b *Leaser) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, error) {
 	ctx = audit.AsQuestion(ctx)
 	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 )
 
 // RecordLogin records that a caller was authenticated; see [audit.Logins].
-func (b *Broker) RecordLogin(ctx context.Context, p policy.Principal) { b.logins.In(ctx, p) }
+func (b *Oversight) RecordLogin(ctx context.Context, p policy.Principal) { b.logins.In(ctx, p) }
 
 // RecordRefusedLogin records that nobody has the token that was shown; see [audit.Logins].
-func (b *Broker) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx) }
+func (b *Oversight) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx) }
 
 // WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
 // further behind than [audit.SequencedWithin], is not signed or anchored for long, or is not guarded any
 // more, and where a sink is late.
-func (b *Broker) WatchAudit(ctx context.Context) error {
-	behind, err := b.store.Behind(ctx)
+func (b *Oversight) WatchAudit(ctx context.Context) error {
+	behind, err := b.entries.Behind(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (b *Broker) WatchAudit(ctx context.Context) error {
 
 // watchSigned raises an alarm where entries have waited for long for a checkpoint, or for one that every
 // anchor has, and still do when both were tried: the server may have been down, or the clock have jumped.
-func (b *Broker) watchSigned(ctx context.Context) error {
+func (b *Oversight) watchSigned(ctx context.Context) error {
 	unsigned, unanchored, err := b.auditWaits(ctx)
 	late := signedLate * b.terms.CheckpointEvery
 	if err != nil || max(unsigned, unanchored) <= late {
@@ -67,7 +67,7 @@ func (b *Broker) watchSigned(ctx context.Context) error {
 }
 
 // auditWaits are [Broker.AuditUnsigned] and [Broker.AuditUnanchored].
-func (b *Broker) auditWaits(ctx context.Context) (unsigned, unanchored time.Duration, err error) {
+func (b *Oversight) auditWaits(ctx context.Context) (unsigned, unanchored time.Duration, err error) {
 	if unsigned, err = b.AuditUnsigned(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -79,7 +79,7 @@ func (b *Broker) auditWaits(ctx context.Context) (unsigned, unanchored time.Dura
 const signedLate = 10
 
 // AuditSinks says how far each sink of the audit log has come, to who may read all of it.
-func (b *Broker) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error) {
+func (b *Oversight) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (b *Broker) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery
 }
 
 // unguarded names, and logs, what kept the audit log from being changed and is gone or another.
-func (b *Broker) unguarded(ctx context.Context) ([]string, error) {
-	missing, err := b.store.Unguarded(ctx)
+func (b *Oversight) unguarded(ctx context.Context) ([]string, error) {
+	missing, err := b.entries.Unguarded(ctx)
 	if err == nil && len(missing) > 0 {
 		b.log.ErrorContext(ctx, "what keeps the audit log from being changed was taken away from the database, or is another", "missing", missing)
 	}
@@ -97,7 +97,7 @@ func (b *Broker) unguarded(ctx context.Context) ([]string, error) {
 
 // RecordStart records that the server starts. What should keep the log from being changed and was
 // taken away, or is another than it was made, is named in the entry.
-func (b *Broker) RecordStart(ctx context.Context, detail ...string) error {
+func (b *Oversight) RecordStart(ctx context.Context, detail ...string) error {
 	missing, err := b.unguarded(ctx)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (b *Broker) RecordStart(ctx context.Context, detail ...string) error {
 
 // RecordServer records what happened to the broker itself: its start, or a reload. Keys
 // and values alternate in detail; empty values are left out.
-func (b *Broker) RecordServer(ctx context.Context, action policy.Action, outcome audit.Outcome, detail ...string) error {
+func (b *Oversight) RecordServer(ctx context.Context, action policy.Action, outcome audit.Outcome, detail ...string) error {
 	e := audit.Entry{
 		Time: b.now(), Principal: "system:server", Action: action, Kind: audit.KindServer, Outcome: outcome,
 		Detail: map[string]string{},
@@ -120,7 +120,7 @@ func (b *Broker) RecordServer(ctx context.Context, action policy.Action, outcome
 			e.Detail[detail[i-1]] = audit.Cut(detail[i])
 		}
 	}
-	if err := b.store.Append(ctx, e); err != nil {
+	if err := b.entries.Append(ctx, e); err != nil {
 		return fmt.Errorf("recording %s: %w", action, err)
 	}
 	return nil

@@ -62,7 +62,7 @@ const (
 
 // Prune is the pass that removes what is older than [Terms.Keep] has it, for some seconds:
 // what is left is removed by the next.
-func (b *Broker) Prune(ctx context.Context) error {
+func (b *Oversight) Prune(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pruneFor)
 	defer cancel()
 	keep := b.terms.Keep
@@ -71,9 +71,9 @@ func (b *Broker) Prune(ctx context.Context) error {
 		prune func(before time.Time) (int, error)
 	}{
 		{keep.Leases, func(before time.Time) (int, error) {
-			return b.store.PruneLeases(ctx, before, pruneAtOnce, b.pruned(policy.KindLease, before))
+			return b.past.PruneLeases(ctx, before, pruneAtOnce, b.pruned(policy.KindLease, before))
 		}},
-		{keep.Jobs, func(before time.Time) (int, error) { return b.store.PruneJobs(ctx, before, pruneAtOnce) }},
+		{keep.Jobs, func(before time.Time) (int, error) { return b.past.PruneJobs(ctx, before, pruneAtOnce) }},
 		{keep.Audit, func(before time.Time) (int, error) { return b.pruneEntries(ctx, before) }},
 	} {
 		if part.kept == 0 {
@@ -96,17 +96,17 @@ func (b *Broker) Prune(ctx context.Context) error {
 	return nil
 }
 
-func (b *Broker) pruneEntries(ctx context.Context, before time.Time) (int, error) {
+func (b *Oversight) pruneEntries(ctx context.Context, before time.Time) (int, error) {
 	upTo, _, err := b.prunableUpTo(ctx)
 	if err != nil || upTo == 0 {
 		return 0, err
 	}
-	return b.store.PruneEntries(ctx, before, upTo, pruneAtOnce, b.pruned(audit.KindServer, before))
+	return b.past.PruneEntries(ctx, before, upTo, pruneAtOnce, b.pruned(audit.KindServer, before))
 }
 
 // prunableUpTo is the last audit entry that lies behind a signed checkpoint which every anchor has,
 // and that was delivered to every sink, and what keeps it from being a later one.
-func (b *Broker) prunableUpTo(ctx context.Context) (upTo int64, held string, err error) {
+func (b *Oversight) prunableUpTo(ctx context.Context) (upTo int64, held string, err error) {
 	upTo, anchor, err := b.notary.Anchored(ctx)
 	if err != nil {
 		return 0, "", err
@@ -128,7 +128,7 @@ func (b *Broker) prunableUpTo(ctx context.Context) (upTo int64, held string, err
 }
 
 // pruned is the entry about what was removed.
-func (b *Broker) pruned(kind policy.Kind, before time.Time) audit.Entry {
+func (b *Oversight) pruned(kind policy.Kind, before time.Time) audit.Entry {
 	return audit.Entry{
 		Time: b.now(), Principal: "system:server", Action: audit.ServerPrune, Kind: kind, Outcome: audit.Done,
 		Detail: map[string]string{audit.DetailBefore: before.UTC().Format(time.RFC3339)},
@@ -147,13 +147,13 @@ type Past struct {
 }
 
 // Retention says what is removed next, to who may read every project's audit log.
-func (b *Broker) Retention(ctx context.Context, p policy.Principal) (Past, error) {
+func (b *Oversight) Retention(ctx context.Context, p policy.Principal) (Past, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
 		return Past{}, err
 	}
 	past := Past{Keep: b.terms.Keep}
 	var err error
-	if past.Horizon, err = b.store.Horizon(ctx); err != nil {
+	if past.Horizon, err = b.past.Horizon(ctx); err != nil {
 		return Past{}, err
 	}
 	if past.UpTo, past.Held, err = b.prunableUpTo(ctx); err != nil {
@@ -165,7 +165,7 @@ func (b *Broker) Retention(ctx context.Context, p policy.Principal) (Past, error
 		}
 		return b.now().Add(-kept)
 	}
-	past.Next, err = b.store.CountPrunable(ctx, Outdated{
+	past.Next, err = b.past.CountPrunable(ctx, Outdated{
 		Leases: before(past.Keep.Leases), Jobs: before(past.Keep.Jobs), Entries: before(past.Keep.Audit), UpTo: past.UpTo,
 	}, countAtMost)
 	return past, err

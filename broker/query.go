@@ -31,7 +31,7 @@ func (p Page) Valid() (Page, error) {
 }
 
 // VIM returns one VIM, by id or name.
-func (b *Broker) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
+func (b *Registry) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
 	v, err := b.findVIM(ctx, p, policy.VIMShow, ref)
 	if err != nil {
 		return VIM{}, err
@@ -41,7 +41,7 @@ func (b *Broker) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, 
 
 // shown is a VIM as p may see it: to those of other projects who may not change it, the
 // projects that it is shared with are nobody's business but their own.
-func (b *Broker) shown(p policy.Principal, v VIM) VIM {
+func (b *Registry) shown(p policy.Principal, v VIM) VIM {
 	if p.Project != v.Project && len(v.SharedWith) > 0 && !b.guard.Allows(p, policy.VIMUpdate, vimResource(v)) {
 		v.SharedWith = slices.DeleteFunc(slices.Clone(v.SharedWith), func(project string) bool { return project != p.Project })
 	}
@@ -50,7 +50,7 @@ func (b *Broker) shown(p policy.Principal, v VIM) VIM {
 
 // VIMs returns a page of the VIMs that p may see, and the next page's token. A page may
 // hold fewer than was asked for, and even none, while there is a next one.
-func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VIM, string, error) {
+func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VIM, string, error) {
 	page, err := q.Page.Valid()
 	if err != nil {
 		return nil, "", err
@@ -65,7 +65,7 @@ func (b *Broker) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VI
 	if !b.seesAll(p, policy.VIMShow) {
 		f.Project = p.Project
 	}
-	found, next, err := b.store.VIMs(ctx, f)
+	found, next, err := b.vims.VIMs(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +87,7 @@ const sameSystems = 10
 
 // SameSystem returns other VIMs that p may see and that lead to the same system as v: not
 // all, if there are more than ten.
-func (b *Broker) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]VIM, error) {
+func (b *Registry) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]VIM, error) {
 	if v.Current.Identity == "" {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (b *Broker) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]V
 }
 
 // Lease returns one lease. Its credential is not part of it.
-func (b *Broker) Lease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
+func (b *Leaser) Lease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
 	l, err := b.findLease(ctx, p, policy.LeaseShow, id)
 	if err != nil {
 		return Lease{}, err
@@ -107,7 +107,7 @@ func (b *Broker) Lease(ctx context.Context, p policy.Principal, id string) (Leas
 }
 
 // Leases returns a page of the leases that p may see, newest first, as VIMs does.
-func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) ([]Lease, string, error) {
+func (b *Leaser) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) ([]Lease, string, error) {
 	page, err := q.Page.Valid()
 	if err != nil {
 		return nil, "", err
@@ -125,7 +125,7 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 	if f.VIM, f.Project, err = b.leasesAmong(ctx, p, policy.LeaseShow, q.VIM); err != nil {
 		return nil, "", err
 	}
-	found, next, err := b.store.Leases(ctx, f)
+	found, next, err := b.leases.Leases(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -140,7 +140,7 @@ func (b *Broker) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 
 // leasesAmong are the VIM and the project that leases which p sees are looked for in; each is empty where it bounds
 // nothing. Of a VIM of its own project p sees all.
-func (b *Broker) leasesAmong(ctx context.Context, p policy.Principal, action policy.Action, name string) (vim, project string, err error) {
+func (b *Leaser) leasesAmong(ctx context.Context, p policy.Principal, action policy.Action, name string) (vim, project string, err error) {
 	if !b.seesAll(p, policy.LeaseShow) {
 		project = p.Project
 	}
@@ -158,7 +158,7 @@ func (b *Broker) leasesAmong(ctx context.Context, p policy.Principal, action pol
 const anyProject = "*"
 
 // seesAll reports whether p may look beyond its own project.
-func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
+func (b *core) seesAll(p policy.Principal, action policy.Action) bool {
 	return b.guard.Allows(p, action, projectResource(anyProject))
 }
 
@@ -166,7 +166,7 @@ func (b *Broker) seesAll(p policy.Principal, action policy.Action) bool {
 // read every project's, what their project's principals did, and what others did on its VIMs.
 // Whoever may not read the project that q names is refused, and so is an action that neither
 // exists nor, by a version of before, is in the log.
-func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
+func (b *Oversight) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
 	page, err := Page{Size: q.Limit}.Valid()
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 	if err := b.read(ctx, p, policy.AuditRead, res); err != nil {
 		return nil, err
 	}
-	found, err := b.store.Entries(ctx, q)
+	found, err := b.entries.Entries(ctx, q)
 	if err == nil && len(found) == 0 && q.Action != "" {
 		return nil, b.typoOf(q.Action)
 	}
@@ -195,7 +195,7 @@ func (b *Broker) Entries(ctx context.Context, p policy.Principal, q audit.Query)
 }
 
 // typoOf refuses an action that does not exist.
-func (b *Broker) typoOf(a policy.Action) error {
+func (b *Oversight) typoOf(a policy.Action) error {
 	if words, ok := b.policy.(vocabulary); ok {
 		return misspelt(words.CheckAction(a, audit.ServerActions...))
 	}
@@ -219,11 +219,11 @@ func misspelt(err error) error {
 
 // EntriesAfter returns at most limit entries of the whole audit log that follow one of them, oldest
 // first: those that have their place in the log. It is for who may read every project's.
-func (b *Broker) EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error) {
+func (b *Oversight) EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
 		return nil, err
 	}
-	return b.store.EntriesAfter(ctx, seq, limit)
+	return b.entries.EntriesAfter(ctx, seq, limit)
 }
 
 // detailResourceProject is where older versions said whose a foreign resource was, also to
@@ -244,7 +244,7 @@ func hideForeign(e *audit.Entry, project string) {
 // AuditTree returns the Merkle tree over the whole audit log, which holds every entry
 // that was written before, and the hashes from which a [tree.Builder] goes on with the
 // log as it was at an earlier size. A size that the log never had is [ErrInvalid].
-func (b *Broker) AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error) {
+func (b *Oversight) AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error) {
 	fail := func(err error) (tree.State, []tree.Hash, error) { return tree.State{}, nil, err }
 	state, err := b.grownTree(ctx, p)
 	if err != nil {
@@ -253,7 +253,7 @@ func (b *Broker) AuditTree(ctx context.Context, p policy.Principal, size int64) 
 	if size < 0 || size > state.Size {
 		return fail(neverHad(state))
 	}
-	frontier, err := tree.Frontier(ctx, b.store, state, size)
+	frontier, err := tree.Frontier(ctx, b.entries, state, size)
 	if err != nil {
 		return fail(tornLog(err))
 	}
@@ -262,7 +262,7 @@ func (b *Broker) AuditTree(ctx context.Context, p policy.Principal, size int64) 
 
 // ProveEntry returns the tree over the audit log, an entry, and the hashes that prove
 // that the tree holds the entry ([tree.CheckInclusion]). One that there is not is [ErrInvalid].
-func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error) {
+func (b *Oversight) ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error) {
 	fail := func(err error) (tree.State, audit.Entry, []tree.Hash, error) {
 		return tree.State{}, audit.Entry{}, nil, err
 	}
@@ -273,21 +273,21 @@ func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) 
 	if seq < 1 || seq > state.Size {
 		return fail(Invalid("entry", "must be between 1 and %d, the size of the log", state.Size))
 	}
-	horizon, err := b.store.Horizon(ctx)
+	horizon, err := b.past.Horizon(ctx)
 	if err != nil {
 		return fail(err)
 	}
 	if seq <= horizon {
 		return fail(Invalid("entry", "was removed, as all up to %d were, because retention has them no longer; look for it in a sink or an export", horizon))
 	}
-	found, err := b.store.Entries(ctx, audit.Query{Before: seq + 1, Limit: 1})
+	found, err := b.entries.Entries(ctx, audit.Query{Before: seq + 1, Limit: 1})
 	if err != nil {
 		return fail(err)
 	}
 	if len(found) == 0 || found[0].Seq != seq || found[0].Damaged {
 		return fail(tornLog(fmt.Errorf("%w: entry %d is missing or damaged", tree.ErrTorn, seq)))
 	}
-	proof, err := tree.ProveInclusion(ctx, b.store, state, seq-1)
+	proof, err := tree.ProveInclusion(ctx, b.entries, state, seq-1)
 	if err != nil {
 		return fail(tornLog(err))
 	}
@@ -297,7 +297,7 @@ func (b *Broker) ProveEntry(ctx context.Context, p policy.Principal, seq int64) 
 // ProveGrowth returns the tree over the audit log as it was at a later size, and the hashes that prove
 // that it begins with the whole of the log as it was at an earlier one ([tree.CheckConsistency]). A
 // later size below zero is that of now. A size that the log never had is [ErrInvalid].
-func (b *Broker) ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error) {
+func (b *Oversight) ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error) {
 	state, err := b.grownTree(ctx, p)
 	if err != nil {
 		return tree.State{}, nil, err
@@ -308,14 +308,14 @@ func (b *Broker) ProveGrowth(ctx context.Context, p policy.Principal, earlier, l
 	case later >= 0 && later < earlier:
 		return tree.State{}, nil, Invalid("later", "must not be less than size")
 	case later >= 0:
-		if state, err = tree.At(ctx, b.store, state, later); err != nil {
+		if state, err = tree.At(ctx, b.entries, state, later); err != nil {
 			return tree.State{}, nil, tornLog(err)
 		}
 	}
 	if earlier == 0 { // every tree begins with the empty one
 		return state, nil, nil
 	}
-	proof, err := tree.ProveConsistency(ctx, b.store, state, earlier)
+	proof, err := tree.ProveConsistency(ctx, b.entries, state, earlier)
 	if err != nil {
 		return tree.State{}, nil, tornLog(err)
 	}
@@ -323,14 +323,14 @@ func (b *Broker) ProveGrowth(ctx context.Context, p policy.Principal, earlier, l
 }
 
 // grownTree is the tree over every entry that was written before, for who may read all.
-func (b *Broker) grownTree(ctx context.Context, p policy.Principal) (tree.State, error) {
+func (b *Oversight) grownTree(ctx context.Context, p policy.Principal) (tree.State, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
 		return tree.State{}, err
 	}
-	if err := b.store.Grow(ctx); err != nil {
+	if err := b.entries.Grow(ctx); err != nil {
 		return tree.State{}, tornLog(err)
 	}
-	return b.store.Tree(ctx)
+	return b.entries.Tree(ctx)
 }
 
 func neverHad(now tree.State) error {
@@ -347,7 +347,7 @@ func tornLog(err error) error {
 
 // Explain answers what policy would decide, and why. About another principal than
 // oneself it needs a right of its own.
-func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Request) (policy.Decision, error) {
+func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Request) (policy.Decision, error) {
 	if r.Principal.Name != p.Name || r.Principal.Project != p.Project {
 		if err := b.read(ctx, p, policy.PolicyExplain, projectResource(r.Principal.Project)); err != nil {
 			return policy.Decision{}, err
@@ -370,7 +370,7 @@ func (b *Broker) Explain(ctx context.Context, p policy.Principal, r policy.Reque
 
 // effective is what a question's wish would come to: defaults filled in, and capped. A
 // lease that would have a grade is taken for the narrowest where the question names none.
-func (b *Broker) effective(r policy.Request) policy.Wish {
+func (b *Oversight) effective(r policy.Request) policy.Wish {
 	w := r.Wish
 	switch r.Action {
 	case policy.LeaseIssue, policy.LeasePassThrough, policy.LeaseRenew:

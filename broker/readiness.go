@@ -118,20 +118,12 @@ func (p *probe) keep(ctx context.Context, log *slog.Logger, first func()) {
 	}
 }
 
-// addProbes prepares a look at the store and one at each key store.
-func (b *Broker) addProbes() {
-	b.storeProbe = &probe{name: "database", ask: b.store.Check, every: lookAtStoreEvery, clock: time.Now}
-	for _, keys := range b.keys {
-		b.keyProbes = append(b.keyProbes, &probe{name: keys.Name(), ask: keys.Check, every: lookAtKeysEvery, clock: time.Now})
-	}
-}
-
 // probes are all looks, the one at the store first.
-func (b *Broker) probes() []*probe { return append([]*probe{b.storeProbe}, b.keyProbes...) }
+func (b *Oversight) probes() []*probe { return append([]*probe{b.storeProbe}, b.keyProbes...) }
 
 // Probe looks once at the store and the key stores, which [Broker.Ready] and [Broker.Vitals] then
 // speak of.
-func (b *Broker) Probe(ctx context.Context) {
+func (b *Oversight) Probe(ctx context.Context) {
 	var looks sync.WaitGroup
 	for _, p := range b.probes() {
 		looks.Go(func() { _ = p.look(ctx, b.log) })
@@ -141,7 +133,7 @@ func (b *Broker) Probe(ctx context.Context) {
 
 // KeepProbing looks at the store and the key stores now and then, until ctx ends: apart from each
 // other, so that one that hangs keeps the look at no other waiting. It closes looked once it has looked at all.
-func (b *Broker) KeepProbing(ctx context.Context, looked chan<- struct{}) {
+func (b *Oversight) KeepProbing(ctx context.Context, looked chan<- struct{}) {
 	var running, first sync.WaitGroup
 	for _, p := range b.probes() {
 		first.Add(1)
@@ -160,7 +152,7 @@ func (b *Broker) KeepProbing(ctx context.Context, looked chan<- struct{}) {
 // nobody, so that anyone may ask for it. It is [ErrUnavailable] if the broker can answer nothing:
 // the database cannot be asked, or (then without parts) not every part was looked at yet. What else is at fault costs
 // only what needs it, which is refused with the reason; another replica could do no more.
-func (b *Broker) Ready() ([]PartStatus, error) {
+func (b *Oversight) Ready() ([]PartStatus, error) {
 	for _, p := range b.probes() {
 		if errors.Is(p.known(), errNotLooked) {
 			return nil, &Error{Kind: ErrUnavailable, Detail: "starting: not every part was looked at yet"}
@@ -169,7 +161,7 @@ func (b *Broker) Ready() ([]PartStatus, error) {
 	parts := []PartStatus{{Part: PartDatabase}, {Part: PartRecording}, {Part: PartIssuing, Fault: b.keysFault()}}
 	store := b.storeProbe.known()
 	if store == nil { // a write may have met since what the look did not
-		store = b.store.Refusal()
+		store = b.status.Refusal()
 	}
 	switch {
 	case errors.Is(store, ErrNoSpace):
@@ -185,7 +177,7 @@ func (b *Broker) Ready() ([]PartStatus, error) {
 
 // keysFault is why not every key store can be used, with the reason where its error has one that
 // anyone may read: a method Reason() string.
-func (b *Broker) keysFault() string {
+func (b *Oversight) keysFault() string {
 	for _, p := range b.keyProbes {
 		if err := p.known(); err != nil {
 			return "the key store " + p.name + " cannot be used" + ReasonOf(err)

@@ -33,7 +33,7 @@ const (
 // many such: see [rota]. While there is work under way, Reap begins every
 // Terms.ReapEvery what has become due on the others. A VIM that was found down, or
 // failed, costs one check of it and is left alone for restDown.
-func (b *Broker) Reap(ctx context.Context) error {
+func (b *Leaser) Reap(ctx context.Context) error {
 	var (
 		told     = make(chan reaped)
 		r        = newRota(reapVIMs, reapOfProject)
@@ -101,8 +101,8 @@ func rested(turns []turn, underWay map[string]bool, resting map[string]time.Time
 }
 
 // reapable lists the VIMs that leases are due on, and the draining ones whose next try is.
-func (b *Broker) reapable(ctx context.Context) ([]turn, error) {
-	due, err := b.store.DueVIMs(ctx, b.now())
+func (b *Leaser) reapable(ctx context.Context) ([]turn, error) {
+	due, err := b.leases.DueVIMs(ctx, b.now())
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ type reaped struct {
 
 // reapVIM does what is due on a VIM, which has a place. A VIM that keeps its place for
 // long leaves it, for it may be silent, and goes on.
-func (b *Broker) reapVIM(ctx context.Context, t turn, told chan<- reaped) {
+func (b *Leaser) reapVIM(ctx context.Context, t turn, told chan<- reaped) {
 	leave := sync.OnceFunc(func() { told <- reaped{turn: t} })
 	late := time.AfterFunc(b.terms.ReapEvery, leave)
 	down, err := b.endDue(ctx, t.vim)
@@ -145,7 +145,7 @@ func (b *Broker) reapVIM(ctx context.Context, t turn, told chan<- reaped) {
 
 // endDue does what is due on a VIM, and reports whether the VIM was found down.
 // If the VIM is down, its leases wait until a check finds it up.
-func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
+func (b *Leaser) endDue(ctx context.Context, id string) (down bool, err error) {
 	src := b.newSource(id)
 	defer src.close()
 	v, err := src.vim(ctx)
@@ -154,7 +154,7 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 	}
 	f := LeaseFilter{VIM: id}
 	if v.Health.Status == HealthUnreachable {
-		if v.Health, err = b.check(ctx, v); err != nil {
+		if v.Health, err = b.registry.check(ctx, v); err != nil {
 			return false, err
 		}
 		if down = v.Health.Status == HealthUnreachable; down {
@@ -172,19 +172,19 @@ func (b *Broker) endDue(ctx context.Context, id string) (down bool, err error) {
 		return true, errors.Join(err, b.giveUpLost(ctx, v))
 	}
 	if _, silent := b.workOn(ctx, src, work.items[id]); silent {
-		h, checkErr := b.check(ctx, v)
+		h, checkErr := b.registry.check(ctx, v)
 		return h.Status == HealthUnreachable, errors.Join(err, checkErr)
 	}
 	// The end of the last lease may be what a drain waits for.
 	ends := slices.ContainsFunc(work.items[id], func(i batchItem) bool { return i.lease.State != LeaseRevoked })
 	if v.State == VIMDraining && (ends || !v.Health.Next.After(b.now())) {
-		b.drainFurther(ctx, v)
+		b.registry.drainFurther(ctx, v)
 	}
 	return false, err
 }
 
 // dueWork queues what there is to do for the leases on a VIM that f selects.
-func (b *Broker) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, error) {
+func (b *Leaser) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, error) {
 	p := system("reaper")
 	work := b.newBatch(ctx)
 	return work, b.eachLease(ctx, f, func(l Lease) error {
@@ -206,7 +206,7 @@ func (b *Broker) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, err
 
 // giveUpLost gives up the leases on a VIM that is down which would have been tried
 // Terms.GiveUpAfter times by now, were each tried by itself.
-func (b *Broker) giveUpLost(ctx context.Context, v VIM) error {
+func (b *Leaser) giveUpLost(ctx context.Context, v VIM) error {
 	lost := b.now().Add(-time.Duration(b.terms.GiveUpAfter) * maxBackoff)
 	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}, DueBefore: lost}, func(l Lease) error {
 		act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
@@ -218,7 +218,7 @@ func (b *Broker) giveUpLost(ctx context.Context, v VIM) error {
 }
 
 // drainFurther takes a draining VIM as far as it goes.
-func (b *Broker) drainFurther(ctx context.Context, v VIM) {
+func (b *Registry) drainFurther(ctx context.Context, v VIM) {
 	act, err := b.enter(ctx, system("drain"), policy.VIMDelete, vimResource(v), policy.Wish{})
 	if err == nil {
 		_, err = b.drain(ctx, v, false, act)
@@ -230,7 +230,7 @@ func (b *Broker) drainFurther(ctx context.Context, v VIM) {
 
 // confirm tries the credential of a revoked lease, and records that it is dead,
 // or comes back later.
-func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
+func (b *Leaser) confirm(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
 	now := b.now()
 	if ends := latest(l.ExpiresAt, l.CredentialEndsAt); !ends.Add(pastExpiry).After(now) {
 		return b.bury(ctx, l, act.Done(audit.DetailReason, "expired"))
@@ -255,10 +255,10 @@ func (b *Broker) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 		wait = job.Spread(job.Backoff(attempts, maxBackoff))
 	}
 	l.Attempts, l.NextAttemptAt = attempts, now.Add(wait)
-	return l, errors.Join(err, b.store.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, class(err)))
+	return l, errors.Join(err, b.leases.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, class(err)))
 }
 
-func (b *Broker) tryDead(ctx context.Context, src *source, l Lease) (bool, error) {
+func (b *Leaser) tryDead(ctx context.Context, src *source, l Lease) (bool, error) {
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return false, err
@@ -286,10 +286,10 @@ func (b *Broker) tryDead(ctx context.Context, src *source, l Lease) (bool, error
 
 // stillWorks takes back that a lease was revoked: its credential was tried after its
 // published lag, and works.
-func (b *Broker) stillWorks(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
+func (b *Leaser) stillWorks(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
 	why := "the credential was revoked and still works after its published lag of " + l.MaxRevocationLag.String()
 	b.raise(ctx, AlarmStillWorks, l, why)
-	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseRevoked || !now.ConfirmedDeadAt.IsZero() {
 			l = *now
 			return errEnded
@@ -304,8 +304,8 @@ func (b *Broker) stillWorks(ctx context.Context, l Lease, act *audit.Act) (Lease
 }
 
 // bury records that the credential is dead, and drops what was kept of it.
-func (b *Broker) bury(ctx context.Context, l Lease, e audit.Entry) (Lease, error) {
-	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+func (b *Leaser) bury(ctx context.Context, l Lease, e audit.Entry) (Lease, error) {
+	return b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		now.Attempts, now.LastError = 0, ""
 		now.ConfirmedDeadAt, now.Sealed = b.now(), ""
 		return nil
@@ -314,7 +314,7 @@ func (b *Broker) bury(ctx context.Context, l Lease, e audit.Entry) (Lease, error
 
 // retryIrrevocable takes up again, once a VIM has come back or has another credential, what was
 // given up on it; what was passed through, where it has been replaced.
-func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
+func (b *Leaser) retryIrrevocable(ctx context.Context, v VIM) error {
 	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseIrrevocable}}, func(l Lease) error {
 		if !l.Derived && l.VIMGeneration == v.Current.Number {
 			return nil
@@ -332,10 +332,10 @@ func (b *Broker) retryIrrevocable(ctx context.Context, v VIM) error {
 }
 
 // eachLease walks every page of what f selects.
-func (b *Broker) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
+func (b *core) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
 	f.Size = MaxPage
 	for {
-		leases, next, err := b.store.Leases(ctx, f)
+		leases, next, err := b.leases.Leases(ctx, f)
 		if err != nil {
 			return err
 		}

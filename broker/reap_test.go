@@ -50,13 +50,14 @@ func TestATurnIsForLeasesOrADrain(t *testing.T) {
 	draining := func(id string, since time.Duration) VIM {
 		return VIM{ID: id, Project: "demo", State: VIMDraining, Health: Health{Next: now.Add(-since)}}
 	}
-	b := &Broker{now: func() time.Time { return now }, store: dueStore{
+	store := dueStore{
 		due: []DueVIM{
 			{VIM: "late leases", Project: "demo", Since: now.Add(-time.Minute)},
 			{VIM: "leases and drain", Project: "demo", Since: now.Add(-2 * time.Minute)},
 		},
 		drains: []VIM{draining("late drain", time.Hour), draining("leases and drain", 3*time.Hour), draining("early drain", 2*time.Hour)},
-	}}
+	}
+	b := &Leaser{core: &core{now: func() time.Time { return now }, leases: store, vims: store}}
 	turns, err := b.reapable(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ import (
 //
 // A repeat under the same Registration.IdempotencyKey answers with the VIM that
 // the first call made; with another request under that key it is [ErrConflict].
-func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
+func (b *Registry) RegisterVIM(ctx context.Context, p policy.Principal, r Registration) (VIM, error) {
 	v, d, cred, invalid := b.newVIM(p, r)
 	weighed := draft(VIM{}, v, b.keys.Name())
 	weighed.Inline = r.Inline != nil
@@ -44,7 +44,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 	}
 	intent := act.Intent()
 	noteChanges(intent, VIM{}, v)
-	if err := b.store.CreateVIM(ctx, v, b.terms.VIMs.PerProject, intent); err != nil {
+	if err := b.vims.CreateVIM(ctx, v, b.terms.VIMs.PerProject, intent); err != nil {
 		old, replay := b.registered(ctx, p, v, err)
 		switch {
 		case replay != nil:
@@ -52,7 +52,7 @@ func (b *Broker) RegisterVIM(ctx context.Context, p policy.Principal, r Registra
 		case old.ID == "":
 			return VIM{}, b.refuse(ctx, act, err)
 		}
-		if err := b.store.Append(ctx, act.About(vimResource(old)).Done(audit.DetailReason, sameRequest)); err != nil {
+		if err := b.entries.Append(ctx, act.About(vimResource(old)).Done(audit.DetailReason, sameRequest)); err != nil {
 			return VIM{}, Unrecorded(err)
 		}
 		return old, nil
@@ -82,7 +82,7 @@ func resourceOfNew(v VIM) policy.Resource {
 
 // newVIM builds the row of a registration and the credential to seal for it. Where it
 // refuses the registration, the row says as much of it as can be told.
-func (b *Broker) newVIM(p policy.Principal, r Registration) (VIM, Driver, Credential, error) {
+func (b *Registry) newVIM(p policy.Principal, r Registration) (VIM, Driver, Credential, error) {
 	fail := func(err error) (VIM, Driver, Credential, error) {
 		return VIM{
 			Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, Labels: r.Labels, Shared: r.Shared,
@@ -158,12 +158,12 @@ func registrationDigest(r Registration, target Target, cred Credential) string {
 
 // registered answers a repeat of an earlier registration; it is empty when this
 // is none.
-func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, createErr error) (VIM, error) {
+func (b *Registry) registered(ctx context.Context, p policy.Principal, v VIM, createErr error) (VIM, error) {
 	var e *Error
 	if v.IdempotencyKey == "" || !errors.As(createErr, &e) || !errors.Is(e, ErrExists) {
 		return VIM{}, nil
 	}
-	old, err := b.store.VIMByKey(ctx, p.Name, v.IdempotencyKey)
+	old, err := b.vims.VIMByKey(ctx, p.Name, v.IdempotencyKey)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return VIM{}, nil // the name is taken by another registration
@@ -177,7 +177,7 @@ func (b *Broker) registered(ctx context.Context, p policy.Principal, v VIM, crea
 	return old, nil
 }
 
-func (b *Broker) completeRegistration(
+func (b *Registry) completeRegistration(
 	ctx context.Context, d Driver, v VIM, cred Credential, r Registration, act *audit.Act,
 ) (VIM, error) {
 	g := Generation{Number: 1, Target: v.Current.Target}
@@ -193,7 +193,7 @@ func (b *Broker) completeRegistration(
 	}
 	key.Clear()
 	done := act.Done(audit.DetailGeneration, "1")
-	stored, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+	stored, err := b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if !now.holds(v.Pending) {
 			return overtaken()
 		}
@@ -212,13 +212,13 @@ func (b *Broker) completeRegistration(
 
 // undoRegistration removes what a failed registration left. What it cannot
 // remove now, the settle pass does.
-func (b *Broker) undoRegistration(ctx context.Context, v VIM, e audit.Entry) {
+func (b *Registry) undoRegistration(ctx context.Context, v VIM, e audit.Entry) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	err := b.sweepKeys(ctx, v.ID, v.Pending)
 	failpoint.At("register.undo-keys")
 	if err == nil {
-		err = b.store.DeleteVIM(ctx, v.ID, false, e)
+		err = b.vims.DeleteVIM(ctx, v.ID, false, e)
 	}
 	if err != nil {
 		b.log.WarnContext(ctx, "a failed registration is left for the settle pass", "vim", v.ID, "error", err)
@@ -245,7 +245,7 @@ func otherRequest() error {
 
 // notEnded is the answer to a repeat of a request that began at since: it is still
 // running, or its process died and the settle pass is to clear away what it left.
-func (b *Broker) notEnded(since time.Time) error {
+func (b *core) notEnded(since time.Time) error {
 	now := b.now()
 	if now.Before(since.Add(3 * b.terms.CallTimeout)) {
 		return &Error{

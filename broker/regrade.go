@@ -11,7 +11,7 @@ import (
 
 // weighAnew decides whether p would be issued a lease now, and may do action with it, with the grade that it has on the
 // VIM now. It returns the lease with that grade, and the act. A VIM that cannot be asked is its error.
-func (b *Broker) weighAnew(
+func (b *Leaser) weighAnew(
 	ctx context.Context, p policy.Principal, action policy.Action, src *source, v VIM, l Lease, ttl time.Duration,
 ) (Lease, *audit.Act, error) {
 	d, err := b.driver(l.VIMType)
@@ -34,7 +34,7 @@ func (b *Broker) weighAnew(
 	}
 	issue, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish)
 	if err == nil && action == policy.LeaseRenew { // a mint is one entry
-		if err = b.store.Append(ctx, issue.Intent()); err != nil {
+		if err = b.entries.Append(ctx, issue.Intent()); err != nil {
 			err = Unrecorded(err)
 		}
 	}
@@ -48,7 +48,7 @@ func (b *Broker) weighAnew(
 }
 
 // grader is who grades a lease; nil for one without a grade, and for one that is the stored credential.
-func (b *Broker) grader(l Lease) Grader {
+func (b *Leaser) grader(l Lease) Grader {
 	if l.Grade == "" || !l.Derived {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (b *Broker) grader(l Lease) Grader {
 }
 
 // regrade returns a lease with the grade that it has on the VIM now. One that nobody grades comes back as it is.
-func (b *Broker) regrade(ctx context.Context, src *source, l Lease) (Lease, error) {
+func (b *Leaser) regrade(ctx context.Context, src *source, l Lease) (Lease, error) {
 	grader := b.grader(l)
 	if grader == nil {
 		return l, nil
@@ -74,7 +74,7 @@ func (b *Broker) regrade(ctx context.Context, src *source, l Lease) (Lease, erro
 
 // lost is the refusal of one more credential of a lease whose holder could not be issued it any more. It says why
 // to whom may see the VIM.
-func (b *Broker) lost(err error, p policy.Principal, v VIM, l Lease, w policy.Wish) error {
+func (b *Leaser) lost(err error, p policy.Principal, v VIM, l Lease, w policy.Wish) error {
 	if errors.Is(err, ErrUnavailable) {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 // one of the two is [ErrConflict].
 //
 // Keepers follow once the VIM is sealed anew. Where one fails, the same call again goes on with it.
-func (b *Broker) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
+func (b *Registry) RekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
 	v, err := decided(func() (VIM, error) { return b.rekeyVIM(ctx, p, ref, keyStore, ifRevision) })
 	if err != nil {
 		return v, err
@@ -47,9 +47,9 @@ type Keeper interface {
 }
 
 // AddKeeper adds a keeper, before the broker is used.
-func (b *Broker) AddKeeper(k Keeper) { b.keepers = append(b.keepers, k) }
+func (b *Registry) AddKeeper(k Keeper) { b.keepers = append(b.keepers, k) }
 
-func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
+func (b *Registry) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore string, ifRevision int64) (VIM, error) {
 	v, err := b.findVIM(ctx, p, policy.VIMRotate, ref)
 	if err != nil {
 		return VIM{}, err
@@ -71,9 +71,9 @@ func (b *Broker) rekeyVIM(ctx context.Context, p policy.Principal, ref, keyStore
 
 // sealAnew seals everything of a VIM under new keys in a key store, if that may be
 // done to the VIM as it is now.
-func (b *Broker) sealAnew(ctx context.Context, keys keyring.Ring, v VIM, may func(now *VIM) error, act *audit.Act) (VIM, error) {
+func (b *Registry) sealAnew(ctx context.Context, keys keyring.Ring, v VIM, may func(now *VIM) error, act *audit.Act) (VIM, error) {
 	mine := &Pending{Generation: v.Current.Number, Since: b.now()}
-	v, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+	v, err := b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if err := may(now); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ type rekeyed struct {
 	generation Generation
 }
 
-func (b *Broker) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pending, act *audit.Act) (VIM, error) {
+func (b *Registry) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pending, act *audit.Act) (VIM, error) {
 	fresh := map[int64]*rekeyed{}
 	var written []Generation
 	defer func() {
@@ -127,7 +127,7 @@ func (b *Broker) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pend
 	}
 	failpoint.At("rekey.sealed")
 	done := act.Done()
-	stored, err := b.store.Rekey(ctx, v.ID, func(now *VIM, leases []Lease) error {
+	stored, err := b.vims.Rekey(ctx, v.ID, func(now *VIM, leases []Lease) error {
 		if !now.holds(mine) {
 			return overtaken()
 		}
@@ -157,7 +157,7 @@ func (b *Broker) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pend
 }
 
 // rekeyGeneration seals one generation under a new key, and reads it back.
-func (b *Broker) rekeyGeneration(ctx context.Context, keys keyring.Ring, v VIM, g Generation) (*rekeyed, error) {
+func (b *Registry) rekeyGeneration(ctx context.Context, keys keyring.Ring, v VIM, g Generation) (*rekeyed, error) {
 	o, err := b.open(ctx, v, g)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ type KeyStatus struct {
 
 // KeyStatuses is VIMs, seen from their keys. With try each credential is opened, and
 // dropped at once.
-func (b *Broker) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQuery, try bool) ([]KeyStatus, string, error) {
+func (b *Registry) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQuery, try bool) ([]KeyStatus, string, error) {
 	vims, next, err := b.VIMs(ctx, p, q)
 	if err != nil {
 		return nil, "", err
@@ -266,7 +266,7 @@ func (b *Broker) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQuery
 	return statuses, next, nil
 }
 
-func (b *Broker) opens(ctx context.Context, v VIM) error {
+func (b *Registry) opens(ctx context.Context, v VIM) error {
 	o, err := b.open(ctx, v, v.Current)
 	if err == nil {
 		o.close()

@@ -25,7 +25,7 @@ import (
 //
 // It is decided anew, on the VIM as it is now: with what the holder can become there now. The lease in the
 // answer has that grade; the row keeps the one of its issue.
-func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
+func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	l, err := b.findLease(ctx, p, policy.LeaseRenew, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *Broker) RenewLease(ctx context.Context, p policy.Principal, id string, 
 
 // renewable says what may be granted, as far as the row tells. The grant says what was
 // asked for, capped, also where it is refused.
-func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
+func (b *Leaser) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 	now := b.now()
 	left := l.MaxExpiresAt.Sub(now).Truncate(time.Second)
 	wish := l.grant(min(ttl, left))
@@ -133,8 +133,8 @@ func (b *Broker) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 // beginRenewal stores the intent: from here on a revocation looks for more than the
 // credential that the row holds. A lease that is a user is this renewal's alone until
 // NextAttemptAt: the VIM has the password that came last.
-func (b *Broker) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
-	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+func (b *Leaser) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lease, error) {
+	return b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseActive {
 			return &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 		}
@@ -152,7 +152,7 @@ func (b *Broker) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lea
 	}, act.Intent())
 }
 
-func (b *Broker) recordRenewal(ctx context.Context, src *source, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
+func (b *Leaser) recordRenewal(ctx context.Context, src *source, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
 	expires := within(m.ExpiresAt.UTC().Truncate(time.Second), b.now().Add(granted), l.MaxExpiresAt)
 	done := act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID)
 	return b.recordNewest(ctx, src, l, m, "it was being renewed", done, func(now *Lease) {
@@ -165,7 +165,7 @@ func (b *Broker) recordRenewal(ctx context.Context, src *source, l Lease, m Mint
 // recordNewest seals the newest credential with its lease, and has extend move the lease's end:
 // once more with the present key where the VIM was sealed anew meanwhile. meanwhile completes
 // "the lease was revoked while".
-func (b *Broker) recordNewest(
+func (b *Leaser) recordNewest(
 	ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
 ) (Lease, error) {
 	stored, err := b.sealNewest(ctx, src, l, m, meanwhile, done, extend)
@@ -177,7 +177,7 @@ func (b *Broker) recordNewest(
 	return stored, err
 }
 
-func (b *Broker) sealNewest(
+func (b *Leaser) sealNewest(
 	ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
 ) (Lease, error) {
 	v, err := src.vim(ctx)
@@ -199,7 +199,7 @@ func (b *Broker) sealNewest(
 		return Lease{}, err
 	}
 	ends := m.ExpiresAt.UTC().Truncate(time.Second)
-	return b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	return b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseActive {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while " + meanwhile, Remedy: "issue another"}
 		}

@@ -14,7 +14,7 @@ import (
 // generation that is still sealed as the current one. It does one VIM after the other
 // while all are in use, and may end at any point: the next pass goes on. It also
 // reports keys that no row explains.
-func (b *Broker) SealAnew(ctx context.Context) error {
+func (b *Registry) SealAnew(ctx context.Context) error {
 	var due []VIM
 	err := b.eachVIM(ctx, VIMFilter{State: VIMRegistered}, func(v VIM) {
 		if v.Pending == nil && v.sealedOtherwise() {
@@ -34,7 +34,7 @@ func (v VIM) sealedOtherwise() bool {
 	return slices.ContainsFunc(v.Past, func(g Generation) bool { return g.SealedAs != SealedPast })
 }
 
-func (b *Broker) sealVIMAnew(ctx context.Context, v VIM) error {
+func (b *Registry) sealVIMAnew(ctx context.Context, v VIM) error {
 	act, err := b.enter(ctx, system("settle"), policy.VIMSettle, vimResource(v), policy.Wish{})
 	if err != nil {
 		return err
@@ -50,8 +50,8 @@ func (b *Broker) sealVIMAnew(ctx context.Context, v VIM) error {
 
 // unexplainedKeys counts the VIMs that keys name and no row does: after an old
 // backup was restored those were registered later, and their leases may be alive.
-func (b *Broker) unexplainedKeys(ctx context.Context) error {
-	used, err := b.store.KeysInUse(ctx, "")
+func (b *Registry) unexplainedKeys(ctx context.Context) error {
+	used, err := b.ledger.KeysInUse(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (b *Broker) unexplainedKeys(ctx context.Context) error {
 	for _, k := range used {
 		known[k.Owner.ID] = true
 	}
-	signing, err := b.store.SigningKeys(ctx)
+	signing, err := b.signatures.SigningKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (b *Broker) unexplainedKeys(ctx context.Context) error {
 		}
 	}
 	for id, store := range unexplained {
-		switch _, err := b.store.VIM(ctx, id); {
+		switch _, err := b.vims.VIM(ctx, id); {
 		case err == nil: // being registered
 			delete(unexplained, id)
 		case !errors.Is(err, ErrNotFound):
@@ -89,8 +89,6 @@ func (b *Broker) unexplainedKeys(ctx context.Context) error {
 				"vim", id, "keyStore", store)
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.unexplained = len(unexplained)
+	b.discrepancies.setUnexplained(len(unexplained))
 	return nil
 }

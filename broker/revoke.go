@@ -18,7 +18,7 @@ import (
 // credential may work for MaxRevocationLag longer; ConfirmedDeadAt is set when the VIM
 // has refused it. It returns ErrNotFound for a lease that p may not see, ErrDenied, and
 // ErrUnavailable, with nothing done, where the store takes no writes.
-func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
+func (b *Leaser) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
 	l, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
 	if err != nil {
 		return Lease{}, err
@@ -32,7 +32,7 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	src.place(ctx, l, act)
 	l, mine, err := b.beginRevocation(ctx, l, ReasonRequested, act, b.claim())
 	if errors.Is(err, errEnded) {
-		return l, b.store.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
+		return l, b.entries.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
 	}
 	if err != nil {
 		return Lease{}, b.refuse(ctx, act, err)
@@ -50,7 +50,7 @@ func (b *Broker) RevokeLease(ctx context.Context, p policy.Principal, id string)
 
 // RevokeLeases revokes every live lease that s selects and p may revoke, and returns
 // them as they are afterwards. It is no error if there is none.
-func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
+func (b *Leaser) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSelector) ([]Lease, error) {
 	f, err := b.selection(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (b *Broker) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 // EndLeases begins to revoke every live lease that s selects and p may revoke, because what they were
 // lent for has ended. It writes the intents and asks no VIM: no token is minted under such a lease any
 // more, and the reaper takes it back, VIM by VIM. It is no error if there is none.
-func (b *Broker) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelector) error {
+func (b *Leaser) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelector) error {
 	f, err := b.selection(ctx, p, s)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (b *Broker) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelec
 }
 
 // selection is what a selector selects for p.
-func (b *Broker) selection(ctx context.Context, p policy.Principal, s LeaseSelector) (LeaseFilter, error) {
+func (b *Leaser) selection(ctx context.Context, p policy.Principal, s LeaseSelector) (LeaseFilter, error) {
 	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, Instance: s.Instance, States: liveStates}
 	if s == (LeaseSelector{}) {
 		return f, Invalid("", "name a vim, a principal, an operation or a VNF instance")
@@ -92,7 +92,7 @@ func (b *Broker) selection(ctx context.Context, p policy.Principal, s LeaseSelec
 }
 
 // gather puts the leases that p may revoke into a batch: taken. seen are those that p may only see.
-func (b *Broker) gather(ctx context.Context, p policy.Principal, f LeaseFilter, why Reason, batch *batch) (seen, taken int, err error) {
+func (b *Leaser) gather(ctx context.Context, p policy.Principal, f LeaseFilter, why Reason, batch *batch) (seen, taken int, err error) {
 	err = b.eachLease(ctx, f, func(l Lease) error {
 		if !b.guard.Allows(p, policy.LeaseRevoke, leaseResource(l)) {
 			if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
@@ -113,7 +113,7 @@ func (b *Broker) gather(ctx context.Context, p policy.Principal, f LeaseFilter, 
 
 // notAllRevoked records that p selected leases that it may see but not revoke. It
 // returns ErrDenied if p may revoke none of them.
-func (b *Broker) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseSelector, vim string, refused, taken int) error {
+func (b *Leaser) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseSelector, vim string, refused, taken int) error {
 	about := policy.Resource{Kind: policy.KindProject, ID: p.Project, VIM: vim}
 	err := b.guard.Refuse(ctx, p, policy.LeaseRevoke, about,
 		audit.DetailReason, fmt.Sprintf("%d of %d leases that were named", refused, refused+taken),
@@ -138,10 +138,10 @@ var errEnded = errors.New("the lease has ended")
 // lease may still be being issued. It is then not tried before that call has timed out,
 // because its object could be made after it was found missing. It returns errEnded for a
 // revoked lease.
-func (b *Broker) beginRevocation(
+func (b *Leaser) beginRevocation(
 	ctx context.Context, l Lease, why Reason, act *audit.Act, claim time.Duration,
 ) (begun Lease, mine bool, err error) {
-	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		mine = claim > 0
 		switch now.State {
 		case LeaseRevoked:
@@ -177,23 +177,23 @@ func (b *Broker) beginRevocation(
 
 // claim is how long a process that begins to revoke a lease has it to itself. It has to
 // begin takeBack, which lasts 2*CallTimeout at most, that long before the end.
-func (b *Broker) claim() time.Duration { return 3 * b.terms.CallTimeout }
+func (b *Leaser) claim() time.Duration { return 3 * b.terms.CallTimeout }
 
 // claimed reports whether a revoking lease is some process's own, or may still be being issued.
 // The wait after a failed try is none of these.
 func (l Lease) claimed(now time.Time) bool { return l.Attempts == 0 && l.NextAttemptAt.After(now) }
 
 // release leaves to the next pass a lease that is not tried, or whose end is not recorded.
-func (b *Broker) release(ctx context.Context, l Lease) error {
+func (b *Leaser) release(ctx context.Context, l Lease) error {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
-	return b.store.DeferLease(ctx, l.ID, l.Attempts, b.now(), l.LastError)
+	return b.leases.DeferLease(ctx, l.ID, l.Attempts, b.now(), l.LastError)
 }
 
 // takeBack revokes a lease in state revoking at its VIM, and records the result. It
 // returns the lease as it is afterwards. If the store fails, the lease is unchanged and
 // the reaper retries. Where another call of this process is at it, it does nothing.
-func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
+func (b *Leaser) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
 	if _, working := b.takingBack.LoadOrStore(l.ID, true); working {
 		return l, nil
 	}
@@ -233,7 +233,7 @@ func (b *Broker) takeBack(ctx context.Context, src *source, l Lease, act *audit.
 		}
 		l.NextAttemptAt = l.NextAttemptAt.Add(job.Spread(job.Backoff(l.Attempts, maxBackoff)))
 	}
-	return l, errors.Join(err, b.store.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, l.LastError))
+	return l, errors.Join(err, b.leases.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, l.LastError))
 }
 
 var (
@@ -243,7 +243,7 @@ var (
 )
 
 // revokeUpstream revokes a lease at its VIM.
-func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error {
+func (b *Leaser) revokeUpstream(ctx context.Context, src *source, l Lease) error {
 	v, err := src.vim(ctx)
 	if errors.Is(err, ErrNotFound) {
 		return errVIMGone
@@ -275,7 +275,7 @@ func (b *Broker) revokeUpstream(ctx context.Context, src *source, l Lease) error
 
 // replaced is nil where the credential that was passed through has been replaced, and the VIM
 // refuses it, as far as its kind can be tried.
-func (b *Broker) replaced(ctx context.Context, src *source, d Driver, v VIM, l Lease) error {
+func (b *Leaser) replaced(ctx context.Context, src *source, d Driver, v VIM, l Lease) error {
 	g, kept := v.generation(l.VIMGeneration)
 	if v.Current.Number == l.VIMGeneration {
 		return errPassedThrough
@@ -305,11 +305,11 @@ func (b *Broker) replaced(ctx context.Context, src *source, d Driver, v VIM, l L
 }
 
 // finishRevocation records that a lease's upstream object was seen to be gone.
-func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, act *audit.Act) (Lease, error) {
+func (b *Leaser) finishRevocation(ctx context.Context, l Lease, left []string, act *audit.Act) (Lease, error) {
 	if len(left) > 0 {
 		act = act.With(audit.DetailLeft, strings.Join(left, "; "))
 	}
-	stored, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeaseRevoked {
 			l = *now
 			return errEnded
@@ -331,9 +331,9 @@ func (b *Broker) finishRevocation(ctx context.Context, l Lease, left []string, a
 }
 
 // giveUp moves a lease to irrevocable and raises an alarm.
-func (b *Broker) giveUp(ctx context.Context, l Lease, why string, act *audit.Act) error {
+func (b *Leaser) giveUp(ctx context.Context, l Lease, why string, act *audit.Act) error {
 	b.raise(ctx, AlarmGivenUp, l, why)
-	_, err := b.store.UpdateLease(ctx, l.ID, func(now *Lease) error {
+	_, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State != LeaseRevoking {
 			return errEnded
 		}

@@ -21,7 +21,7 @@ func notConfigured(kind, err error) error {
 // sealGeneration puts a new key for (v, g.Number) into a key store and fills in
 // what g keeps of the credential; all else of g must be there. It answers with the
 // key, which the caller clears. If it fails a key may be left: the caller sweeps.
-func (b *Broker) sealGeneration(
+func (b *core) sealGeneration(
 	ctx context.Context, keys keyring.Ring, v VIM, g *Generation, as SealedAs, c Credential,
 ) (*secret.Key, error) {
 	plain, err := c.Pack()
@@ -39,7 +39,7 @@ func (b *Broker) sealGeneration(
 }
 
 // key fetches the key of one generation. The caller clears it.
-func (b *Broker) key(ctx context.Context, g Generation) (*secret.Key, error) {
+func (b *core) key(ctx context.Context, g Generation) (*secret.Key, error) {
 	key, err := b.keys.Key(ctx, keyring.Sealed{KeyStore: g.KeyStore, Ref: g.Key})
 	if unknown, is := errors.AsType[*keyring.UnknownError](err); is { // the VIM's leases can be ended without
 		return nil, notConfigured(ErrUnopenable, unknown)
@@ -87,12 +87,12 @@ func (o *opened) unseal(l Lease) (Credential, error) {
 
 // open opens the credential of one generation. Where that was sealed anew since
 // it was read, it opens what it is now.
-func (b *Broker) open(ctx context.Context, v VIM, g Generation) (*opened, error) {
+func (b *core) open(ctx context.Context, v VIM, g Generation) (*opened, error) {
 	o, err := b.openAs(ctx, v, g)
 	if !errors.Is(err, ErrUnopenable) {
 		return o, err
 	}
-	now, readErr := b.store.VIM(ctx, v.ID)
+	now, readErr := b.vims.VIM(ctx, v.ID)
 	if readErr != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (b *Broker) open(ctx context.Context, v VIM, g Generation) (*opened, error)
 }
 
 // openAs opens a generation exactly as it was read.
-func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, error) {
+func (b *core) openAs(ctx context.Context, v VIM, g Generation) (*opened, error) {
 	key, err := b.key(ctx, g)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (b *Broker) openAs(ctx context.Context, v VIM, g Generation) (*opened, erro
 	}
 }
 
-func (b *Broker) access(v VIM, g Generation, c Credential) Access {
+func (b *core) access(v VIM, g Generation, c Credential) Access {
 	return Access{
 		VIM: v.ID, Generation: g.Number, Target: g.Target, Credential: c,
 		Discovered: g.Discovered, Identity: g.Identity, Egress: b.egress(v.Project),
@@ -134,11 +134,11 @@ func (b *Broker) access(v VIM, g Generation, c Credential) Access {
 // sweepKeys destroys the keys of a VIM that none of its rows name: what a write
 // that did not end has left. mine is the Pending that the caller holds; it is
 // [errOvertaken], and destroys nothing, where another has taken that over.
-func (b *Broker) sweepKeys(ctx context.Context, id string, mine *Pending) error {
+func (b *core) sweepKeys(ctx context.Context, id string, mine *Pending) error {
 	return credentialFault(b.keys.Sweep(ctx, id, func() ([]keyring.Sealed, error) {
 		// While the VIM is held no other write of it can begin, so every key that was
 		// listed and is not in a row is one that nobody is going to name.
-		v, err := b.store.VIM(ctx, id)
+		v, err := b.vims.VIM(ctx, id)
 		switch {
 		case errors.Is(err, ErrNotFound): // an id is never used again
 		case err != nil:
@@ -147,7 +147,7 @@ func (b *Broker) sweepKeys(ctx context.Context, id string, mine *Pending) error 
 			return nil, overtaken()
 		}
 		var named []keyring.Sealed
-		inUse, err := b.store.KeysInUse(ctx, id)
+		inUse, err := b.ledger.KeysInUse(ctx, id)
 		for _, k := range inUse {
 			named = append(named, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref})
 		}
@@ -158,7 +158,7 @@ func (b *Broker) sweepKeys(ctx context.Context, id string, mine *Pending) error 
 // discard destroys the keys of generations that could not be written because the
 // write had been taken over: nobody else knows them, and no sweep may come this
 // way again. After any other error the caller still holds the VIM, and sweeps.
-func (b *Broker) discard(ctx context.Context, why error, written ...Generation) {
+func (b *core) discard(ctx context.Context, why error, written ...Generation) {
 	if !errors.Is(why, errOvertaken) {
 		return
 	}
@@ -173,8 +173,8 @@ func (b *Broker) discard(ctx context.Context, why error, written ...Generation) 
 
 // destroyRetired destroys every key on the ledger. A key that cannot be
 // destroyed now stays there, for the settle pass.
-func (b *Broker) destroyRetired(ctx context.Context) error {
-	retired, err := b.store.RetiredKeys(ctx, 1000)
+func (b *core) destroyRetired(ctx context.Context) error {
+	retired, err := b.ledger.RetiredKeys(ctx, 1000)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (b *Broker) destroyRetired(ctx context.Context) error {
 			continue
 		}
 		failpoint.At("keys.destroyed")
-		if err := b.store.ForgetKey(ctx, k); err != nil {
+		if err := b.ledger.ForgetKey(ctx, k); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -194,7 +194,7 @@ func (b *Broker) destroyRetired(ctx context.Context) error {
 
 // RetireKeys destroys retired keys after a write, outside the request's own time; what
 // fails is the settle pass's.
-func (b *Broker) RetireKeys(ctx context.Context) {
+func (b *core) RetireKeys(ctx context.Context) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	if err := b.destroyRetired(ctx); err != nil {

@@ -21,7 +21,7 @@ func (b *Broker) Settle(ctx context.Context, before time.Time) error {
 		b.tidyGrants(ctx), b.destroyRetired(ctx))
 }
 
-func (b *Broker) settleVIMs(ctx context.Context, before time.Time) error {
+func (b *Registry) settleVIMs(ctx context.Context, before time.Time) error {
 	var unfinished []VIM
 	err := b.eachVIM(ctx, VIMFilter{PendingBefore: before}, func(v VIM) { unfinished = append(unfinished, v) })
 	for _, v := range unfinished {
@@ -30,7 +30,7 @@ func (b *Broker) settleVIMs(ctx context.Context, before time.Time) error {
 	return err
 }
 
-func (b *Broker) settleVIM(ctx context.Context, v VIM) error {
+func (b *Registry) settleVIM(ctx context.Context, v VIM) error {
 	// While a key store cannot be used the write stays as old as it is: the pass after that settles it.
 	for _, k := range b.keyProbes {
 		if err := k.known(); err != nil && !errors.Is(err, errNotLooked) {
@@ -55,8 +55,8 @@ func (b *Broker) settleVIM(ctx context.Context, v VIM) error {
 // that, and so does the writer, should it live after all: a machine that was
 // asleep goes on in the middle. Without it, the writer could switch to a key
 // between our look at the rows and our sweep of the keys.
-func (b *Broker) takeOver(ctx context.Context, v VIM, e audit.Entry) (VIM, error) {
-	return b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+func (b *Registry) takeOver(ctx context.Context, v VIM, e audit.Entry) (VIM, error) {
+	return b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if !now.holds(v.Pending) {
 			return overtaken()
 		}
@@ -66,17 +66,17 @@ func (b *Broker) takeOver(ctx context.Context, v VIM, e audit.Entry) (VIM, error
 }
 
 // clearWrite removes what an unfinished write left: of a registration everything.
-func (b *Broker) clearWrite(ctx context.Context, v VIM, e audit.Entry) error {
+func (b *Registry) clearWrite(ctx context.Context, v VIM, e audit.Entry) error {
 	if v.State != VIMRegistering {
 		return b.clearPending(ctx, v.ID, v.Pending, e)
 	}
 	if err := b.sweepKeys(ctx, v.ID, v.Pending); err != nil {
 		return err
 	}
-	return b.store.DeleteVIM(ctx, v.ID, false, e)
+	return b.vims.DeleteVIM(ctx, v.ID, false, e)
 }
 
-func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
+func (b *Leaser) settleLeases(ctx context.Context, before time.Time) error {
 	if err := b.endClaims(ctx, before); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (b *Broker) settleLeases(ctx context.Context, before time.Time) error {
 
 // endClaims leaves to the reaper the leases that a process which died before that time had
 // begun to revoke. Where that is long ago, the claims have ended by themselves.
-func (b *Broker) endClaims(ctx context.Context, before time.Time) error {
+func (b *Leaser) endClaims(ctx context.Context, before time.Time) error {
 	if before.Add(b.claim()).Before(b.now()) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // source opens the generations of one VIM for a flow over its leases. It reads the
 // row once, and opens each generation at most once. close clears their keys.
 type source struct {
-	b  *Broker
+	b  *Leaser
 	id string
 
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type source struct {
 	tried map[int64]func() (bool, error)
 }
 
-func (b *Broker) newSource(vim string) *source {
+func (b *Leaser) newSource(vim string) *source {
 	return &source{b: b, id: vim, open: map[int64]*opened{}, tried: map[int64]func() (bool, error){}}
 }
 
@@ -40,7 +40,7 @@ func (s *source) vim(ctx context.Context) (VIM, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.row == nil {
-		v, err := s.b.store.VIM(ctx, s.id)
+		v, err := s.b.vims.VIM(ctx, s.id)
 		if err != nil {
 			return VIM{}, err
 		}
@@ -158,7 +158,7 @@ func (i batchItem) waits(now time.Time, call time.Duration) bool {
 	return !i.lease.NextAttemptAt.After(now)
 }
 
-func (b *Broker) newBatch(ctx context.Context) *batch {
+func (b *Leaser) newBatch(ctx context.Context) *batch {
 	return &batch{ctx: ctx, items: map[string][]batchItem{}}
 }
 
@@ -174,7 +174,7 @@ func (t *batch) begin(l Lease, why Reason, act *audit.Act) {
 
 // beginFresh moves the fresh leases to revoking, each with a claim of that long, or 0
 // if the reaper is to come to them. It skips those that have ended since.
-func (t *batch) beginFresh(b *Broker, claim time.Duration) error {
+func (t *batch) beginFresh(b *Leaser, claim time.Duration) error {
 	var (
 		mu    sync.Mutex
 		group errgroup.Group
@@ -201,7 +201,7 @@ func (t *batch) beginFresh(b *Broker, claim time.Duration) error {
 
 // run revokes the leases and returns them as they are afterwards. It returns an error
 // if intents could not be written; those leases are unchanged.
-func (t *batch) run(b *Broker) ([]Lease, error) {
+func (t *batch) run(b *Leaser) ([]Lease, error) {
 	err := t.beginFresh(b, b.claim())
 	var (
 		mu   sync.Mutex
@@ -229,7 +229,7 @@ func (t *batch) run(b *Broker) ([]Lease, error) {
 
 // workOn revokes the leases of one VIM and returns them as they are afterwards. silent
 // is true if the VIM was asked and never answered.
-func (b *Broker) workOn(ctx context.Context, src *source, items []batchItem) (done []Lease, silent bool) {
+func (b *Leaser) workOn(ctx context.Context, src *source, items []batchItem) (done []Lease, silent bool) {
 	var (
 		mu       sync.Mutex
 		leases   errgroup.Group

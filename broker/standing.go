@@ -30,7 +30,7 @@ func (l Lease) knows(plain string) bool {
 }
 
 // unusedUntil is when a standing lease that is used now ends, unless it is used again.
-func (b *Broker) unusedUntil(l Lease) time.Time {
+func (b *Leaser) unusedUntil(l Lease) time.Time {
 	return within(b.now().Add(b.terms.StandingIdle), l.MaxExpiresAt)
 }
 
@@ -44,7 +44,7 @@ func (b *Broker) unusedUntil(l Lease) time.Time {
 // [ErrDenied]. A token whose mint could not be recorded is not handed out, and dies by itself.
 // Refusals for the same reason are one entry an hour, with the count of the others: who polls an
 // ended lease fills no log.
-func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease, Credential, time.Time, error) {
+func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease, Credential, time.Time, error) {
 	fail := func(err error) (Lease, Credential, time.Time, error) { return Lease{}, Credential{}, time.Time{}, err }
 	l, err := b.standing(ctx, id, plain, holder)
 	if err != nil {
@@ -111,11 +111,11 @@ func (b *Broker) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 }
 
 // standing returns the standing lease of that id, if the secret is its own.
-func (b *Broker) standing(ctx context.Context, id, plain, holder string) (Lease, error) {
+func (b *Leaser) standing(ctx context.Context, id, plain, holder string) (Lease, error) {
 	if uuid.Validate(id) != nil {
 		return Lease{}, policy.ErrUnauthenticated
 	}
-	l, err := b.store.Lease(ctx, strings.ToLower(id))
+	l, err := b.leases.Lease(ctx, strings.ToLower(id))
 	if errors.Is(err, ErrNotFound) {
 		return Lease{}, policy.ErrUnauthenticated
 	}
@@ -129,7 +129,7 @@ func (b *Broker) standing(ctx context.Context, id, plain, holder string) (Lease,
 }
 
 // holderNow is the holder of a lease with the roles that it has now. That it is gone is recorded.
-func (b *Broker) holderNow(ctx context.Context, l Lease) (policy.Principal, error) {
+func (b *Leaser) holderNow(ctx context.Context, l Lease) (policy.Principal, error) {
 	holder := policy.Principal{Name: l.Principal, Project: l.Project}
 	err := policy.ErrUnauthenticated
 	if directory, known := b.directories[holder.Authenticator()]; known {
@@ -148,7 +148,7 @@ func (b *Broker) holderNow(ctx context.Context, l Lease) (policy.Principal, erro
 }
 
 // recordMint seals the newest token with the lease, and moves the lease's end.
-func (b *Broker) recordMint(ctx context.Context, src *source, l Lease, m Minted, done audit.Entry) (Lease, error) {
+func (b *Leaser) recordMint(ctx context.Context, src *source, l Lease, m Minted, done audit.Entry) (Lease, error) {
 	return b.recordNewest(ctx, src, l, m, "a token was being minted", done, func(now *Lease) {
 		if until := b.unusedUntil(*now); until.Sub(now.ExpiresAt) >= b.terms.StandingIdle/slideSteps {
 			now.ExpiresAt = until

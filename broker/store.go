@@ -31,6 +31,11 @@ type Store interface {
 	notary.Store
 	delivery.Store
 	Pruner
+	StatusStore
+}
+
+// StatusStore says how the store is.
+type StatusStore interface {
 	// Check reports whether the store can be written now. It is an ErrUnavailable, with
 	// ErrNoWrites as its cause where the store can still be read.
 	Check(ctx context.Context) error

@@ -16,8 +16,8 @@ import (
 // remove what they keep for them. What fails is done by the next pass. VIMs that are
 // down or being deleted are left alone: those come back, and these are forgotten
 // as a whole.
-func (b *Broker) tidyGrants(ctx context.Context) error {
-	closed, err := b.store.CloseIdleGrants(ctx, b.now(), b.terms.TidyAfter)
+func (b *Leaser) tidyGrants(ctx context.Context) error {
+	closed, err := b.epochs.CloseIdleGrants(ctx, b.now(), b.terms.TidyAfter)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (b *Broker) tidyGrants(ctx context.Context) error {
 }
 
 // tidyVIM tidies grants of one VIM, and stops at the first that fails.
-func (b *Broker) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) error {
+func (b *Leaser) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) error {
 	src := b.newSource(id)
 	defer src.close()
 	v, err := src.vim(ctx)
@@ -72,21 +72,21 @@ func (b *Broker) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) er
 	return nil
 }
 
-func (b *Broker) tidyGrant(ctx context.Context, src *source, v VIM, g GrantEpoch) error {
+func (b *Leaser) tidyGrant(ctx context.Context, src *source, v VIM, g GrantEpoch) error {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return err
 	}
 	tidier, ok := d.(Tidier)
 	if !ok {
-		return b.store.ForgetGrant(ctx, g)
+		return b.epochs.ForgetGrant(ctx, g)
 	}
 	act, err := b.enter(ctx, system("settle"), policy.VIMSettle, vimResource(v), policy.Wish{})
 	if err != nil {
 		return err
 	}
 	act.With(audit.DetailReason, "a grant without leases is tidied away").With(audit.DetailRole, g.Role)
-	if err := b.store.Append(ctx, act.Intent()); err != nil {
+	if err := b.entries.Append(ctx, act.Intent()); err != nil {
 		return err
 	}
 	_, err = src.each(ctx, v.Current.Number, func(o *opened) error {
@@ -100,10 +100,10 @@ func (b *Broker) tidyGrant(ctx context.Context, src *source, v VIM, g GrantEpoch
 		return b.refuse(ctx, act, err)
 	}
 	failpoint.At("tidy.removed")
-	if err := b.store.Append(ctx, act.Done()); err != nil {
+	if err := b.entries.Append(ctx, act.Done()); err != nil {
 		return err
 	}
-	if err := b.store.ForgetGrant(ctx, g); err != nil {
+	if err := b.epochs.ForgetGrant(ctx, g); err != nil {
 		return err
 	}
 	failpoint.At("tidy.forgotten")

@@ -76,16 +76,16 @@ func later(to, from map[string]time.Time) {
 }
 
 // TokenUsed notes that a token was shown and taken. It writes nothing: see [Broker.RecordTokenUses].
-func (b *Broker) TokenUsed(id string) { b.tokenUses.note(map[string]time.Time{id: b.now()}) }
+func (b *Oversight) TokenUsed(id string) { b.tokenUses.note(map[string]time.Time{id: b.now()}) }
 
 // RecordTokenUses writes what was noted since it was last called. What it could not write
 // stays noted.
-func (b *Broker) RecordTokenUses(ctx context.Context) error {
+func (b *Oversight) RecordTokenUses(ctx context.Context) error {
 	uses := b.tokenUses.take()
 	if len(uses) == 0 {
 		return nil
 	}
-	if err := b.store.RecordTokenUses(ctx, uses); err != nil {
+	if err := b.uses.RecordTokenUses(ctx, uses); err != nil {
 		b.tokenUses.note(uses)
 		return err
 	}
@@ -95,12 +95,12 @@ func (b *Broker) RecordTokenUses(ctx context.Context) error {
 // KeepLogins records once a minute, and when ctx ends, when tokens were last used, and the
 // refused logins that were only counted; of refused mints those of an hour that is over, and
 // when ctx ends all.
-func (b *Broker) KeepLogins(ctx context.Context) {
+func (b *Oversight) KeepLogins(ctx context.Context) {
 	ticks := time.NewTicker(tokenUsesEvery)
 	defer ticks.Stop()
 	record := func(ctx context.Context, level slog.Level, counted time.Time) {
 		b.logins.Tell(ctx)
-		if err := b.refusedMints.Tell(ctx, b.store, counted); err != nil {
+		if err := b.refusedMints.Tell(ctx, b.entries, counted); err != nil {
 			b.log.Log(ctx, level, "refusals of tokens that were only counted are not written", "error", err)
 		}
 		if err := b.RecordTokenUses(ctx); err != nil {
@@ -122,7 +122,7 @@ func (b *Broker) KeepLogins(ctx context.Context) {
 
 // Tokens returns a page of callers' static tokens, and the next page's token: those of
 // p's project, or of all projects for those who may list them.
-func (b *Broker) Tokens(ctx context.Context, p policy.Principal, page Page) ([]Token, string, error) {
+func (b *Oversight) Tokens(ctx context.Context, p policy.Principal, page Page) ([]Token, string, error) {
 	page, err := page.Valid()
 	if err != nil {
 		return nil, "", err
@@ -135,7 +135,7 @@ func (b *Broker) Tokens(ctx context.Context, p policy.Principal, page Page) ([]T
 	if err := b.read(ctx, p, policy.TokenList, res); err != nil {
 		return nil, "", err
 	}
-	uses, err := b.store.TokenUses(ctx)
+	uses, err := b.uses.TokenUses(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -162,7 +162,7 @@ func (b *Broker) Tokens(ctx context.Context, p policy.Principal, page Page) ([]T
 	return found, "", nil
 }
 
-func (b *Broker) held() []policy.HeldToken {
+func (b *Oversight) held() []policy.HeldToken {
 	if b.holders == nil {
 		return nil
 	}

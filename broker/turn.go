@@ -106,7 +106,7 @@ func (r *rota) leave(project string) {
 // inTurn does a pass's work on the VIMs that list returns, side by side in the places of
 // r, and lists again every Terms.ReapEvery: what becomes due while others hang does not
 // wait for the pass's end. A VIM is worked on again in one pass only if do says so.
-func (b *Broker) inTurn(
+func (b *core) inTurn(
 	ctx context.Context, r *rota, list func() ([]turn, error), do func(ctx context.Context, vim string) (again bool, err error),
 ) error {
 	type outcome struct {

@@ -130,7 +130,7 @@ func (p *passOver) want(t *testing.T, when string, vims ...string) {
 func TestAPassGoesOnWhileVIMsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 5 * time.Second
-		b := &Broker{terms: Terms{ReapEvery: every}}
+		b := &core{terms: Terms{ReapEvery: every}}
 		p, answer, over := &passOver{listed: []string{"hangs-1", "hangs-2"}}, make(chan struct{}), make(chan error)
 		go func() {
 			over <- b.inTurn(t.Context(), newRota(3, 3), p.list, func(_ context.Context, vim string) (bool, error) {
@@ -162,7 +162,7 @@ func TestAPassGoesOnWhileVIMsHang(t *testing.T) {
 func TestAPassGoesOverAVIMAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 5 * time.Second
-		b := &Broker{terms: Terms{ReapEvery: every}}
+		b := &core{terms: Terms{ReapEvery: every}}
 		p, answer, over := &passOver{listed: []string{"again", "hangs", "once"}}, make(chan struct{}), make(chan error)
 		worn, lost := errors.New("worn"), errors.New("lost")
 		list := func() ([]turn, error) {
@@ -204,7 +204,7 @@ func TestAPassGoesOverAVIMAgain(t *testing.T) {
 // A pass that is to end begins nothing more, and waits for what is under way.
 func TestAPassThatEndsBeginsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &Broker{terms: Terms{ReapEvery: 5 * time.Second}}
+		b := &core{terms: Terms{ReapEvery: 5 * time.Second}}
 		ctx, cancel := context.WithCancel(t.Context())
 		p, answer, over := &passOver{listed: []string{"first", "second", "third"}}, make(chan struct{}), make(chan error)
 		go func() {

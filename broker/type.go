@@ -96,10 +96,10 @@ func repeated[T cmp.Ordered](all []T) bool {
 }
 
 // Types are the types of VIM that the broker serves, by name.
-func (b *Broker) Types() []Type { return slices.Clone(b.types) }
+func (b *core) Types() []Type { return slices.Clone(b.types) }
 
 // addDrivers takes the drivers in, and refuses what cannot be served.
-func (b *Broker) addDrivers(drivers []Driver) error {
+func (b *core) addDrivers(drivers []Driver) error {
 	if len(drivers) == 0 {
 		return errors.New("there is no driver")
 	}
@@ -130,7 +130,7 @@ func (b *Broker) addDrivers(drivers []Driver) error {
 }
 
 // driver returns the driver of a VIM or lease that is stored.
-func (b *Broker) driver(t VIMType) (Driver, error) {
+func (b *core) driver(t VIMType) (Driver, error) {
 	d, ok := b.drivers[t]
 	if !ok {
 		return nil, &Error{Kind: ErrUnsupported, Field: "type", Detail: "VIMs of type " + string(t) + " are not supported by this broker"}
@@ -140,7 +140,7 @@ func (b *Broker) driver(t VIMType) (Driver, error) {
 
 // chooseType fills in the type of a registration that leaves it to its document,
 // and returns its driver.
-func (b *Broker) chooseType(r *Registration) (Driver, error) {
+func (b *Registry) chooseType(r *Registration) (Driver, error) {
 	document := r.document()
 	var names []string
 	for _, t := range b.types {

@@ -18,11 +18,11 @@ import (
 // again ([ErrInvalid]). Another system answering there is [ErrConflict]: that
 // is another VIM. Of a VIM that is being deleted only the credential can be replaced.
 // The VIM still opens as before after any error.
-func (b *Broker) UpdateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
+func (b *Registry) UpdateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
 	return decided(func() (VIM, error) { return b.updateVIM(ctx, p, ref, c) })
 }
 
-func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
+func (b *Registry) updateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
 	u, act, err := b.enterUpdate(ctx, p, ref, policy.VIMUpdate, c)
 	if err != nil {
 		return VIM{}, err
@@ -37,12 +37,12 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 	if c.makesGeneration() {
 		v, err := b.writeGeneration(ctx, u, act)
 		if err == nil {
-			b.endChanged(ctx, u.vim, v)
+			b.leaser.endChanged(ctx, u.vim, v)
 		}
 		return v, err
 	}
 	done := act.Done()
-	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
+	v, err := b.vims.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
 		if err := b.openFor(now, u); err != nil {
 			return err
 		}
@@ -59,13 +59,13 @@ func (b *Broker) updateVIM(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return VIM{}, b.refuseUpdate(ctx, act, err)
 	}
-	b.endChanged(ctx, u.vim, v)
+	b.leaser.endChanged(ctx, u.vim, v)
 	return v, nil
 }
 
 // RotateVIM puts a credential in the place of the VIM's, after a check, as a new
 // generation. Also of a VIM that is being deleted, which then goes on.
-func (b *Broker) RotateVIM(ctx context.Context, p policy.Principal, ref string, cred Credential, ifRevision int64) (VIM, error) {
+func (b *Registry) RotateVIM(ctx context.Context, p policy.Principal, ref string, cred Credential, ifRevision int64) (VIM, error) {
 	return decided(func() (VIM, error) {
 		u, act, err := b.enterUpdate(ctx, p, ref, policy.VIMRotate, Change{Credential: cred, IfRevision: ifRevision})
 		if err != nil {
@@ -79,7 +79,7 @@ func (b *Broker) RotateVIM(ctx context.Context, p policy.Principal, ref string, 
 }
 
 // enterUpdate decides on what the change would come to.
-func (b *Broker) enterUpdate(
+func (b *Registry) enterUpdate(
 	ctx context.Context, p policy.Principal, ref string, action policy.Action, c Change,
 ) (*edit, *audit.Act, error) {
 	v, err := b.findVIM(ctx, p, action, ref)
@@ -198,7 +198,7 @@ func (v *VIM) openAny(revision int64) error {
 }
 
 // writeGeneration writes the next generation: intent, check, key, switch.
-func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (VIM, error) {
+func (b *Registry) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (VIM, error) {
 	if err := b.keepCredential(ctx, u); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
@@ -212,7 +212,7 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 		return VIM{}, b.refuse(ctx, act, err)
 	}
 	intent := act.Intent()
-	v, err := b.store.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
+	v, err := b.vims.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
 		if err := b.openFor(now, u); err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 		return VIM{}, err
 	}
 	failpoint.At("update.switched")
-	if err := b.retryIrrevocable(ctx, stored); err != nil {
+	if err := b.leaser.retryIrrevocable(ctx, stored); err != nil {
 		b.log.WarnContext(ctx, "leases that were given up are not taken up again", "vim", v.ID, "error", err)
 	}
 	b.RetireKeys(ctx)
@@ -250,7 +250,7 @@ func (b *Broker) writeGeneration(ctx context.Context, u *edit, act *audit.Act) (
 
 // plan works out target and credential of the generation to come, as far as that
 // needs nobody's answer.
-func (b *Broker) plan(u *edit) error {
+func (b *Registry) plan(u *edit) error {
 	v, c, now := u.vim, &u.change, u.vim.Current.Target
 	var err error
 	if u.driver, err = b.driver(v.Type); err != nil {
@@ -322,7 +322,7 @@ func (b *Broker) plan(u *edit) error {
 
 // keepCredential takes the VIM's own credential over into the generation to come, where
 // the change brings none.
-func (b *Broker) keepCredential(ctx context.Context, u *edit) error {
+func (b *Registry) keepCredential(ctx context.Context, u *edit) error {
 	if u.change.given() || u.renews {
 		return nil
 	}
@@ -340,7 +340,7 @@ func (b *Broker) keepCredential(ctx context.Context, u *edit) error {
 	return err
 }
 
-func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *edit, act *audit.Act) (VIM, error) {
+func (b *Registry) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *edit, act *audit.Act) (VIM, error) {
 	g := Generation{Number: mine.Generation, Target: u.target}
 	same := func(r Report) error {
 		if r.Identity == v.Current.Identity {
@@ -370,7 +370,7 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 	}
 	key.Clear()
 	done := act.Done()
-	stored, err := b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+	stored, err := b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if !now.holds(mine) {
 			return overtaken()
 		}
@@ -389,7 +389,7 @@ func (b *Broker) switchGeneration(ctx context.Context, v VIM, mine *Pending, u *
 }
 
 // undoUpdate removes what a failed write of a generation left; the VIM is as it was.
-func (b *Broker) undoUpdate(ctx context.Context, v VIM, mine *Pending, e audit.Entry) {
+func (b *Registry) undoUpdate(ctx context.Context, v VIM, mine *Pending, e audit.Entry) {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	err := b.clearPending(ctx, v.ID, mine, e)
@@ -401,7 +401,7 @@ func (b *Broker) undoUpdate(ctx context.Context, v VIM, mine *Pending, e audit.E
 		return
 	}
 	// Nobody is at it any more: the pass need not wait as it does for a process that may have died.
-	_, err = b.store.UpdateVIM(ctx, v.ID, func(now *VIM) error {
+	_, err = b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
 		if !now.holds(mine) {
 			return overtaken()
 		}
@@ -414,12 +414,12 @@ func (b *Broker) undoUpdate(ctx context.Context, v VIM, mine *Pending, e audit.E
 }
 
 // clearPending destroys the keys an unfinished write left, and then forgets the write.
-func (b *Broker) clearPending(ctx context.Context, id string, mine *Pending, e audit.Entry) error {
+func (b *Registry) clearPending(ctx context.Context, id string, mine *Pending, e audit.Entry) error {
 	if err := b.sweepKeys(ctx, id, mine); err != nil {
 		return err
 	}
 	failpoint.At("update.undo-keys")
-	_, err := b.store.UpdateVIM(ctx, id, func(now *VIM) error {
+	_, err := b.vims.UpdateVIM(ctx, id, func(now *VIM) error {
 		if !now.holds(mine) {
 			return overtaken()
 		}

@@ -123,7 +123,7 @@ type counters struct {
 }
 
 // Watch returns the passes, which note how they fare for [Broker.Vitals].
-func (b *Broker) Watch(passes ...Pass) []Pass {
+func (b *Oversight) Watch(passes ...Pass) []Pass {
 	watched := make([]Pass, len(passes))
 	for i, p := range passes {
 		watched[i] = b.counters.watched(p, b.now)
@@ -166,8 +166,11 @@ func (c *counters) died(l Lease) {
 	c.death.Add(l.ConfirmedDeadAt.Sub(l.RevokedAt))
 }
 
+// Discrepancies sums what the last inventory of each VIM found.
+func (b *Oversight) Discrepancies() Discrepancy { return b.discrepancies.sum() }
+
 // Vitals returns what an operator watches. It asks the store, and no key store and no VIM.
-func (b *Broker) Vitals(ctx context.Context) Vitals {
+func (b *Oversight) Vitals(ctx context.Context) Vitals {
 	v := Vitals{Discrepancies: b.Discrepancies(), KeyStores: map[string]bool{}, Parts: map[Part]bool{}, Results: b.counters.tally.Results()}
 	for _, t := range b.types {
 		v.Types = append(v.Types, t.Name)
@@ -195,15 +198,15 @@ func (b *Broker) Vitals(ctx context.Context) Vitals {
 	return v
 }
 
-func (b *Broker) counted(ctx context.Context) (c Counted, err error) {
+func (b *Oversight) counted(ctx context.Context) (c Counted, err error) {
 	now := b.now()
-	if c.Census, err = b.store.Census(ctx); err != nil {
+	if c.Census, err = b.leases.Census(ctx); err != nil {
 		return c, err
 	}
-	if c.Load, err = b.store.Load(ctx, now); err != nil {
+	if c.Load, err = b.status.Load(ctx, now); err != nil {
 		return c, err
 	}
-	if c.AuditBehind, err = b.store.Behind(ctx); err != nil {
+	if c.AuditBehind, err = b.entries.Behind(ctx); err != nil {
 		return c, err
 	}
 	if c.AuditUnsigned, err = b.AuditUnsigned(ctx); err != nil {
@@ -219,7 +222,7 @@ func (b *Broker) counted(ctx context.Context) (c Counted, err error) {
 	for i, horizon := range ExpiryHorizons {
 		ends[i] = now.Add(horizon)
 	}
-	expiring, err := b.store.CredentialsExpiring(ctx, ends...)
+	expiring, err := b.vims.CredentialsExpiring(ctx, ends...)
 	if err != nil {
 		return c, err
 	}

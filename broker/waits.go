@@ -16,7 +16,7 @@ const maxWaits = 10
 // tried again; and what keeps the broker from removing the rest. It is empty for a VIM
 // that is not draining. The caller was shown the VIM, which is what is decided and
 // recorded.
-func (b *Broker) WaitsFor(ctx context.Context, p policy.Principal, v VIM) ([]string, error) {
+func (b *Registry) WaitsFor(ctx context.Context, p policy.Principal, v VIM) ([]string, error) {
 	if v.State != VIMDraining {
 		return nil, nil
 	}

@@ -395,7 +395,7 @@ func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
 }
 
 // RekeyHidden seals anew, under new keys in the key store of that name (empty: the one for new keys), what is hidden of
-// the parameters of the instances on a VIM, and destroys the old keys. It is for [broker.Broker.RekeyVIM], which has
+// the parameters of the instances on a VIM, and destroys the old keys. It is for [broker.Registry.RekeyVIM], which has
 // decided and recorded it. What is sealed at the same moment is sealed by a new key anyway.
 func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error {
 	to, err := l.keys.Only(keyStore)

@@ -18,7 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Registrar keeps VIMs that come with requests; [broker.Broker] says what each method does.
+// Registrar keeps VIMs that come with requests; [broker.Registry] says what each method does.
 type Registrar interface {
 	VIMs(ctx context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error)
 	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
@@ -26,7 +26,7 @@ type Registrar interface {
 	DeleteVIM(ctx context.Context, p policy.Principal, ref string, del broker.Deletion) (broker.VIM, bool, error)
 }
 
-var _ Registrar = (*broker.Broker)(nil)
+var _ Registrar = (*broker.Registry)(nil)
 
 // Inline is a VIM whose credential a request brings. It is registered, sealed and checked before anything of
 // the request is stored, and goes once the instance has no resources on it.

@@ -81,7 +81,7 @@ func shared[T any](ask func() (T, error), now func() time.Time) func() (T, error
 	}
 }
 
-// Vitals says what an operator watches; [broker.Broker] does.
+// Vitals says what an operator watches; [broker.Oversight] does.
 type Vitals interface {
 	Vitals(ctx context.Context) broker.Vitals
 }

@@ -44,7 +44,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Leases is [broker.Broker] as this package uses it.
+// Leases is [broker.Leaser] as this package uses it.
 type Leases interface {
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
 	// EndLeases has leases end without waiting for any VIM.
@@ -65,7 +65,7 @@ type VNFM interface {
 }
 
 var (
-	_ Leases  = (*broker.Broker)(nil)
+	_ Leases  = (*broker.Leaser)(nil)
 	_ Clients = (*oauth.Clients)(nil)
 )
 

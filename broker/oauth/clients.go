@@ -35,7 +35,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Leases is [broker.Broker] as this package uses it.
+// Leases is [broker.Leaser] as this package uses it.
 type Leases interface {
 	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
 	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)

@@ -104,7 +104,7 @@ type Owner struct {
 	Group, Kind, Name, UID string
 }
 
-// Registrar is the registry of VIMs, as [broker.Broker] is one. Each method decides and
+// Registrar is the registry of VIMs, as [broker.Registry] is one. Each method decides and
 // records for the principal.
 type Registrar interface {
 	VIM(ctx context.Context, p policy.Principal, ref string) (broker.VIM, error)
@@ -115,7 +115,7 @@ type Registrar interface {
 	DeleteVIM(ctx context.Context, p policy.Principal, ref string, d broker.Deletion) (broker.VIM, bool, error)
 }
 
-// Leaser issues leases, as [broker.Broker] does.
+// Leaser issues leases, as [broker.Leaser] does.
 type Leaser interface {
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
 	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)

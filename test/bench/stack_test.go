@@ -196,7 +196,7 @@ func (s *stack) serve(b *testing.B) *client.Client {
 	ended := make(chan error, 1)
 	go func() {
 		handler := api.New(api.Options{
-			Doors:         []api.Door{rest.Door(rest.Options{Registry: s.Broker, Leaser: s.Broker, Overseer: s.Broker, Log: log, Version: "bench"})},
+			Doors:         []api.Door{rest.Door(rest.Options{Registry: s.Broker, Leaser: s.Broker, AuditLog: s.Broker, Overseer: s.Broker, Log: log, Version: "bench"})},
 			Authenticator: tokens, Vitals: s.Broker, Log: log,
 		})
 		ended <- api.Server{Handler: handler, Log: log}.Serve(ctx, l)

@@ -129,7 +129,7 @@ func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) 
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(api.New(api.Options{
-		Doors:         []api.Door{rest.Door(rest.Options{Registry: b, Leaser: b, Overseer: b, Log: log, Version: "v0.0.0-test"})},
+		Doors:         []api.Door{rest.Door(rest.Options{Registry: b, Leaser: b, AuditLog: b, Overseer: b, Log: log, Version: "v0.0.0-test"})},
 		Authenticator: tokens, Vitals: b, Log: log,
 	}))
 	t.Cleanup(server.Close)

@@ -31,7 +31,7 @@ const (
 // VNFM that looks at its instances one in five minutes.
 var perLease = limit.Bound{PerSecond: 1, Burst: 30, InFlight: 4}
 
-// Leases mints tokens under standing leases; [broker.Broker] says what the method does.
+// Leases mints tokens under standing leases; [broker.Leaser] says what the method does.
 type Leases interface {
 	MintUnder(ctx context.Context, id, plain, holder string) (broker.Lease, broker.Credential, time.Time, error)
 }
@@ -43,7 +43,7 @@ type Clients interface {
 }
 
 var (
-	_ Leases  = (*broker.Broker)(nil)
+	_ Leases  = (*broker.Leaser)(nil)
 	_ Clients = (*oauth.Clients)(nil)
 )
 

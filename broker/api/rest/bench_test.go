@@ -120,6 +120,7 @@ type counted interface {
 	api.Logins
 	rest.Registry
 	rest.Leaser
+	rest.AuditLog
 	rest.Overseer
 	api.Vitals
 }
@@ -129,7 +130,7 @@ func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	b.handler = api.New(api.Options{
-		Doors:   []api.Door{rest.Door(rest.Options{Registry: domain, Leaser: domain, Overseer: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
+		Doors:   []api.Door{rest.Door(rest.Options{Registry: domain, Leaser: domain, AuditLog: domain, Overseer: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
 		Version: "v0.0.0-test", Authenticator: who, Vitals: domain, Logins: domain, Log: log,
 	})
 	server := httptest.NewServer(b.handler)

@@ -17,7 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// Registry contains the VIMs. [broker.Broker] is the registry, the leaser and the overseer, and says what each method does.
+// Registry contains the VIMs. [broker.Registry] says what each method does.
 // Every method decides and records for the principal it is given.
 type Registry interface {
 	// Types are the types of VIM that are served.
@@ -33,10 +33,9 @@ type Registry interface {
 	CheckVIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	DeleteVIM(ctx context.Context, p policy.Principal, idOrName string, d broker.Deletion) (v broker.VIM, gone bool, err error)
 	WaitsFor(ctx context.Context, p policy.Principal, v broker.VIM) ([]string, error)
-	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)
 }
 
-// Leaser issues and revokes leases.
+// Leaser issues and revokes leases; [broker.Leaser] says what each method does.
 type Leaser interface {
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
 	Lease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
@@ -44,23 +43,28 @@ type Leaser interface {
 	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
 	RevokeLease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
 	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
+	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)
 }
 
-// Overseer answers about the broker itself.
-type Overseer interface {
+// AuditLog shows, proves and signs the audit log; [broker.Oversight] says what each method does.
+type AuditLog interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
 	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error)
 	ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error)
 	Retention(ctx context.Context, p policy.Principal) (broker.Past, error)
 	AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error)
 	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
-	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
 	EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error)
 	Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error)
 	AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error)
 	AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error)
 	RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error)
 	RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error)
+}
+
+// Overseer answers about the broker itself.
+type Overseer interface {
+	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	// Ready says how the parts of the broker are. It is an error while no request can be served.
 	// It asks nobody.

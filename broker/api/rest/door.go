@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Registry Registry
 	Leaser   Leaser
+	AuditLog AuditLog
 	Overseer Overseer
 	// Clusters follows the clusters of Cluster API; nil: nobody does.
 	Clusters Clusters
@@ -34,6 +35,7 @@ type Options struct {
 type server struct {
 	registry Registry
 	leaser   Leaser
+	auditLog AuditLog
 	overseer Overseer
 	clusters Clusters
 	clients  OAuthClients
@@ -51,7 +53,7 @@ func Door(o Options) api.Door {
 		o.Now = time.Now
 	}
 	s := &server{
-		registry: o.Registry, leaser: o.Leaser, overseer: o.Overseer,
+		registry: o.Registry, leaser: o.Leaser, auditLog: o.AuditLog, overseer: o.Overseer,
 		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log,
 		version: o.Version, now: o.Now,
 	}

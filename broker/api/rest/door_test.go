@@ -8,8 +8,13 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 )
 
+// registry serves no type of VIM.
+type registry struct{ rest.Registry }
+
+func (registry) Types() []broker.Type { return nil }
+
 func TestEveryNextStepIsInRESTsWords(t *testing.T) {
-	d := rest.Door(rest.Options{Registry: &broker.Broker{}})
+	d := rest.Door(rest.Options{Registry: registry{}})
 	for _, step := range broker.NextSteps() {
 		text := d.Next[step]
 		if text == "" || strings.Contains(text, "vimbroker ") || strings.Contains(text, "--") {

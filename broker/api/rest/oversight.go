@@ -53,7 +53,7 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 			return none, invalid("query", "pageToken", "must be the nextPageToken of the page before")
 		}
 	}
-	found, err := s.overseer.Entries(c.ctx, c.principal, q)
+	found, err := s.auditLog.Entries(c.ctx, c.principal, q)
 	if err != nil {
 		return none, err
 	}
@@ -77,11 +77,11 @@ func (s *server) auditSinks(c *call) (answer[v1.List[v1.AuditSink]], error) {
 			Name: s.Name, Mode: string(s.Mode), Within: s.Within.String(), Behind: s.Behind.Round(time.Second).String(), Late: s.Late(),
 			Delivered: s.Cursor.Seq, Waiting: s.Waiting, Skipped: s.Cursor.Skipped, Fault: s.Fault,
 		}
-	})(s.overseer.AuditSinks(c.ctx, c.principal))
+	})(s.auditLog.AuditSinks(c.ctx, c.principal))
 }
 
 func (s *server) retention(c *call) (answer[v1.Retention], error) {
-	past, err := s.overseer.Retention(c.ctx, c.principal)
+	past, err := s.auditLog.Retention(c.ctx, c.principal)
 	if err != nil {
 		return answer[v1.Retention]{}, err
 	}
@@ -106,7 +106,7 @@ func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 			return answer[v1.AuditTree]{}, invalid("query", "size", "must be a number")
 		}
 	}
-	state, frontier, err := s.overseer.AuditTree(c.ctx, c.principal, size)
+	state, frontier, err := s.auditLog.AuditTree(c.ctx, c.principal, size)
 	if err != nil {
 		return answer[v1.AuditTree]{}, err
 	}
@@ -126,7 +126,7 @@ func (s *server) auditGrowth(c *call) (answer[v1.AuditGrowth], error) {
 		}
 		*to = n
 	}
-	state, proof, err := s.overseer.ProveGrowth(c.ctx, c.principal, size, later)
+	state, proof, err := s.auditLog.ProveGrowth(c.ctx, c.principal, size, later)
 	return answer[v1.AuditGrowth]{body: v1.AuditGrowth{Size: state.Size, Root: state.Root[:], Proof: hashes(proof)}}, err
 }
 
@@ -135,7 +135,7 @@ func (s *server) auditProof(c *call) (answer[v1.AuditProof], error) {
 	if err != nil {
 		return answer[v1.AuditProof]{}, invalid("path", "seq", "must be the number of an entry")
 	}
-	state, e, proof, err := s.overseer.ProveEntry(c.ctx, c.principal, seq)
+	state, e, proof, err := s.auditLog.ProveEntry(c.ctx, c.principal, seq)
 	if err != nil {
 		return answer[v1.AuditProof]{}, err
 	}
@@ -165,7 +165,7 @@ func (s *server) auditLines(c *call) (answer[string], error) {
 	if limit < 1 || limit > maxLines {
 		return answer[string]{}, invalid("query", "limit", "must be a whole number from 1 to "+strconv.Itoa(maxLines))
 	}
-	found, err := s.overseer.EntriesAfter(c.ctx, c.principal, after, int(limit))
+	found, err := s.auditLog.EntriesAfter(c.ctx, c.principal, after, int(limit))
 	if err != nil {
 		return answer[string]{}, err
 	}
@@ -183,7 +183,7 @@ func (s *server) auditLines(c *call) (answer[string], error) {
 }
 
 func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
-	found, err := s.overseer.Checkpoint(c.ctx, c.principal)
+	found, err := s.auditLog.Checkpoint(c.ctx, c.principal)
 	a := answer[v1.AuditCheckpoint]{body: v1.AuditCheckpoint{
 		Size: found.Size, Root: found.Root[:], Time: found.Time, Key: found.Key, Note: found.Note,
 	}}
@@ -196,19 +196,19 @@ func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
 func (s *server) auditAnchors(c *call) (answer[v1.List[v1.AuditAnchor]], error) {
 	return listsAll(func(a notary.AnchorStatus) v1.AuditAnchor {
 		return v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault}
-	})(s.overseer.AuditAnchors(c.ctx, c.principal))
+	})(s.auditLog.AuditAnchors(c.ctx, c.principal))
 }
 
 func (s *server) auditKeys(c *call) (answer[v1.List[v1.AuditKey]], error) {
-	return listsAll(auditKey)(s.overseer.AuditKeys(c.ctx, c.principal))
+	return listsAll(auditKey)(s.auditLog.AuditKeys(c.ctx, c.principal))
 }
 
 func (s *server) rotateAuditKey(c *call) (answer[v1.AuditKey], error) {
-	return shows(auditKey)(s.overseer.RotateAuditKey(c.ctx, c.principal))
+	return shows(auditKey)(s.auditLog.RotateAuditKey(c.ctx, c.principal))
 }
 
 func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.AuditKey], error) {
-	return shows(auditKey)(s.overseer.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
+	return shows(auditKey)(s.auditLog.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
 }
 
 func auditKey(k notary.Key) v1.AuditKey {

@@ -146,7 +146,7 @@ func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
 }
 
 func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory], error) {
-	i, err := s.registry.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
+	i, err := s.leaser.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
 	if err != nil {
 		return answer[v1.Inventory]{}, err
 	}

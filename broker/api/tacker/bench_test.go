@@ -80,7 +80,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	}
 	server := httptest.NewServer(api.New(api.Options{
 		Doors: []api.Door{
-			rest.Door(rest.Options{Registry: registry, Leaser: registry, Overseer: registry, Log: log}),
+			rest.Door(rest.Options{Registry: registry, Leaser: registry, AuditLog: registry, Overseer: registry, Log: log}),
 			tacker.Door(tacker.Options{Registry: registry, Compat: compat}),
 		},
 		Authenticator: tokens, Vitals: registry, Log: log,

@@ -20,7 +20,7 @@ const (
 	answerTime = 2 * time.Minute
 )
 
-// Registry contains the VIMs; [broker.Broker] says what each method does.
+// Registry contains the VIMs; [broker.Registry] says what each method does.
 type Registry interface {
 	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)

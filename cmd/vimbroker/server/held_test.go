@@ -47,7 +47,7 @@ func wireDev(t *testing.T, dataDir string, change func(*config)) *wired {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() }) // once more does no harm
-	s.broker.settled.Store(true)
+	s.ready.settled.Store(true)
 	token, err := os.ReadFile(filepath.Join(c.DataDir, devTokenFile))
 	if err != nil {
 		t.Fatal(err)

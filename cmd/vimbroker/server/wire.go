@@ -62,7 +62,8 @@ type server struct {
 	drivers []broker.Driver
 	callers *openstack.Callers // nil: none come with a Keystone token
 	courier *delivery.Courier
-	broker  *gate
+	broker  *broker.Broker
+	ready   *gate
 	capi    *clusterapi.Driver
 	onboard *onboard.Onboarding
 	catalog *catalog.Catalog
@@ -78,9 +79,9 @@ type server struct {
 	after       func(time.Duration) <-chan time.Time // [time.After], but in tests
 }
 
-// gate is a broker that is not ready before it has settled, and once it is to end.
+// gate is oversight of a broker that is not ready before it has settled, and once it is to end.
 type gate struct {
-	*broker.Broker
+	*broker.Oversight
 	settled, ending atomic.Bool
 }
 
@@ -92,7 +93,7 @@ func (g *gate) Ready() ([]broker.PartStatus, error) {
 	if !g.settled.Load() {
 		return nil, &broker.Error{Kind: broker.ErrUnavailable, Detail: "starting: finishing what an earlier process left unfinished"}
 	}
-	return g.Broker.Ready()
+	return g.Oversight.Ready()
 }
 
 // wire opens the stores and puts the server together; it starts nothing. Close it.
@@ -157,7 +158,7 @@ func (s *server) newBroker() error {
 	if err != nil {
 		return err
 	}
-	s.broker = &gate{Broker: b}
+	s.broker, s.ready = b, &gate{Oversight: b.Oversight}
 	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
 	if database, ok := s.store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
@@ -167,9 +168,9 @@ func (s *server) newBroker() error {
 
 // newClients makes what serves OAuth clients, grants and management clusters.
 func (s *server) newClients() {
-	c, b := s.config, s.broker.Broker
+	c, b := s.config, s.broker
 	s.clients = oauth.New(oauth.Options{
-		Store: s.store, Leases: b, Guard: b.Guard(), Authorities: s.live.clientCAs, PerProject: c.ClientsPerProject,
+		Store: s.store, Leases: b.Leaser, Guard: b.Guard(), Authorities: s.live.clientCAs, PerProject: c.ClientsPerProject,
 		Log: s.log, Now: s.store.Now,
 	})
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
@@ -184,7 +185,7 @@ func (s *server) newClients() {
 		issuerCA = func() string { return s.live.issuerCA(s.log) }
 	}
 	s.grants = grant.New(grant.Options{
-		Store: s.store, Leases: b, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(),
+		Store: s.store, Leases: b.Leaser, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(),
 		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: c.GrantsPerClient,
 		Log: s.log, Now: s.store.Now,
 	})
@@ -196,12 +197,12 @@ func (s *server) newClients() {
 
 // newLifecycle makes what keeps VNF packages and instances, and tells subscribers of them.
 func (s *server) newLifecycle() {
-	c, b := s.config, s.broker.Broker
+	c, b := s.config, s.broker
 	terms := c.Packages
 	terms.Roots = c.signers
 	s.catalog = catalog.New(catalog.Options{Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: s.store, Leaser: b, Registrar: b, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
+		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
 		Drivers:   []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()},
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: s.store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
@@ -218,12 +219,12 @@ func (s *server) newLifecycle() {
 // newHandler makes the handler of all requests.
 func (s *server) newHandler(version string) http.Handler {
 	return api.New(api.Options{
-		Doors: s.doors(version), Authenticator: s.live, Remote: s.needsKeystone, Limits: s.config.Limits, Vitals: s.broker, Version: version,
+		Doors: s.doors(version), Authenticator: s.live, Remote: s.needsKeystone, Limits: s.config.Limits, Vitals: s.broker.Oversight, Version: version,
 		Collectors: []prometheus.Collector{
 			api.ClusterMetrics(s.onboard, s.log), metrics.Instances(s.lifecycle, s.log), metrics.Operations(s.lifecycle),
 			metrics.Subscriptions(s.subscribers), metrics.Packages(s.catalog, s.log),
 		},
-		Logins: s.broker, Configured: s.live.configured, Proxies: s.config.proxies, Log: s.log,
+		Logins: s.broker.Oversight, Configured: s.live.configured, Proxies: s.config.proxies, Log: s.log,
 	})
 }
 
@@ -231,14 +232,14 @@ func (s *server) newHandler(version string) http.Handler {
 func (s *server) doors(version string) []api.Door {
 	c := s.config
 	doors := []api.Door{rest.Door(rest.Options{
-		Registry: s.broker, Leaser: s.broker, Overseer: s.broker,
+		Registry: s.broker.Registry, Leaser: s.broker.Leaser, AuditLog: s.broker.Oversight, Overseer: s.ready,
 		Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: s.log, Version: version,
 	})}
 	if c.Issuer != "" {
-		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: s.broker, Now: s.store.Now}))
+		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: s.broker.Leaser, Now: s.store.Now}))
 	}
 	if c.TackerAPI.Enabled {
-		o := tacker.Options{Registry: s.broker, Compat: c.TackerAPI.Compat}
+		o := tacker.Options{Registry: s.broker.Registry, Compat: c.TackerAPI.Compat}
 		if k := c.Callers.Keystone; k != nil {
 			o.Keystone = k.AuthURL
 		}
@@ -349,7 +350,7 @@ func (s *server) awaitReady(ctx context.Context, looked <-chan struct{}, ready f
 	}
 	var said string
 	for {
-		_, err := s.broker.Ready()
+		_, err := s.ready.Ready()
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -375,7 +376,7 @@ func (s *server) delayed(stop context.Context) (ctx context.Context, cancel func
 	ctx, cancel = context.WithCancel(context.WithoutCancel(stop))
 	context.AfterFunc(stop, func() {
 		defer cancel()
-		s.broker.ending.Store(true)
+		s.ready.ending.Store(true)
 		if s.config.ShutdownDelay == 0 {
 			return
 		}
@@ -391,7 +392,7 @@ func (s *server) delayed(stop context.Context) (ctx context.Context, cancel func
 // serveHTTP says which certificate the sender of a request has shown, and sends callers elsewhere
 // once the server is to end: each answer is then the last one of its connection.
 func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.broker.ending.Load() {
+	if s.ready.ending.Load() {
 		w.Header().Set("Connection", "close")
 	}
 	if r.TLS != nil {
@@ -483,7 +484,7 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	group.Go(func() error {
 		settled := s.settle(ctx, began)
 		if ctx.Err() == nil {
-			s.broker.settled.Store(true)
+			s.ready.settled.Store(true)
 			s.awaitReady(ctx, looked, ready)
 		}
 		<-settled
