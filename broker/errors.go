@@ -150,6 +150,11 @@ func Invalid(field, format string, args ...any) error {
 	return &Error{Kind: ErrInvalid, Field: field, Detail: fmt.Sprintf(format, args...)}
 }
 
+// MissingNamespace is the cause of an error: the VIM itself says that it has no such namespace.
+type MissingNamespace struct{ Name string }
+
+func (m *MissingNamespace) Error() string { return "the VIM has no namespace " + m.Name }
+
 // errMoved: what a decision rested on has changed before the effect. The whole request
 // is decided and done again.
 var errMoved = errors.New("changed since it was decided on")

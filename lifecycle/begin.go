@@ -107,7 +107,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err != nil {
 		return err
 	}
-	to.VIM, to.VIMName, to.VIMType = v.ID, v.Name, string(v.Type)
+	to.VIM, to.VIMName, to.VIMType, to.Identity = v.ID, v.Name, string(v.Type), v.Current.Identity
 	to.Connection, to.Inline = r.Connection, r.Inline != nil
 	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace)
 	d, b, err := l.choose(v.Type, to.asked(pkg))
@@ -271,7 +271,20 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 	if m.Inline != nil {
 		return l.replace(ctx, p, act, i, o, m, change)
 	}
+	if m.VIM != "" {
+		if err := l.move(ctx, p, i, m.VIM, &o.Target); err != nil {
+			return Operation{}, l.refuse(ctx, act, err)
+		}
+		says := change
+		change = func(now *Instance) {
+			says(now)
+			now.Shape, now.Drift = o.Target, Drift{}
+		}
+	}
 	if err := l.store.BeginOperation(ctx, o, i.Revision, change, act.Done()); err != nil {
+		if o.Target.Concealed.ID != i.Shape.Concealed.ID {
+			l.unhide(ctx, o.Target.Concealed.ID)
+		}
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	return o, nil
@@ -340,14 +353,7 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
-		o.move(Failed, l.now())
-		// What may stand can be terminated.
-		if o.Type == Instantiate {
-			resources := i.Shape.Resources
-			i.State, i.Shape = Instantiated, o.Target
-			i.Shape.Resources = resources
-		}
-		i.Drift = Drift{}
+		o.abandon(i, l.now())
 		return nil
 	}, act.Done())
 	if err != nil {

@@ -126,6 +126,8 @@ type PlanInput struct {
 	// operation may remove. INSTANTIATE and CHANGE_VNFPKG remove what Manifests do not name
 	// any more; TERMINATE removes all that does not outlive the instance, in reverse order.
 	Standing []Resource
+	// Gone are namespaces that the VIM has no more: TERMINATE asks for nothing in them.
+	Gone []string
 	// VNFCs are those that HEAL replaces, after it has repaired what is missing or changed.
 	VNFCs []VNFC
 }

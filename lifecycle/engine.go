@@ -127,6 +127,19 @@ func (a *attempt) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	for {
+		err := a.follow(ctx, in)
+		missing, gone := errors.AsType[*broker.MissingNamespace](err)
+		if !gone || in.Operation != Terminate || slices.Contains(in.Gone, missing.Name) {
+			return err
+		}
+		in.Gone = append(in.Gone, missing.Name) // and what was in it
+		a.o.Stage, a.o.Wave = 0, 0
+	}
+}
+
+// follow makes the plan and does it.
+func (a *attempt) follow(ctx context.Context, in PlanInput) (err error) {
 	if a.plan, err = a.survey(ctx, a.p, a.o.ID, a.vim, a.driver, in); err != nil {
 		return err
 	}

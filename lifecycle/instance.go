@@ -50,6 +50,8 @@ type Shape struct {
 	VIM     string `json:"vim,omitempty"`
 	VIMName string `json:"vimName,omitempty"`
 	VIMType string `json:"vimType,omitempty"`
+	// Identity is what the VIM said that it is.
+	Identity string `json:"identity,omitempty"`
 	// Connection is what the caller called the VIM, Inline says that it came with the request.
 	Connection string `json:"connection,omitempty"`
 	Inline     bool   `json:"inline,omitempty"`

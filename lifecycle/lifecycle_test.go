@@ -204,6 +204,10 @@ type lends struct {
 	// renewed counts the leases that were renewed; final: none can be.
 	renewed int
 	final   bool
+	// identities are what VIMs say that they are; without one a VIM says its name.
+	identities map[string]string
+	// gone is a namespace that the VIM has no more.
+	gone string
 	// stuck is what ending leases fails with.
 	stuck error
 	// brought are the VIMs that came with requests, and changes how they were changed; unreachable: they do not answer.
@@ -238,7 +242,9 @@ func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.V
 	if ref != "edge" && ref != "far" {
 		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
 	}
-	return broker.VIM{ID: ref, Name: ref, Type: "kubernetes", Project: "core"}, nil
+	v := broker.VIM{ID: ref, Name: ref, Type: "kubernetes", Project: "core"}
+	v.Current.Identity = cmp.Or(l.identities[ref], ref)
+	return v, nil
 }
 
 func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
@@ -251,6 +257,9 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 		}
 	} else if p.Actor != lifecycle.Actor && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
 		return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%s acts for %s", p.Actor, p.Name)
+	}
+	if slices.ContainsFunc(r.Namespaces, func(n string) bool { return n == l.gone }) && l.gone != "" {
+		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrInvalid, Detail: "no such namespace", Cause: &broker.MissingNamespace{Name: l.gone}}
 	}
 	if l.refusal != nil && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
 		return broker.Lease{}, clientconfig.Config{}, l.refusal
@@ -333,6 +342,8 @@ type yard struct {
 	changed map[string]string
 	looking func(instance string) error
 	looks   []string
+	// gone are the namespaces that the last termination was told to be gone.
+	gone []string
 	// planning is called before each plan, and more are objects that it has besides.
 	planning func()
 	more     []lifecycle.Manifest
@@ -358,7 +369,13 @@ func grant(verb string) lifecycle.Grant {
 	return lifecycle.Grant{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"things"}, Verbs: []string{verb}}}, Namespaces: []string{"default"}}
 }
 
-func (y *yard) Survey(lifecycle.PlanInput) lifecycle.Grant { return grant("survey") }
+func (y *yard) Survey(in lifecycle.PlanInput) lifecycle.Grant {
+	g := grant("survey")
+	if len(in.Gone) > 0 {
+		g.Namespaces, g.ClusterWide = nil, true
+	}
+	return g
+}
 
 func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	if in.Observing {
@@ -384,7 +401,11 @@ func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.Plan
 	}
 	switch in.Operation {
 	case lifecycle.Terminate:
+		y.gone = in.Gone
 		for _, r := range slices.Backward(in.Standing) {
+			if slices.Contains(in.Gone, r.Namespace) {
+				continue
+			}
 			stage(lifecycle.Delete, lifecycle.Object{Resource: r})
 		}
 		return p, nil

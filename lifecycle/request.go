@@ -94,6 +94,8 @@ type Modification struct {
 	// what else of it changes; what is empty in it stays. Nil changes nothing.
 	Connection string
 	Inline     *Inline
+	// VIM is another registered VIM, by id or name, of the very system that the instance's resources are on.
+	VIM string
 	// IfRevision refuses an instance of another revision; 0 does not ask.
 	IfRevision int64
 	Params     json.RawMessage

@@ -111,6 +111,7 @@ const (
 	VNFHeal        Action = "vnf:heal"
 	VNFUpdate      Action = "vnf:update" // go over to another package
 	VNFTerminate   Action = "vnf:terminate"
+	VNFForget      Action = "vnf:forget" // let go of an instance, and leave its resources where they stand
 	// What is done about an operation that runs or has failed.
 	VNFRetry    Action = "vnf:retry"
 	VNFRollback Action = "vnf:rollback"

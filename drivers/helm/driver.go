@@ -149,7 +149,10 @@ func filesOf(root string, paths []string) (files []string) {
 }
 
 // Survey implements [lifecycle.Driver]: the records of the release are read, by their names.
-func (*Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
+func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
+	if slices.Contains(in.Gone, in.Namespace) { // and the records with it
+		return d.Driver.Survey(in)
+	}
 	rule := broker.Rule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}
 	for _, v := range versions(in) {
 		rule.ResourceNames = append(rule.ResourceNames, recordName(in.Instance, v))

@@ -21,7 +21,7 @@ import (
 // Plan implements [lifecycle.Driver]. It reads the release's records, and renders the chart unless a record of this
 // very operation is there.
 func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
-	if in.Observing {
+	if in.Observing || slices.Contains(in.Gone, in.Namespace) {
 		return d.Driver.Plan(ctx, c, in)
 	}
 	draft, err := d.Draft(c, in)

@@ -352,7 +352,10 @@ func (c *connection) namespaceUsable(ctx context.Context, name string) error {
 	n, err := c.namespace(ctx, name)
 	switch {
 	case notFound(err, "namespaces", name):
-		return broker.Invalid("namespaces", "hold %s, which this cluster does not have; make it there, or name another", name)
+		return &broker.Error{
+			Kind: broker.ErrInvalid, Field: "namespaces", Detail: "hold " + name + ", which this cluster does not have",
+			Remedy: "make it there, or name another", Cause: &broker.MissingNamespace{Name: name},
+		}
 	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
 		return broker.Invalid("namespaces", "hold %s, which is being deleted on this cluster", name)
 	}

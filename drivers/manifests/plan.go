@@ -419,7 +419,9 @@ func (p *draft) left(standing []lifecycle.Resource) []lifecycle.Resource {
 
 // remove plans to delete resources but those that outlive the instance, the last made first.
 func (p *draft) remove(ctx context.Context, s *server, in lifecycle.PlanInput, all []lifecycle.Resource) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(r lifecycle.Resource) bool { return r.Outlives })
+	all = slices.DeleteFunc(slices.Clone(all), func(r lifecycle.Resource) bool {
+		return r.Outlives || slices.Contains(in.Gone, r.Namespace)
+	})
 	uids := map[identity]string{}
 	for _, r := range in.Standing {
 		uids[identityOf(r)] = r.UID

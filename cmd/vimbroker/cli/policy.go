@@ -23,7 +23,7 @@ var actions = []string{
 	string(policy.LeaseMint), string(policy.LeaseRevoke),
 	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate),
 	string(policy.VNFScale), string(policy.VNFHeal),
-	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail),
+	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFForget), string(policy.VNFRetry), string(policy.VNFRollback), string(policy.VNFFail),
 	string(policy.VNFCancel),
 	string(policy.ClusterEnable), string(policy.ClusterShow), string(policy.ClusterFollow),
 	string(policy.SubscriptionCreate), string(policy.SubscriptionShow), string(policy.SubscriptionDelete),

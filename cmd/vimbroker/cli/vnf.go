@@ -30,7 +30,7 @@ how that begins, or by its name if no other has it.`,
   vimbroker vnf scale web --aspect front --wait
   vimbroker vnf terminate web --wait`,
 		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
-		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
+		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(), p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
 		p.vnfSubscriptionCommand(),
 	)
 	p.ProjectFlag(group)
@@ -283,7 +283,7 @@ func (p *program) vnfInstantiateCommand() *cobra.Command {
 refused before anything is made: the operation is then ROLLED_BACK. One that
 fails later is FAILED_TEMP, and is retried, rolled back or given up with
 "vimbroker vnf op". Variables are stored and shown, but for those that the base
-HOT hides.`,
+HOT or the manifests hide: names of secrets are hidden by themselves.`,
 		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf instantiate web --vim edge-1 --dry-run
   vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue
@@ -500,12 +500,26 @@ outlive it. The instance itself stays until it is deleted.`,
 	})
 }
 
+func (p *program) vnfForgetCommand() *cobra.Command {
+	return p.beginCommand(beginning{
+		use: "forget INSTANCE", short: "Let go of an instance whose VIM cannot be reached any more", task: "forget",
+		long: `Let go of an instance without asking its VIM, and leave its resources where they
+stand: the operation lists them, and so does the audit log. The instance is
+NOT_INSTANTIATED after it. Where the VIM can be reached, terminate the instance;
+where its cluster is registered again as another VIM, move it there with
+"vimbroker vnf modify --vim". By default only administrators may forget.`,
+		example: "  vimbroker vnf forget web",
+		request: func(*cobra.Command, *client.Client) (any, error) { return struct{}{}, nil },
+	})
+}
+
 func (p *program) vnfModifyCommand() *cobra.Command {
-	var name, description string
+	var name, description, vim string
 	c := &cobra.Command{
-		Use: "modify INSTANCE", Short: "Change the name or the description of an instance",
-		Long:    "Change what an instance says of itself.",
-		Example: "  vimbroker vnf modify web --name shop",
+		Use: "modify INSTANCE", Short: "Change the name, the description or the VIM of an instance",
+		Long: `Change what an instance says of itself, or move it to another registered VIM of
+the very cluster that its resources are on.`,
+		Example: "  vimbroker vnf modify web --name shop\n  vimbroker vnf modify web --vim edge-1-again",
 		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
 		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
 			var r sol003.ModifyRequest
@@ -515,7 +529,10 @@ func (p *program) vnfModifyCommand() *cobra.Command {
 			if c.Flags().Changed("description") {
 				r.Description = &description
 			}
-			if r.Name == nil && r.Description == nil {
+			if vim != "" {
+				r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
+			}
+			if r.Name == nil && r.Description == nil && vim == "" {
 				return console.Usagef(c, "say what to change")
 			}
 			if _, err := registry.ModifyVNF(c.Context(), id, r); err != nil {
@@ -530,6 +547,8 @@ func (p *program) vnfModifyCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&name, "name", "", "new name")
 	c.Flags().StringVar(&description, "description", "", "new description")
+	c.Flags().StringVar(&vim, "vim", "", "name or id of another VIM of the same cluster")
+	console.MustComplete(c, "vim", p.VimNames)
 	p.OutputFlag(c)
 	return c
 }

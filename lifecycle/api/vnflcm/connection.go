@@ -46,25 +46,31 @@ func askedVIM(infos map[string]sol003.VIMConnectionInfo, r *lifecycle.Instantiat
 	return nil
 }
 
-// changedVIM is what a modification makes of the VIM that came with a request; nil for nothing.
-func changedVIM(infos map[string]*sol003.VIMConnectionInfo) (string, *lifecycle.Inline, error) {
+// changedVIM puts into a modification the VIM that the instance moves to, or what becomes of the one that came with a request.
+func changedVIM(infos map[string]*sol003.VIMConnectionInfo, m *lifecycle.Modification) error {
 	if len(infos) > 1 {
-		return "", nil, broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
+		return broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
 	}
 	for key, info := range infos {
-		if info == nil {
-			return "", nil, broker.Invalid("vimConnectionInfo", "cannot be taken away while the instance is on it")
-		}
-		if info.AccessInfo == nil {
-			return "", nil, &broker.Error{
+		switch {
+		case info == nil:
+			return broker.Invalid("vimConnectionInfo", "cannot be taken away while the instance is on it")
+		case !info.Brings() && info.VIMID != "":
+			m.VIM = info.VIMID
+			return nil
+		case info.AccessInfo == nil:
+			return &broker.Error{
 				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "nothing of a VIM is changed without its credential",
-				Remedy: "give accessInfo again",
+				Remedy: "give accessInfo again, or the vimId of a registered VIM alone",
 			}
 		}
 		brought, err := inline(*info)
-		return key, &brought, err
+		if err != nil {
+			return err
+		}
+		m.Connection, m.Inline = key, &brought
 	}
-	return "", nil, nil
+	return nil
 }
 
 // helmType is what Tacker calls a cluster that it runs charts on.

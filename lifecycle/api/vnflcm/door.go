@@ -33,6 +33,7 @@ type Lifecycle interface {
 	Heal(ctx context.Context, p policy.Principal, id string, r lifecycle.Healing) (lifecycle.Operation, error)
 	ChangePackage(ctx context.Context, p policy.Principal, id string, r lifecycle.PackageChange) (lifecycle.Operation, error)
 	Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (lifecycle.Operation, error)
+	Forget(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
 }
 
 // Occurrences shows operations that have begun, and settles those that failed; [lifecycle.Lifecycle] says what each method
@@ -83,6 +84,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: takes(s.heal)},
 		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: takes(s.changePackage)},
 		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: takes(s.terminate)},
+		{Method: "POST", Path: instance + "/forget", Body: optional, Status: http.StatusAccepted, Handle: s.forget},
 		{Method: "GET", Path: operations, Handle: s.listOperations},
 		{Method: "GET", Path: operation, Quiet: true, Handle: s.showOperation},
 		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Occurrences.Retry)},
@@ -197,7 +199,7 @@ func (s *server) modify(c *api.Call, in sol003.ModifyRequest) (api.Answer, error
 		Name: in.Name, Description: in.Description, Metadata: json.RawMessage(in.Metadata), Extensions: json.RawMessage(in.Extensions),
 		Configurable: json.RawMessage(in.Configurable), IfRevision: revision,
 	}
-	if m.Connection, m.Inline, err = changedVIM(in.VIMs); err != nil {
+	if err := changedVIM(in.VIMs, &m); err != nil {
 		return api.Answer{}, err
 	}
 	if m.Params, err = params(c); err != nil {
@@ -368,6 +370,11 @@ func (s *server) terminate(c *api.Call, in sol003.TerminateRequest) (api.Answer,
 		return api.Answer{}, err
 	}
 	return s.begun(c)(s.life.Terminate(c.Context(), c.Principal, c.PathValue("id"), shown))
+}
+
+// forget is not of the standard: it lets go of what cannot be terminated.
+func (s *server) forget(c *api.Call) (api.Answer, error) {
+	return s.begun(c)(s.life.Forget(c.Context(), c.Principal, c.PathValue("id")))
 }
 
 // begun answers with where the operation is.

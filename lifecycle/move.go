@@ -1,0 +1,125 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// move has a shape be on another registered VIM of the very system that its resources are on. What is hidden of it is
+// sealed anew, for the keys of that VIM.
+func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vim string, s *Shape) error {
+	if i.State != Instantiated || s.Inline {
+		return broker.Invalid("vimConnectionInfo", "is changed of an instance that is instantiated on a registered VIM")
+	}
+	v, err := l.leaser.VIM(ctx, p, vim)
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.Labels[broker.LabelInline] != "":
+		return broker.Invalid("vimConnectionInfo", "names a VIM that came with a request; register it")
+	case s.Identity == "" || string(v.Type) != s.VIMType || v.Current.Identity != s.Identity:
+		return &broker.Error{
+			Kind: broker.ErrConflict, Field: "vimConnectionInfo",
+			Detail: "VIM " + v.Name + " is not the system that the resources of the instance are on",
+			Remedy: "name a VIM of the same system; to begin anew elsewhere, forget the instance or terminate it",
+		}
+	case v.ID == s.VIM:
+		return nil
+	}
+	if s.Concealed.ID != "" {
+		c, err := l.hidden(ctx, i.ID, *s)
+		if err != nil {
+			return err
+		}
+		if s.Concealed.ID, err = l.seal(ctx, i.ID, v.ID, c); err != nil {
+			return err
+		}
+	}
+	s.VIM, s.VIMName = v.ID, v.Name
+	return nil
+}
+
+// forgotten stands in the request of the operation that lets go of an instance.
+var forgotten = json.RawMessage(`{"forgotten":true}`)
+
+// Forget lets go of an instance without asking its VIM: its resources are left where they stand, and the operation, which
+// is Completed when Forget returns, lists them. One that has failed is given up by it; one that is being worked is
+// ErrConflict.
+func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (Operation, error) {
+	i, act, err := l.open(ctx, p, policy.VNFForget, id, policy.Wish{})
+	if err != nil {
+		return Operation{}, err
+	}
+	if i, err = l.giveUp(ctx, i, act); err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	if i.State != Instantiated {
+		return Operation{}, l.refuse(ctx, act, stateConflict(i))
+	}
+	now := l.now()
+	o := Operation{
+		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: Terminate, State: Completed, Asker: policy.Delegate(p, now),
+		StartedAt: now, StateEnteredAt: now, Deadline: now, Params: forgotten, Before: i.Shape,
+		Target: Shape{Package: i.Shape.Package, Product: i.Shape.Product}, Revision: 1,
+	}
+	for _, r := range i.Shape.Resources {
+		o.Steps = append(o.Steps, Observation{Resource: r, Standing: true, Message: "is left on the VIM, and nobody's: the instance was forgotten"})
+	}
+	act.With(audit.DetailOperation, o.ID).With(audit.DetailLeft, fmt.Sprintf("%d objects on VIM %s (%s)", len(o.Steps), i.Shape.VIMName, i.Shape.VIM))
+	if err := l.store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
+		now.State, now.Shape, now.Drift = NotInstantiated, o.Target, Drift{}
+	}, act.Done()); err != nil {
+		return Operation{}, l.refuse(ctx, act, err)
+	}
+	l.forget(ctx, o)
+	l.letGoOf(ctx, o)
+	return o, nil
+}
+
+// giveUp gives up the operation of an instance that has failed, if any.
+func (l *Lifecycle) giveUp(ctx context.Context, i Instance, act *audit.Act) (Instance, error) {
+	live, err := l.live(ctx, i.ID)
+	if err != nil || live.ID == "" {
+		return i, err
+	}
+	if live.State != FailedTemp {
+		return i, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "an operation of the instance is " + string(live.State), Remedy: "cancel it first",
+		}
+	}
+	_, err = l.store.UpdateOperation(ctx, live.ID, func(o *Operation, now *Instance) error {
+		if o.State != FailedTemp {
+			return notNow(*o, FailedTemp)
+		}
+		o.abandon(now, l.now())
+		return nil
+	}, act.Intent())
+	if err == nil {
+		i, err = l.store.Instance(ctx, i.ID)
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		err = notFound("instance")
+	}
+	return i, err
+}
+
+// abandon gives a failed operation up: what may stand can be terminated.
+func (o *Operation) abandon(i *Instance, at time.Time) {
+	o.move(Failed, at)
+	if o.Type == Instantiate {
+		resources := i.Shape.Resources
+		i.State, i.Shape = Instantiated, o.Target
+		i.Shape.Resources = resources
+	}
+	i.Drift = Drift{}
+}
