@@ -252,11 +252,14 @@ type Facts struct {
 	Images     []string
 	// ClusterScoped: it makes, changes or removes what has no namespace.
 	ClusterScoped bool
-	// Privileged: a pod template asks for a privileged container, for namespaces, ports or paths of its
-	// node, or for added capabilities.
+	// Privileged: an object reaches a node, or a pod does not meet level baseline of Pod Security or has an added capability.
 	Privileged bool
 	// BringsRBAC, BringsDefinitions, BringsWebhooks: it holds objects of those kinds.
 	BringsRBAC, BringsDefinitions, BringsWebhooks bool
 	// Outlives: something of it stays when the instance is terminated.
 	Outlives bool
+	// PodSecurity is the strictest level of Pod Security that every pod meets; "" where the VIM knows none.
+	PodSecurity string
+	// Reaches are the ways by which objects get out of their namespaces, sorted.
+	Reaches []Reach
 }

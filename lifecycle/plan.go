@@ -173,6 +173,6 @@ func (f Facts) weighed(v broker.VIM, of Product) *policy.Plan {
 		Kinds: f.Kinds, Namespaces: f.Namespaces, Images: f.Images,
 		ClusterScoped: f.ClusterScoped, Privileged: f.Privileged,
 		BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
-		Outlives: f.Outlives,
+		Outlives: f.Outlives, Reaches: words(f.Reaches), PodSecurity: f.PodSecurity,
 	}
 }

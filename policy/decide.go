@@ -260,6 +260,8 @@ func planRecord(p *Plan) cedar.Record {
 		"bringsDefinitions": cedar.Boolean(p.BringsDefinitions),
 		"bringsWebhooks":    cedar.Boolean(p.BringsWebhooks),
 		"outlives":          cedar.Boolean(p.Outlives),
+		"reaches":           stringSet(p.Reaches),
+		"podSecurity":       cedar.String(p.PodSecurity),
 	})
 }
 

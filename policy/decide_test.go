@@ -379,6 +379,12 @@ func TestWidePlansNeedAnAdministrator(t *testing.T) {
 		"RBAC":           {BringsRBAC: true},
 		"definitions":    {BringsDefinitions: true},
 		"webhooks":       {BringsWebhooks: true},
+		"a node":         {Reaches: []string{"unknown", "node"}},
+		"a network":      {Reaches: []string{"network"}},
+		"the cluster":    {Reaches: []string{"cluster"}},
+		"rights":         {Reaches: []string{"rbac"}},
+		"kinds":          {Reaches: []string{"definitions"}},
+		"others' writes": {Reaches: []string{"webhooks"}},
 	} {
 		for _, c := range []struct {
 			who        policy.Principal
@@ -394,6 +400,18 @@ func TestWidePlansNeedAnAdministrator(t *testing.T) {
 			if !policies.Decide(r).Allowed {
 				t.Errorf("%s: %s may not terminate", name, c.who.Name)
 			}
+		}
+	}
+}
+
+// TestWhatIsUnknownIsForOwnVIMs: members use kinds that nobody here knows on VIMs of their project.
+func TestWhatIsUnknownIsForOwnVIMs(t *testing.T) {
+	policies := load(t, nil)
+	for project, want := range map[string]bool{"core": true, "ran": false} {
+		plan := policy.Plan{VIMProject: project, Reaches: []string{"unknown"}, PodSecurity: "restricted"}
+		r := policy.Request{Principal: member, Action: policy.VNFInstantiate, Resource: ownVNF, Wish: policy.Wish{Plan: &plan}}
+		if d := policies.Decide(r); d.Allowed != want || len(d.Errors) > 0 {
+			t.Errorf("an unknown kind on a VIM of %s: %+v, want allowed %t", project, d, want)
 		}
 	}
 }

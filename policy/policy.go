@@ -242,9 +242,14 @@ type Plan struct {
 	Images     []string
 	// ClusterScoped: it makes, changes or removes what has no namespace.
 	ClusterScoped bool
-	// Privileged: a pod template asks for more of its node than a container by itself has.
+	// Privileged: an object reaches a node, or a pod does not meet level baseline of Pod Security.
 	Privileged                                    bool
 	BringsRBAC, BringsDefinitions, BringsWebhooks bool
+	// Reaches are what objects get to out of their namespaces: "node", "network", "cluster", "rbac", "definitions",
+	// "webhooks", "unknown".
+	Reaches []string
+	// PodSecurity is the strictest level that every pod meets: "restricted", "baseline", "privileged"; "" where there is none.
+	PodSecurity string
 	// Outlives: something of it stays when the instance is terminated.
 	Outlives bool
 }

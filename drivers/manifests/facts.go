@@ -14,15 +14,12 @@ const (
 	apiServiceGroup = "apiregistration.k8s.io"
 )
 
-// facts gathers what policies weigh. content is nil for what is not applied.
+// facts gathers what policies weigh.
 type facts struct{ lifecycle.Facts }
 
-func (f *facts) add(r lifecycle.Resource, content map[string]any) {
-	kind := r.Plural
-	if r.Group != "" {
-		kind += "." + r.Group
-	}
-	f.Kinds = append(f.Kinds, kind)
+// add takes in a resource that is made, changed or removed.
+func (f *facts) add(r lifecycle.Resource) {
+	f.Kinds = append(f.Kinds, qualified(r))
 	if r.Namespace == "" {
 		f.ClusterScoped = true
 	} else {
@@ -32,27 +29,35 @@ func (f *facts) add(r lifecycle.Resource, content map[string]any) {
 	f.BringsDefinitions = f.BringsDefinitions || r.Group == definitionGroup || r.Group == apiServiceGroup
 	f.BringsWebhooks = f.BringsWebhooks || r.Group == admissionGroup
 	f.Outlives = f.Outlives || r.Outlives
-	if content == nil {
-		return
+}
+
+// qualified is a kind as rules write it: "deployments.apps".
+func qualified(r lifecycle.Resource) string {
+	if r.Group == "" {
+		return r.Plural
 	}
-	if r.Group == apps && r.Kind == "StatefulSet" && isList(mapAt(content, "spec")["volumeClaimTemplates"]) {
+	return r.Plural + "." + r.Group
+}
+
+// judge takes in the content of an object that is applied, as it is sent.
+func (f *facts) judge(o *object) {
+	if o.Group == apps && o.Kind == "StatefulSet" && isList(mapAt(o.content, "spec")["volumeClaimTemplates"]) {
 		// Its claims stay, unless it says that they go.
-		f.Outlives = f.Outlives || text(mapAt(content, "spec", "persistentVolumeClaimRetentionPolicy"), "whenDeleted") != "Delete"
+		f.Outlives = f.Outlives || text(mapAt(o.content, "spec", "persistentVolumeClaimRetentionPolicy"), "whenDeleted") != "Delete"
 	}
-	if r.Group == "" && r.Kind == "PersistentVolume" {
-		spec := mapAt(content, "spec")
-		f.Privileged = f.Privileged || spec["hostPath"] != nil || spec["local"] != nil
+	if !isWorkload(o.Resource) && o.Group != "" && o.Group != definitionGroup {
+		f.Images = append(f.Images, images(o.content)...)
 	}
-	podSpecs(content, func(pod map[string]any) {
-		for _, c := range containers(pod) {
-			if image := text(c, "image"); image != "" {
-				f.Images = append(f.Images, image)
-			}
+	for _, found := range append(f.judgePods(o), reaches(o)...) {
+		f.Privileged = f.Privileged || found.what == lifecycle.ReachNode
+		r := lifecycle.Reach{
+			What: found.what, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Field: found.field, Why: found.why,
+			Resource: qualified(o.Resource),
 		}
-		f.Privileged = f.Privileged || privileged(pod)
-	})
-	if !isWorkload(r) && r.Group != "" && r.Group != definitionGroup {
-		f.Images = append(f.Images, images(content)...)
+		if found.what == lifecycle.ReachNetwork && o.Group == networkGroup {
+			r.Types = networkTypes(o)
+		}
+		f.Reaches = append(f.Reaches, r)
 	}
 }
 
@@ -62,36 +67,10 @@ func (f *facts) done() lifecycle.Facts {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
+	f.PodSecurity = lower(f.PodSecurity, "")
+	f.Privileged = f.Privileged || f.PodSecurity == lifecycle.PodsPrivileged
+	f.Reaches = lifecycle.SortReaches(f.Reaches)
 	return f.Facts
-}
-
-// privileged reports whether a pod asks for more than a pod has by itself: something
-// of its node, or of the kernel.
-func privileged(pod map[string]any) bool {
-	for _, key := range []string{"hostNetwork", "hostPID", "hostIPC"} {
-		if pod[key] == true {
-			return true
-		}
-	}
-	if hostProcess(pod) || slices.ContainsFunc(mappings(pod["volumes"]), func(v map[string]any) bool { return v["hostPath"] != nil }) {
-		return true
-	}
-	for _, c := range containers(pod) {
-		context := mapAt(c, "securityContext")
-		added, _ := mapAt(context, "capabilities")["add"].([]any)
-		mount := text(context, "procMount")
-		switch {
-		case context["privileged"] == true, len(added) > 0, hostProcess(c), mount != "" && mount != "Default":
-			return true
-		case slices.ContainsFunc(mappings(c["ports"]), func(p map[string]any) bool { return p["hostPort"] != nil && p["hostPort"] != int64(0) }):
-			return true
-		}
-	}
-	return false
-}
-
-func hostProcess(m map[string]any) bool {
-	return mapAt(m, "securityContext", "windowsOptions")["hostProcess"] == true
 }
 
 // images are the texts of all keys "image" of a custom resource: what runs them is not known.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/pod-security-admission/api"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -29,6 +30,8 @@ type object struct {
 	wave    int
 	// order counts the objects of a package from its beginning.
 	order int
+	// release is the Kubernetes by whose rules its pods are judged.
+	release api.Version
 }
 
 // objects reads the objects of a package. Their kinds are not looked up yet. foreign is nil for manifests of a

@@ -175,8 +175,13 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	if err := settle(in, all, known); err != nil {
 		return nil, err
 	}
+	release, err := s.release(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range all {
 		o.own(in.Instance)
+		o.release = release
 	}
 	arrange(all)
 	return all, nil
@@ -218,7 +223,8 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 	wave := stage.Waves[len(stage.Waves)-1]
 	wave.Objects[len(wave.Objects)-1].Wave = o.Wave
 	p.keep(o.Resource)
-	p.facts.add(o.Resource, o.content)
+	p.facts.add(o.Resource)
+	p.facts.judge(o)
 	return nil
 }
 
@@ -439,7 +445,7 @@ func (p *draft) remove(ctx context.Context, s *server, in lifecycle.PlanInput, a
 			continue // its definition is gone, and the object with it
 		}
 		r.UID = uids[identityOf(r)]
-		p.facts.add(r, nil)
+		p.facts.add(r)
 		err := p.step(lifecycle.Delete, r.Wave != wave, lifecycle.Object{Resource: r}, func(rules *rules) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get", "delete")
 			return nil
@@ -457,7 +463,7 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 	p.resources = in.Standing
 	done := map[string]bool{}
 	for _, r := range in.Standing {
-		p.facts.add(r, nil)
+		p.facts.add(r)
 		if r.VDU == "" || !slices.Contains(in.Scaled, r.VDU) {
 			continue
 		}
@@ -549,7 +555,7 @@ func (p *draft) observe(standing []lifecycle.Resource) error {
 	byScope := slices.Clone(standing)
 	slices.SortStableFunc(byScope, func(a, b lifecycle.Resource) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	for _, r := range byScope {
-		p.facts.add(r, nil)
+		p.facts.add(r)
 		err := p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error {
 			look.allow(r.Group, r.Plural, r.Name, "get")
 			if r.VDU != "" {

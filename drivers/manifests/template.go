@@ -45,20 +45,20 @@ func templates(r lifecycle.Resource, content map[string]any) []map[string]any {
 	return []map[string]any{at}
 }
 
-// podSpecs calls each for everything in an object that has the form of a pod's
-// specification, whatever the kind: a custom resource may hold one too.
-func podSpecs(v any, each func(map[string]any)) {
+// podSpecs calls each for everything in an object that has the form of a pod's specification, whatever the kind: a
+// custom resource may hold one too. meta is the metadata beside it, if any.
+func podSpecs(v any, meta map[string]any, each func(meta, spec map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		if isList(v["containers"]) || isList(v["initContainers"]) || isList(v["ephemeralContainers"]) {
-			each(v)
+			each(meta, v)
 		}
 		for _, inner := range v {
-			podSpecs(inner, each)
+			podSpecs(inner, mapAt(v, "metadata"), each)
 		}
 	case []any:
 		for _, inner := range v {
-			podSpecs(inner, each)
+			podSpecs(inner, nil, each)
 		}
 	}
 }

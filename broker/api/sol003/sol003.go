@@ -403,6 +403,27 @@ type Preview struct {
 	BringsRBAC        bool `json:"bringsRBAC"`
 	BringsDefinitions bool `json:"bringsDefinitions"`
 	BringsWebhooks    bool `json:"bringsWebhooks"`
+	// PodSecurity is the strictest level of Pod Security that every pod meets.
+	PodSecurity string `json:"podSecurity,omitempty"`
+	// Reaches are the ways by which objects get out of their namespaces, at most [MaxReaches].
+	Reaches []Reach `json:"reaches"`
+	// ReachesLeftOut counts those that are not shown.
+	ReachesLeftOut int `json:"reachesLeftOut,omitempty"`
+}
+
+// MaxReaches is how many ways a [Preview] shows.
+const MaxReaches = 200
+
+// Reach is one way by which an object gets out of its namespace.
+type Reach struct {
+	// What is reached: node, network, cluster, rbac, definitions, webhooks, or unknown.
+	What      string `json:"what"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Field says where in the object, Why what comes of it. Neither holds a value that may be a secret.
+	Field string `json:"field"`
+	Why   string `json:"why"`
 }
 
 // DryRun is the query parameter that asks for a [Preview].

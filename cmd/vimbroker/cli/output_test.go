@@ -98,7 +98,11 @@ func TestTablesGolden(t *testing.T) {
 		},
 		"vnf-preview": func(p *program) error {
 			return p.printPreview(sol003.Preview{
-				Refusal: "policy does not allow alice to vnf:instantiate with this plan (policy default.wide-plans-need-admin)", Privileged: true,
+				Refusal: "policy does not allow alice to vnf:instantiate with this plan (policy default.wide-plans-need-admin; it reaches: node, cluster)", Privileged: true,
+				PodSecurity: "privileged", ReachesLeftOut: 7, Reaches: []sol003.Reach{
+					{What: "node", Kind: "Deployment", Namespace: "shop", Name: "front", Field: "seccompProfile", Why: "pod-security: baseline"},
+					{What: "cluster", Kind: "Service", Namespace: "shop", Name: "steal", Field: "externalIPs 8.8.8.8", Why: "traffic of others"},
+				},
 				Resources: sampleVNF().Own.Resources, Images: []string{"registry.example/web:1"},
 				Leases: []sol003.PreviewLease{{
 					Namespaces: []string{"shop"}, Grade: "namespaces", GradeReasons: []string{"the holder can read secrets in namespace shop"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -366,6 +367,13 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			console.Fact(w, "  refused", l.Refusal)
 		}
 		console.Fact(w, "Images", console.List(seen.Images))
+		console.Fact(w, "Pod Security", seen.PodSecurity)
+		for _, r := range seen.Reaches {
+			console.Fact(w, "Reaches", fmt.Sprintf("%-11s %s/%s: %s: %s", r.What, r.Kind, r.Name, r.Field, r.Why))
+		}
+		if seen.ReachesLeftOut > 0 {
+			console.Fact(w, "Reaches", fmt.Sprintf("and %d more", seen.ReachesLeftOut))
+		}
 		for _, fact := range []struct {
 			name string
 			so   bool

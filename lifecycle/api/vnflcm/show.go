@@ -227,6 +227,13 @@ func preview(p lifecycle.Preview) sol003.Preview {
 		ClusterScoped: f.ClusterScoped,
 		Privileged:    f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
 	}
+	shown.PodSecurity, shown.ReachesLeftOut = f.PodSecurity, max(0, len(f.Reaches)-sol003.MaxReaches)
+	shown.Reaches = []sol003.Reach{}
+	for _, r := range f.Reaches[:len(f.Reaches)-shown.ReachesLeftOut] {
+		shown.Reaches = append(shown.Reaches, sol003.Reach{
+			What: r.What, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Field: r.Field, Why: r.Why,
+		})
+	}
 	if p.Refusal != nil {
 		shown.Refusal = p.Refusal.Detail
 	}
