@@ -250,12 +250,15 @@ func (b *Leaser) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 	if err == nil && now.After(l.RevokedAt.Add(l.MaxRevocationLag+confirmEvery)) {
 		return b.stillWorks(ctx, l, act)
 	}
-	wait := confirmEvery
+	wait, why := confirmEvery, "the credential still works"
+	if err != nil {
+		why = class(err)
+	}
 	if attempts > l.Attempts && err != nil {
 		wait = job.Spread(job.Backoff(attempts, maxBackoff))
 	}
 	l.Attempts, l.NextAttemptAt = attempts, now.Add(wait)
-	return l, errors.Join(err, b.leases.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, class(err)))
+	return l, errors.Join(err, b.leases.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, why))
 }
 
 func (b *Leaser) tryDead(ctx context.Context, src *source, l Lease) (bool, error) {

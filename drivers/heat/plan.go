@@ -85,10 +85,9 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 			Kind: broker.ErrUnsupported, Detail: fmt.Sprintf("operation %s is not one of VNFs on OpenStack", in.Operation),
 		}
 	}
-	return lifecycle.Plan{
-		Stages: one(wave), Resources: resources,
-		Facts: lifecycle.Facts{Kinds: slices.Sorted(maps.Keys(h.kinds)), Images: h.imagesOf(in)},
-	}, nil
+	facts := lifecycle.Facts{Kinds: slices.Sorted(maps.Keys(h.kinds)), Images: h.imagesOf(in)}
+	h.judge(parameters, &facts)
+	return lifecycle.Plan{Stages: one(wave), Resources: resources, Facts: facts}, nil
 }
 
 // one is a plan of one stage: a stack is made under one lease.

@@ -58,6 +58,10 @@ type hot struct {
 	texts  map[string]string
 	// loaded are the names of resources in and below each template that was taken in.
 	loaded map[string]map[string]bool
+	// pieces are the resources of all templates, and the members of groups.
+	pieces []piece
+	// defaults are those of the top template's parameters.
+	defaults map[string]*yaml.Node
 	// declared counts the resources of all templates.
 	declared int
 }
@@ -87,7 +91,7 @@ func read(manifests []lifecycle.Manifest, flavour string) (*hot, error) {
 	h := &hot{
 		files: map[string]string{}, parameters: map[string]bool{}, kinds: map[string]bool{}, images: map[string]bool{},
 		values: map[string]bool{}, secrets: map[string]bool{}, hidden: map[string]bool{}, texts: map[string]string{},
-		loaded: map[string]map[string]bool{},
+		loaded: map[string]map[string]bool{}, defaults: map[string]*yaml.Node{},
 	}
 	for _, m := range manifests {
 		h.texts[m.Path] = m.Text.Reveal()
@@ -326,7 +330,11 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 			return nil, fault(p, hiding.Line,
 				"has Heat work out which template to read; write the type out, and nested templates as types of resources")
 		}
+		h.pieces = append(h.pieces, piece{key.Value, kind.Value, body, p == h.top})
 		walk(body, func(key string, n *yaml.Node) {
+			if of := at(n, "type"); of != nil && of.Kind == yaml.ScalarNode && strings.Contains(of.Value, "::") {
+				h.pieces = append(h.pieces, piece{d.name, of.Value, n, p == h.top}) // what a group is made of
+			}
 			if n.Kind != yaml.ScalarNode {
 				return
 			}
@@ -358,7 +366,7 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 			h.hide(value)
 		}
 		if p == h.top {
-			h.parameters[name], h.hidden[name] = value != nil, hidden
+			h.parameters[name], h.hidden[name], h.defaults[name] = value != nil, hidden, value
 		}
 	}
 	if p != h.top {

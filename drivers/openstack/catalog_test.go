@@ -198,6 +198,31 @@ func TestNoLeaseOnceTheCatalogHasMoved(t *testing.T) {
 	l.issue(g)
 }
 
+// A VIM whose region the catalog has not is refused when it is registered: no service would be found in it.
+func TestARegionThatTheCatalogLacksIsRefused(t *testing.T) {
+	l := newLab(t)
+	at := fakekeystone.Endpoint{Service: "compute", Interface: "public", Region: "RegionOne", URL: "https://nova.lab.example"}
+	for _, c := range []struct {
+		catalog []fakekeystone.Endpoint
+		region  string
+		want    string
+	}{
+		{[]fakekeystone.Endpoint{at}, "RegionTwo", "RegionOne"}, {[]fakekeystone.Endpoint{at}, "regionone", "RegionOne"},
+		{nil, "RegionOne", "no region"}, {[]fakekeystone.Endpoint{at}, "RegionOne", ""}, {nil, "", ""},
+	} {
+		l.SetCatalog(c.catalog...)
+		a := l.to(l.Endpoint)
+		a.Target.Scope.Region = c.region
+		_, err := l.driver.Check(t.Context(), a)
+		if c.want == "" && err != nil {
+			t.Errorf("region %q of %v: %v", c.region, c.catalog, err)
+		}
+		if c.want != "" {
+			wantFault(t, "Check with region "+c.region, err, broker.ErrInvalid, c.want)
+		}
+	}
+}
+
 // A catalog that is too long to keep is kept as far as it is public.
 func TestCatalogKeepsWhatIsPublic(t *testing.T) {
 	l := newLab(t)

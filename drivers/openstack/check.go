@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -56,6 +57,10 @@ func (d *Driver) discover(
 	ctx context.Context, a broker.Access, s *session, own applicationcredentials.ApplicationCredential,
 ) (broker.Discovered, error) {
 	found := s.discovered()
+	if region := a.Target.Scope.Region; region != "" && !slices.Contains(s.regions(), region) {
+		return broker.Discovered{}, broker.Invalid("region", "is none of the cloud's: its catalog has %s",
+			cmp.Or(strings.Join(s.regions(), ", "), "no region"))
+	}
 	var err error
 	if own.ID != "" && !own.Unrestricted {
 		found.Leases = broker.CredentialProjectToken
