@@ -164,7 +164,8 @@ var reachCases = map[string]struct{ reaches, harmless, want string }{
 	"resource.k8s.io/ResourceClaim":         {"spec: {devices: {requests: [{exactly: {adminAccess: true}}]}}", "spec: {devices: {requests: [{exactly: {adminAccess: false}}]}}", "node adminAccess"},
 	"resource.k8s.io/ResourceClaimTemplate": {"spec: {spec: {devices: {requests: [{adminAccess: true}]}}}", "spec: {}", "node adminAccess"},
 	"snapshot.storage.k8s.io/VolumeSnapshot": {
-		"spec: {source: {volumeSnapshotContentName: v}}", "spec: {source: {persistentVolumeClaimName: v}}", "cluster volumeSnapshotContentName"},
+		"spec: {source: {volumeSnapshotContentName: v}}", "spec: {source: {persistentVolumeClaimName: v}}", "cluster volumeSnapshotContentName",
+	},
 	"k8s.cni.cncf.io/NetworkAttachmentDefinition": {`spec: {config: '{"type": "bridge"}'}`, "spec: {config: ''}", "network spec.config (bridge)"},
 	"policy.networking.k8s.io/":                   {"spec: {}", "", "network kind"},
 	"whereabouts.cni.cncf.io/":                    {"spec: {}", "", "network kind"},
@@ -177,7 +178,8 @@ var reachCases = map[string]struct{ reaches, harmless, want string }{
 	"kubevirt.io/": {
 		"spec: {template: {spec: {domain: {devices: {gpus: [{name: g}]}}, volumes: [{hostDisk: {path: /}}], networks: [{multus: {networkName: other/n}}]}}}",
 		"spec: {template: {spec: {domain: {devices: {gpus: []}}, networks: [{multus: {networkName: n}}, {multus: {networkName: cnf/n}}]}}}",
-		"node gpus, node hostDisk, network multus.networkName"},
+		"node gpus, node hostDisk, network multus.networkName",
+	},
 	"pool.kubevirt.io/":                {"spec: {a: {hostDevices: [{name: d}]}}", "spec: {}", "node hostDevices"},
 	"infrastructure.cluster.x-k8s.io/": {"spec: {template: {spec: {extraMounts: [{hostPath: /}]}}}", "spec: {}", "node extraMounts"},
 	"rbac.authorization.k8s.io/":       {"rules: []", "", "rbac kind"},

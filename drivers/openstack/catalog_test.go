@@ -207,8 +207,11 @@ func TestARegionThatTheCatalogLacksIsRefused(t *testing.T) {
 		region  string
 		want    string
 	}{
-		{[]fakekeystone.Endpoint{at}, "RegionTwo", "RegionOne"}, {[]fakekeystone.Endpoint{at}, "regionone", "RegionOne"},
-		{nil, "RegionOne", "no region"}, {[]fakekeystone.Endpoint{at}, "RegionOne", ""}, {nil, "", ""},
+		{[]fakekeystone.Endpoint{at}, "RegionTwo", "RegionOne"},
+		{[]fakekeystone.Endpoint{at}, "regionone", "RegionOne"},
+		{nil, "RegionOne", "no region"},
+		{[]fakekeystone.Endpoint{at}, "RegionOne", ""},
+		{nil, "", ""},
 	} {
 		l.SetCatalog(c.catalog...)
 		a := l.to(l.Endpoint)
